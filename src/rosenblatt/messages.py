@@ -225,7 +225,7 @@ def check_positive(name: str, value: Any, *, or_zero: bool = False, or_infinite:
     most = math.inf if or_infinite else sys.float_info.max
     if not (0 <= number <= most if or_zero else 0 < number <= most):
         finite = "finite " if number == math.inf else ""
-        expected = f"a {finite}number {'from 0 on' if or_zero else 'above 0'}"
+        expected = f"a {finite}number {'of at least 0' if or_zero else 'above 0'}"
         raise _out_of_range(name, expected, value)
 
 

@@ -170,7 +170,7 @@ def test_early_stopping_needs_every_class_in_both_parts(road, rows, tmp_path):
 def test_what_can_be_read_once_is_read_once(name, rows):
     value = {"early_stopping": True, "max_iter": 2}[name]
     model = Perceptron(**{"max_iter": 1, name: value})
-    with pytest.raises(ValueError, match=f"can be read only once, which {name}={value} is too much for"):
+    with pytest.raises(ValueError, match=f"can be read only once, but {name}={value} reads them again"):
         train("generator", model, *rows)
 
 

@@ -129,7 +129,7 @@ def test_a_generator_is_read_once(shuffle):
     assert np.array_equal(model.state_.u, again.state_.u)
     assert model.n_iter_ == 1
     assert np.array_equal(model.history_, again.history_)
-    with pytest.raises(ValueError, match="can be read only once, which max_iter=100 is too much for: set max_iter=1"):
+    with pytest.raises(ValueError, match="can be read only once, but max_iter=100 reads them again: set max_iter=1"):
         Perceptron().fit_stream(block for block in blocks)
     with pytest.raises(ValueError, match="early_stopping"):
         Perceptron(max_iter=1, early_stopping=True).fit_stream(block for block in blocks)

@@ -32,7 +32,7 @@ def assert_one_sentence(message: str) -> None:
         ({"degree": 2.5}, r"degree must be an integer from 0 to 1000, got 2\.5"),
         ({"degree": "3"}, "degree must be an integer"),
         ({"degree": True}, "degree must be an integer"),
-        ({"gamma": -0.5}, r'gamma must be "scale", "auto" or a number from 0 on, got -0\.5'),
+        ({"gamma": -0.5}, r'gamma must be "scale", "auto" or a number of at least 0, got -0\.5'),
         ({"gamma": float("nan")}, "gamma must be .*got nan"),
         ({"gamma": float("inf")}, "gamma must be .*got inf"),
         ({"gamma": "foo"}, "gamma must be 'scale' or 'auto', got 'foo'"),

@@ -333,7 +333,9 @@ def _gamma(text: str) -> str | float:
     except ValueError:
         if text in ("scale", "auto"):
             return text
-        raise ParameterError(Setting("gamma"), f" must be scale, auto or a number from 0 on, got {text!r}.") from None
+        raise ParameterError(
+            Setting("gamma"), f" must be scale, auto or a number of at least 0, got {text!r}."
+        ) from None
 
 
 def run_options(

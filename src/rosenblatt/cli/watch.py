@@ -290,7 +290,7 @@ def _check_bounded(options: RunOptions) -> None:
             Setting("max_support"),
             " forgets rows: leave out one of the two.",
         )
-    if not Kernel(options.kernel, coef0=options.coef0).has_space:
+    if not Kernel(str(options.kernel), coef0=options.coef0).is_positive_definite:
         raise ParameterError(
             "--margin is for kernels that are dot products in some space, and ",
             Setting("kernel", options.kernel),

@@ -1,4 +1,7 @@
-"""What a run is asked to do, as plain data: estimators, the command and the lab build it, a checkpoint compares it."""
+"""The options of a training run, the kernels by name, and `LEARNERS`, the table of learners.
+
+Estimators, the command and the lab build a `RunOptions`; files and checkpoints store it as plain data.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
 from types import NoneType
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -25,13 +28,16 @@ from rosenblatt.messages import (
     shorten,
 )
 from rosenblatt.storage.schema import LABEL, Codec, Place, checked, label_to_json, to_canonical_json
-from rosenblatt.training.rows import ClassWeight
+from rosenblatt.training.rows import ClassWeight, Matrix
 
-# Which kernel a run uses, as plain data.
+if TYPE_CHECKING:
+    from rosenblatt.training.state import RunState
+
+# The kernel of a run, as plain data.
 
 
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed")
-"""Kernels that have a name; any function of two matrices is one, too."""
+"""The kernels that have a name. A function of two matrices is a kernel too."""
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "linear": (),
     "poly": ("degree", "gamma", "coef0"),
@@ -39,23 +45,23 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "laplacian": ("gamma",),
     "sigmoid": ("gamma", "coef0"),
 }
-"""The parameters that kernels use; those that are not listed use none."""
+"""The parameters that each kernel uses; kernels that are not listed have none."""
 SCALED = tuple(name for name, parameters in PARAMETERS.items() if "gamma" in parameters)
 """Kernels that have a gamma."""
-MOST_DEGREE = 1000
-"""Powers of dot products beyond this would take long to be decided exactly."""
+MAX_DEGREE = 1000
+"""Exact decisions on higher powers of dot products would take too long."""
 FUNCTION = "function"
-"""What a kernel that the user wrote is called."""
-NO_FILE = (
+"""The name of a kernel that is a Python function of the user's."""
+NOT_SAVABLE = (
     'a model whose kernel is a function cannot be saved, as files hold no code: train with kernel="precomputed" on the '
     "values of the function, or keep the function in a module and pickle the model."
 )
-"""Why there is no file of such a kernel, and what to do."""
+"""The message for a model with such a kernel."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel with its parameters; those that it does not use are as they were given.
+    """A kernel with its parameters. Parameters that it does not use keep the values they were given.
 
     ======================  =====================================================================
     ``linear``              x . z
@@ -72,95 +78,103 @@ class Kernel:
     degree: int = 3
     gamma: float = 1.0
     coef0: float = 1.0
-    function: Callable[[Any, Any], Any] | None = None
+    function: Callable[[Matrix, Matrix], Matrix] | None = None
 
     @property
     def parameters(self) -> dict[str, float]:
-        """The parameters that it uses."""
+        """The parameters that this kernel uses."""
         return {name: getattr(self, name) for name in PARAMETERS.get(self.name, ())}
 
     @property
     def is_exact(self) -> bool:
-        """Whether the sign of every sum of its values can be settled exactly."""
+        """Whether the sign of every sum of its values can be decided exactly."""
         return self.name in ("linear", "poly", "rbf", "laplacian")
 
     @property
-    def has_space(self) -> bool:
-        """Whether its values are known to be dot products in some space, so that the convergence theorem holds."""
+    def is_positive_definite(self) -> bool:
+        """Whether it is known to be a Mercer kernel: the convergence theorem needs a space with such dot products.
+
+        ``poly`` is one for ``coef0 >= 0``; ``sigmoid`` is not, and of others nothing is known.
+        """
         return self.name in ("linear", "rbf", "laplacian") or (self.name == "poly" and self.coef0 >= 0)
 
     @property
     def polynomial(self) -> tuple[float, float, int] | None:
-        """``gamma``, ``coef0`` and ``degree`` where it is a polynomial of the dot product."""
+        """``gamma``, ``coef0`` and ``degree`` if it is a polynomial of the dot product, else None."""
         if self.name == "linear":
             return 1.0, 0.0, 1
         return (self.gamma, self.coef0, self.degree) if self.name == "poly" else None
 
 
-def check_kernel(kernel: Any, degree: Any, gamma: Any, coef0: Any) -> None:
-    """Raise a ParameterError where a kernel or a parameter of it is not valid."""
+def check_kernel(kernel: object, degree: object, gamma: object, coef0: object) -> None:
+    """Raise a ParameterError if a kernel or one of its parameters is not valid."""
     if not callable(kernel):
         if not isinstance(kernel, str):
             raise ParameterError(
-                Setting("kernel"), f" must be one of {', '.join(KERNELS)} or a function, got {shorten(kernel)}."
+                "{kernel} must be one of {names} or a function, got {got}.",
+                names=", ".join(KERNELS),
+                got=shorten(kernel),
             )
         check_choice("kernel", kernel, KERNELS)
-    check_integer("degree", degree, 0, most=MOST_DEGREE)
+    check_integer("degree", degree, 0, most=MAX_DEGREE)
     if isinstance(gamma, str):
         check_choice("gamma", gamma, ("scale", "auto"))
-    elif not _is_finite(gamma) or gamma < 0:
-        raise ParameterError(Setting("gamma"), f' must be "scale", "auto" or a number from 0 on, got {shorten(gamma)}.')
-    if not _is_finite(coef0):
-        raise ParameterError(Setting("coef0"), f" must be a number, got {shorten(coef0)}.")
+    elif not _finite_or_nan(gamma) >= 0:
+        raise ParameterError(
+            '{gamma} must be "scale", "auto" or a number of at least 0, got {got}.', got=shorten(gamma)
+        )
+    if math.isnan(_finite_or_nan(coef0)):
+        raise ParameterError("{coef0} must be a number, got {got}.", got=shorten(coef0))
 
 
-def _is_finite(value: Any) -> bool:
-    """Return whether a value is a number that a float can hold."""
+def _finite_or_nan(value: object) -> float:
+    """Return a number as a finite float; NaN if it is not a number or no finite float can hold it."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        return False
+        return math.nan
     try:
-        return math.isfinite(float(value))
+        number = float(value)
     except OverflowError:
-        return False
+        return math.nan
+    return number if math.isfinite(number) else math.nan
 
 
-# The parameters of learners in files. `check` says whether their values are in range; here are their types.
+# The types of learners' parameters in files. `RunOptions.check` tests whether their values are in range.
 
 
 _DEVICE = re.compile("[a-z]{1,20}(:[0-9]{1,4})?")
-"""What a file may call a device."""
+"""The names that a file may give a device."""
 
 
-def _is_scalar(value: Any) -> bool:
+def _is_scalar(value: object) -> bool:
     return type(value) in (bool, str, float, NoneType) or (type(value) is int and abs(value) < 2**62)
 
 
-def _read_size(data: Any, place: Place) -> float:
-    """Return a number that may be infinite, which JSON has no number for."""
+def _read_possibly_infinite(data: object, place: Place) -> float:
+    """Return a number that may be infinite; JSON has no infinity."""
     return math.inf if data == "inf" else _NUMBER.read(data, place)
 
 
-def _write_class_weight(value: Any) -> Any:
+def _write_class_weight(value: ClassWeight) -> object:
     if not isinstance(value, Mapping):
         return value
     return [[label_to_json(label), float(weight)] for label, weight in value.items()]
 
 
-def _read_class_weight(data: Any, place: Place) -> Any:
+def _read_class_weight(data: object, place: Place) -> object:
     if data is None or data == "balanced":
         return data
-    pairs: list[Any] = data if type(data) is list else [None]
+    pairs: list[list[object]] = data if type(data) is list else [[]]
     if not all(type(pair) is list and len(pair) == 2 for pair in pairs):
         raise place.error("pairs of a label and a weight", data)
     weights = {LABEL.read(label, place): weight for label, weight in pairs}
     if len(weights) < len(pairs) or any(type(weight) is not float or weight < 0 for weight in weights.values()):
-        raise place.error("one weight from 0 on for each label", data)
+        raise place.error("one weight of at least 0 for each label", data)
     return weights
 
 
-def _write_kernel(value: Any) -> Any:
+def _write_kernel(value: object) -> object:
     if callable(value):
-        raise ValueError(NO_FILE)
+        raise ValueError(NOT_SAVABLE)
     return value
 
 
@@ -180,13 +194,13 @@ _PARAMETERS = {
     "decay": _NUMBER,
     "margin": _NUMBER,
     "r": _NUMBER,
-    "C": Codec(lambda value, place: "inf" if value == math.inf else float(value), _read_size),
+    "C": Codec(lambda value, place: "inf" if value == math.inf else float(value), _read_possibly_infinite),
 }
-"""How parameters are written that not every scalar will do for."""
+"""The codecs of parameters; those that are not listed may be any scalar."""
 
 
-def parameters_to_plain(parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """Return any parameters as data that JSON holds; a source of randomness becomes ``seed``."""
+def parameters_to_plain(parameters: Mapping[str, object], seed: int) -> dict[str, object]:
+    """Return parameters as data that JSON can hold; a source of randomness becomes ``seed``."""
     out = {}
     for name, value in parameters.items():
         value = value.item() if isinstance(value, np.generic) else value
@@ -197,7 +211,7 @@ def parameters_to_plain(parameters: Mapping[str, Any], seed: int) -> dict[str, A
     return out
 
 
-def parameters_from_plain(data: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def parameters_from_plain(data: dict[str, object], names: Iterable[str]) -> dict[str, Any]:
     """Return the parameters of these names that `parameters_to_plain` wrote; a ValueError for anything else."""
     if data.keys() != set(names):
         odd = min(data.keys() ^ set(names))
@@ -206,12 +220,12 @@ def parameters_from_plain(data: dict[str, Any], names: Iterable[str]) -> dict[st
 
 
 RandomSource: TypeAlias = int | np.integer[Any] | np.random.RandomState | np.random.Generator | None
-"""Where visiting orders come from; None draws a seed."""
+"""The source of visiting orders; None draws a seed."""
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """The parameters of a learner, under the names that they have in its constructor."""
+    """The parameters of a learner, under the names that its constructor has for them."""
 
     hypothesis: str = "last"
     max_iter: int = 100
@@ -230,15 +244,15 @@ class RunOptions:
     decay: float = 0.0
 
     hypotheses: ClassVar[tuple[str, ...]] = ("last", "average", "pocket", "vote")
-    """What may predict."""
+    """The values of ``hypothesis`` that the learner accepts."""
     is_linear: ClassVar[bool] = True
-    """Whether weights are learned, and not counts of support rows."""
+    """Whether the learner has a weight for each feature, and not coefficients of support rows."""
     expects_no_mistakes: ClassVar[bool] = True
-    """Whether the last weights are meant for data that separates."""
+    """Whether the learner is meant to end without mistakes where the classes are linearly separable."""
 
     @staticmethod
     def for_learner(learner: str, **changed: Any) -> RunOptions:
-        """Return the options of a learner, with its defaults for those that are not given."""
+        """Return the options of a learner, with its defaults for options that are not given."""
         return LEARNERS[learner].options(**{**LEARNERS[learner].defaults, **changed})
 
     @property
@@ -248,21 +262,21 @@ class RunOptions:
 
     @property
     def rule(self) -> Rule:
-        """Which rows make an update, and by how much."""
+        """The update rule."""
         return PerceptronRule()
 
-    def as_trained(self, state: Any) -> RunOptions:
-        """Return these options with what decided the state of a run as it was then."""
-        if getattr(state, "rule", self.rule) == self.rule and getattr(state, "decay", self.decay) == self.decay:
-            return self
-        return replace(self, decay=state.decay, **self.parameters_of(state.rule))
+    def as_trained(self, state: RunState) -> RunOptions:
+        """Return these options with the update rule and the decay that a state was trained with.
 
-    def parameters_of(self, rule: Any) -> dict[str, Any]:
-        """Return the parameters that this rule comes from."""
-        return {}
+        They differ where parameters were set after training.
+        """
+        rule, decay = getattr(state, "rule", self.rule), getattr(state, "decay", self.decay)
+        if rule == self.rule and decay == self.decay:
+            return self
+        return replace(self, decay=decay, **({} if rule == self.rule else _parameters_of(rule)))
 
     def check(self) -> RunOptions:
-        """Return these options; a ParameterError names the first that is out of its range."""
+        """Return these options; a ParameterError names the first that is out of range."""
         check_choice("hypothesis", self.hypothesis, self.hypotheses)
         check_integer("max_iter", self.max_iter, 1)
         if self.max_updates is not None:
@@ -273,86 +287,79 @@ class RunOptions:
         check_share("validation_fraction", self.validation_fraction)
         check_positive("decay", self.decay, or_zero=True)
         if float(self.decay) >= 1:
-            raise ParameterError(Setting("decay"), f" must be below 1, got {shorten(self.decay)}.")
+            raise ParameterError("{decay} must be below 1, got {got}.", got=shorten(self.decay))
         if 0 < float(self.decay) < _LEAST_DECAY:
             raise ParameterError(
-                Setting("decay"),
-                f" must be 0, or at least {_LEAST_DECAY:g}, as less forgets nothing, got {shorten(self.decay)}.",
+                "{decay} must be 0 or at least {least:g}, since a smaller decay forgets nothing, got {got}.",
+                least=_LEAST_DECAY,
+                got=shorten(self.decay),
             )
         if self.decay and self.hypothesis == "vote":
-            raise ParameterError(
-                Setting("decay"),
-                " is for averages, and votes forget nothing: use ",
-                Setting("hypothesis", "average"),
-                ".",
-            )
+            raise ParameterError("{decay} is for averages, and votes forget nothing: use {hypothesis='average'}.")
         for name in ("fit_intercept", "warm_start", "early_stopping"):
             check_boolean(name, getattr(self, name))
         return self
 
     @property
     def needs_data(self) -> bool:
-        """Whether the state to begin with depends on the data."""
+        """Whether the initial state depends on the data."""
         return False
 
     def check_shape(self, n: int, d: int) -> None:
-        """Raise a ValueError where n rows of d columns cannot be learned from in this way."""
+        """Raise a ValueError if the learner cannot train on n rows of d columns."""
 
-    def check_parts(self, source: str) -> None:
-        """Raise a ParameterError where all rows are needed at once, of which the ``source`` has only parts."""
+    def check_for_blocks(self, source: str) -> None:
+        """Raise a ParameterError if the learner needs all rows at once; ``source`` has only some at a time."""
 
     def check_for_stream(self, caller: str) -> None:
-        """Raise a ParameterError where an option needs all rows at once, which a stream never has."""
+        """Raise a ParameterError if an option needs all rows at once, which a stream never has."""
         if self.hypothesis == "pocket":
             raise ParameterError(
-                Setting("hypothesis", "pocket"),
-                f" compares weights on all rows at once, which {caller} never has: use fit, or ",
-                Setting("hypothesis", "average"),
-                ".",
+                "{hypothesis='pocket'} compares weights on all rows at once, which {caller} never has: use fit, or "
+                "{hypothesis='average'}.",
+                caller=caller,
             )
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             raise ParameterError(
-                Setting("class_weight", "balanced"),
-                f" needs the counts of all classes beforehand, which {caller} does not know: "
+                "{class_weight='balanced'} needs the counts of all classes beforehand, which {caller} does not have: "
                 "give the weights as a dictionary, or sample_weight.",
+                caller=caller,
             )
 
     def check_read_once(self, checkpoint: bool) -> None:
-        """Raise a ParameterError where options ask for more than one reading of blocks that can be read only once."""
+        """Raise a ParameterError if an option needs to read the blocks again, which can be read only once."""
         if checkpoint:
             raise ParameterError(
-                "these blocks can be read only once, so a run on them cannot go on after a crash: leave out ",
-                Setting("checkpoint"),
-                ", or give what can be read again, such as what data.open returns.",
+                "these blocks can be read only once, so a run on them cannot be resumed after a crash: leave out "
+                "{checkpoint}, or give blocks that can be read again, such as those that data.open returns."
             )
         for name, given, needed in (("max_iter", self.max_iter, 1), ("early_stopping", self.early_stopping, False)):
             if given != needed:
                 raise ParameterError(
-                    "these blocks can be read only once, which ",
-                    Setting(name, given),
-                    " is too much for: set ",
-                    Setting(name, needed),
-                    ", or give what can be read again, such as a list or what data.open returns for a file on disk.",
+                    "these blocks can be read only once, but {given} reads them again: set {needed}, or give blocks "
+                    "that can be read again, such as a list or what data.open returns for a file on disk.",
+                    given=Setting(name, given),
+                    needed=Setting(name, needed),
                 )
 
     # as plain data
 
-    def to_plain(self, learner: str, seed: int) -> dict[str, Any]:
-        """Return the parameters of a learner as data that JSON holds; a source of randomness becomes ``seed``."""
+    def to_plain(self, learner: str, seed: int) -> dict[str, object]:
+        """Return the parameters of a learner as data that JSON can hold; a source of randomness becomes ``seed``."""
         return parameters_to_plain({name: getattr(self, name) for name in parameter_names(learner)}, seed)
 
     @staticmethod
-    def from_plain(data: dict[str, Any], learner: str) -> RunOptions:
-        """Return the options that ``to_plain`` wrote, or raise a ValueError."""
+    def from_plain(data: dict[str, object], learner: str) -> RunOptions:
+        """Return the options that ``to_plain`` wrote; a ValueError for anything else."""
         return RunOptions.for_learner(learner, **parameters_from_plain(data, parameter_names(learner))).check()
 
 
 @dataclass(frozen=True)
 class KernelOptions(RunOptions):
-    """The parameters of a kernel perceptron; ``fit_intercept`` is none of them."""
+    """The parameters of a kernel perceptron, which has no ``fit_intercept``."""
 
     fit_intercept: bool = False
-    kernel: Any = "poly"
+    kernel: str | Callable[[Matrix, Matrix], Matrix] = "poly"
     degree: int = 3
     gamma: float | str = "scale"
     coef0: float = 1.0
@@ -360,7 +367,7 @@ class KernelOptions(RunOptions):
     max_support: int | None = None
     device: str | None = None
     overrides: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of `Computing` that are set otherwise; no parameter of a learner."""
+    """Fields of `Computing` that differ from its defaults; not a parameter of the learner."""
 
     is_linear = False
 
@@ -370,46 +377,47 @@ class KernelOptions(RunOptions):
         return isinstance(self.gamma, str) and isinstance(self.kernel, str) and self.kernel in SCALED
 
     def check_shape(self, n: int, d: int) -> None:
-        """Raise a ValueError where n rows of d columns cannot be learned from in this way."""
+        """Raise a ValueError if the kernel perceptron cannot train on n rows of d columns."""
         if self.kernel == "precomputed" and n != d:
             raise ValueError(
-                'kernel="precomputed" expects a square matrix of kernel values, one for each two training rows, got '
-                f"one of shape {(n, d)}: give kernel values, or name a kernel."
+                'kernel="precomputed" expects a square matrix of kernel values between all training rows, got '
+                f"a matrix of shape {(n, d)}: give kernel values, or name a kernel."
             )
         if self.kernel not in ("precomputed", "linear") and self.cache_size * 1e6 < 8 * n:
             raise ParameterError(
-                Setting("cache_size", self.cache_size),
-                f" megabytes are too few for one row of kernel values, which takes {8 * n:,} bytes for {n:,} rows: "
-                f"give at least {8 * n / 1e6:.6g}.",
+                "{cache_size=given} megabytes cannot hold one row of kernel values, which takes {bytes:,} bytes for "
+                "{n:,} rows: give at least {least:.6g}.",
+                given=self.cache_size,
+                bytes=8 * n,
+                n=n,
+                least=8 * n / 1e6,
             )
 
-    def check_parts(self, source: str) -> None:
+    def check_for_blocks(self, source: str) -> None:
         """Raise a ParameterError for a precomputed kernel, which needs values between all rows."""
         if self.kernel == "precomputed":
             raise ParameterError(
-                Setting("kernel", "precomputed"),
-                f" needs values between all rows, which {source} not have: use fit, or name a kernel.",
+                "{kernel='precomputed'} needs values between all rows, which {source} not have: use fit, or name a "
+                "kernel.",
+                source=source,
             )
 
     def check(self) -> KernelOptions:
-        """Return these options; a ParameterError names the first that is out of its range."""
+        """Return these options; a ParameterError names the first that is out of range."""
         super().check()
         check_kernel(self.kernel, self.degree, self.gamma, self.coef0)
         if isinstance(self.cache_size, bool) or not isinstance(self.cache_size, Real) or not 0 < self.cache_size < 1e15:
             raise ParameterError(
-                Setting("cache_size"), f" must be a number of megabytes above 0, got {shorten(self.cache_size)}."
+                "{cache_size} must be a number of megabytes above 0, got {got}.", got=shorten(self.cache_size)
             )
         if self.max_support is not None:
             check_integer("max_support", self.max_support, 1, or_none=True)
             if self.hypothesis == "pocket":
                 raise ParameterError(
-                    Setting("max_support"),
-                    " forgets rows that the pocket may need: leave it out, or use ",
-                    Setting("hypothesis", "average"),
-                    ".",
+                    "{max_support} forgets rows that the pocket may need: leave it out, or use {hypothesis='average'}."
                 )
         if not isinstance(self.device, str | None):
-            raise ParameterError(Setting("device"), f' must be a word such as "cuda" or None, got {self.device!r}.')
+            raise ParameterError('{device} must be a word such as "cuda" or None, got {got}.', got=repr(self.device))
         return self
 
 
@@ -423,15 +431,11 @@ class MarginOptions(RunOptions):
 
     @property
     def rule(self) -> Rule:
-        """Which rows make an update, and by how much."""
+        """The update rule."""
         return MarginRule(float(self.margin))
 
-    def parameters_of(self, rule: Any) -> dict[str, Any]:
-        """Return the parameters that this rule comes from."""
-        return {"margin": rule.threshold}
-
     def check(self) -> RunOptions:
-        """Return these options; a ParameterError names the first that is out of its range."""
+        """Return these options; a ParameterError names the first that is out of range."""
         check_positive("margin", self.margin, or_zero=True)
         return super().check()
 
@@ -449,7 +453,7 @@ class PassiveAggressiveOptions(RunOptions):
 
     @property
     def rule(self) -> Rule:
-        """Which rows make an update, and by how much."""
+        """The update rule: PA-I for the hinge loss, PA-II for its square (Crammer et al. 2006, section 3)."""
         try:
             most = float(self.C)
         except OverflowError:  # a huge integer
@@ -458,14 +462,8 @@ class PassiveAggressiveOptions(RunOptions):
             return PassiveAggressiveRule(1.0, most, 0.0)
         return PassiveAggressiveRule(1.0, math.inf, 0.5 / most)
 
-    def parameters_of(self, rule: Any) -> dict[str, Any]:
-        """Return the parameters that this rule comes from."""
-        if rule == self.rule:
-            return {}
-        return {"C": 0.5 / rule.ridge, "loss": "squared_hinge"} if rule.ridge else {"C": rule.cap, "loss": "hinge"}
-
     def check(self) -> RunOptions:
-        """Return these options; a ParameterError names the first that is out of its range."""
+        """Return these options; a ParameterError names the first that is out of range."""
         check_positive("C", self.C, or_infinite=True)
         check_choice("loss", self.loss, ("hinge", "squared_hinge"))
         return super().check()
@@ -473,7 +471,7 @@ class PassiveAggressiveOptions(RunOptions):
 
 @dataclass(frozen=True)
 class ArowOptions(RunOptions):
-    """The parameters of adaptive regularisation of weights."""
+    """The parameters of AROW, adaptive regularisation of weights (Crammer, Kulesza and Dredze 2009)."""
 
     multi_class: str = "direct"
     r: float = 10.0
@@ -483,27 +481,35 @@ class ArowOptions(RunOptions):
 
     @property
     def rule(self) -> Rule:
-        """Which rows make an update, and by how much."""
+        """The update rule."""
         return ArowRule(1.0, float(self.r))
 
-    def parameters_of(self, rule: Any) -> dict[str, Any]:
-        """Return the parameters that this rule comes from."""
-        return {"r": rule.r}
-
     def check(self) -> RunOptions:
-        """Return these options; a ParameterError names the first that is out of its range."""
+        """Return these options; a ParameterError names the first that is out of range."""
         check_positive("r", self.r)
         return super().check()
 
 
+def _parameters_of(rule: Rule) -> dict[str, Any]:
+    """Return the parameters that make this update rule."""
+    match rule:
+        case MarginRule():
+            return {"margin": rule.threshold}
+        case PassiveAggressiveRule():
+            return {"C": 0.5 / rule.ridge, "loss": "squared_hinge"} if rule.ridge else {"C": rule.cap, "loss": "hinge"}
+        case ArowRule():
+            return {"r": rule.r}
+    return {}
+
+
 @dataclass(frozen=True)
 class Learner:
-    """A learner that the engine trains, as the table `LEARNERS` has it."""
+    """An entry of `LEARNERS`."""
 
     module: str
-    """Where its estimator is, inside the package."""
+    """The module of its estimator, inside the package."""
     words: str
-    """What a sentence calls it."""
+    """Its name in a sentence."""
     options: type[RunOptions] = RunOptions
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Defaults that differ from those of its options."""
@@ -535,18 +541,19 @@ LEARNERS: dict[str, Learner] = {
     "PassiveAggressive": Learner(_MARGIN, "passive-aggressive steps", PassiveAggressiveOptions, {"max_iter": 10}),
     "AROW": Learner(_MARGIN, "AROW", ArowOptions, {"max_iter": 5}),
 }
-"""Every learner that the engine trains, by the name of its estimator."""
+"""All learners that the engine trains, by the name of their estimator."""
 _LEAST_DECAY = 1e-30
+"""With a smaller decay, all the visits that a counter can hold would weigh the same to 14 digits."""
 
 
 def parameter_names(learner: str) -> list[str]:
-    """Return the names of a learner's parameters, in the order in which model files have them."""
+    """Return the names of a learner's parameters, sorted, as model files have them."""
     known = LEARNERS[learner]
     return sorted({field.name for field in fields(known.options)} - set(known.fixed))
 
 
 def draw_seed(random_state: RandomSource) -> int:
-    """Return the seed of the visiting orders: an integer is taken as it is, None draws one."""
+    """Return the seed of the visiting orders: an integer as it is, and a random one for None."""
     if random_state is None:
         return secrets.randbits(63)
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
@@ -554,9 +561,9 @@ def draw_seed(random_state: RandomSource) -> int:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
     if random_state is np.random:
-        random_state = np.random.mtrand._rand  # as scikit-learn takes it
+        random_state = np.random.mtrand._rand  # the global RandomState, as in scikit-learn
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     raise ParameterError(
-        Setting("random_state"), f" must be an integer, a RandomState, a Generator or None, got {random_state!r}."
+        "{random_state} must be an integer, a RandomState, a Generator or None, got {got}.", got=repr(random_state)
     )

@@ -42,7 +42,7 @@ def first_state(source: BatchSource, options: RunOptions, given: Weights | None 
     if isinstance(source, InMemory):
         options.check_shape(source.batch.rows.n, d)
     else:
-        options.check_parts("a stream does")
+        options.check_for_blocks("a stream does")
         if source.rereadable and options.needs_data:
             for batch in source.batches():
                 d = max(d, batch.rows.d)

@@ -37,7 +37,7 @@ from rosenblatt.storage.schema import size as size_of
 from rosenblatt.training.dual.state import DualPocket, DualState, SupportRows
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.linear import LinearState, Pocket, came_to_zero
-from rosenblatt.training.options import FUNCTION, KERNELS, MOST_DEGREE, NO_FILE, Kernel, RunOptions
+from rosenblatt.training.options import FUNCTION, KERNELS, MAX_DEGREE, NOT_SAVABLE, Kernel, RunOptions
 from rosenblatt.training.state import CutPass, UpdateLog, Updates, join_updates, new_counters
 
 State: TypeAlias = Any
@@ -284,8 +284,8 @@ class _KernelFields:
 
 def _read_kernel(data: Any, place: Place) -> Kernel:
     kernel = Kernel(**read_fields(_KernelFields, data, place))
-    if kernel.name == "poly" and kernel.degree > MOST_DEGREE:
-        raise place.at("degree").error(f"at most {MOST_DEGREE:,}", kernel.degree)
+    if kernel.name == "poly" and kernel.degree > MAX_DEGREE:
+        raise place.at("degree").error(f"at most {MAX_DEGREE:,}", kernel.degree)
     return kernel
 
 
@@ -346,7 +346,7 @@ def write_state(state: State, place: Place) -> dict[str, Any]:
     if not isinstance(state, DualState):
         return write_fields(LinearFields, state, place)
     if state.kernel.name == FUNCTION:
-        raise ValueError(NO_FILE)
+        raise ValueError(NOT_SAVABLE)
     return write_fields(DualFields, state, place)
 
 

@@ -185,7 +185,7 @@ def online_run(
     It continues from ``start``; ``classes`` may name more classes than occur. With ``one_by_one`` each batch is a row.
     """
     options = replace(options, early_stopping=False, verbose=0)
-    options.check_parts("chunks of rows do")
+    options.check_for_blocks("chunks of rows do")
     if start is None:
         known = batch.classes if classes is None else np.union1d(classes, batch.classes)
         state = new_state(options, len(known), batch.rows.d)

@@ -14,7 +14,7 @@ from helpers.naive_dual import dual_run
 from rosenblatt.storage.schema import Place
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.linear import LinearState
-from rosenblatt.training.options import KERNELS, MOST_DEGREE, Kernel
+from rosenblatt.training.options import KERNELS, MAX_DEGREE, Kernel
 from rosenblatt.training.serialization import check_alike
 from rosenblatt.training.state import Updates
 
@@ -160,8 +160,8 @@ def test_whatever_indexes_an_array_is_within_it():
 
 def test_a_degree_has_a_limit_where_it_counts():
     with pytest.raises(ValueError, match=r"'kernel.degree' must be at most 1,000, got 1001"):
-        changed(trained("poly"), kernel={"degree": MOST_DEGREE + 1})
-    assert changed(trained("rbf"), kernel={"degree": MOST_DEGREE + 1}).kernel.degree == MOST_DEGREE + 1
+        changed(trained("poly"), kernel={"degree": MAX_DEGREE + 1})
+    assert changed(trained("rbf"), kernel={"degree": MAX_DEGREE + 1}).kernel.degree == MAX_DEGREE + 1
 
 
 def test_a_huge_width_costs_nothing():

@@ -180,7 +180,7 @@ class DualState(RunState):
         """Return what a kernel perceptron's run proves in the kernel's space; nothing where that is none."""
         counters, kesler = self.counters[k], 2.0 if self.direct else 1.0
         low, bound, high = -math.inf, math.inf, math.inf
-        if not self.kernel.has_space:
+        if not self.kernel.is_positive_definite:
             return low, high, bound
         steps = float(np.abs(self.updates_of(k).steps).sum())
         # the sum that makes the squared length up rounds once for each update, and is off by the errors of the leads

@@ -205,30 +205,16 @@ def test_the_citation_names_the_version():
 
 
 @pytest.mark.slow
-def test_the_program_measures_and_writes_its_report(tmp_path):
+def test_the_program_measures_and_writes_its_report():
     report = ROOT / "out" / "bench.json"
     before = report.read_bytes() if report.exists() else None
-    words = [
-        sys.executable,
-        "-m",
-        "benchmarks",
-        "--quick",
-        "--rounds",
-        "1",
-        "--only",
-        "dense",
-        "csr",
-        "memory",
-        "imports",
-        "start",
-    ]
+    words = "-m benchmarks --quick --rounds 1 --only dense-60k csr-200k imports start".split()
     try:
-        done = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True, timeout=600)
+        done = subprocess.run([sys.executable, *words], cwd=ROOT, check=True, capture_output=True, text=True)
         found = json.loads(report.read_text())
     finally:
         if before is not None:
             report.write_bytes(before)
     assert "rosenblatt train on 1,000 svmlight rows" in done.stdout
-    assert {row["met"] for row in found["rows"]} <= {True, False}
-    assert all(row["ratio"] > 0 for row in found["rows"])
     assert len(found["rows"]) > 3
+    assert all(row["ratio"] > 0 for row in found["rows"])

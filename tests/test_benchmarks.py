@@ -208,7 +208,7 @@ def test_the_citation_names_the_version():
 def test_the_program_measures_and_writes_its_report():
     report = ROOT / "out" / "bench.json"
     before = report.read_bytes() if report.exists() else None
-    words = "-m benchmarks --quick --rounds 1 --only dense-60k csr-200k imports start".split()
+    words = ["-m", "benchmarks", "--quick", "--rounds", "1", "--only", "dense-60k", "csr-200k", "imports", "start"]
     try:
         done = subprocess.run([sys.executable, *words], cwd=ROOT, check=True, capture_output=True, text=True)
         found = json.loads(report.read_text())

@@ -268,4 +268,4 @@ def test_json_of_pipelines_has_their_steps(path, name):
     assert [one["name"] for one in steps] == [one for one, _ in pipeline.steps[:-1]]
     assert len(told["scores"][0]["weights"]) + told["scores"][0]["zero_weights"] == pipeline[-1].n_features_in_
     if name == "standard":
-        assert steps[0]["step"]["fitted"]["mean_"] == pipeline[0].mean_.tolist()
+        assert steps[0]["step"]["mean_"] == pipeline[0].mean_.tolist()

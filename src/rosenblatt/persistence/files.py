@@ -7,27 +7,20 @@ import math
 import os
 from importlib import import_module
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt import __version__
 from rosenblatt.data.preparation import check_preparation, is_preparation
+from rosenblatt.estimators.base import BasePerceptron
 from rosenblatt.estimators.rescaled import RescaledPerceptron
 from rosenblatt.inspection.explain import searched
 from rosenblatt.messages import check_integer, shorten
-from rosenblatt.persistence.pipelines import (
-    Claims,
-    PipelineParameters,
-    check_step_name,
-    read_parameters,
-    read_steps,
-    step_width,
-    write_parameters,
-    write_steps,
-)
+from rosenblatt.persistence.pipelines import STEPS, Step, check_chain, check_defaults
 from rosenblatt.storage.columns import LEAST_SHARE, MOST_FEATURES
 from rosenblatt.storage.container import check_version, read_container, write_container
 from rosenblatt.storage.schema import Arrays, Floats, Place, Wide, integer, read_fields, word, write_fields
@@ -46,35 +39,43 @@ from rosenblatt.training.options import LEARNERS as ENGINE_LEARNERS
 from rosenblatt.training.options import RunOptions, parameter_names, parameters_from_plain, parameters_to_plain
 from rosenblatt.training.rows import Names
 
-TRAINED: dict[str, type] = {
+TRAINED: dict[str, type[BasePerceptron]] = {
     name: getattr(import_module(f"rosenblatt.{learner.module}"), name) for name, learner in ENGINE_LEARNERS.items()
 }
 """Learners that the engine trains."""
-LEARNERS: dict[str, type] = TRAINED | {"RescaledPerceptron": RescaledPerceptron}
+LEARNERS: dict[str, type[BaseEstimator]] = TRAINED | {"RescaledPerceptron": RescaledPerceptron}
 """What a file may hold. A name in a file is looked up here and nowhere else."""
+Learner: TypeAlias = BasePerceptron | RescaledPerceptron
+Header: TypeAlias = dict[str, Any]
+NamedArrays: TypeAlias = dict[str, NDArray[Any]]
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a trained model or pipeline to a file, from which `load` brings it back to predict and to go on training.
+def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
+    """Write a trained model or pipeline to a file, which `load` reads to predict or to continue training.
 
-    The file is in the safetensors format. It holds the weights of every hypothesis that was kept (of a
-    KernelPerceptron, its support rows, which are training data, and every update), classes, feature names, parameters,
-    counters, the state of early stopping, the version of this library, a checksum, and what was attached to the model
-    as ``preparation_`` (a dictionary that says how rows are prepared) and ``fingerprint_`` (what identifies the data),
-    both plain data as JSON has it. It takes the place of ``path`` as a whole: where that fails, on a full disk for
-    instance, an OSError says so and the old file is as it was.
+    The file is in the safetensors format. It holds the weights of every hypothesis that was kept, classes, feature
+    names, parameters, counters, the state of early stopping, the version of this library and a checksum. For a
+    KernelPerceptron it holds the support rows, which are training data, and every update. Two attributes of the model
+    are saved too, both plain data as JSON has it: ``preparation_``, a dictionary that describes how rows are prepared,
+    and ``fingerprint_``, which identifies the data. The file is replaced as a whole: on an error, such as a full disk,
+    an OSError is raised and the old file is unchanged.
 
     Parameters
     ----------
     model : any learner of this package, such as AveragedPerceptron or AROW, or a Pipeline
-        After ``fit`` or ``partial_fit``. A pipeline ends in one of these, after steps that are known: StandardScaler,
-        MaxAbsScaler, SimpleImputer, OneHotEncoder, ColumnTransformer and Pipeline of these, ExactScaler, SphereLift,
-        Combinations. They are stored as data; columns that a function selected, as those that it found. Labels must be
-        integers, floats, booleans or words. A kernel that is a function cannot be saved, as files hold no code. A
-        ``random_state`` that is neither None nor an integer is saved as ``seed_``, the seed in use. Of a search over
-        parameters, such as a GridSearchCV, its ``best_estimator_`` is saved.
+        After ``fit`` or ``partial_fit``. A pipeline must end in such a learner. Its other steps may be StandardScaler,
+        MaxAbsScaler, SimpleImputer, OneHotEncoder, ColumnTransformer and Pipeline of these, ExactScaler, SphereLift
+        and Combinations. Steps are stored as data. Columns selected by a function are stored as the columns it
+        selected. Labels must be integers, floats, booleans or strings. A kernel that is a function cannot be saved,
+        because files hold no code. A ``random_state`` that is neither None nor an integer is saved as ``seed_``, the
+        seed in use. For a search over parameters, such as a GridSearchCV, ``best_estimator_`` is saved.
     path : str or path
-        Where to, for instance "model.safetensors".
+        The file to write, for instance "model.safetensors".
+
+    See Also
+    --------
+    load : Read the file.
+    export_onnx : Write a model for other runtimes.
 
     Examples
     --------
@@ -102,25 +103,29 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_features: int | None = MOST_FEATURES) -> Any:
-    """Return the model or pipeline that `save` wrote to a file; it predicts and goes on training with the same bits.
+    """Return the model or pipeline that `save` wrote to a file; it predicts and continues training with the same bits.
 
-    No code is run, so a file from a stranger can do no harm. One that is cut short, altered, not valid, or written by
-    a newer version of this library is refused with a ValueError that says so; one that cannot be read, with an
-    OSError. Memory and time are in proportion to the size of the file and the number of features.
+    No code is run, so a file from a stranger can do no harm. A file that is truncated, altered, not valid, or written
+    by a newer version of this library is refused with a ValueError, and a file that cannot be read with an OSError.
+    Memory and time are in proportion to the size of the file and the number of features.
 
     Parameters
     ----------
     path : str or path
         The file.
     max_rows : int
-        The verdict of a RescaledPerceptron has a weight, 8 bytes, for each row that it was trained on and each class,
-        and a small file can claim any number of them: beyond this one it is refused.
+        The most rows that the verdict of a RescaledPerceptron may have. It takes 8 bytes for each row of the training
+        data and each class, and a small file can state any number of them.
     max_features : int or None
-        Columns whose weights are zero are not stored, so that a small file can claim any number of them: beyond this
-        one, 2^24, a ParameterError asks you to allow them. None allows as many as the size of the file vouches for,
-        those of all models that `save` wrote among them: beyond 2^24 it stores one column in 64 in any case. The steps
-        of a pipeline claim columns too, all of them together no more than this; those that a ColumnTransformer has
-        beyond the ones with a name or in a list count 64 times.
+        The most columns, by default 2^24. Columns whose weights are zero are not stored, so a small file can state any
+        number of them; beyond the limit a ParameterError asks you to allow them. None allows as many as the size of
+        the file vouches for. That includes every file that `save` wrote: beyond 2^24 columns it stores at least one
+        in 64. The columns that all steps of a pipeline state without storing them are counted together. In a
+        ColumnTransformer, each column without a name that is not in a list counts as 64.
+
+    See Also
+    --------
+    save : Write the file.
 
     Examples
     --------
@@ -144,15 +149,15 @@ def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_featu
     return read_model(path, header, arrays, read, max_features)
 
 
-def learner_of(model: Any) -> Any:
+def learner_of(model: BaseEstimator) -> Learner:
     """Return the learner of this library that a pipeline ends in, or the model itself; a TypeError for another."""
     last = model.steps[-1][1] if type(model) is Pipeline else model
     if LEARNERS.get(type(last).__name__) is type(last):
         return last
     if hasattr(model, "refit") and hasattr(model, "estimator"):
         raise TypeError(
-            f"this {type(model).__name__} has no best_estimator_, which is what would be taken of it: fit it first, "
-            "with refit=True."
+            f"this {type(model).__name__} has no best_estimator_, which would be used in its place: fit it first, with "
+            "refit=True."
         )
     what = "a pipeline must end in one of" if type(model) is Pipeline else "expected one of"
     raise TypeError(
@@ -161,7 +166,7 @@ def learner_of(model: Any) -> Any:
     )
 
 
-def _from_plain(info: ModelInfo, learned: Any, place: Place, max_rows: float) -> Any:
+def _from_plain(info: ModelInfo, learned: object, place: Place, max_rows: float) -> Learner:
     _check_attached(info.preparation)
     if info.learner == RescaledPerceptron.__name__:
         return rescaled_from_plain(info, learned, place, max_rows)
@@ -171,7 +176,7 @@ def _from_plain(info: ModelInfo, learned: Any, place: Place, max_rows: float) ->
 
 
 def _check_attached(preparation: object) -> None:
-    """Raise a ValueError where a preparation looks like that of a stream and is none; other plain data may be."""
+    """Raise a ValueError where a preparation looks like a stream's and is not valid; other plain data may be."""
     if is_preparation(preparation):
         check_preparation(preparation)
 
@@ -179,7 +184,7 @@ def _check_attached(preparation: object) -> None:
 # learners of the engine
 
 
-def to_trained_model(model: Any) -> TrainedModel:
+def to_trained_model(model: BasePerceptron) -> TrainedModel:
     """Return a learner of the engine as plain data."""
     learner = type(model).__name__
     options = RunOptions.for_learner(learner, **{name: getattr(model, name) for name in parameter_names(learner)})
@@ -195,20 +200,20 @@ def to_trained_model(model: Any) -> TrainedModel:
     )
 
 
-def from_trained_model(found: TrainedModel) -> Any:
+def from_trained_model(found: TrainedModel) -> BasePerceptron:
     """Return the learner that a model describes."""
     parameters = {name: getattr(found.options, name) for name in parameter_names(found.learner)}
-    model: Any = TRAINED[found.learner](**parameters)
+    model = TRAINED[found.learner](**parameters)
     model.state_, model.classes_, model._early_stopping_state = found.state, found.classes, found.early_stopping_state
     _attach(model, found.state.n_features, found.feature_names, found)
     return model
 
 
-def _attach(model: Any, n_features: int, names: Names | None, info: ModelInfo | TrainedModel) -> None:
-    """Give a model what every file says besides what was learned."""
+def _attach(model: Learner, n_features: int, names: Names | None, info: ModelInfo | TrainedModel) -> None:
+    """Set the attributes that every file has besides what was learned."""
     model.n_features_in_ = n_features
     given = {"feature_names_in_": names, "preparation_": info.preparation, "fingerprint_": info.fingerprint}
-    vars(model).update({name: value for name, value in given.items() if value is not None})
+    model.__dict__.update({name: value for name, value in given.items() if value is not None})
 
 
 # the rescaled perceptron
@@ -227,7 +232,7 @@ class _RescaledFields:
     verdict: str
 
 
-def _rescaled_to_plain(model: RescaledPerceptron) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _rescaled_to_plain(model: RescaledPerceptron) -> tuple[Header, NamedArrays]:
     """Return the header and the arrays of a rescaled perceptron's file."""
     names = getattr(model, "feature_names_in_", None)
     info = ModelInfo(
@@ -244,7 +249,9 @@ def _rescaled_to_plain(model: RescaledPerceptron) -> tuple[dict[str, Any], dict[
     return model_to_plain(info, said, place.arrays.arrays, functools.partial(_from_plain, max_rows=math.inf))
 
 
-def rescaled_from_plain(info: ModelInfo, learned: Any, place: Place, max_rows: float = math.inf) -> RescaledPerceptron:
+def rescaled_from_plain(
+    info: ModelInfo, learned: object, place: Place, max_rows: float = math.inf
+) -> RescaledPerceptron:
     """Return the rescaled perceptron that a file describes, or raise a ValueError."""
     defaults = RescaledPerceptron().get_params(deep=False)
     parameters = parameters_from_plain(info.parameters, defaults)
@@ -257,13 +264,13 @@ def rescaled_from_plain(info: ModelInfo, learned: Any, place: Place, max_rows: f
     several = len(labels) > 2
     found = read_fields(_RescaledFields, learned, place.alone(scores=len(labels) if several else 1))
     text = found.pop("verdict")
-    model: Any = RescaledPerceptron(**parameters)
+    model = RescaledPerceptron(**parameters)
     model.classes_ = info.classes
-    vars(model).update({f"{name}_": value for name, value in found.items()})
+    model.__dict__.update({f"{name}_": value for name, value in found.items()})
     if not model.coef_.shape[1]:
         raise ValueError("there are no weights.")
     model.verdict_ = (Verdicts if several else Certificate).from_json(text, max_rows=max_rows)
-    verdicts: Any = model.verdict_ if several else {labels[1]: model.verdict_}
+    verdicts = model.verdict_ if isinstance(model.verdict_, Verdicts) else {labels[1]: model.verdict_}
     kinds = (Separable, Inseparable, UndecidedSeparability, MarginBracket)
     if list(verdicts) != (labels if several else labels[1:]) or any(
         not isinstance(verdict, kinds) or verdict.positive != label for label, verdict in verdicts.items()
@@ -286,26 +293,26 @@ class _PipelineFields:
     kind: Annotated[str, word("pipeline")]
     version: Annotated[int, integer(_PIPELINE_FORMAT, _PIPELINE_FORMAT)]
     library: str
-    parameters: Any
-    steps: Any
+    verbose: bool
+    steps: Annotated[list[tuple[str, Step]], STEPS]
     name: str
-    learner: Any
+    learner: dict[str, Any]
 
 
-def _pipeline_to_plain(
-    pipeline: Pipeline, header: dict[str, Any], arrays: dict[str, NDArray[Any]]
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _pipeline_to_plain(pipeline: Pipeline, header: Header, arrays: NamedArrays) -> tuple[Header, NamedArrays]:
     """Return the header and the arrays of a pipeline's file, given those of its learner."""
-    place = Place("the header", path="steps")
-    out = {
+    check_defaults(pipeline, _PipelineFields)
+    place = Place("the header")
+    said = {
         "kind": "pipeline",
         "version": _PIPELINE_FORMAT,
         "library": __version__,
-        "parameters": write_parameters(pipeline, PipelineParameters),
-        "steps": write_steps(pipeline.steps[:-1], place),
+        "verbose": pipeline.verbose,
+        "steps": pipeline.steps[:-1],
         "name": pipeline.steps[-1][0],
         "learner": header,
     }
+    out = write_fields(_PipelineFields, SimpleNamespace(**said), place)
     arrays = arrays | place.arrays.arrays
     try:  # nothing is written that could not be read
         _pipeline_from_plain(out, arrays, functools.partial(_from_plain, max_rows=math.inf), 2**62)
@@ -316,9 +323,9 @@ def _pipeline_to_plain(
 
 def _read_pipeline(
     path: str | os.PathLike[str],
-    header: dict[str, Any],
-    arrays: dict[str, NDArray[Any]],
-    read: Reader[Any],
+    header: Header,
+    arrays: NamedArrays,
+    read: Reader[BaseEstimator],
     max_features: int | None,
 ) -> Pipeline:
     """Return the pipeline of a file's header and arrays; a ValueError, with one sentence, where it is not valid."""
@@ -332,20 +339,15 @@ def _read_pipeline(
 
 
 def _pipeline_from_plain(
-    header: dict[str, Any], arrays: dict[str, NDArray[Any]], read: Reader[Any], max_features: int | None
+    header: Header, arrays: NamedArrays, read: Reader[BaseEstimator], max_features: int | None
 ) -> Pipeline:
-    place = Place("the header")
-    found = read_fields(_PipelineFields, header, place)
-    parameters = read_parameters(Pipeline, PipelineParameters, found["parameters"], place.at("parameters"))
-    inside = {name: array for name, array in arrays.items() if name.startswith("steps.")}
-    rest = {name: array for name, array in arrays.items() if name not in inside}
-    learner = model_from_plain(found["learner"], rest, read, max_features)
+    of_steps = {name: array for name, array in arrays.items() if name.startswith("steps.")}
+    of_learner = {name: array for name, array in arrays.items() if name not in of_steps}
     vouched = LEAST_SHARE * sum(array.size for array in arrays.values())
-    claims = Claims(max(MOST_FEATURES, vouched) if max_features is None else max_features)
-    place = Place("the header", Arrays(inside), "steps")
-    steps = read_steps(found["steps"], place, claims)
+    most_columns = max(MOST_FEATURES, vouched) if max_features is None else max_features
+    place = Place("the header", Arrays(of_steps, most_columns))
+    found = read_fields(_PipelineFields, header, place)
     place.arrays.finish()
-    before = next((step for _, step in reversed(steps) if not isinstance(step, str)), None)
-    if before is not None and step_width(before) != learner.n_features_in_:
-        raise ValueError(f"the learner expects {learner.n_features_in_} features and gets {step_width(before)}.")
-    return Pipeline([*steps, (check_step_name(found["name"], steps), learner)], **parameters)
+    steps = [*found["steps"], (found["name"], model_from_plain(found["learner"], of_learner, read, max_features))]
+    check_chain(steps)
+    return Pipeline(steps, verbose=found["verbose"])

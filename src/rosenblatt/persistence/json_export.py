@@ -14,7 +14,7 @@ from rosenblatt.data.preparation import is_preparation
 from rosenblatt.inspection.explain import feature_labels, searched, split_pipeline
 from rosenblatt.inspection.geometry import linear_rule
 from rosenblatt.persistence.onnx import check_exportable
-from rosenblatt.persistence.pipelines import write_steps
+from rosenblatt.persistence.pipelines import STEPS
 from rosenblatt.storage.container import write_atomically
 from rosenblatt.storage.schema import Arrays, Place, label_to_json
 
@@ -65,7 +65,7 @@ def export_json(model: Any, path: str | os.PathLike[str]) -> None:
     if preparation is not None:
         out["preparation"] = readable_preparation(preparation, names) if is_preparation(preparation) else preparation
     if steps is not None:
-        out["steps"] = write_steps(steps.steps, Place("the steps", _Lists()))
+        out["steps"] = STEPS.write(steps.steps, Place("the steps", _Lists()))
     out["classes"] = labels
     out["rule"] = "The score is the bias plus the sum of weight times value. " + (
         f"Above 0 the class is {labels[1]!r}, else {labels[0]!r}."

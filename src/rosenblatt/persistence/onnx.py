@@ -26,7 +26,7 @@ from rosenblatt.inspection.explain import feature_labels, searched, split_pipeli
 from rosenblatt.inspection.geometry import linear_rule
 from rosenblatt.persistence.exact_onnx import INTERNAL, Graph, decide
 from rosenblatt.persistence.files import learner_of
-from rosenblatt.persistence.pipelines import KINDS, selected_indices, write_steps
+from rosenblatt.persistence.pipelines import KINDS, STEPS, selected_indices
 from rosenblatt.scaling import ColumnScale
 from rosenblatt.storage.container import write_atomically
 from rosenblatt.storage.schema import Place, label_to_json
@@ -205,13 +205,12 @@ def columns_in_use(step: Any, d: int) -> set[int]:
 
 def _parts(step: ColumnTransformer) -> list[tuple[Any, Sequence[int]]]:
     """Return the fitted steps of a ColumnTransformer with the columns of each."""
-    names = getattr(step, "feature_names_in_", None)
-    known = None if names is None else {name: j for j, name in enumerate(names)}
+    d, names = int(step.n_features_in_), getattr(step, "feature_names_in_", None)
     out: list[tuple[Any, Sequence[int]]] = []
-    left = set(range(int(step.n_features_in_)))
+    left = set(range(d))
     for k, (_, fitted, columns) in enumerate(step.transformers_):
         if k < len(step.transformers):
-            given, places = step.transformers[k][1], selected_indices(columns, int(step.n_features_in_), known)
+            given, places = step.transformers[k][1], selected_indices(columns, d, names)
         else:
             given, places = step.remainder, sorted(left)
         left -= set(places)
@@ -503,7 +502,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
         x = prepared_rows(graph, inputs, getattr(learner, "preparation_", None), width)
     else:
         x = piped_rows(graph, inputs, [step for _, step in steps.steps], width)
-        write_steps(steps.steps, Place("the steps"))  # parameters that cannot be stored have no graph either
+        STEPS.write(steps.steps, Place("the steps"))  # parameters that cannot be stored have no graph either
     number, scores = decide(graph, x, rule.w, rule.b, exact)
     labels = np.asarray(learner.classes_)
     graph.name(graph("Gather", graph.constant(_for_onnx(labels)), number), "label")

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.messages import shorten
+from rosenblatt.messages import Hint, ParameterError, shorten
 
 DEEPEST = 64  # levels of lists and dictionaries within each other; deeper ones are refused
 LARGEST = 2**53  # integers up to here are floats as well, as counters must be
@@ -121,14 +121,41 @@ class Place:
 
 
 class Arrays:
-    """The arrays of a file by their names. Plain data names the arrays that belong to it, and none may be left over."""
+    """The arrays of a file by their names. Plain data names the arrays that belong to it, and none may be left over.
+
+    Parameters
+    ----------
+    arrays : mapping, optional
+    most_columns : int
+        The columns that `claim` allows.
+
+    Examples
+    --------
+    >>> arrays = Arrays(most_columns=1000)
+    >>> arrays.claim(600)
+    >>> arrays.claim(600)
+    Traceback (most recent call last):
+    rosenblatt.messages.ParameterError: its steps ... 1,200 columns ... at most 1,000: ... by max_features=1200.
+    """
 
     _MOST_USES = 3
     """Fields that one array may stand for, so that memory is in proportion to the file."""
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]] | None = None) -> None:
+    def __init__(self, arrays: Mapping[str, NDArray[Any]] | None = None, most_columns: int = 2**62) -> None:
         self.arrays = dict(arrays or {})
         self._uses = Counter[str]()
+        self._most_columns, self._claimed = most_columns, 0
+
+    def claim(self, columns: int) -> None:
+        """Count columns that are stated and not stored: a small file can state any number of them."""
+        self._claimed += columns
+        if self._claimed > self._most_columns:
+            raise ParameterError(
+                "its steps state {claimed:,} columns without storing them, expected at most {most:,}{hint}.",
+                claimed=self._claimed,
+                most=self._most_columns,
+                hint=Hint(": if you trust the file, allow them by {max_features=total}", total=self._claimed),
+            )
 
     def put(self, path: str, array: NDArray[Any]) -> str:
         """Store an array under ``path``, unless an array of the same field name has the same bits; return its name."""
@@ -406,6 +433,11 @@ def labels_to_plain(labels: np.ndarray) -> dict[str, Any]:
     return {"type": name, "values": values}
 
 
+def takes_too_many_letters(n: int, longest: int) -> bool:
+    """Return whether ``n`` strings in one array, each as wide as the longest, take too much memory for their file."""
+    return n * longest > max(_MOST_LETTERS, _WIDEST * n)
+
+
 class _LabelFields:
     type: str
     values: list[Any]
@@ -426,7 +458,7 @@ def labels_from_plain(data: object) -> np.ndarray:
         name[:1] == "U" and widths and max(1, longest) <= int(name[1:]) <= max(_WIDEST, longest)
     ):
         raise ValueError(f"'classes' must be of a known type, got {shorten(name)}.")
-    if name[:1] == "U" and int(name[1:]) * len(values) > max(_MOST_LETTERS, _WIDEST * len(values)):
+    if name[:1] == "U" and takes_too_many_letters(len(values), int(name[1:])):
         raise ValueError(
             f"'classes' would take {int(name[1:]) * len(values):,} letters, {len(values):,} labels as wide as the "
             f"longest, expected at most {_MOST_LETTERS:,}: shorten the longest, or use labels of type object."

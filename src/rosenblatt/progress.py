@@ -150,7 +150,7 @@ class Limits(Deadline):
         self.history: list[tuple[int, float, float]] = []  # the steps and the bracket, each time that it was better
         self.stop = stop
 
-    def over(self) -> bool:
+    def expired(self) -> bool:
         """Return whether the search has to stop with what it has reached."""
         return time.monotonic() > self.end or self.stop()
 
@@ -161,14 +161,14 @@ class Limits(Deadline):
         if before != (self.low, self.high):
             self.history.append((steps, self.low, self.high))
         self.progress.search(steps, self.low, self.high)
-        return self.over()
+        return self.expired()
 
     def exact(self, rows: int, share: float) -> bool:
         """Show how far an exact search is; return whether it has to stop."""
         self.progress.exact(rows, share)
-        return self.over()
+        return self.expired()
 
     def deciding(self, steps: int, wrong: int, rows: int) -> bool:
         """Show how many rows are still on the wrong side; return whether the search has to stop."""
         self.progress.deciding(steps, wrong, rows)
-        return self.over()
+        return self.expired()

@@ -30,7 +30,7 @@ from rosenblatt import (
     separability,
     strict_feasibility,
 )
-from rosenblatt.theory.search import hyperplane as separators
+from rosenblatt.theory.search import hyperplane
 
 
 def attack(rng: random.Random) -> str | None:
@@ -78,7 +78,7 @@ def _honest(rng: random.Random, choice: int, X: np.ndarray, labels: np.ndarray) 
         return fewest_mistakes(X, labels == labels[0], max_seconds=5.0), (X, labels == labels[0])
     if choice == 6:  # as for many columns, of which one depends on others
         wide = np.column_stack([X, X[:, 0] + X[:, -1], np.zeros(len(X))])
-        with mock.patch.object(separators, "NARROW", -1):
+        with mock.patch.object(hyperplane, "NARROW", -1):
             return separability(wide, labels), (wide, labels)
     b = np.array([rng.randrange(-1, 3) for _ in X], float)
     c = np.array([rng.randrange(-2, 3) for _ in range(X.shape[1])], float)

@@ -92,7 +92,7 @@ def test_ctrl_c_keeps_the_bracket_that_was_reached(tmp_path, monkeypatch):
 
     def interrupt(self, steps, low, high):
         signal.raise_signal(signal.SIGINT)
-        return self.over()
+        return self.expired()
 
     monkeypatch.setattr(limits.Limits, "bracket", interrupt)
     monkeypatch.setattr(wolfe, "BATCH", 1)

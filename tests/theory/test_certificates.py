@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from helpers.separable_sets import facet, holds, noise, planted
 from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.enclosures import Basis
-from rosenblatt.theory.search import gordan
-from rosenblatt.theory.search import hyperplane as separators
+from rosenblatt.theory.search import gordan, hyperplane
 from rosenblatt.theory.separability import dataset_margin, separability
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, UndecidedSeparability, Verdicts
 
@@ -46,7 +45,7 @@ def examples():
     for kind in ("geometric", "augmented", "homogeneous"):
         found[kind] = (dataset_margin(CLOUD, LEFT, kind), CLOUD, LEFT)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(separators, "NARROW", -1)
+        patch.setattr(hyperplane, "NARROW", -1)
         found["inseparable by a basis"] = (separability(DEPENDENT, MIXED), DEPENDENT, MIXED)
     X, y = facet(3)
     with pytest.MonkeyPatch.context() as patch:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from helpers.separable_sets import balanced, is_separable, noise, planted, random_signs
 from rosenblatt.theory import enclosures
 from rosenblatt.theory.enclosures import MOST_BITS, MOST_FACTORS, Basis, ColumnStep, encloses_zero_combination
-from rosenblatt.theory.exact import combined
+from rosenblatt.theory.exact import linear_combination
 
 
 def origin_inside(rng, d, bias):
@@ -133,7 +133,7 @@ def test_numbers_that_grow_from_step_to_step_are_given_up():
     long = (1 << MOST_BITS) - 1
     steps = tuple(ColumnStep(k % 2, long, (1 - k % 2,), (long,)) for k in range(40))
     seen = []
-    with mock.patch.object(enclosures, "combined", lambda parts: seen.append(1) or combined(parts)):
+    with mock.patch.object(enclosures, "linear_combination", lambda parts: seen.append(1) or linear_combination(parts)):
         alpha = np.full(40, 1 / 40)
         assert not encloses_zero_combination(X, signs, np.arange(40), alpha, True, Basis((0, 1, 2), steps))
     assert len(seen) == 1

@@ -13,12 +13,12 @@ from helpers.separable_sets import balanced, mean_square, mixed, random_signs
 from rosenblatt.theory import exact as ties
 from rosenblatt.theory import scores
 from rosenblatt.theory.exact import (
-    hull_distance,
     representatives,
     round_root,
     row_hashes,
+    squared_half_distance,
     squared_length,
-    squared_sum,
+    squared_mean_length,
     sums_to_zero,
 )
 from rosenblatt.theory.scores import least_score
@@ -43,15 +43,15 @@ def test_lengths_of_means(n, d, decades):
         for form in (X, sp.csr_array(X)):
             for kind in ("homogeneous", "augmented"):
                 square = mean_square(X, signs.tolist(), alpha, kind)
-                assert squared_sum(form, signs, alpha, kind == "augmented") == square
-            assert hull_distance(form, signs, alpha) == mean_square(X, signs.tolist(), alpha, "geometric")
+                assert squared_mean_length(form, signs, alpha, kind == "augmented") == square
+            assert squared_half_distance(form, signs, alpha) == mean_square(X, signs.tolist(), alpha, "geometric")
 
 
 def test_a_class_without_weight_bounds_nothing():
     X, signs = np.array([[1.0], [2.0], [-1.0]]), np.array([1.0, 1.0, -1.0])
-    assert hull_distance(X, signs, np.array([0.5, 0.5, 0.0])) is None
-    assert hull_distance(X, signs, np.array([0.0, 0.0, 0.5])) is None
-    assert hull_distance(X, signs, np.array([0.5, 0.0, 7.0])) == 1
+    assert squared_half_distance(X, signs, np.array([0.5, 0.5, 0.0])) is None
+    assert squared_half_distance(X, signs, np.array([0.0, 0.0, 0.5])) is None
+    assert squared_half_distance(X, signs, np.array([0.5, 0.0, 7.0])) == 1
 
 
 @some

@@ -27,7 +27,7 @@ from rosenblatt import (
     strict_feasibility,
     vc,
 )
-from rosenblatt.theory.inputs import certified_signs, check_labels, check_matrix, exact_numbers, unrounded
+from rosenblatt.theory.inputs import certified_signs, check_exact, check_labels, check_matrix, exact_numbers
 
 LARGE = 2**53
 NANOSECONDS = [1_600_000_000_000_000_001, 1_600_000_000_000_000_003]
@@ -263,8 +263,8 @@ def test_what_is_ready_is_not_copied():
     X = np.arange(6.0).reshape(3, 2)
     frame = pd.DataFrame({"a": [0.1], "b": [2]})
     assert check_matrix(X) is X
-    assert unrounded(X, "X") is X
-    assert unrounded(frame, "X") is frame
+    assert check_exact(X, "X") is X
+    assert check_exact(frame, "X") is frame
     for other in (X.T, X[::2], X.astype(np.float32), X[:, :0]):
         assert check_matrix(other).flags.c_contiguous
         np.testing.assert_array_equal(check_matrix(other), other)

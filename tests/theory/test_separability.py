@@ -18,8 +18,7 @@ from rosenblatt import progress
 from rosenblatt.theory import vc
 from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.scores import least_score
-from rosenblatt.theory.search import gordan
-from rosenblatt.theory.search import hyperplane as separators
+from rosenblatt.theory.search import gordan, hyperplane
 from rosenblatt.theory.search import wolfe as nearest
 from rosenblatt.theory.separability import dataset_margin, margin, separability
 from rosenblatt.theory.verdicts import Inseparable, Separable, UndecidedSeparability, Verdicts
@@ -31,7 +30,7 @@ PLANTED, SIDES = planted(30, 3, 0.01)
 
 def as_if_wide(X, y, **options):
     """Ask as for many columns: by peeling, Newton's method and a proof on a basis."""
-    with mock.patch.object(separators, "NARROW", -1):
+    with mock.patch.object(hyperplane, "NARROW", -1):
         return separability(X, y, **options)
 
 

@@ -28,11 +28,11 @@ from rosenblatt.theory.exact import are_finite
 from rosenblatt.theory.inputs import (
     Floats,
     Numbers,
+    as_objects,
+    check_exact,
     exact_numbers,
-    exact_objects,
     number_text,
     rows_text,
-    unrounded,
     vector_text,
 )
 from rosenblatt.theory.vc import BallObstruction
@@ -296,8 +296,8 @@ class HalfSpace(Shape):
     reason: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "w", unrounded(_vector("w", self.w), "w").astype(np.float64))
-        object.__setattr__(self, "b", float(unrounded(_number("b", self.b), "b")))
+        object.__setattr__(self, "w", check_exact(_vector("w", self.w), "w").astype(np.float64))
+        object.__setattr__(self, "b", float(check_exact(_number("b", self.b), "b")))
 
     def __str__(self) -> str:
         names = {1: ("Half-line", "a point"), 2: ("Half-plane", "a line")}
@@ -353,7 +353,7 @@ class NoCircle:
 
     def check(self, points: ArrayLike, labels: ArrayLike) -> bool:
         """Return whether the points confirm this, recomputed in fractions, with rows of different classes."""
-        proof, given, labels = self.proof, exact_objects(points, "points"), np.asarray(labels)
+        proof, given, labels = self.proof, as_objects(points, "points"), np.asarray(labels)
         rows = [*proof.inside, *proof.outside]
         if not all(0 <= row < len(given) == len(labels) for row in rows):
             return False
@@ -400,7 +400,7 @@ def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
     if not any(a) and c == 0:
         raise ValueError("all weights are zero, so every point gets the same answer: there is no circle and no line.")
     if c == 0:
-        return HalfSpace(w[:-1], float(unrounded(bias, "b")))
+        return HalfSpace(w[:-1], float(check_exact(bias, "b")))
     center, square = ball_of_plane(a, -c, Fraction(bias))
     if square <= 0:
         raise ValueError(
@@ -413,7 +413,7 @@ def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
 
 def unrounded_points(points: ArrayLike) -> Any:
     """Return points that float64 holds exactly; a ValueError for others. What is sparse is left to later checks."""
-    return points if sp.issparse(points) else unrounded(points, "points")
+    return points if sp.issparse(points) else check_exact(points, "points")
 
 
 def _rows(points: ArrayLike, d: int) -> Floats:

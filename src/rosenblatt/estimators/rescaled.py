@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from rosenblatt.estimators.base import ExactClassifier, refuse_stream
 from rosenblatt.estimators.validation import MatrixLike, validate_pair
 from rosenblatt.messages import check_boolean, warn_user
-from rosenblatt.theory.certificates import margin_of, most_margin
-from rosenblatt.theory.inputs import unrounded_matrix
+from rosenblatt.theory.certificates import margin_of, margin_upper_bound
+from rosenblatt.theory.inputs import check_exact_matrix
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.rescaled import RescaledRun, rescaled_perceptron
 from rosenblatt.theory.search.wolfe import longest_row
@@ -101,9 +101,9 @@ class RescaledPerceptron(ExactClassifier):
         """
         refuse_stream(X, "fit", self)
         check_boolean("fit_intercept", self.fit_intercept)
-        given = X = unrounded_matrix(X) if sp.issparse(X) else X  # equal places are added up exactly
+        given = X = check_exact_matrix(X) if sp.issparse(X) else X  # equal places are added up exactly
         X, y = validate_pair(self, X, y, reset=True)
-        unrounded_matrix(given)  # the verdict is about the numbers as given
+        check_exact_matrix(given)  # the verdict is about the numbers as given
         classes, numbers = encode_labels(y)
         if len(classes) < 2:
             raise ValueError(
@@ -198,7 +198,7 @@ class _Classifier:
         """Return what the separator and the counts of updates prove."""
         alpha = self.run.alpha / self.run.alpha.sum()
         kind = "geometric" if bias else "homogeneous"
-        low, high = margin_of(X, signs, self.w, self.b, kind), most_margin(X, signs, alpha, kind)
+        low, high = margin_of(X, signs, self.w, self.b, kind), margin_upper_bound(X, signs, alpha, kind)
         if bias:
             return Separable(self.w, self.b, low, high, alpha, longest_row(X), self.label)
         return MarginBracket(low, high, self.w, self.b, alpha, kind, self.label)

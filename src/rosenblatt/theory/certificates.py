@@ -392,14 +392,14 @@ def margin_from(least: Fraction, w: Numbers, b: float, kind: str, nearest: bool 
     return root if least > 0 else -root
 
 
-def most_margin(X: Matrix, signs: Signs, alpha: Floats, kind: str) -> float:
+def margin_upper_bound(X: Matrix, signs: Signs, alpha: Floats, kind: str) -> float:
     """Return the margin that no separator exceeds, as the weights ``alpha`` prove, rounded up."""
     if not alpha.any():
         return math.inf
     if kind == "geometric":
-        square = exact.hull_distance(X, signs, alpha)
+        square = exact.squared_half_distance(X, signs, alpha)
     else:
-        square = exact.squared_sum(X, signs, alpha, bias=kind == "augmented")
+        square = exact.squared_mean_length(X, signs, alpha, bias=kind == "augmented")
     return math.inf if square is None else round_root(square, up=True)
 
 
@@ -414,7 +414,7 @@ def nearest_rows(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, high:
     return rows_within(X, signs, w, b, (Fraction(high) * NEARLY) ** 2 * square)
 
 
-def attains(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, low: float, separates: bool) -> bool:
+def has_margin(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, low: float, separates: bool) -> bool:
     """Return whether the margin of (w, b) is at least ``low``.
 
     With ``separates`` (w, b) must separate the rows, even if its margin is below the smallest float and ``low`` is 0.
@@ -438,7 +438,7 @@ def proves_inseparable(
         if not math.isclose(total, 1.0, rel_tol=1e-9):
             return False
         return encloses_zero_combination(X, signs, rows, alpha[rows], bias, basis)
-    near = exact.are_shares(alpha[rows], weights, of=Fraction(1), tiny=Fraction(1, 10**9 * 2**1040))
+    near = exact.are_proportional(alpha[rows], weights, of=Fraction(1), tiny=Fraction(1, 10**9 * 2**1040))
     return near and exact.sums_to_zero(X, signs, rows, weights, bias)
 
 
@@ -499,8 +499,8 @@ class Bracket(AboutRows):
 
     def _proves(self, X: Matrix, signs: Signs, kind: str, low: float, high: float, separates: bool) -> bool:
         """Return whether (w, b) has a margin of at least ``low``, and ``alpha`` proves that none is above ``high``."""
-        claimed = attains(X, signs, self.w, self.b, kind, low, separates)
-        if not (claimed and high >= most_margin(X, signs, self.alpha, kind)):
+        claimed = has_margin(X, signs, self.w, self.b, kind, low, separates)
+        if not (claimed and high >= margin_upper_bound(X, signs, self.alpha, kind)):
             return False
         return self.nearest is None or np.array_equal(self.nearest, nearest_rows(X, signs, self.w, self.b, kind, high))
 

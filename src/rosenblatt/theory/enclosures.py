@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.rounding import HALF_ULP, TINY
-from rosenblatt.theory.exact import as_integers, combined, near_floats, product_with_integers
+from rosenblatt.theory.exact import as_integers, linear_combination, product_with_integers, proportional_floats
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, as_float
 
 NEARNESS = 1e-6  # how far exact weights may be from those that are given, as a share of the largest
@@ -163,7 +163,7 @@ def _reduced(Z: Floats, steps: Sequence[ColumnStep]) -> _Columns | None:
     for step in steps:
         parts = [(step.times, *exact_column(step.column))]
         parts += [(-factor, *exact_column(j)) for j, factor in zip(step.columns, step.factors, strict=True)]
-        whole[step.column] = combined(parts)
+        whole[step.column] = linear_combination(parts)
         if max((abs(value) for value in whole[step.column][0]), default=0).bit_length() > MOST_BITS:
             return None
     near: list[Floats] = []
@@ -173,7 +173,7 @@ def _reduced(Z: Floats, steps: Sequence[ColumnStep]) -> _Columns | None:
             column, _ = whole[j]
             if not column.any():
                 continue
-            floats = np.array(near_floats(column.tolist()))
+            floats = np.array(proportional_floats(column.tolist()))
             exact[len(near)] = column
         else:
             floats = Z[:, j]

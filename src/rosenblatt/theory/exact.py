@@ -36,7 +36,7 @@ def squared_length(w: Numbers, b: float = 0.0) -> Fraction:
     return square + Fraction(b) ** 2
 
 
-def squared_sum(X: Matrix, signs: Signs, alpha: Floats, bias: bool) -> Fraction:
+def squared_mean_length(X: Matrix, signs: Signs, alpha: Floats, bias: bool) -> Fraction:
     """Return the squared length of the mean of the rows z with the weights ``alpha``, exactly.
 
     No separator has a margin above that length: every row of z lies at least as far along it as the margin, so
@@ -50,7 +50,7 @@ def squared_sum(X: Matrix, signs: Signs, alpha: Floats, bias: bool) -> Fraction:
     return Fraction(square, weights.sum() ** 2 << -2 * place)
 
 
-def hull_distance(X: Matrix, signs: Signs, alpha: Floats) -> Fraction | None:
+def squared_half_distance(X: Matrix, signs: Signs, alpha: Floats) -> Fraction | None:
     """Return the squared half of the distance between the means of the two classes weighted by ``alpha``, exactly.
 
     No separator, with any bias, has a margin above that half. None where a class has no weight.
@@ -74,7 +74,7 @@ def sums_to_zero(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Seque
     return not any(product_with_integers(X[rows].T, signed)[0])
 
 
-def are_shares(alpha: Floats, weights: Sequence[int], of: Fraction, tiny: Fraction) -> bool:
+def are_proportional(alpha: Floats, weights: Sequence[int], of: Fraction, tiny: Fraction) -> bool:
     """Return whether ``alpha`` are the shares of the weights in a total ``of``, to a billionth or a ``tiny`` part.
 
     Of long weights the first digits are looked at: what the others say is far below ``tiny``.
@@ -93,7 +93,7 @@ def are_shares(alpha: Floats, weights: Sequence[int], of: Fraction, tiny: Fracti
 def product_with_integers(M: Matrix, whole: Sequence[int] | Numbers) -> tuple[Numbers, int]:
     """Return M times integers, exactly, in units of 2**place, and that place, which is not above 0."""
     M, numbers = sp.csr_array(M) if sp.issparse(M) else M, np.array(whole, dtype=object)
-    place = min(0, int(np.min(places(entries(M).reshape(-1, 1)))))
+    place = min(0, int(np.min(lowest_exponents(entries(M).reshape(-1, 1)))))
     sums = np.zeros(M.shape[0], dtype=object)
     step = max(1, BLOCK_BYTES // ((256 + largest_bytes(whole)) * max(1, M.shape[1])))
     for start in range(0, M.shape[0] if M.shape[1] else 0, step):
@@ -108,7 +108,7 @@ def product_with_integers(M: Matrix, whole: Sequence[int] | Numbers) -> tuple[Nu
     return sums, place
 
 
-def combined(parts: Sequence[tuple[int, Numbers, int]]) -> tuple[Numbers, int]:
+def linear_combination(parts: Sequence[tuple[int, Numbers, int]]) -> tuple[Numbers, int]:
     """Return the sum of integer factors times columns, exactly, and its place; each column is in units of 2**place."""
     lowest = min(place for _, _, place in parts)
     total = np.zeros(len(parts[0][1]), dtype=object)
@@ -124,10 +124,10 @@ def as_integers(values: Floats) -> tuple[Numbers, int]:
     return _shifted(odd, exponents - place), place
 
 
-def places(X: Floats) -> NDArray[np.int64]:
+def lowest_exponents(X: Floats) -> NDArray[np.int64]:
     """Return for each column the largest exponent e such that its entries are integers times 2**e.
 
-    >>> places(np.array([[0.5, 6.0], [3.0, -2.0]])).tolist()
+    >>> lowest_exponents(np.array([[0.5, 6.0], [3.0, -2.0]])).tolist()
     [-1, 1]
     """
     found = np.full(X.shape[1], 1 << 20)
@@ -138,7 +138,7 @@ def places(X: Floats) -> NDArray[np.int64]:
 
 
 def to_integers(X: Floats, exponents: int | NDArray[np.int64]) -> Numbers:
-    """Return the integers X / 2**exponents, exactly; ``exponents`` (one, or one a column) are at most `places`."""
+    """Return the integers X / 2**exponents, exactly; no exponent (one, or one a column) exceeds `lowest_exponents`."""
     odd, own = _odd_parts(X)
     return _shifted(odd, own - exponents)
 
@@ -209,10 +209,10 @@ def are_finite(values: Iterable[float | Fraction]) -> bool:
     return all(isinstance(value, Rational) or math.isfinite(value) for value in values)
 
 
-def near_floats(v: Sequence[int]) -> list[float]:
+def proportional_floats(v: Sequence[int]) -> list[float]:
     """Return floats in proportion to the integers, but for one rounding each; the largest lies between 1/2 and 1.
 
-    >>> near_floats([3, -2, 6])
+    >>> proportional_floats([3, -2, 6])
     [0.375, -0.25, 0.75]
     """
     unit = 1 << max(abs(value) for value in v).bit_length()
@@ -222,7 +222,7 @@ def near_floats(v: Sequence[int]) -> list[float]:
 # Elimination.
 
 
-def eliminated(rows: Sequence[Sequence[int]] | Numbers) -> tuple[Numbers, list[int]]:
+def bareiss(rows: Sequence[Sequence[int]] | Numbers) -> tuple[Numbers, list[int]]:
     """Return a matrix of integers in echelon form, and the columns of the pivots, one for each of its rows.
 
     By Bareiss's elimination without fractions: entries stay minors of the matrix, so that every division is exact.
@@ -245,10 +245,10 @@ def eliminated(rows: Sequence[Sequence[int]] | Numbers) -> tuple[Numbers, list[i
     return M, pivots
 
 
-def back_substituted(M: Numbers, pivots: list[int], j: int) -> tuple[list[int], int]:
+def back_substitute(M: Numbers, pivots: list[int], j: int) -> tuple[list[int], int]:
     """Return how column j is made of the pivots' columns: integers, one for each, over their determinant.
 
-    ``M`` and ``pivots`` are those of `eliminated`.
+    ``M`` and ``pivots`` are those of `bareiss`.
     """
     determinant = M[len(pivots) - 1, pivots[-1]] if pivots else 1
     found = [0] * len(pivots)
@@ -264,10 +264,10 @@ def null_space(rows: Sequence[Sequence[float | Fraction]]) -> list[list[int]]:
     >>> null_space([[1, 2, 0.0]])
     [[-2, 1, 0], [0, 0, 1]]
     """
-    M, pivots = eliminated([proportional_integers(row) for row in rows])
+    M, pivots = bareiss([proportional_integers(row) for row in rows])
     spanning = []
     for j in sorted(set(range(M.shape[1])) - set(pivots)):
-        found, determinant = back_substituted(M, [k for k in pivots if k < j], j)
+        found, determinant = back_substitute(M, [k for k in pivots if k < j], j)
         free = [0] * M.shape[1]
         free[j] = determinant
         for k, value in zip(pivots, found, strict=False):

@@ -32,15 +32,15 @@ _EXACT_UP_TO = 2**53  # integers that float64 holds, all of them
 _MOST_DIGITS = 100_000  # of a Decimal's exponent, before it is written out
 
 
-def unrounded(values: Any, name: str) -> Any:
+def check_exact(values: Any, name: str) -> Any:
     """Return dense ``values`` whose conversion to float64 changes no number; a ValueError names one that it would.
 
     Arrays and data frames (pandas, polars, pyarrow) come back as they are, anything else as an array. Nothing is said
     of shapes, nor of what is missing or infinite.
 
-    >>> unrounded([[1, 0.5]], "X")
+    >>> check_exact([[1, 0.5]], "X")
     array([[1. , 0.5]])
-    >>> unrounded([[2**53 + 1, 0.5]], "X")
+    >>> check_exact([[2**53 + 1, 0.5]], "X")
     Traceback (most recent call last):
     ValueError: X holds the integer 9007199254740993, which float64 would round: scale or shift the numbers, ...
     """
@@ -60,7 +60,7 @@ def exact_numbers(values: Any, name: str) -> NDArray[Any]:
     >>> exact_numbers([1, 0.5], "w"), exact_numbers([2**53 + 1, 0.5], "w")
     (array([1. , 0.5]), array([Fraction(9007199254740993, 1), Fraction(1, 2)], dtype=object))
     """
-    given = exact_objects(values, name)
+    given = as_objects(values, name)
     numbers = [value if type(value) is float else to_fraction(value, name) for value in given.ravel().tolist()]
     floats = [as_float(number) for number in numbers]
     if all(near == number or near != near for near, number in zip(floats, numbers, strict=True)):
@@ -70,7 +70,7 @@ def exact_numbers(values: Any, name: str) -> NDArray[Any]:
     return exact.reshape(given.shape)
 
 
-def exact_objects(values: Any, name: str) -> NDArray[Any]:
+def as_objects(values: Any, name: str) -> NDArray[Any]:
     """Return ``values`` as an array of objects, as they were given; of one dimension where rows are ragged."""
     refuse_masked(values, name)
     columns = frame_columns(values)
@@ -193,13 +193,13 @@ def _arrow_column(column: Any) -> NDArray[Any]:
     return np.array(column.to_pylist(), dtype=object) if column.null_count else column.to_numpy(zero_copy_only=False)
 
 
-def exact_sums(X: Any, name: str) -> Any:
+def sum_duplicate_entries(X: Any, name: str) -> Any:
     """Return sparse ``X`` as CSR with one number in each place, their exact sum where there are several.
 
     SciPy adds up in the type of the numbers: int8 wraps round, and floats are rounded. A number or a sum that float64
     would round is a ValueError.
 
-    >>> exact_sums(sp.coo_array((np.array([100, 100], np.int8), ([0, 0], [0, 0]))), "X").toarray()
+    >>> sum_duplicate_entries(sp.coo_array((np.array([100, 100], np.int8), ([0, 0], [0, 0]))), "X").toarray()
     array([[200.]])
     """
     csr = sp.csr_array(X)
@@ -207,14 +207,14 @@ def exact_sums(X: Any, name: str) -> Any:
         csr = csr.copy()
         csr.sum_duplicates()
     if csr.nnz == X.nnz or X.ndim != 2 or X.dtype.kind not in "iuf":
-        unrounded(csr.data, name)
+        check_exact(csr.data, name)
         return csr
     X = X.tocoo()
     order = np.lexsort((X.col, X.row))
     rows, columns, data = X.row[order], X.col[order], X.data[order]
     starts = np.flatnonzero(np.append(True, (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])))
     counts = np.diff(np.append(starts, len(data)))
-    unrounded(data[starts[counts == 1]], name)
+    check_exact(data[starts[counts == 1]], name)
     sums = data[starts].astype(np.float64)
     for k in np.flatnonzero(counts > 1).tolist():
         values = data[starts[k] : starts[k] + counts[k]].tolist()
@@ -241,7 +241,7 @@ def check_matrix(X: MatrixLike, name: str = "X", least_rows: int = 1) -> Matrix:
     """
     if _is_ready(X):
         return X
-    given = unrounded_matrix(X, name)
+    given = check_exact_matrix(X, name)
     with np.errstate(over="ignore", invalid="ignore"):  # it adds all numbers up
         X = check_array(
             given,
@@ -256,12 +256,12 @@ def check_matrix(X: MatrixLike, name: str = "X", least_rows: int = 1) -> Matrix:
     return sp.csr_array(X) if sp.issparse(X) else X
 
 
-def unrounded_matrix(X: MatrixLike, name: str = "X") -> Any:
+def check_exact_matrix(X: MatrixLike, name: str = "X") -> Any:
     """Return ``X`` if its conversion to float64 changes no number; else raise a ValueError.
 
     What is sparse becomes CSR with one number in a place.
     """
-    return exact_sums(X, name) if sp.issparse(X) else unrounded(X, name)
+    return sum_duplicate_entries(X, name) if sp.issparse(X) else check_exact(X, name)
 
 
 def _is_ready(X: object) -> bool:
@@ -385,7 +385,7 @@ def dense_rows(X: Matrix, rows: NDArray[np.intp]) -> Floats:
     return X[rows].toarray() if sp.issparse(X) else X[rows]
 
 
-def spread(rows: NDArray[np.intp], weights: ArrayLike, n: int) -> Floats:
+def scatter(rows: NDArray[np.intp], weights: ArrayLike, n: int) -> Floats:
     """Return the weights of some rows as one weight for each of n."""
     alpha = np.zeros(n)
     alpha[rows] = weights

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from rosenblatt.messages import check_boolean, check_choice, check_seconds
 from rosenblatt.progress import Limits
-from rosenblatt.theory.certificates import KINDS, margin_from, most_margin, nearest_rows
+from rosenblatt.theory.certificates import KINDS, margin_from, margin_upper_bound, nearest_rows
 from rosenblatt.theory.exact import are_finite, proportional
 from rosenblatt.theory.inputs import (
     Matrix,
@@ -21,8 +21,8 @@ from rosenblatt.theory.inputs import (
     exact_numbers,
     longest_row,
     positive_label,
+    scatter,
     signs_of,
-    spread,
     two_classes,
 )
 from rosenblatt.theory.scores import least_score
@@ -134,10 +134,10 @@ def _decide(
     known = None if before is None else np.append(before.w, before.b)
     found = find_hyperplane(X, signs, "geometric", rtol, max_iter, limits, method == "lp", known)
     if isinstance(found, Unsolvable):
-        alpha = spread(found.support, found.alpha, n)
+        alpha = scatter(found.support, found.alpha, n)
         return Inseparable(alpha, found.support, found.weights, positive, found.basis)
     w, b, least, alpha = found
-    low, high = margin_from(least, w, b, "geometric"), most_margin(X, signs, alpha, "geometric")
+    low, high = margin_from(least, w, b, "geometric"), margin_upper_bound(X, signs, alpha, "geometric")
     if least > 0:
         nearest = nearest_rows(X, signs, w, b, "geometric", high)
         verdict = Separable(w, b, low, high, alpha, longest_row(X), positive, nearest)
@@ -244,10 +244,10 @@ def dataset_margin(
     found = find_hyperplane(X, signs, kind, rtol, max_iter, limits)
     limits.progress.close()
     if isinstance(found, Unsolvable):
-        alpha = spread(found.support, found.alpha, n)
+        alpha = scatter(found.support, found.alpha, n)
         return MarginBracket(-math.inf, -math.inf, np.zeros(d), 0.0, alpha, kind, positive, found.weights, found.basis)
     w, b, least, alpha = found
-    high = most_margin(X, signs, alpha, kind)
+    high = margin_upper_bound(X, signs, alpha, kind)
     if least <= 0:
         return MarginBracket(-math.inf, high, w, b, alpha, kind, positive)
     nearest = nearest_rows(X, signs, w, b, kind, high)

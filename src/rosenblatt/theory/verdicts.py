@@ -35,7 +35,7 @@ from rosenblatt.theory.certificates import (
     Vector,
     bracket_text,
     draw_margin,
-    most_margin,
+    margin_upper_bound,
     points_text,
     proves_inseparable,
 )
@@ -240,7 +240,7 @@ class MarginBracket(Bracket):
             bias = self.kind != "homogeneous"
             return self.low == -math.inf and proves_inseparable(X, signs, self.alpha, self.weights, self.basis, bias)
         if self.low == -math.inf:  # nothing is claimed about (w, b)
-            return self.high >= most_margin(X, signs, self.alpha, self.kind)
+            return self.high >= margin_upper_bound(X, signs, self.alpha, self.kind)
         return self._proves(X, signs, self.kind, self.low, self.high, separates=True)
 
 

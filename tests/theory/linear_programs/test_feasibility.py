@@ -229,7 +229,7 @@ def test_separation_is_a_linear_program_if_it_is_strict():
 
 
 def test_what_exact_arithmetic_leaves_open(monkeypatch):
-    monkeypatch.setattr(programs, "decide_cone", lambda Z: None)
+    monkeypatch.setattr(programs, "decide_equilibrated", lambda Z: None)
     A, b = [[1.0], [-1.0]], [1.0, -2.0]
     left = strict_feasibility(A, b)
     assert isinstance(left, UndecidedProgram)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.naive_separation import kept_columns
-from rosenblatt.theory.exact import Combination, farkas, places, to_integers
+from rosenblatt.theory.exact import Combination, farkas, lowest_exponents, to_integers
 from rosenblatt.theory.logistic import arithmetic as modular
 from rosenblatt.theory.logistic.arithmetic import (
     PRIMES,
@@ -35,7 +35,7 @@ def sets(rng):
 
 def test_floats_are_integers_times_powers_of_two():
     for X in sets(np.random.default_rng(0)):
-        exponents = places(X)
+        exponents = lowest_exponents(X)
         whole = to_integers(X, exponents)
         for i, j in np.ndindex(X.shape):
             assert Fraction(int(whole[i, j])) * Fraction(2) ** int(exponents[j]) == Fraction(X[i, j])

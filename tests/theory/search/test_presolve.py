@@ -5,7 +5,14 @@ import pytest
 import scipy.sparse as sp
 
 from helpers.separable_sets import is_separable
-from rosenblatt.theory.search.presolve import fold, peel, signs_in_columns, unpeel, used_part, without_rare
+from rosenblatt.theory.search.presolve import (
+    drop_zero_columns,
+    postsolve,
+    presolve,
+    rows_without_rare_columns,
+    signed_rows,
+    signs_in_columns,
+)
 
 
 def sparse_rows(rng, n, m):
@@ -28,11 +35,11 @@ def test_the_core_is_what_no_column_settles(form):
     sizes = []
     for _ in range(200):
         Z = sparse_rows(rng, int(rng.integers(1, 12)), int(rng.integers(1, 7)))
-        core, rounds = peel(form(Z))
+        core, rounds = presolve(form(Z))
         assert core.tolist() == naive_core(Z)
         assert sorted([*core, *(row for one in rounds for row in one.rows)]) == list(range(len(Z)))
         if len(core) == 0:  # every row can be solved, if none is zero
-            v = unpeel(form(Z), np.zeros(Z.shape[1]), rounds)
+            v = postsolve(form(Z), np.zeros(Z.shape[1]), rounds)
             assert (Z @ v > 0).all()
         sizes.append(len(core))
     assert 10 < sizes.count(0) < 180
@@ -44,8 +51,8 @@ def test_the_core_is_separable_if_and_only_if_everything_is():
     for _ in range(150):
         X = sparse_rows(rng, int(rng.integers(3, 9)), 3)
         signs = np.where(rng.random(len(X)) < 0.5, 1.0, -1.0)
-        Z, _ = fold(X, signs, True)
-        core, rounds = peel(Z)
+        Z, _ = signed_rows(X, signs, True)
+        core, rounds = presolve(Z)
         whole = is_separable(X, signs)
         assert whole == (len(core) == 0 or is_separable(X[core], signs[core]))
         answers.append((whole, bool(rounds)))
@@ -54,19 +61,19 @@ def test_the_core_is_separable_if_and_only_if_everything_is():
 
 def test_a_solution_of_the_core_becomes_one_of_all_rows():
     Z = np.array([[1.0, 1.0, 0.0], [-1.0, 2.0, 0.0], [-5.0, -9.0, 1.0], [3.0, -50.0, 2.0]])
-    core, rounds = peel(Z)
+    core, rounds = presolve(Z)
     assert core.tolist() == [] or (Z[core] @ [0.0, 1.0, 0.0] > 0).all()
     for form in (np.asarray, sp.csr_array):
-        v = unpeel(form(Z), np.array([0.0, 1.0, 0.0]), rounds)
+        v = postsolve(form(Z), np.array([0.0, 1.0, 0.0]), rounds)
         assert (Z @ v > 0).all()
 
 
 def test_rows_of_rare_columns_are_left_out():
     Z = np.array([[1.0, 0, 1], [-1.0, 0, 1], [1.0, 1, -1], [-1.0, -1, -1], [1.0, 0, -1], [-1.0, 0, 1]])
-    assert without_rare(Z, 1).tolist() == [0, 1, 4, 5] or without_rare(Z, 1).tolist() == []
-    assert without_rare(Z, 0).tolist() == list(range(6))
-    assert without_rare(sp.csr_array(Z), 1).tolist() == without_rare(Z, 1).tolist()
-    assert without_rare(Z, 3).tolist() == []
+    assert rows_without_rare_columns(Z, 1).tolist() == [0, 1, 4, 5] or rows_without_rare_columns(Z, 1).tolist() == []
+    assert rows_without_rare_columns(Z, 0).tolist() == list(range(6))
+    assert rows_without_rare_columns(sp.csr_array(Z), 1).tolist() == rows_without_rare_columns(Z, 1).tolist()
+    assert rows_without_rare_columns(Z, 3).tolist() == []
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -74,7 +81,7 @@ def test_folded_rows_are_the_rows_scaled_by_powers_of_two(bias):
     X = np.array([[3.0, 0.0, 1e-300], [-5.0, 0.0, 2e-300], [0.5, 0.0, 0.0]])
     signs = np.array([1.0, -1.0, 1.0])
     for form in (np.asarray, sp.csr_array):
-        Z, places = fold(form(X), signs, bias)
+        Z, places = signed_rows(form(X), signs, bias)
         Z = Z.toarray() if sp.issparse(Z) else Z
         back = np.ldexp(Z, places) * signs[:, None]
         np.testing.assert_array_equal(back, np.column_stack([X, np.ones(3)])[:, : 3 + bias])
@@ -86,6 +93,6 @@ def test_signs_and_columns_in_use():
     for form in (np.asarray, sp.csr_array):
         above, below = signs_in_columns(form(Z))
         assert (above.tolist(), below.tolist()) == ([2, 0, 0], [0, 0, 1])
-        part, columns = used_part(form(Z), np.array([1]))
+        part, columns = drop_zero_columns(form(Z), np.array([1]))
         assert columns.tolist() == [0]
         assert part.shape == (1, 1)

@@ -7,14 +7,14 @@ import scipy.sparse as sp
 from helpers.separable_sets import is_separable, noise, planted
 from rosenblatt import Certificate, margin, separability
 from rosenblatt.progress import Limits
-from rosenblatt.theory.search import hyperplane as separators
-from rosenblatt.theory.search.presolve import Solvable, Unsolvable, fold
-from rosenblatt.theory.search.wide import DecisionSearch, HingeSearch, best_length
+from rosenblatt.theory.search import hyperplane
+from rosenblatt.theory.search.presolve import Solvable, Unsolvable, signed_rows
+from rosenblatt.theory.search.wide import HingeNewton, WideSearch, exact_line_search
 from rosenblatt.theory.verdicts import Inseparable, Separable, UndecidedSeparability
 
 
 def decide(X, signs, bias=True):
-    return DecisionSearch(X, signs, bias, Limits()).decide()
+    return WideSearch(X, signs, bias, Limits()).decide()
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -177,7 +177,7 @@ def test_columns_of_all_sizes():
 @pytest.mark.parametrize("method", ["hull", "lp"])
 def test_no_class_is_searched_when_time_is_over(method, monkeypatch):
     """Each class would take its own time otherwise."""
-    monkeypatch.setattr(separators, "conflicting_duplicates", lambda *_: pytest.fail("it was searched"))
+    monkeypatch.setattr(hyperplane, "conflicting_duplicates", lambda *_: pytest.fail("it was searched"))
     X, y = noise(60, 5)[0], np.arange(60) % 6
     found = separability(X, y, method=method, max_seconds=1e-9)
     assert all(isinstance(one, UndecidedSeparability) for one in found.values())
@@ -189,9 +189,9 @@ def test_a_loose_search_is_not_below_what_is_known():
     X, y = planted(300, 5, 0.1, seed=1)
     best = separability(X, y)
     known = np.append(best.w, best.b)
-    alone = separators.find_hyperplane(X, y, "geometric", 0.99, 20, Limits())
+    alone = hyperplane.find_hyperplane(X, y, "geometric", 0.99, 20, Limits())
     assert 0 < margin(X, y, alone.w, alone.b) < 0.9 * best.margin_low
-    kept = separators.find_hyperplane(X, y, "geometric", 0.99, 20, Limits(), known=known)
+    kept = hyperplane.find_hyperplane(X, y, "geometric", 0.99, 20, Limits(), known=known)
     assert margin(X, y, kept.w, kept.b) >= best.margin_low
 
 
@@ -209,7 +209,7 @@ def test_the_best_length_beats_all_others():
         s, q = rng.integers(-3, 4, n) / 2, rng.integers(-3, 4, n) / 2
         if not np.maximum(1.0 - s, 0.0) @ q > 0:  # it does not go down
             continue
-        t = best_length(s, q)
+        t = exact_line_search(s, q)
         assert t > 0
         around = np.concatenate([t * np.linspace(0.0, 3.0, 61), np.linspace(0.0, 20.0, 81)])
         assert loss(s, q, t) <= min(loss(s, q, other) for other in around) + 1e-12
@@ -219,9 +219,9 @@ def test_the_best_length_beats_all_others():
 def test_steps_by_rows_end_where_steps_by_columns_do(form):
     """Zero columns change nothing but the way: with them there are fewer rows than columns."""
     X, signs = noise(30, 6)
-    Z, _ = fold(X, signs, True)
+    Z, _ = signed_rows(X, signs, True)
     wide = np.column_stack([Z, np.zeros((30, 60))])
-    one, other = HingeSearch(form(Z), np.zeros(7)), HingeSearch(form(wide), np.zeros(67))
+    one, other = HingeNewton(form(Z), np.zeros(7)), HingeNewton(form(wide), np.zeros(67))
     assert (one.by_rows, other.by_rows) == (False, True)
     for _ in range(12):
         one.step()
@@ -234,8 +234,8 @@ def test_steps_by_rows_end_where_steps_by_columns_do(form):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_it_ends_in_a_solution_or_in_weights_that_add_up_to_zero(form):
     for X, signs, solvable in ((*planted(80, 6, 1e-4), True), (*noise(80, 6), False)):
-        Z, _ = fold(form(X), signs, True)
-        search = HingeSearch(Z, np.zeros(7))
+        Z, _ = signed_rows(form(X), signs, True)
+        search = HingeNewton(Z, np.zeros(7))
         while search.off > 1e-13 and search.steps < 100 and not (search.s > 0).all():
             search.step()
         assert bool((Z @ search.v > 0).all()) == solvable

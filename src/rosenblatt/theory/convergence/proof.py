@@ -16,7 +16,7 @@ from rosenblatt.theory.certificates import margin_of
 from rosenblatt.theory.convergence.bounds import Update, inequalities, novikoff, rounding, squared_radius
 from rosenblatt.theory.convergence.trace import follow, run_options
 from rosenblatt.theory.exact import round_root, squared_length
-from rosenblatt.theory.inputs import Floats, MatrixLike, bound_text, check_labels, two_classes, unrounded
+from rosenblatt.theory.inputs import Floats, MatrixLike, bound_text, check_exact, check_labels, two_classes
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.separability import dataset_margin
 
@@ -305,8 +305,8 @@ def _best_separator(X: MatrixLike, y: ArrayLike, kind: str) -> tuple[Floats, flo
 
 def _given_separator(w_star: ArrayLike, b_star: float, d: int, bias: bool) -> tuple[Floats, float]:
     """Return the user's separator, over the power of two that makes its largest number near 1."""
-    v = np.array(unrounded(w_star, "w_star"), dtype=np.float64)
-    b_star = float(unrounded(b_star, "b_star"))
+    v = np.array(check_exact(w_star, "w_star"), dtype=np.float64)
+    b_star = float(check_exact(b_star, "b_star"))
     if v.shape != (d,):
         raise ValueError(f"expected a weight in w_star for each of the {d} features, got an array of shape {v.shape}.")
     if not (np.isfinite(v).all() and math.isfinite(b_star)):

@@ -30,17 +30,17 @@ from rosenblatt.theory.certificates import (
     write_integer,
 )
 from rosenblatt.theory.enclosures import encloses_zero_combination
-from rosenblatt.theory.exact import are_finite, are_shares, proportional, rounded, sums_to_zero
+from rosenblatt.theory.exact import are_finite, are_proportional, proportional, rounded, sums_to_zero
 from rosenblatt.theory.inputs import (
     Floats,
     Matrix,
     MatrixLike,
     Numbers,
+    check_exact,
     check_matrix,
     dense_rows,
     rows_do,
-    spread,
-    unrounded,
+    scatter,
     vector_text,
 )
 from rosenblatt.theory.scores import least_score
@@ -58,7 +58,7 @@ def read_system(A: MatrixLike, b: ArrayLike) -> tuple[Matrix, Floats]:
 
 def read_vector(name: str, values: ArrayLike, length: int, what: str) -> Floats:
     """Return finite float64 numbers, one for each row or column of A."""
-    vector = np.asarray(unrounded(values, name))
+    vector = np.asarray(check_exact(values, name))
     if vector.ndim == 2 and 1 in vector.shape:
         vector = vector.ravel()
     if vector.shape != (length,):
@@ -71,7 +71,7 @@ def read_vector(name: str, values: ArrayLike, length: int, what: str) -> Floats:
     return vector
 
 
-def cone(A: Matrix, b: Floats) -> Matrix:
+def homogenized(A: Matrix, b: Floats) -> Matrix:
     """Return Z with a row (-a, b) for each row of A x < b, and (0, 1) below: A x < b says Z (x, 1) > 0.
 
     And any v with Z v > 0 gives the solution v[:-1] / v[-1].
@@ -84,22 +84,22 @@ def cone(A: Matrix, b: Floats) -> Matrix:
     return Z
 
 
-def is_inside(A: Matrix, b: Floats, x: Numbers) -> bool:
+def is_strictly_feasible(A: Matrix, b: Floats, x: Numbers) -> bool:
     """Return whether A x < b in every row, exactly; x holds floats or fractions."""
     if x.shape != (A.shape[1],) or not are_finite(x):
         return False
-    return least_score(cone(A, b), np.ones(A.shape[0] + 1), proportional([*x.tolist(), 1.0]), 0.0) > 0
+    return least_score(homogenized(A, b), np.ones(A.shape[0] + 1), proportional([*x.tolist(), 1.0]), 0.0) > 0
 
 
-def dot(c: Iterable[Any], x: Iterable[Any]) -> Fraction:
+def exact_dot(c: Iterable[Any], x: Iterable[Any]) -> Fraction:
     """Return c . x, exactly."""
     return sum((Fraction(p) * Fraction(q) for p, q in zip(c, x, strict=True) if p and q), Fraction(0))
 
 
-def most_excess(A: Matrix, b: Floats, x: Numbers) -> Fraction:
+def largest_violation(A: Matrix, b: Floats, x: Numbers) -> Fraction:
     """Return the largest entry of A x - b, exactly; A has rows."""
     whole = proportional([*x.tolist(), 1.0])
-    return -least_score(cone(A, b)[:-1], np.ones(A.shape[0]), whole, 0.0) / Fraction(whole[-1])
+    return -least_score(homogenized(A, b)[:-1], np.ones(A.shape[0]), whole, 0.0) / Fraction(whole[-1])
 
 
 def _write_point(x: Numbers, place: Place) -> list[list[str] | float]:
@@ -152,7 +152,7 @@ class Feasible(Certificate):
 
     def check(self, A: MatrixLike, b: ArrayLike) -> bool:
         """Return whether A x < b in every row, recomputed exactly."""
-        return is_inside(*read_system(A, b), self.x)
+        return is_strictly_feasible(*read_system(A, b), self.x)
 
     def __str__(self) -> str:
         return f"Feasible: A x < b strictly in every row, for x = {vector_text(self.x)}."
@@ -180,8 +180,8 @@ class Infeasible(Certificate):
     def from_weights(cls, A: Matrix, b: Floats, rows: NDArray[np.intp], weights: tuple[int, ...]) -> Infeasible:
         """Return the claim of these integer weights on these rows, with ``alpha`` of sum 1."""
         total = sum(weights)
-        alpha = spread(rows, [max(float(Fraction(weight, total)), 5e-324) for weight in weights], A.shape[0])
-        deficit = -dot(b[rows], weights) / total
+        alpha = scatter(rows, [max(float(Fraction(weight, total)), 5e-324) for weight in weights], A.shape[0])
+        deficit = -exact_dot(b[rows], weights) / total
         return cls(alpha, rounded(deficit, up=True), rows, weights)
 
     @property
@@ -200,15 +200,15 @@ class Infeasible(Certificate):
             return self._encloses(A, b)
         if len(rows) == 0 or not sums_to_zero(A, np.ones(len(b)), rows, self.weights, False):
             return False
-        short, total = -dot(b[rows], self.weights), sum(self.weights)
+        short, total = -exact_dot(b[rows], self.weights), sum(self.weights)
         known = short >= 0 and (short > 0) == (deficit > 0)
         of, tiny = sum(map(Fraction, alpha[rows].tolist()), Fraction(0)), Fraction(1, 2**1000)
         known = known and abs(Fraction(deficit) * total - short * of) <= short * of / 10**9 + total * tiny
-        return known and are_shares(alpha[rows], self.weights, of, tiny)
+        return known and are_proportional(alpha[rows], self.weights, of, tiny)
 
     def _encloses(self, A: Matrix, b: Floats) -> bool:
         """Prove that exact weights exist: the rows of the cone, each scaled by a power of two, add up to zero."""
-        Z, rows = cone(A, b), self.support
+        Z, rows = homogenized(A, b), self.support
         alpha = np.append(self.alpha[rows], self.deficit)
         rows = np.append(rows, A.shape[0])[alpha > 0]
         alpha = alpha[alpha > 0]
@@ -249,7 +249,7 @@ class UndecidedProgram(Undecided):
         A, b = read_system(A, b)
         if self.x.shape != (A.shape[1],) or not are_finite(self.x):
             return False
-        return most_excess(A, b, self.x) <= self.excess
+        return largest_violation(A, b, self.x) <= self.excess
 
     def __str__(self) -> str:
         if self.excess < 0:
@@ -298,9 +298,11 @@ class Optimum(Certificate):
         A, b = read_system(A, b)
         c = read_vector("c", c, A.shape[1], "column")
         floats = isinstance(self.low, float) and isinstance(self.high, float)
-        if not floats or not -math.inf < self.low <= self.high < math.inf or not is_inside(A, b, self.x):
+        if not floats or not -math.inf < self.low <= self.high < math.inf or not is_strictly_feasible(A, b, self.x):
             return False
-        return dot(c, self.x) >= Fraction(self.low) and self.proof.check(*beyond(c, A, b, self.high))
+        return exact_dot(c, self.x) >= Fraction(self.low) and self.proof.check(
+            *with_objective_above(c, A, b, self.high)
+        )
 
     def __str__(self) -> str:
         rows = self.proof.support[:-1]
@@ -325,21 +327,21 @@ class Unbounded(Certificate):
         """Return whether the ray stays feasible and c . x grows along it, recomputed exactly."""
         A, b = read_system(A, b)
         c = read_vector("c", c, A.shape[1], "column")
-        return is_inside(A, b, self.x) and recedes(c, A, self.direction)
+        return is_strictly_feasible(A, b, self.x) and is_recession_direction(c, A, self.direction)
 
     def __str__(self) -> str:
         return f"Unbounded: from a strictly feasible x, c . x grows without end along {vector_text(self.direction)}."
 
 
-def beyond(c: Floats, A: Matrix, b: Floats, z: float) -> tuple[Matrix, Floats]:
+def with_objective_above(c: Floats, A: Matrix, b: Floats, z: float) -> tuple[Matrix, Floats]:
     """Return the system A x < b, c . x > z."""
     if sp.issparse(A):
         return sp.csr_array(sp.vstack([A, sp.csr_array(-c[None, :])])), np.append(b, -z)
     return np.vstack([A, -c]), np.append(b, -z)
 
 
-def recedes(c: Floats, A: Matrix, d: Numbers) -> bool:
+def is_recession_direction(c: Floats, A: Matrix, d: Numbers) -> bool:
     """Return whether A d <= 0 in every row and c . d > 0, exactly."""
-    if d.shape != c.shape or not are_finite(d) or dot(c, d) <= 0:
+    if d.shape != c.shape or not are_finite(d) or exact_dot(c, d) <= 0:
         return False
     return A.shape[0] == 0 or least_score(-A, np.ones(A.shape[0]), proportional(d.tolist()), 0.0) >= 0

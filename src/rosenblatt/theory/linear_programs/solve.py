@@ -23,28 +23,28 @@ from rosenblatt.theory.exact import (
     Combination,
     TooMuchWorkError,
     farkas,
-    near_floats,
     null_space,
+    proportional_floats,
     proportional_integers,
     rounded,
 )
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, as_float, dense_rows, spread
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, as_float, dense_rows, scatter
 from rosenblatt.theory.linear_programs.answers import (
     Feasible,
     Infeasible,
     Optimum,
     Unbounded,
     UndecidedProgram,
-    beyond,
-    cone,
-    dot,
-    is_inside,
-    most_excess,
+    exact_dot,
+    homogenized,
+    is_recession_direction,
+    is_strictly_feasible,
+    largest_violation,
     read_system,
     read_vector,
-    recedes,
+    with_objective_above,
 )
-from rosenblatt.theory.search.gordan import decide_cone
+from rosenblatt.theory.search.gordan import decide_equilibrated
 from rosenblatt.theory.search.presolve import Unsolvable
 from rosenblatt.theory.search.rescaled import rescaled_perceptron
 
@@ -102,7 +102,7 @@ def _lowered(A: Floats, b: Floats, alpha: Floats) -> Floats | None:
 def _proof(A: Matrix, b: Floats, rows: NDArray[np.intp], own: Floats, alpha: Floats) -> Infeasible | None:
     """Return the proof that these rows give, with exact weights if they are few; it still has to be checked."""
     if len(rows) > FEW:
-        alpha = spread(rows, alpha / alpha.sum(), A.shape[0])
+        alpha = scatter(rows, alpha / alpha.sum(), A.shape[0])
         return Infeasible(alpha, max(0.0, -float(b @ alpha)), rows, None)
     ways = null_space(own.T.tolist())
     if len(ways) != 1:
@@ -120,7 +120,7 @@ FEW_ENTRIES = 10_000  # of a system of up to so many numbers it is decided exact
 MOST_WORK = 1e7  # some seconds, for that
 
 
-def emptied(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
+def proved_empty(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
     """Return the proof that not even A x <= b has a solution, if one is found, else ``proof``.
 
     If a little more room than b still leaves nothing, the weights that prove this prove it for b with a deficit.
@@ -130,10 +130,10 @@ def emptied(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
     scale = np.maximum(np.abs(b), largest_in_rows(A))
     with np.errstate(over="ignore"):
         wider = b + ROOM * np.where(scale == 0, 1.0, scale)
-    answer = decide_cone(cone(A, wider)) if np.isfinite(wider).all() else None
+    answer = decide_equilibrated(homogenized(A, wider)) if np.isfinite(wider).all() else None
     if not isinstance(answer, Unsolvable):
         return _exactly(A, b, proof)
-    other = sharpened(A, wider, from_cone(A, wider, answer))
+    other = sharpened(A, wider, from_homogenized(A, wider, answer))
     if other.weights is not None:
         other = Infeasible.from_weights(A, b, other.support, other.weights)
     else:
@@ -174,14 +174,14 @@ def largest_in_rows(A: Matrix) -> Floats:
     return np.max(np.abs(A), axis=1, initial=0.0)
 
 
-def from_cone(A: Matrix, b: Floats, answer: Unsolvable) -> Infeasible:
+def from_homogenized(A: Matrix, b: Floats, answer: Unsolvable) -> Infeasible:
     """Return the proof in terms of A and b: the weight of the row (0, 1) follows from the others."""
     own = answer.support < A.shape[0]
     rows = answer.support[own]
     if answer.weights is not None:
         return Infeasible.from_weights(A, b, rows, answer.weights[: len(rows)])
     total = float(answer.alpha[own].sum())
-    alpha = spread(rows, answer.alpha[own] / total, A.shape[0])
+    alpha = scatter(rows, answer.alpha[own] / total, A.shape[0])
     return Infeasible(alpha, float(answer.alpha[~own].sum()) / total, rows, None)
 
 
@@ -192,7 +192,7 @@ def from_cone(A: Matrix, b: Floats, answer: Unsolvable) -> Infeasible:
 # equalities, a . d = 0, for every direction. They are eliminated exactly and the question is asked again, at most d
 # times.
 #
-# What comes out is checked by `recedes`, so nothing rests on this search.
+# What comes out is checked by `is_recession_direction`, so nothing rests on this search.
 
 
 Line = list[Fraction]
@@ -202,7 +202,7 @@ def recession_ray(c: Floats, A: Matrix) -> Numbers | None:
     """Return d with A d <= 0 and c . d > 0, proved, as floats or as fractions; None where none was found."""
     used = np.flatnonzero(abs(A).sum(axis=1))
     Z = sp.csr_array(sp.vstack([-A[used], sp.csr_array(c[None, :])])) if sp.issparse(A) else np.vstack([-A[used], c])
-    answer = decide_cone(Z)
+    answer = decide_equilibrated(Z)
     if isinstance(answer, list):
         return _proved(c, A, answer)
     if not isinstance(answer, Unsolvable) or answer.support[-1] == len(used):  # c takes part: the program is bounded
@@ -219,16 +219,17 @@ def _within(c: Floats, A: Matrix, rows: list[Line], equal: set[int]) -> Numbers 
         basis = null_space([rows[i] for i in sorted(equal)])
         kept, lines = [], []
         for i, row in enumerate(rows):
-            line = [-dot(row, free) for free in basis]
+            line = [-exact_dot(row, free) for free in basis]
             if any(line):
                 kept.append(i)
                 lines.append(line)
-        last = [dot(goal, free) for free in basis]
+        last = [exact_dot(goal, free) for free in basis]
         if not any(last):
             return None
-        answer = decide_cone(np.array([near_floats(proportional_integers(line)) for line in [*lines, last]]))
+        rounded_lines = [proportional_floats(proportional_integers(line)) for line in [*lines, last]]
+        answer = decide_equilibrated(np.array(rounded_lines))
         if isinstance(answer, list):
-            return _proved(c, A, [dot(answer, column) for column in zip(*basis, strict=True)])
+            return _proved(c, A, [exact_dot(answer, column) for column in zip(*basis, strict=True)])
         if not isinstance(answer, Unsolvable) or answer.support[-1] == len(kept):
             return None
         equal |= {kept[k] for k in answer.support.tolist()}
@@ -241,10 +242,10 @@ def _proved(c: Floats, A: Matrix, ray: Line) -> Numbers | None:
         return None
     with np.errstate(under="ignore"):
         near = np.array([float(value / largest) for value in ray])
-    if recedes(c, A, near):
+    if is_recession_direction(c, A, near):
         return near
     exact = np.array(ray, dtype=object)
-    return exact if recedes(c, A, exact) else None
+    return exact if is_recession_direction(c, A, exact) else None
 
 
 RESCALINGS = 30  # more than margins of 1e-14 need
@@ -299,15 +300,15 @@ def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | U
 def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | UndecidedProgram:
     hopeless = np.where(largest_in_rows(A) == 0, b, 1.0)  # a row of zeros says 0 < b
     if np.min(hopeless, initial=1.0) <= 0:
-        return emptied(A, b, Infeasible.from_weights(A, b, np.array([np.argmin(hopeless)]), (1,)))
-    Z = cone(A, b)
+        return proved_empty(A, b, Infeasible.from_weights(A, b, np.array([np.argmin(hopeless)]), (1,)))
+    Z = homogenized(A, b)
     run = rescaled_perceptron(Z, RESCALINGS)
     found = [] if run.v is None else [[Fraction(value) for value in run.v.tolist()]]
     if (x := _float_point(A, b, found)) is not None:
         return Feasible(x)
-    answer = decide_cone(Z)
+    answer = decide_equilibrated(Z)
     if isinstance(answer, Unsolvable):
-        return emptied(A, b, sharpened(A, b, from_cone(A, b, answer)))
+        return proved_empty(A, b, sharpened(A, b, from_homogenized(A, b, answer)))
     if answer is not None:
         found = [answer, *found]
     if (x := _float_point(A, b, found)) is not None:
@@ -317,14 +318,14 @@ def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | UndecidedProgram:
         return Feasible(np.array([value / v[-1] for value in v[:-1]], dtype=object))
     with np.errstate(all="ignore"):
         x = np.nan_to_num(run.best[:-1] / run.best[-1])
-    return UndecidedProgram(x, rounded(most_excess(A, b, x), up=True))
+    return UndecidedProgram(x, rounded(largest_violation(A, b, x), up=True))
 
 
 def _float_point(A: Matrix, b: Floats, found: list[list[Fraction]]) -> Floats | None:
     """Return a solution in floats: the first v of the cone that gives one."""
     for v in found:
         x = np.array([as_float(value / v[-1]) for value in v[:-1]], dtype=np.float64)
-        if is_inside(A, b, x):
+        if is_strictly_feasible(A, b, x):
             return x
     return None
 
@@ -382,7 +383,7 @@ def maximize(
     start = _decide(A, b)
     if not isinstance(start, Feasible):
         return start
-    x, low = start.x, rounded(dot(c, start.x), up=False)
+    x, low = start.x, rounded(exact_dot(c, start.x), up=False)
     high, proof, step = math.inf, None, max(1.0, abs(low))
     for asked in range(max_steps):
         if proof is not None:
@@ -397,19 +398,19 @@ def maximize(
                 raise ValueError("c . x leaves the range of floats: scale c and b down, and the answer up.")
         if not low < z < high:  # no float is left in between
             break
-        answer = _decide(*beyond(c, A, b, z))
+        answer = _decide(*with_objective_above(c, A, b, z))
         if isinstance(answer, Feasible):
-            x, low = answer.x, rounded(dot(c, answer.x), up=False)
+            x, low = answer.x, rounded(exact_dot(c, answer.x), up=False)
         elif isinstance(answer, Infeasible):
             gap = atol + rtol * max(abs(low), abs(z))
             high, proof = _tightened(c, A, b, z, answer, gap)
             corner = _corner(c, A, b, proof, start.x, high, gap)
-            if corner is not None and dot(c, corner) > low:
-                x, low = corner, rounded(dot(c, corner), up=False)
+            if corner is not None and exact_dot(c, corner) > low:
+                x, low = corner, rounded(exact_dot(c, corner), up=False)
         else:
             break
     if proof is None:
-        return UndecidedProgram(x, rounded(most_excess(A, b, x), up=True))
+        return UndecidedProgram(x, rounded(largest_violation(A, b, x), up=True))
     return Optimum(x, low, high, proof)
 
 
@@ -418,13 +419,13 @@ def _tightened(c: Floats, A: Matrix, b: Floats, z: float, proof: Infeasible, gap
     rows = proof.support[:-1]
     if proof.weights is not None:
         *others, last = proof.weights
-        high = rounded(dot(b[rows], others) / last, up=True)
-        return high, Infeasible.from_weights(*beyond(c, A, b, high), proof.support, proof.weights)
+        high = rounded(exact_dot(b[rows], others) / last, up=True)
+        return high, Infeasible.from_weights(*with_objective_above(c, A, b, high), proof.support, proof.weights)
     share = float(proof.alpha[-1])
     with np.errstate(all="ignore"):
         high = float(b[rows] @ proof.alpha[rows]) / share + 0.25 * gap
     other = Infeasible(proof.alpha, 0.25 * gap * share, proof.support, None)
-    return (high, other) if high < z and other.check(*beyond(c, A, b, high)) else (z, proof)
+    return (high, other) if high < z and other.check(*with_objective_above(c, A, b, high)) else (z, proof)
 
 
 def _corner(
@@ -446,4 +447,4 @@ def _corner(
         corner = near + np.linalg.lstsq(tight, short, rcond=None)[0]
         reach = max(gap, high - float(c @ near))
         x = corner + (min(0.5, 0.25 * gap / reach) if reach > 0 else 0.5) * (near - corner)
-    return x if is_inside(A, b, x) else None
+    return x if is_strictly_feasible(A, b, x) else None

@@ -14,7 +14,7 @@ from rosenblatt.messages import show_text
 from rosenblatt.storage.schema import LABEL, PLAIN, Codec, Place, integer, list_of, optional, record, word
 from rosenblatt.theory.certificates import INTEGER, INTEGERS, Certificate, Rows, write_integer
 from rosenblatt.theory.enclosures import encloses_zero_combination
-from rosenblatt.theory.exact import places, to_integers
+from rosenblatt.theory.exact import lowest_exponents, to_integers
 from rosenblatt.theory.inputs import Numbers
 from rosenblatt.theory.logistic.arithmetic import PRIMES, exact_scores, rank_reaches, spanning_rows
 from rosenblatt.theory.logistic.problem import Indices, Problem, read_problem, shifted
@@ -121,7 +121,7 @@ class Claims:
         S = None if len(set(rows)) < len(rows) else self._row_vectors(rows)
         if S is None or (weights and min(weights) <= 0):
             return False
-        exponents = places(S)
+        exponents = lowest_exponents(S)
         if (np.array(weights, dtype=object) @ to_integers(S, exponents) if rows else np.zeros(0)).any():
             return False
         null = self._moved(self.pair.null)
@@ -168,7 +168,7 @@ class Claims:
             return self.kind == "complete" and encloses_combination(Z, sign * self.shift.coefficient(j))
         if min(force.weights) <= 0:
             return False
-        exponents = places(Z)
+        exponents = lowest_exponents(Z)
         moved = self.shift.into(null) << (exponents - exponents.min()).astype(object)[:, None]
         total = np.array(force.weights, dtype=object) @ to_integers(Z, exponents)
         return is_positive_multiple(total @ moved, null[j] * sign)

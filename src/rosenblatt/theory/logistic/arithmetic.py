@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.rounding import HALF_ULP, TINY
-from rosenblatt.theory.exact import places, to_integers
+from rosenblatt.theory.exact import lowest_exponents, to_integers
 from rosenblatt.theory.inputs import Floats, Numbers
 
 PRIMES = (67108859, 67108837, 67108819, 67108777, 67108763, 67108757, 67108753, 67108747)
@@ -218,7 +218,7 @@ def exact_scores(X: Floats, D: Numbers) -> NDArray[Any]:
     if len(used) == 0 or len(X) == 0:
         return np.zeros((len(X), D.shape[1]))
     X, D = X[:, used], D[used]
-    least = places(X)
+    least = lowest_exponents(X)
     if max(int(abs(value)).bit_length() for value in D.ravel()) < 53:
         largest = np.max(np.abs(X), axis=0)
         near = D.astype(np.float64)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import qr
 
-from rosenblatt.theory.exact import Combination, farkas, places, primitive, representatives, to_integers
+from rosenblatt.theory.exact import Combination, farkas, lowest_exponents, primitive, representatives, to_integers
 from rosenblatt.theory.inputs import Floats, Numbers
 from rosenblatt.theory.logistic.answers import (
     Force,
@@ -301,7 +301,7 @@ class Rows:
     def __init__(self, problem: Problem) -> None:
         self.shift = shifted(problem)
         self.problem = problem = self.shift.problem
-        self.exponents = places(problem.X)
+        self.exponents = lowest_exponents(problem.X)
         self.others = problem.others()
         self.size = problem.X.shape[1] * problem.blocks
 
@@ -700,7 +700,7 @@ def _aliases(problem: Problem, prime: int) -> tuple[list[int], Vectors]:
     others = [j for j in range(p) if j not in kept]
     if not others:
         return kept, ()
-    exponents = places(X[rows])
+    exponents = lowest_exponents(X[rows])
     whole = to_integers(X[rows], exponents)
     above, below = solve(whole[:, kept], -whole[:, others], prime)
     relations = []

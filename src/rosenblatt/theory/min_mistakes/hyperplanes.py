@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.progress import Budget
 from rosenblatt.rounding import HALF_ULP, TINY
-from rosenblatt.theory.exact import near_floats
+from rosenblatt.theory.exact import proportional_floats
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, largest_entry
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import Callback
@@ -46,7 +46,7 @@ class Points:
 
     def surplus(self, w: Numbers, b: float) -> Floats:
         """Return y (w . x + b) of each row, less what it may be off."""
-        v = np.array(near_floats([*w.tolist(), int(b)])) if w.dtype == object else np.append(w, b)
+        v = np.array(proportional_floats([*w.tolist(), int(b)])) if w.dtype == object else np.append(w, b)
         size = np.abs(v) + TINY
         with np.errstate(all="ignore"):
             s = np.asarray(self.signs * (self.X @ v[:-1] + v[-1]))

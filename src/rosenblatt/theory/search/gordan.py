@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.progress import Limits
 from rosenblatt.theory.enclosures import encloses_zero_combination
-from rosenblatt.theory.exact import near_floats, proportional_integers, row_hashes, rows_differ
+from rosenblatt.theory.exact import proportional_floats, proportional_integers, row_hashes, rows_differ
 from rosenblatt.theory.inputs import (
     Floats,
     Matrix,
@@ -27,12 +27,12 @@ from rosenblatt.theory.inputs import (
     dense_rows,
     entries,
     largest_entry,
-    spread,
+    scatter,
 )
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.presolve import Solvable, Unsolvable
 from rosenblatt.theory.search.wolfe import Hull, IntegerRows, exact_search, nearest_point
-from rosenblatt.theory.search.zero_combinations import prove_balance
+from rosenblatt.theory.search.zero_combinations import prove_zero_combination
 
 FEW = 24  # up to so many rows exact weights are computed; beyond, an enclosure in floating point is tried first
 
@@ -52,7 +52,7 @@ def gordan(Z: Matrix) -> Solvable | Unsolvable | None:
     found = nearest_point(Hull(Z, signs, "homogeneous"))
     if found.low > 0 and least_score(Z, signs, found.u, 0.0) > 0:
         return Solvable(found.u)
-    return decide_exactly(Z, signs, False, spread(found.rows, found.weights, Z.shape[0]), by_basis=False)
+    return decide_exactly(Z, signs, False, scatter(found.rows, found.weights, Z.shape[0]), by_basis=False)
 
 
 def decide_exactly(
@@ -79,7 +79,7 @@ def decide_exactly(
         if found.high < 1e-9 * few.radius:
             break
     start = rows[found.rows]
-    if limits is not None and limits.over():
+    if limits is not None and limits.expired():
         return None
     if len(start) > FEW:
         refined = _refined(X, signs, start, found.weights, bias)
@@ -88,8 +88,8 @@ def decide_exactly(
             return Unsolvable(start[order], refined[order], None)
         if by_basis:
             rows = np.flatnonzero(alpha)
-            proof = prove_balance(X, signs, bias, start, found.weights, (0.0,))
-            proof = proof or prove_balance(X, signs, bias, rows, alpha[rows])
+            proof = prove_zero_combination(X, signs, bias, start, found.weights, (0.0,))
+            proof = proof or prove_zero_combination(X, signs, bias, rows, alpha[rows])
             if proof is not None:
                 return proof
         other = search_first()
@@ -135,7 +135,7 @@ def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bia
 
 def _short_vector(X: Matrix, signs: Signs, v: list[int], bias: bool) -> Numbers:
     """Return v rounded to floats where that still separates, if need be with another bias, else as integers."""
-    near = np.array(near_floats(v))
+    near = np.array(proportional_floats(v))
     w, b = (near[:-1], float(near[-1])) if bias else (near, 0.0)
     if least_score(X, signs, w, b) > 0:
         return near
@@ -157,10 +157,10 @@ _NORMAL = 2.0**-1022
 Places = NDArray[np.int64]
 
 
-def balanced(Z: Matrix) -> tuple[Matrix, Places, Places]:
+def equilibrated(Z: Matrix) -> tuple[Matrix, Places, Places]:
     """Return Z with rows, then columns, scaled by powers of two to entries of at most 1, and the exponents of both.
 
-    >>> balanced(np.array([[4.0, 2.0**-50], [1.0, 0.0]]))
+    >>> equilibrated(np.array([[4.0, 2.0**-50], [1.0, 0.0]]))
     (array([[0.5, 0.5],
            [0.5, 0. ]]), array([3, 1]), array([  0, -52]))
     """
@@ -185,9 +185,9 @@ def balanced(Z: Matrix) -> tuple[Matrix, Places, Places]:
         return np.ldexp(Z, -heights[:, None] - widths), heights, widths
 
 
-def decide_cone(Z: Matrix) -> list[Fraction] | Unsolvable | None:
+def decide_equilibrated(Z: Matrix) -> list[Fraction] | Unsolvable | None:
     """Return an exact v with Z v > 0 in every row, or the proof that there is none; None where neither was found."""
-    scaled, heights, widths = balanced(Z)
+    scaled, heights, widths = equilibrated(Z)
     if np.any((np.abs(entries(scaled)) < _NORMAL) & (entries(Z) != 0)):  # a number vanished or became subnormal
         scaled, heights, widths = Z, np.zeros_like(heights), np.zeros_like(widths)
     answer = gordan(scaled)

@@ -13,11 +13,11 @@ import scipy.sparse as sp
 from rosenblatt.messages import check_integer, check_share
 from rosenblatt.progress import Limits
 from rosenblatt.theory.certificates import margin_from
-from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, spread
+from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, scatter
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.gordan import conflicting_duplicates, decide_exactly
 from rosenblatt.theory.search.presolve import Solvable, Unsolvable
-from rosenblatt.theory.search.wide import DecisionSearch
+from rosenblatt.theory.search.wide import WideSearch
 from rosenblatt.theory.search.wolfe import Hull, nearest_point
 
 NARROW = 64  # up to so many columns the hull decides as quickly, and names fewer rows
@@ -58,14 +58,14 @@ def find_hyperplane(
     """
     bias = kind != "homogeneous"
     limits.low, limits.high, limits.history = -math.inf, math.inf, []
-    if known is None and limits.over():
+    if known is None and limits.expired():
         return _with_bound(X, signs, np.zeros(X.shape[1]), 0.0)
     answer: Solvable | Unsolvable | None = Solvable(known) if known is not None else conflicting_duplicates(X, signs)
     if answer is None and X.shape[1] > NARROW and not program:
         answer = _decide(X, signs, bias, limits)
     if isinstance(answer, Unsolvable):
         return answer
-    if isinstance(answer, Solvable) and (rtol is None or limits.over()):
+    if isinstance(answer, Solvable) and (rtol is None or limits.expired()):
         return _with_bound(X, signs, *_parts(answer.v, bias), answer.least)
     if isinstance(answer, Solvable):
         limits.low = _margin(X, signs, answer, kind)
@@ -76,10 +76,10 @@ def find_hyperplane(
         u, alpha = found_by_program
     else:
         found = nearest_point(Hull(X, signs, kind), 1.0 if rtol is None else rtol, max_iter, limits.bracket)
-        u, alpha = found.u, spread(found.rows, found.weights, X.shape[0])
+        u, alpha = found.u, scatter(found.rows, found.weights, X.shape[0])
     w, b = (u, _middle(X, signs, u)) if kind == "geometric" else _parts(u, bias)
     least = least_score(X, signs, w, b)
-    if least <= 0 and answer is None and not limits.over():
+    if least <= 0 and answer is None and not limits.expired():
         narrow = X.shape[1] <= NARROW or program  # otherwise that search has been made
         first = partial(_decide, X, signs, bias, limits) if narrow else lambda: None
         answer = decide_exactly(X, signs, bias, alpha, limits, search_first=first)
@@ -99,7 +99,7 @@ def _margin(X: Matrix, signs: Signs, answer: Solvable, kind: str) -> float:
 
 
 def _decide(X: Matrix, signs: Signs, bias: bool, limits: Limits) -> Solvable | Unsolvable | None:
-    return DecisionSearch(X, signs, bias, limits).decide()
+    return WideSearch(X, signs, bias, limits).decide()
 
 
 def _parts(v: Numbers, bias: bool) -> tuple[Numbers, float]:
@@ -115,7 +115,7 @@ def _with_bound(X: Matrix, signs: Signs, w: Floats, b: float, least: Fraction | 
     closest = [
         int(side[np.argmin(s[side])]) for side in (np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)) if len(side)
     ]
-    return Hyperplane(w, b, least, spread(np.array(closest), 1.0 / len(closest), X.shape[0]))
+    return Hyperplane(w, b, least, scatter(np.array(closest), 1.0 / len(closest), X.shape[0]))
 
 
 def _by_program(X: Matrix, signs: Signs, seconds: float) -> tuple[Floats, Floats] | None:

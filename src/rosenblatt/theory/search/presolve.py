@@ -52,7 +52,7 @@ class Unsolvable:
 # Peeling.
 
 
-class Round(NamedTuple):
+class PresolveRound(NamedTuple):
     """Columns of one sign on the rows that were left, these signs, and the rows that they touch."""
 
     rows: NDArray[np.intp]
@@ -60,17 +60,17 @@ class Round(NamedTuple):
     signs: Floats
 
 
-def peel(Z: Matrix) -> tuple[NDArray[np.intp], list[Round]]:
+def presolve(Z: Matrix) -> tuple[NDArray[np.intp], list[PresolveRound]]:
     """Return the rows of the core, and the rounds in which the others were removed.
 
-    >>> core, rounds = peel(np.array([[1.0, 0.0, 2.0], [0.0, -1.0, 1.0], [0.0, 1.0, 0.0]]))
+    >>> core, rounds = presolve(np.array([[1.0, 0.0, 2.0], [0.0, -1.0, 1.0], [0.0, 1.0, 0.0]]))
     >>> core, [(one.rows.tolist(), one.columns.tolist()) for one in rounds]
     (array([], dtype=int64), [([0, 1], [0, 2]), ([2], [1])])
     """
     above, below = signs_in_columns(Z)
     by_column = sp.csc_array(Z) if sp.issparse(Z) else Z
     left = np.ones(Z.shape[0], dtype=bool)
-    rounds: list[Round] = []
+    rounds: list[PresolveRound] = []
     while True:
         columns = np.flatnonzero((above > 0) != (below > 0))
         if len(columns) == 0:
@@ -79,13 +79,13 @@ def peel(Z: Matrix) -> tuple[NDArray[np.intp], list[Round]]:
         touched = np.zeros(Z.shape[0], dtype=bool)
         touched[part.indices[part.data != 0] if sp.issparse(part) else (part != 0).any(axis=1)] = True
         rows = np.flatnonzero(touched & left)
-        rounds.append(Round(rows, columns, np.where(above[columns] > 0, 1.0, -1.0)))
+        rounds.append(PresolveRound(rows, columns, np.where(above[columns] > 0, 1.0, -1.0)))
         left[rows] = False
         fewer_above, fewer_below = signs_in_columns(Z[rows])
         above, below = above - fewer_above, below - fewer_below
 
 
-def unpeel(Z: Matrix, v: Floats, rounds: list[Round]) -> Floats:
+def postsolve(Z: Matrix, v: Floats, rounds: list[PresolveRound]) -> Floats:
     """Return v, which solves the core, changed so that it solves the peeled rows too, up to rounding."""
     v = v.copy()
     for rows, columns, signs in reversed(rounds):
@@ -113,7 +113,7 @@ def signs_in_columns(Z: Matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return above, below
 
 
-def without_rare(Z: Matrix, most: int) -> NDArray[np.intp]:
+def rows_without_rare_columns(Z: Matrix, most: int) -> NDArray[np.intp]:
     """Return rows without those that touch a column with at most ``most`` entries of either sign among the rows left.
 
     Such columns take a search many steps. If the rows that are returned cannot be solved, then all cannot.
@@ -130,7 +130,7 @@ def without_rare(Z: Matrix, most: int) -> NDArray[np.intp]:
     return left
 
 
-def fold(X: Matrix, signs: Floats, bias: bool) -> tuple[Matrix, NDArray[np.int64]]:
+def signed_rows(X: Matrix, signs: Floats, bias: bool) -> tuple[Matrix, NDArray[np.int64]]:
     """Return z = y (x, 1), or y x without a bias, columns scaled by powers of two to at most 1, and the exponents."""
     n, d = X.shape
     top = abs(X).max(axis=0).toarray().ravel() if sp.issparse(X) else np.max(np.abs(X), axis=0)
@@ -148,7 +148,7 @@ def fold(X: Matrix, signs: Floats, bias: bool) -> tuple[Matrix, NDArray[np.int64
     return Z, np.append(places, 0) if bias else places
 
 
-def used_part(Z: Matrix, rows: NDArray[np.intp]) -> tuple[Matrix, NDArray[np.intp]]:
+def drop_zero_columns(Z: Matrix, rows: NDArray[np.intp]) -> tuple[Matrix, NDArray[np.intp]]:
     """Return these rows without the columns that are zero on them, and the columns that are left."""
     part = Z[rows]
     above, below = signs_in_columns(part)

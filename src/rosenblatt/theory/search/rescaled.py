@@ -29,7 +29,7 @@ from scipy.linalg.lapack import dpotrf, dtrcon, dtrtri
 from rosenblatt.messages import check_integer, count_of
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, check_matrix, dense_rows, squared_lengths
 from rosenblatt.theory.scores import least_score
-from rosenblatt.theory.search.gordan import balanced
+from rosenblatt.theory.search.gordan import equilibrated
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
@@ -129,7 +129,7 @@ def rescaled_perceptron(
     if m > MOST_COLUMNS or n * m > MOST_ENTRIES:
         max_rescalings = 0
     with np.errstate(all="ignore"):
-        scaled, _, exponents = balanced(Z)
+        scaled, _, exponents = equilibrated(Z)
         search = _Search(Z, scaled, exponents, limit, seed)
         if m == 0 or not (squared_lengths(scaled) > 0).all():  # a row of zeros is never positive
             max_rescalings = -1

@@ -16,9 +16,17 @@ from numpy.typing import NDArray
 from rosenblatt.progress import Limits
 from rosenblatt.theory.inputs import Floats, Matrix, Signs
 from rosenblatt.theory.scores import least_score
-from rosenblatt.theory.search.presolve import Solvable, Unsolvable, fold, peel, unpeel, used_part, without_rare
+from rosenblatt.theory.search.presolve import (
+    Solvable,
+    Unsolvable,
+    drop_zero_columns,
+    postsolve,
+    presolve,
+    rows_without_rare_columns,
+    signed_rows,
+)
 from rosenblatt.theory.search.rescaled import rescaled_perceptron
-from rosenblatt.theory.search.zero_combinations import prove_balance
+from rosenblatt.theory.search.zero_combinations import prove_zero_combination
 
 # The least squared hinge loss: Newton's method finds v with Z v > 0, or weights that nearly prove there is none.
 #
@@ -31,7 +39,7 @@ from rosenblatt.theory.search.zero_combinations import prove_balance
 _LEAST_RIDGE = 1e-13  # as a share of the largest diagonal entry
 
 
-class HingeSearch:
+class HingeNewton:
     """The search on the rows Z, from v on. ``s`` are the scores Z v; ``off`` is how far a is from adding up to zero.
 
     The normal equations H = Z_A' Z_A are kept up to date by the rows that enter and leave the set A of those with
@@ -96,7 +104,7 @@ class HingeSearch:
 
     def _move(self, p: Floats) -> None:
         q = self.Z @ p
-        t = best_length(self.s, q)
+        t = exact_line_search(self.s, q)
         self.v = self.v + t * p
         self.s = self.s + t * q if self.steps % 5 else self.Z @ self.v  # anew at times, so that rounding does not grow
 
@@ -105,10 +113,10 @@ def _dense(M: Matrix) -> Floats:
     return M.toarray() if sp.issparse(M) else M
 
 
-def best_length(s: Floats, q: Floats) -> float:
+def exact_line_search(s: Floats, q: Floats) -> float:
     """Return the t > 0 that minimises |(1 - s - t q)_+|^2: the derivative is piecewise linear and never falls.
 
-    >>> best_length(np.array([0.0, 0.0]), np.array([1.0, 0.25]))
+    >>> exact_line_search(np.array([0.0, 0.0]), np.array([1.0, 0.25]))
     4.0
     """
     with np.errstate(all="ignore"):
@@ -141,14 +149,14 @@ MANY_ROWS, FEW_ROWS = 4, 3  # a column: where more rows have weight, a proof fro
 SHORT_STEPS = 12
 
 
-class DecisionSearch:
+class WideSearch:
     """One search on the rows z = y (x, 1), or z = y x without a bias."""
 
     def __init__(self, X: Matrix, signs: Signs, bias: bool, limits: Limits) -> None:
         self.X, self.signs, self.bias, self.limits = X, signs, bias, limits
-        self.Z, self.places = fold(X, signs, bias)
-        self.core, self.rounds = peel(self.Z)
-        self.Y, self.columns = used_part(self.Z, self.core)
+        self.Z, self.places = signed_rows(X, signs, bias)
+        self.core, self.rounds = presolve(self.Z)
+        self.Y, self.columns = drop_zero_columns(self.Z, self.core)
 
     def decide(self) -> Solvable | Unsolvable | None:
         """Return a solution or the proof that there is none, each of them checked; None where neither was found."""
@@ -159,7 +167,7 @@ class DecisionSearch:
             start, answer = self._perceptron()
             if answer is not None:
                 return answer
-        if min(self.Y.shape) > MOST_COLUMNS or self.limits.over():
+        if min(self.Y.shape) > MOST_COLUMNS or self.limits.expired():
             return None
         return self._newton(start)
 
@@ -169,26 +177,26 @@ class DecisionSearch:
         updates = int((UPDATES_PER_ROW if m <= WIDE else UPDATES_PER_WIDE_ROW) * n) + 1
         run = rescaled_perceptron(self.Y, 0, updates)
         answer = self._solution(run.v) if run.v is not None else None
-        return best_length(np.zeros(n), self.Y @ run.best) * run.best, answer
+        return exact_line_search(np.zeros(n), self.Y @ run.best) * run.best, answer
 
     def _newton(self, start: Floats) -> Solvable | Unsolvable | None:
         everything = np.arange(len(self.core))
-        whole = HingeSearch(self.Y, start)
+        whole = HingeNewton(self.Y, start)
         for rare, steps in STAGES:
             if rare is None:
                 rows, search = everything, whole
             else:
-                rows = without_rare(self.Y, rare)
-                part, _ = used_part(self.Y, rows)
+                rows = rows_without_rare_columns(self.Y, rare)
+                part, _ = drop_zero_columns(self.Y, rows)
                 if not part.shape[1] + 1 < len(rows) < len(everything):
                     continue
-                search = HingeSearch(part, np.zeros(part.shape[1]))
+                search = HingeNewton(part, np.zeros(part.shape[1]))
             answer = self._go_on(search, rows, steps)
-            if answer is not None or self.limits.over():
+            if answer is not None or self.limits.expired():
                 return answer
         return None
 
-    def _go_on(self, search: HingeSearch, rows: NDArray[np.intp], steps: int) -> Solvable | Unsolvable | None:
+    def _go_on(self, search: HingeNewton, rows: NDArray[np.intp], steps: int) -> Solvable | Unsolvable | None:
         """Make steps on some ``rows`` of the core until it is decided; a solution counts only if it is of all rows."""
         next_proof = 0
         while search.steps < steps:
@@ -206,21 +214,21 @@ class DecisionSearch:
                 break
         return None
 
-    def _proof(self, search: HingeSearch, rows: NDArray[np.intp]) -> Unsolvable | None:
+    def _proof(self, search: HingeNewton, rows: NDArray[np.intp]) -> Unsolvable | None:
         """Return a proof from the weights of a search on some ``rows`` of the core, if there is one."""
         weights = search.weights
         active = np.flatnonzero(weights)
         shares = (1e-3, 1e-6, 0.0) if search.off < ALMOST else (1e-3,)
-        return prove_balance(self.X, self.signs, self.bias, self.core[rows[active]], weights[active], shares)
+        return prove_zero_combination(self.X, self.signs, self.bias, self.core[rows[active]], weights[active], shares)
 
-    def _short_proof(self, search: HingeSearch, rows: NDArray[np.intp]) -> Unsolvable | None:
+    def _short_proof(self, search: HingeNewton, rows: NDArray[np.intp]) -> Unsolvable | None:
         """Return a proof from few of many rows, spread over all weights, if these cannot be solved either."""
         m = search.Z.shape[1]
         order = np.argsort(-search.weights, kind="stable")[: np.count_nonzero(search.weights)]
         if len(order) <= MANY_ROWS * m:
             return None
         few = np.sort(order[np.linspace(0, len(order) - 1, FEW_ROWS * m).astype(np.intp)])
-        inner = HingeSearch(search.Z[few], np.zeros(m))
+        inner = HingeNewton(search.Z[few], np.zeros(m))
         while inner.off >= FIRST_PROOF and inner.steps < SHORT_STEPS and not (inner.s > 0).all():
             inner.step()
         return self._proof(inner, rows[few]) if inner.off < FIRST_PROOF else None
@@ -230,7 +238,7 @@ class DecisionSearch:
         whole = np.zeros(self.Z.shape[1])
         whole[self.columns] = v
         with np.errstate(over="ignore", under="ignore"):
-            whole = np.ldexp(unpeel(self.Z, whole, self.rounds), -self.places)
+            whole = np.ldexp(postsolve(self.Z, whole, self.rounds), -self.places)
         if not np.isfinite(whole).all():
             return None
         w, b = (whole[:-1], float(whole[-1])) if self.bias else (whole, 0.0)

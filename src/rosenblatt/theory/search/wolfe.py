@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from rosenblatt.kernels.wolfe import AT_ZERO, PAUSED, STATE, nearest_steps
 from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.exact import (
-    back_substituted,
-    eliminated,
-    near_floats,
-    places,
+    back_substitute,
+    bareiss,
+    lowest_exponents,
+    proportional_floats,
     proportional_integers,
     to_integers,
 )
@@ -42,7 +42,7 @@ from rosenblatt.theory.inputs import (
     largest_entry,
     longest_row,
     safe,
-    spread,
+    scatter,
 )
 
 # The convex hulls whose nearest point to the origin is the margin, for the three definitions of a margin.
@@ -216,7 +216,7 @@ def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | N
     while True:
         found = _search(hull.narrowed(which), rtol, max_steps - steps, _of_some_rows(watch, low, steps))
         rows, steps, passes = which[found.rows], steps + found.steps, passes + 1
-        mean = hull.combine(spread(rows, found.weights, len(hull.signs)))
+        mean = hull.combine(scatter(rows, found.weights, len(hull.signs)))
         high = math.sqrt(mean @ mean)
         u = mean / (high or 1.0)
         s = hull.scores(u)
@@ -327,7 +327,7 @@ class IntegerRows:
 
     def __init__(self, X: Matrix, signs: Signs, bias: bool) -> None:
         self.X, self.signs, self.bias = X, signs, bias
-        self.low, self.high = int(places(entries(X).reshape(-1, 1))[0]), math.frexp(largest_entry(X))[1]
+        self.low, self.high = int(lowest_exponents(entries(X).reshape(-1, 1))[0]), math.frexp(largest_entry(X))[1]
         if bias:
             self.low, self.high = min(self.low, 0), max(self.high, 1)
         self.width, self.bits = X.shape[1] + bias, max(1, self.high - self.low)
@@ -403,10 +403,10 @@ def _nearest(points: list[list[int]]) -> list[Fraction] | None:
     its pivot unless the points are affinely dependent.
     """
     P = np.array(points, dtype=object).reshape(len(points), -1)
-    M, pivots = eliminated(np.column_stack([P @ P.T + 1, np.ones(len(P), dtype=object)]))
+    M, pivots = bareiss(np.column_stack([P @ P.T + 1, np.ones(len(P), dtype=object)]))
     if pivots != list(range(len(P))):
         return None
-    shares, _ = back_substituted(M, pivots, len(P))
+    shares, _ = back_substitute(M, pivots, len(P))
     total = sum(shares)
     return [Fraction(share, total) for share in shares]
 
@@ -414,7 +414,7 @@ def _nearest(points: list[list[int]]) -> list[Fraction] | None:
 def _lowest(rows: ExactRows, v: list[int]) -> tuple[int, int]:
     """Return the row of least score v . z and that score: floats leave few rows in doubt, which are done exactly."""
     with np.errstate(all="ignore"):
-        s, error = rows.near(np.array(near_floats(v)))
+        s, error = rows.near(np.array(proportional_floats(v)))
         in_doubt = np.flatnonzero(~(s - error > np.min(s + error)))
     score, i = min((sum(a * b for a, b in zip(v, rows[i], strict=True)), i) for i in in_doubt.tolist())
     return i, score

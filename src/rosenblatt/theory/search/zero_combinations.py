@@ -16,9 +16,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.theory.enclosures import Basis, ColumnStep, encloses_zero_combination
-from rosenblatt.theory.exact import as_integers, combined, near_floats, null_space, proportional_integers
+from rosenblatt.theory.exact import (
+    as_integers,
+    linear_combination,
+    null_space,
+    proportional_floats,
+    proportional_integers,
+)
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs
-from rosenblatt.theory.search.presolve import Unsolvable, fold, peel, used_part
+from rosenblatt.theory.search.presolve import Unsolvable, drop_zero_columns, presolve, signed_rows
 
 DEPENDENT = 1e-9  # pivots below this share of a column mark it as dependent on others
 MOST_NUMBERS = 1 << 27  # of the dense matrix of the support
@@ -32,7 +38,7 @@ _TURNS = 4
 Rows = NDArray[np.intp]
 
 
-def prove_balance(
+def prove_zero_combination(
     X: Matrix, signs: Signs, bias: bool, rows: Rows, weights: Floats, shares: tuple[float, ...] = (1e-3, 1e-6, 0.0)
 ) -> Unsolvable | None:
     """Return a proof from the rows that nearly add up to zero with these weights, None where none is found.
@@ -50,12 +56,12 @@ def prove_balance(
 def _proof(X: Matrix, signs: Signs, bias: bool, rows: Rows, weights: Floats) -> Unsolvable | None:
     order = np.argsort(rows)
     rows, weights = rows[order], weights[order]
-    Z, places = fold(X[rows], signs[rows], bias)
-    core, _ = peel(Z)  # the others are in no sum that is zero
+    Z, places = signed_rows(X[rows], signs[rows], bias)
+    core, _ = presolve(Z)  # the others are in no sum that is zero
     if len(core) == 0:
         return None
     rows, weights = rows[core], weights[core]
-    A, columns = used_part(Z, core)
+    A, columns = drop_zero_columns(Z, core)
     if A.shape[0] * A.shape[1] > MOST_NUMBERS:
         return None
     reduction = _Reduction(A.toarray() if sp.issparse(A) else A, places[columns], columns)
@@ -126,7 +132,8 @@ class _Reduction:
 
     def _combined(self, j: int, times: int, factors: dict[int, int]) -> tuple[Numbers, int]:
         """Return ``times`` column j less ``factors`` times other columns, as integers and their place."""
-        return combined([(times, *self._exact(j)), *((-factor, *self._exact(i)) for i, factor in factors.items())])
+        others = [(-factor, *self._exact(i)) for i, factor in factors.items()]
+        return linear_combination([(times, *self._exact(j)), *others])
 
     def _replace(self, j: int, times: int, factors: dict[int, int], column: Numbers, place: int) -> None:
         """Put what is left in the place of column j."""
@@ -136,7 +143,7 @@ class _Reduction:
         self.steps.append(ColumnStep(self.columns[j], whole[0], names, tuple(whole[1:])))
         bits = max(abs(value) for value in column).bit_length()
         self.A = self.A.copy() if not self.whole else self.A
-        self.A[:, j] = near_floats(column.tolist())
+        self.A[:, j] = proportional_floats(column.tolist())
         self.whole[j] = column, -bits
         self.units[j] = Fraction(2) ** -(bits + place) * shares[0] / whole[0]
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.messages import check_choice, check_integer, count_of, shorten
-from rosenblatt.theory.exact import eliminated
-from rosenblatt.theory.inputs import exact_objects, to_fraction
+from rosenblatt.theory.exact import bareiss
+from rosenblatt.theory.inputs import as_objects, to_fraction
 
 # Points as exact numbers: fractions as given, integers to compute with.
 
@@ -35,7 +35,7 @@ def read_points(points: PointsLike) -> Fractions:
     >>> read_points([[1, 0.5]])
     [(Fraction(1, 1), Fraction(1, 2))]
     """
-    array = exact_objects(points, "points")
+    array = as_objects(points, "points")
     if array.ndim != 2:
         raise ValueError(
             f"points must be a table of numbers, one row for each point, got {shorten(points)}: "
@@ -146,7 +146,7 @@ def cells(vectors: Iterable[Iterable[int]], note: Note = ignore) -> set[int]:
 
 def _columns_of_full_rank(rows: list[list[int]]) -> Matrix:
     """Return the rows cut down to as many columns as their rank; no sign pattern of ``V u`` is lost or gained."""
-    _, pivots = eliminated(rows)
+    _, pivots = bareiss(rows)
     kept = [[row[column] for column in pivots] for row in rows]
     # Everything computed is a minor of at most r rows, or a part of its sum.
     largest = factorial(len(pivots)) * prod(max(1, *map(abs, column)) for column in zip(*kept, strict=True))

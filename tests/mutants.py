@@ -86,7 +86,7 @@ KERNELS = _of(
      "kernels/test_orders.py"),
     ("svmlight-order", "elif index <= previous or index > last_index:", "elif index < previous or index > last_index:",
      "kernels/parsing"),
-    ("wolfe-drops-last", "if stop < 0 or here < way:", "if stop < 0 or here > way:", "kernels/test_wolfe.py"),
+    ("wolfe-drops-last", "if stop < 0 or ratio < theta:", "if stop < 0 or ratio > theta:", "kernels/test_wolfe.py"),
 )  # fmt: skip
 
 TRAINING = _of(

@@ -1,1 +1,1 @@
-"""The only compiled code: passes over dense and CSR rows, visiting orders, exact signs."""
+"""Compiled code: passes over dense and CSR rows, visiting orders, exact signs, parsers."""

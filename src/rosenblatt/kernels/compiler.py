@@ -1,11 +1,11 @@
 """The compiler: numba with a cache on disk, and two instructions that numba does not offer.
 
-Compiled code is kept in the user's cache folder under a name made from the sources of this folder, so
-that an edit in any kernel file is seen (numba by itself looks only at the file that holds the function).
-Where nothing can be written, kernels are compiled anew in each process and all else works as usual.
+Compiled code is kept in the user's cache folder under a hash of all sources of this folder. So an edit in any kernel
+file is seen; numba's own cache looks only at the file that holds the function. Where nothing can be written, each
+process compiles its kernels anew.
 
-What this package relies on of numba beyond its public names is in this file: the option ``_nrt``, and the parts of the
-cache on disk that ``KernelCache`` uses. ``tests/kernels/test_compiler.py`` states it.
+All uses of numba's private names are in this file: the option ``_nrt``, and the parts of the cache on disk that
+``KernelCache`` extends. ``tests/kernels/test_compiler.py`` tests them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 import numba
 import numpy as np
@@ -26,18 +26,21 @@ from numba.extending import intrinsic, overload
 
 from rosenblatt.messages import warn_user
 
+Function: TypeAlias = Callable[..., Any]
+"""A function to compile; numba infers the types of its arguments."""
+
 REORDERED = {"reassoc", "contract", "nsz"}
 """Fast-math flags for sums whose order does not matter because their rounding is bounded afterwards."""
 
-# Kernels make no arrays, so they do without numba's runtime (``_nrt``), which counts references: an atomic instruction
-# for each array of each tuple at each call. Sparse passes take two thirds of the time without it.
+# Kernels allocate no arrays, so they need no reference counts. Numba's runtime (``_nrt``) would count them by an atomic
+# instruction for each array of each tuple at each call; without it sparse passes take two thirds of the time.
 _ALWAYS = {"nogil": True, "no_cfunc_wrapper": True, "_nrt": False}
-_INSIDE = {**_ALWAYS, "no_cpython_wrapper": True}  # no wrapper: half the time of compiling
+_INSIDE = {**_ALWAYS, "no_cpython_wrapper": True}  # without the wrapper compiling takes half the time
 
 RETURNS_ARRAY = {"_nrt": True}
-"""An option of functions that return a view of an array, which numba does not allow without its runtime.
+"""An option of functions that return a view of an array, for which numba requires its runtime.
 
-It finds nothing to count there: the arrays of a kernel come without counts.
+It counts nothing there, because the arrays of a kernel come without reference counts.
 """
 
 
@@ -53,7 +56,7 @@ _FOLDER = cache_folder()
 
 
 class _SyncedFiles(IndexDataCacheFile):
-    """Files that are on the disk before they get their names: no power cut leaves machine code with holes in it."""
+    """Files synced to the disk before they are renamed, so that a power cut leaves no damaged machine code."""
 
     @contextmanager
     def _open_for_write(self, filepath: str) -> Iterator[BinaryIO]:
@@ -64,31 +67,31 @@ class _SyncedFiles(IndexDataCacheFile):
 
 
 class KernelCache(FunctionCache):
-    """Compiled code on disk; what cannot be read is compiled anew, what cannot be written is not kept."""
+    """Compiled code on disk. A file that cannot be read is compiled anew; one that cannot be written is skipped."""
 
     has_warned = False
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Function) -> None:
         super().__init__(function)
         self._cache_file = _SyncedFiles(
             self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
         )
 
     def load_overload(self, sig, target_context):
-        """Return the compiled code for a signature, None where there is none that can be read."""
+        """Return the compiled code for a signature, None where no readable file has it."""
         try:
             return super().load_overload(sig, target_context)
-        except Exception as fault:  # damaged files raise whatever they make pickle do
+        except Exception as fault:  # unpickling a damaged file may raise anything
             self._warn("read", fault)
             with suppress(OSError):
                 self.flush()
             return None
 
     def save_overload(self, sig, data):
-        """Keep the compiled code for a signature, where that can be done."""
+        """Store the compiled code for a signature, if the disk allows it."""
         try:
             super().save_overload(sig, data)
-        except Exception as fault:  # an index that is damaged, on a disk where no other can be written
+        except Exception as fault:  # a damaged index, on a disk that cannot be written
             self._warn("written", fault)
 
     def _warn(self, what: str, fault: Exception) -> None:
@@ -96,17 +99,17 @@ class KernelCache(FunctionCache):
             KernelCache.has_warned = True
             warn_user(
                 f"compiled kernels in {_FOLDER} could not be {what} ({type(fault).__name__}), so they are compiled "
-                "again, which takes some seconds: make room there, or delete that folder.",
+                "again, which takes some seconds: free disk space there, or delete that folder.",
                 RuntimeWarning,
             )
 
 
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function`` on its first call, without the GIL, and keep the result for other processes."""
+def kernel(function: Function) -> Function:
+    """Compile ``function`` on its first call, to run without the GIL, and cache the result for other processes."""
     if numba.config.DISABLE_JIT:
-        return np.errstate(all="ignore")(function)  # compiled code is silent about overflow, too
+        return np.errstate(all="ignore")(function)  # compiled code does not warn about overflow either
     compiled = numba.njit(function, **_ALWAYS)
-    theirs = numba.config.CACHE_DIR
+    configured = numba.config.CACHE_DIR
     with suppress(OSError):
         _FOLDER.mkdir(parents=True, exist_ok=True)
     try:
@@ -115,29 +118,30 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     except RuntimeError:  # numba found no folder that it can write to
         pass
     finally:
-        numba.config.CACHE_DIR = theirs
+        numba.config.CACHE_DIR = configured
     return compiled
 
 
-def inlined(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+def inlined(function: Function, **options: Any) -> Function:
     """Compile ``function`` into each kernel that calls it."""
     return numba.njit(function, forceinline=True, **_INSIDE, **options)
 
 
-def reordered(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function`` as ``inlined`` does, its sums in whatever order is fastest."""
+def reordered(function: Function) -> Function:
+    """Compile ``function`` as ``inlined`` does, with its sums in the fastest order."""
     return inlined(function, fastmath=REORDERED)
 
 
-def helper(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function`` as a function of its own, for kernels to call where speed does not matter."""
+def helper(function: Function) -> Function:
+    """Compile ``function`` separately, for kernels to call where speed does not matter."""
     return numba.njit(function, **_INSIDE)
 
 
-def chosen(choose: Callable[[Any], Callable[..., Any]], **options: Any) -> Callable[..., Any]:
-    """Return one function for kernels to call, which is another one for each type of its first argument.
+def chosen(choose: Callable[[Any], Function], **options: Any) -> Function:
+    """Return one function for kernels to call that dispatches on the type of its first argument.
 
-    ``choose`` is given numba's type of that argument when a kernel is compiled; without the JIT, the argument itself.
+    ``choose`` maps that type to the function. It receives numba's type when a kernel is compiled, and the argument
+    itself without the JIT.
     """
 
     def function(first, *arguments):
@@ -148,8 +152,8 @@ def chosen(choose: Callable[[Any], Callable[..., Any]], **options: Any) -> Calla
     return function
 
 
-def by_layout(dense: Callable[..., Any], csr: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    """Return one function of ``rows`` and more for kernels to call: ``dense`` or ``csr``."""
+def by_layout(dense: Function, csr: Function, **options: Any) -> Function:
+    """Return one function for kernels to call, whose first argument is ``rows``: ``dense`` or ``csr``."""
     return chosen(lambda rows: dense if len(rows) == 2 else csr, **options)
 
 
@@ -160,13 +164,13 @@ if numba.config.DISABLE_JIT:
         return array[i]
 
     def prefetch(array, i):
-        """Do nothing: plain Python has no way to warm the cache."""
+        """Do nothing: Python has no instruction to prefetch."""
 
 else:
 
     @intrinsic
     def at(typing_context, array, i):
-        """``array[i]`` for a contiguous array and ``i >= 0``, without the test for a negative index."""
+        """``array[i]`` for a contiguous array and ``i >= 0``, without numba's test for a negative index."""
 
         def generate(context, builder, signature, arguments):
             data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -180,7 +184,7 @@ else:
 
     @intrinsic
     def prefetch(typing_context, array, i):
-        """Ask for the cache line of ``array[i]``; the address may lie outside, nothing is read."""
+        """Prefetch the cache line of ``array[i]``. The address may lie outside the array, since nothing is read."""
 
         def generate(context, builder, signature, arguments):
             data = context.make_array(signature.args[0])(context, builder, arguments[0]).data

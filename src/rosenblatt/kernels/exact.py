@@ -1,8 +1,8 @@
 """Exact sums of products by a long accumulator (Kulisch): no overflow, no underflow, no rounding.
 
-A total is one long integer in units of 2**-2272, cut into limbs of 32 bits that are held in 64-bit words, so that
-carries may wait until the end. It takes 2**28 products of any two finite float64 numbers. Passes use a total for the
-few decisions that floating point leaves open; sums of many rows, of all entries and of columns are made so as well.
+A total is one long integer in units of 2**-2272. Its limbs have 32 bits each and are held in 64-bit words, so that
+carries are propagated only at the end. It takes 2**28 products of any two finite float64 numbers. Passes use a total
+for the few decisions that floating point leaves open. Sums of many rows, of all entries and of columns use it as well.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ import math
 from rosenblatt.kernels.compiler import helper, kernel
 
 LIMBS = 142
-"""Length of a total: an int64 array that the caller brings, since kernels make none.
+"""Length of a total: an int64 array of the caller, since kernels allocate none.
 
-The smallest product is 2**-2148 and the largest below 2**2048; 142 limbs hold 2**-2272 to 2**2272, so that the parts of
-the smallest have a limb to fall into and 2**28 of the largest do not leave at the top.
+The smallest product is 2**-2148, the square of the smallest float64, and the largest is below 2**2048. 142 limbs of 32
+bits reach from 2**-2272 to 2**2272. Below, the lowest bit of a product of two mantissas of 53 bits, 2**-2252 at least,
+still has a place. Above, 2**28 of the largest products do not overflow.
 """
 UNIT = 2272
 """The last bit of a total stands for 2**-UNIT."""
 
 FINE_LIMBS = 35
-"""The limbs that a long total has below those of a total: ``long[FINE_LIMBS:]`` is a total."""
+"""The extra low limbs of a long total: ``long[FINE_LIMBS:]`` is a total."""
 LONG_LIMBS = FINE_LIMBS + LIMBS
 """Length of a long total, for products of three numbers; the smallest is 2**-3222."""
 
@@ -36,10 +37,14 @@ _LOW_27 = 0x7FFFFFF
 def add_integers(total, sign, a, b, place):
     """Add ``sign * a * b * 2**place`` to the integer ``total``, for ``0 <= a < 2**53`` and ``0 <= b < 2**54``.
 
-    With a = a1 2**27 + a0 and b alike, the product is a0 b0 + (a0 b1 + a1 b0) 2**27 + a1 b1 2**54, schoolbook
-    multiplication whose three parts fit into 64 bits. Each is cut once more at bit 27, so that it can be shifted by up
-    to 31 bits and spread over three limbs.
+    The caller propagates carries after at most 2**28 products.
     """
+    # Schoolbook multiplication by halves of 27 bits: with a = a1 2**27 + a0 and b alike,
+    #
+    #     a b = a0 b0 + (a0 b1 + a1 b0) 2**27 + a1 b1 2**54,   each of the three parts below 2**55.
+    #
+    # Each part is cut once more at bit 27. Both pieces fit into 64 bits when shifted by up to 31, and they are spread
+    # over three limbs. A limb gains less than 2**35 with a product, so the int64 has room for 2**28 of them.
     part = (a & _LOW_27) * (b & _LOW_27)
     middle = (a & _LOW_27) * (b >> 27) + (a >> 27) * (b & _LOW_27)
     for _ in range(3):  # three parts, each below 2**55 and 27 bits above the one before
@@ -48,7 +53,7 @@ def add_integers(total, sign, a, b, place):
         total[limb] += sign * ((lower & _LOW_32) + ((upper & 31) << 27))
         total[limb + 1] += sign * ((lower >> 32) + ((upper >> 5) & _LOW_32))
         total[limb + 2] += sign * (upper >> 37)
-        part, middle = middle, (a >> 27) * (b >> 27)
+        part, middle = middle, (a >> 27) * (b >> 27)  # a0 b0, then a0 b1 + a1 b0, then a1 b1
         place += 27
 
 
@@ -64,7 +69,7 @@ def add_product(total, v, x):
 
 @helper
 def add_scaled_square(total, s, x):
-    """Add ``s * x * x`` to a long total, for ``s >= 0``, where ``s`` or ``|x|`` is at most 1."""
+    """Add ``s * x * x`` to a long total, for ``s >= 0``; ``s`` or ``|x|`` is at most 1."""
     s_part, s_place = math.frexp(s)
     x_part, x_place = math.frexp(x)
     a, b = int(s_part * _TWO_53), abs(int(x_part * _TWO_53))
@@ -77,23 +82,23 @@ def add_scaled_square(total, s, x):
 
 @helper
 def _highest_limb(total):
-    """Bring every limb into [0, 2**32), and return the sign that this takes off and the number of the highest limb.
+    """Make ``total`` its absolute value with every limb in [0, 2**32); return its sign and its highest nonzero limb.
 
-    The sign is 1.0 or -1.0; the number is that of the highest limb above zero, -1 where there is none.
+    The sign is 1.0 or -1.0. The limb is -1 where the total is 0.
     """
     limbs = total.shape[0]
     sign, left = 1.0, -1
     for attempt in range(2):
         if attempt == 1 and left >= 0:
             break
-        if attempt == 1:  # what is left over at the top is negative: change the sign and carry again
+        if attempt == 1:  # the last carry is negative, and so is the total: negate it and carry again
             sign = -1.0
             for k in range(limbs):
                 total[k] = -total[k]
         left = 0
-        for k in range(limbs):
+        for k in range(limbs):  # invariant: limbs below k are final, and ``left`` is what they carry
             limb = total[k] + left
-            left = limb >> 32
+            left = limb >> 32  # arithmetic shift: a negative limb borrows
             total[k] = limb & _LOW_32
     top = limbs - 1
     while top >= 0 and total[top] == 0:
@@ -103,7 +108,7 @@ def _highest_limb(total):
 
 @helper
 def rounded(total):
-    """Return ``total`` as a float with exactly its sign (zero only if it is zero), and set it to zero."""
+    """Return ``total`` as a float64, roughly but with its exact sign (0 only if it is 0), and set it to 0."""
     sign, top = _highest_limb(total)
     if top < 0:
         return 0.0
@@ -124,9 +129,9 @@ def rounded(total):
 
 @helper
 def nearest(total):
-    """Return the float64 nearest to a long total, of two the even one, and set it to zero.
+    """Return the float64 nearest to a long total, ties to even, and set it to 0.
 
-    Beyond the largest float64 it is infinity, as IEEE 754 rounds.
+    The result is infinite beyond the largest float64, as in IEEE 754.
     """
     sign, top = _highest_limb(total)
     if top < 0:
@@ -135,7 +140,9 @@ def nearest(total):
     while limb > 0:
         bits += 1
         limb >>= 1
-    cut = max(bits - 53, _LONG_UNIT - 1074)  # the place of the last bit that a float64 keeps
+    # ``kept`` are the bits from ``cut`` on: 53, or fewer where the result is subnormal. ``half`` is the bit below them,
+    # and ``rest`` is nonzero if any lower bit is. These three decide the rounding.
+    cut = max(bits - 53, _LONG_UNIT - 1074)
     last, shift = cut >> 5, cut & 31
     kept = 0
     for k in range(top, last, -1):
@@ -156,12 +163,12 @@ def nearest(total):
     return sign * math.ldexp(float(kept), place)
 
 
-# sums over many entries: of products, one for each row, and of all entries and their squares
+# sums over many entries: of products for each row, of all entries and of their squares
 
 EXPONENTS, PARTS = 2048, 8
-"""Shape of the table that ``add_moments`` fills: an int64 array of zeros that the caller brings."""
+"""Shape of the table that ``add_moments`` fills: an int64 array of zeros from the caller."""
 MOST_ENTRIES = 1 << 24
-"""Entries that a table has room for."""
+"""The most entries that a table can count without overflow."""
 _LOW_18, _LOW_52, _TOP_BIT = (1 << 18) - 1, (1 << 52) - 1, 1 << 52
 
 
@@ -191,10 +198,11 @@ def carry_limbs(totals):
 
 @kernel
 def add_moments(table, bits):
-    """Add float64 numbers, given as the int64 that have the same bits, and their squares to ``table``.
+    """Add float64 numbers, viewed as int64, and their squares to ``table``.
 
-    Line e is about numbers +-m 2**(e - 1075). With m = a 2**36 + b 2**18 + c, its parts are the sums of +-a, +-b, +-c,
-    a a, a b, 2 a c + b b, b c and c c: at most 2**38 each time, so that ``MOST_ENTRIES`` of them cannot overflow.
+    Line e of the table is for numbers +-m 2**(e - 1075). With m = a 2**36 + b 2**18 + c, its columns are the sums of
+    +-a, +-b, +-c, a a, a b, 2 a c + b b, b c and c c. Each summand is below 2**38, so ``MOST_ENTRIES`` of them do not
+    overflow.
     """
     for k in range(bits.shape[0]):
         m = bits[k] & _LOW_52
@@ -217,7 +225,7 @@ def add_moments(table, bits):
         table[e, 7] += c * c
 
 
-# sums of each column, of its numbers and of their squares; and rows that are centred and divided by column
+# columns: sums of numbers and of their squares; rows centred and scaled
 
 
 @kernel
@@ -248,9 +256,10 @@ def add_sparse_moments(sums, squares, values, columns):
 def scale_sparse_rows(indptr, indices, values, centred, centre, spread, out_indptr, out_indices, out_values):
     """Write the rows of a CSR matrix with every number x of column j as (x - centre[j]) / spread[j].
 
-    ``centred`` are the columns whose centre is not 0, in order: each row gets an entry for all of them, so the arrays
-    that are written to have space for ``len(values) + rows * len(centred)`` numbers. Return how many were written.
+    ``centred`` are the columns whose centre is not 0, in order. Each row gets an entry for all of them, so the output
+    arrays have space for ``len(values) + rows * len(centred)`` numbers. Return how many were written.
     """
+    # Each row is a merge of two ascending lists, its stored columns (k) and the centred ones (c).
     at = 0
     for i in range(indptr.shape[0] - 1):
         k, stop, c = indptr[i], indptr[i + 1], 0

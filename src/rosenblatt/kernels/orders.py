@@ -1,8 +1,9 @@
-"""The order of visits, the same on every machine and with every version of numpy.
+"""Visiting orders: shuffles that are the same on every machine and with every version of numpy.
 
-Pass p of a run with a given seed visits the rows in the order that Fisher and Yates' shuffle of 0, 1, ..., n-1
-gives, driven by splitmix64. Its state starts at ``mix(seed) + p * GOLDEN``, mixed again, so that any pass can
-be drawn by itself. An index below m is taken from the upper 32 bits z as ``z * m >> 32``.
+Pass p of a run visits the rows in the order of a Fisher-Yates shuffle of 0, 1, ..., n-1, with random numbers of
+splitmix64. The state of the generator starts at ``mix(seed) + p * GOLDEN``, mixed again, so that the order of any pass
+can be computed alone. An index below m is ``z * m >> 32`` for the upper 32 bits z of a random number (Lemire 2019,
+without the rejection).
 """
 
 from __future__ import annotations
@@ -27,12 +28,13 @@ _mix = inlined(_splitmix64)
 
 
 def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return numbers that look random but depend on ``numbers`` alone: splitmix64 of each times its odd constant."""
+    """Return a hash of each number: splitmix64 of the number times its odd constant."""
     return _splitmix64(numbers * GOLDEN)
 
 
 @kernel
 def _shuffle(order, seed, pass_number):
+    # Durstenfeld 1964: before each turn order[i + 1:] is final, and order[: i + 1] holds the numbers still to be drawn.
     state = _mix(_mix(seed) + pass_number * GOLDEN)
     for i in range(order.shape[0] - 1, 0, -1):
         state = state + GOLDEN

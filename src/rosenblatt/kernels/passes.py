@@ -1,11 +1,11 @@
-"""One pass over some examples: one-vs-rest in lockstep (two classes are a single classifier), and direct.
+"""One pass over some rows: one-vs-rest for all classes together (two classes are one classifier), and direct.
 
-The order of visits comes in as an array, so that a slow twin can replay it; the rule says which visits make an update.
+The order of visits is an argument, so that a slow twin can replay it. The rule decides which visits update.
 
-Decisions are exact. A mistake has ``y a <= 0``, so after M unit steps ``|w|^2 <= M R^2`` (the second half of
-Novikoff's proof), and an activation above its rounding error times ``R^2 sqrt(M)`` has a certain sign. The few
-others are decided by the row's own magnitudes, and the rest of them by an exact sum. Where a rule makes updates of
-rows that are right, too, or weights do not start from zero, ``|w|^2`` is bounded by what that may add to it.
+Every decision is exact, by a floating-point filter. A mistake has ``y a <= 0``, so ``|w|^2 <= M R^2`` after M unit
+steps (the second half of Novikoff's proof). An activation above its rounding error times ``R^2 sqrt(M)`` has a certain
+sign. The few others are compared with the row's own magnitudes, and the rest are decided by an exact sum. Where a rule
+also updates on rows that are right, or the weights do not start from zero, ``|w|^2`` is bounded by what that may add.
 """
 
 from __future__ import annotations
@@ -45,15 +45,25 @@ _LEAST = 1e-300  # tiny steps must not vanish from the bound on |w|
 
 @inlined
 def _refresh_bound(s, terms, activations):
-    """Return ``size``, at least ``|w| |x|`` for all rows so far, and the number above which a sign is certain.
+    """Return ``size``, at least ``|w| |x|`` for all rows so far, and the activation above which a sign is certain.
 
-    Every pass keeps the invariant ``|w|^2 <= step_square_sum R^2 + excess2``, hence ``|w| |x|`` is at most
-    ``R^2 sqrt(step_square_sum) + R sqrt(excess2)``. Both results are to be refreshed when one of the three grows:
-    R^2 = ``radius2`` at a longer row that is new, the other two at an update. ``size`` is 0 only for weights that never
-    moved from zero. ``activations`` is 1.0, or 2.0 where the sign is that of a difference of two.
+    ``size`` is 0 only for weights that never moved from zero. ``activations`` is 1.0, or 2.0 where the sign is that of
+    a difference of two.
     """
+    # The invariant of every pass, for a classifier's counters s:
+    #
+    #     |w|^2 <= step_square_sum R^2 + excess2,   R^2 = radius2 >= |x|^2 of every row visited.
+    #
+    # A mistake keeps it, because y a <= 0 in |w + s y x|^2 = |w|^2 + 2 s y a + s^2 |x|^2 (Novikoff 1962); what other
+    # updates add is in excess2. By Cauchy and Schwarz, with sqrt(p + q) <= sqrt(p) + sqrt(q),
+    #
+    #     |w| |x| <= R^2 sqrt(step_square_sum) + R sqrt(excess2) = size.
+    #
+    # So both results are refreshed when one of the three grows: R^2 at a new row, the other two at an update. An
+    # update also rounds each weight, which lengthens w by a factor below 1 + 2**-51. Up to 2**44 updates that is less
+    # than the 1 % that sign_threshold adds.
     step_square_sum, excess2, radius2 = s["step_square_sum"], s["excess2"], s["radius2"]
-    size = 0.0  # squares of rows may be infinite, and infinity times zero is not a number
+    size = 0.0  # squares of rows may be infinite, and infinity times zero is NaN: so zero factors are left out
     if step_square_sum > 0.0:
         size += radius2 * math.sqrt(step_square_sum)
     if excess2 > 0.0:
@@ -65,10 +75,10 @@ def _refresh_bound(s, terms, activations):
 
 @inlined
 def _measure_row(s, q, weight, threshold):
-    """Take note of a new row of squared length ``q``, and return whether ``radius2`` grew.
+    """Enter a new row of squared length ``q`` into the counters, and return whether ``radius2`` grew.
 
-    It becomes infinite for a row with a number that is not finite, or whose squares overflow: the caller tells them
-    apart.
+    ``radius2`` becomes infinite for a row with NaN or infinity, and for one whose squares overflow. The caller tells
+    the two apart.
     """
     if weight * weight * q > s["max_step_norm2"]:
         s["max_step_norm2"] = weight * weight * q
@@ -76,13 +86,13 @@ def _measure_row(s, q, weight, threshold):
         s["max_step"] = weight
     if q <= s["radius2"] or (weight == 0.0 and q < math.inf):
         return False
-    s["radius2"] = q if q < math.inf else math.inf  # nan, too, is not below infinity
+    s["radius2"] = q if q < math.inf else math.inf  # NaN is not below infinity either
     return True
 
 
 @inlined
 def _share_measures(s, leader):
-    """Take over what the first classifier of a block has measured: it looks at new rows for all of them."""
+    """Copy the row lengths that the first classifier of a block has measured."""
     s["radius2"] = max(s["radius2"], leader["radius2"])
     s["max_step_norm2"] = max(s["max_step_norm2"], leader["max_step_norm2"])
     s["max_step"] = max(s["max_step"], leader["max_step"])
@@ -90,9 +100,9 @@ def _share_measures(s, leader):
 
 @inlined
 def _record_update(rule, rows, weights, log, candidate, s, low, high, update):
-    """Record an update of the classes from ``low`` to below ``high``; return what it counts in their averages.
+    """Record an update of the classes from ``low`` to below ``high``; return its weight in their averages.
 
-    The weights have not moved yet: the pocket's candidate is those that survived longest.
+    Called before the weights move, since the pocket's candidate is the weights that survived longest until now.
     """
     before, step = update.visits, update.step
     if candidate.b.shape[0] > 0 and before - s["last_change"] > s["longest"]:
@@ -106,7 +116,7 @@ def _record_update(rule, rows, weights, log, candidate, s, low, high, update):
         log.steps[low, log.counts[low]] = step
         log.counts[low] += 1
     counted, epoch, factor = average_weight(weights.decay, before, s["epoch"])
-    if epoch > s["epoch"]:
+    if epoch > s["epoch"]:  # u and beta are scaled anew before their powers overflow: see average_weight
         s["epoch"] = epoch
         for k in range(low, high):
             scale_weights(class_weights(rows, weights.u, k), factor)
@@ -124,10 +134,11 @@ def _record_update(rule, rows, weights, log, candidate, s, low, high, update):
 def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, rule):
     """Let each classifier of ``active`` visit the rows: CIML algorithm 5, lines 4 to 10.
 
-    A mistake is ``y a <= 0``: a point on the boundary counts, so the first example always moves ``w`` away from
-    zero. Classifiers take turns over blocks of rows; for those that have not changed since a block began, its dot
-    products are made together. ``scores`` is None for a single class, which has nothing to make together (numba then
-    leaves that code out), else space for a number per row of a block and class.
+    A mistake is ``y a <= 0``: a point on the boundary counts, so the first example always moves ``w`` away from zero.
+
+    Classifiers visit a block of rows one after another. They are independent, so the result is that of one classifier
+    at a time. ``scores`` is space for a number per row of a block and class, or None for a single classifier, where
+    there is nothing to compute together. (For None numba leaves that code out.)
     """
     rows, labels, steps, bias_value, terms = examples
     order, start, stop, ahead, block, first = visits
@@ -135,27 +146,31 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, 
     threshold = rule.threshold
     for left in range(start, stop, block):
         right = min(left + block, stop)
-        fetch, look = ahead, first
+        lookahead, measures = ahead, first
         if scores is not None:
+            # One reading of a row serves all classes. These dot products are of the weights at the start of the
+            # block, so they hold for a classifier until its first update there (``changed``).
             for t in range(left, right):
                 if ahead > 0:
                     prefetch_row(rows, labels, order, t + ahead)
                 class_dots(rows, np.int64(at(order, t)), weights.w, active, scores[t - left])
-            fetch = 0
+            lookahead = 0
         for turn in range(active.shape[0]):
             k = active[turn]
             s, w, bias = weights.counters[k], class_weights(rows, weights.w, k), weights.b[k]
+            # The first classifier of a block measures its new rows, the others take over what it found. R then covers
+            # the whole block, rows to come included: larger than needed, and still a bound.
             _share_measures(s, weights.counters[active[0]])
             size, bound = _refresh_bound(s, terms, 1.0)
             seen, lowest, lowest_step = s["visits"], s["lowest"], s["lowest_step"]
             limit = s["limit"] if s["limit"] >= 0 else _NEVER
             changed = False
             for t in range(left, right):
-                if fetch > 0:
-                    prefetch_row(rows, labels, order, t + fetch)
+                if lookahead > 0:
+                    prefetch_row(rows, labels, order, t + lookahead)
                 i = np.int64(at(order, t))
                 weight = at(steps, i) if weighted else 1.0
-                if look:
+                if measures:
                     a, q = pass_dot_and_square(rows, i, w)
                     if _measure_row(s, q + bias_value, weight, threshold):
                         size, bound = _refresh_bound(s, terms, 1.0)
@@ -168,6 +183,8 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, 
                 a += bias
                 y = 1.0 if at(labels, i) == s["target"] else -1.0
                 norm2_or_variance = 0.0
+                # Beyond the bound a visit is right for certain, whatever order the sum was taken in. All else is
+                # decided exactly. A NaN, from sums that overflowed, fails the comparison and so lands here, too.
                 if not (y * a > threshold + bound):
                     bounds = Bounds(bound, size, s["radius2"])
                     a, norm2_or_variance = refined_activation(rule, examples, weights, k, i, a, bounds)
@@ -182,10 +199,12 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, 
                 if not (a > 0.0):
                     s["mistakes"] += 1
                 step = step_size(rule, a, norm2_or_variance, weight)
-                if step < 0.0:  # a row of zeros, say, which cannot be moved
+                if step < 0.0:  # no step helps, as with a row of zeros
                     lowest = min(lowest, a)
                     continue
-                lowest = min(lowest, threshold)  # after an update a pass proves no more than that
+                # ``lowest`` is the margin that a clean pass proves for w. After an update earlier activations are of
+                # other weights, so the pass proves no more than the threshold.
+                lowest = min(lowest, threshold)
                 update = Update(i, seen - 1.0, step, weight, a, norm2_or_variance)
                 counted = _record_update(rule, rows, weights, log, candidate, s, k, k + 1, update)
                 move(rule, examples, weights, k, y, counted, update)
@@ -194,7 +213,7 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, 
                 changed = True
             s["visits"], s["lowest"] = seen, lowest
             s["lowest_step"] = lowest_step if weighted else lowest
-            fetch, look = 0, False
+            lookahead, measures = 0, False  # the rows are in the cache now, and measured
 
 
 @helper
@@ -218,17 +237,19 @@ def _best_other(rows, i, y, scores, w, b, bound, total):
 
 @kernel
 def direct_pass(examples, visits, weights, classes, scores, log, candidate, rule):
-    """Visit the rows; on a mistake move the true class towards the example and its rival away.
+    """Visit the rows; on a mistake move the true class towards the row and its rival away from it.
 
-    A mistake is a score of the true class that does not exceed the best other; the rival is that other, the
-    first of equals. In the space of all classes side by side an update adds a vector of length ``sqrt(2) |x|``
-    (Kesler), hence ``|W|^2 <= 2 M R^2``. ``classes`` are the numbers of all classes, ``scores`` space for one number
-    a class.
+    A mistake is a score of the true class that does not exceed the best other. The rival is that other class, the
+    first of equals. In Kesler's construction, with the weights of all classes side by side, an update adds a vector of
+    length ``sqrt(2) |x|``. ``classes`` are the numbers of all classes, ``scores`` is space for one number a class.
     """
     rows, labels, steps, bias_value, terms = examples
     order, start, stop, ahead, _, first = visits
     n_classes, b, s = classes.shape[0], weights.b, weights.counters[0]
     threshold = rule.threshold
+    # The invariant here is |w_y - w_r| |x| <= 2 size for all classes y and r. For unit steps, size = R^2 sqrt(M) and
+    # |W|^2 <= 2 M R^2 in Kesler's space, where |w_y - w_r| <= sqrt(2) |W|: together 2 size, hence the factor 2.0. The
+    # same factor covers the rounding of two sums.
     size, bound = _refresh_bound(s, terms, 2.0)
     seen, lowest, lowest_step = s["visits"], s["lowest"], s["lowest_step"]
     limit = s["limit"] if s["limit"] >= 0 else _NEVER
@@ -248,6 +269,7 @@ def direct_pass(examples, visits, weights, classes, scores, log, candidate, rule
             if k != y and (rival < 0 or scores[k] > scores[rival]):
                 rival = k
         a, norm2_or_variance = scores[y] - scores[rival], 0.0
+        # Within the bound the rival found above may be the wrong one of two close classes: it is chosen again.
         if not (a > threshold + bound):
             rival = _best_other(rows, i, y, scores, weights.w, b, bound, weights.total)
             a, bounds = scores[y] - scores[rival], Bounds(bound, size, s["radius2"])

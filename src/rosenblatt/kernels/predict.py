@@ -1,4 +1,4 @@
-"""Activations, winners and votes for rows that are only looked at, with every sign exact."""
+"""Prediction: activations, best classes and votes, with every sign exact."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rosenblatt.kernels.row_ops import dot, exact_margin_sign, exact_sign, sign_
 
 @inlined
 def _bounds(rows, i, lengths, terms, bounds):
-    """Write the size above which the sign of each class's activation on row ``i`` is certain."""
+    """Write the absolute value above which the sign of each class's activation on row ``i`` is certain."""
     length = math.sqrt(square(rows, i) + 1.0)
     for k in range(lengths.shape[0]):
         bounds[k] = sign_threshold(terms, length * lengths[k])
@@ -33,12 +33,12 @@ def activations(rows, start, stop, w, b, lengths, terms, total, bounds, out):
 
 @kernel
 def winners(rows, start, stop, w, b, lengths, terms, total, bounds, scores, out, tied):
-    """Write the class of largest activation, the first of equals, to ``out``, and whether it has an equal."""
+    """Write the class of largest activation, the first of equals, to ``out``, and whether there are equals."""
     for i in range(start, stop):
         _bounds(rows, i, lengths, terms, bounds)
         best = 0
         equal = False
-        for k in range(w.shape[0]):
+        for k in range(w.shape[0]):  # invariant: ``best`` is the first largest of the classes up to k, exactly
             scores[k] = dot(rows, i, w[k]) + b[k]
             if k > 0:
                 margin = scores[k] - scores[best]
@@ -55,7 +55,7 @@ def winners(rows, start, stop, w, b, lengths, terms, total, bounds, scores, out,
 
 @inlined
 def _note(doubts, found, t, v):
-    """Write down that test row ``t`` and voter ``v`` are in doubt, if there is room; return how many there are."""
+    """Add the pair (row ``t``, voter ``v``) to ``doubts`` if it has space; return the number of pairs so far."""
     if found < doubts.shape[0]:
         doubts[found, 0] = t
         doubts[found, 1] = v
@@ -66,11 +66,13 @@ def _note(doubts, found, t, v):
 def count_votes(products, members, firsts, steps, counts, slack, lengths, bias_value, votes, doubts):
     """Add ``counts * sign(activation)`` over the voters to ``votes``, by a running sum over stored mistakes.
 
-    products[t, m]: test row t times stored row m. The activation of the weights before the first update is
-    ``firsts[t]``; voter v came about by adding ``steps[v]`` times row ``members[v]``. Below
-    ``slack[v] * lengths[t]`` its activation is in doubt and not counted: the pair (t, v) goes to ``doubts`` as long as
-    there is room. Return how many are in doubt.
+    ``products[t, m]`` is test row t times stored row m. The weights before the first update have the activation
+    ``firsts[t]``. Update v makes voter v: it adds ``steps[v]`` times row ``members[v]`` to the weights. Activations
+    up to ``slack[v] * lengths[t]`` are in doubt and not counted: the pair (t, v) goes to ``doubts`` while it has space.
+    Return the number of pairs in doubt.
     """
+    # The voted perceptron in its dual form (Freund and Schapire 1999): a_v = a_{v-1} + step_v (x_v . x), so that all
+    # voters of a row cost one addition each and no dot product.
     found = 0
     for t in range(products.shape[0]):
         a, vote = firsts[t], 0.0
@@ -88,9 +90,9 @@ def count_votes(products, members, firsts, steps, counts, slack, lengths, bias_v
 def count_direct_votes(
     products, members, trues, rivals, firsts, steps, counts, slack, lengths, bias_value, scores, votes, doubts
 ):
-    """Add ``counts`` to the class that each voter gives its largest score, as ``count_votes`` does for one classifier.
+    """Add ``counts`` to the class of each voter's largest score, as ``count_votes`` does for one classifier.
 
-    Voter v came about by adding ``steps[v]`` times its row to class ``trues[v]`` and taking it from ``rivals[v]``.
+    Update v adds ``steps[v]`` times its row to class ``trues[v]`` and subtracts it from ``rivals[v]``.
     """
     found = 0
     for t in range(products.shape[0]):

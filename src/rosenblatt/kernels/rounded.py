@@ -1,12 +1,12 @@
 """Activations, margins, squared lengths and variances of a row, rounded once from the exact number to a float64.
 
-The bits do not depend on the order of a sum, the layout of the rows, or the machine. A sum is made to twice the digits
-of a float64, as AccSum extracts high parts without error (Rump, Ogita and Oishi 2008). Ziv's rounding test says whether
-that leaves no doubt which float64 is nearest; where it does, an exact sum decides.
+The bits do not depend on the order of a sum, the layout of the rows, or the machine. A sum is computed to twice the
+digits of a float64; its high parts are extracted without error, as in AccSum (Rump, Ogita and Oishi 2008). Ziv's
+rounding test then shows whether only one float64 can be nearest. If not, an exact sum decides.
 
-Throughout, ``terms`` is the most entries in a row, ``size`` at least ``|(w, b)| |(x, 1)|`` of each class asked for, and
-``radius2`` at least ``|(x, 1)|**2``, or ``|x|**2`` without a bias; both may be infinite. ``total`` is an exact total at
-zero (``exact.LONG_LIMBS`` long), which is left so.
+Throughout, ``terms`` is the most entries in a row. ``size`` is at least ``|(w, b)| |(x, 1)|`` for each class, and
+``radius2`` at least ``|(x, 1)|**2``, or ``|x|**2`` without a bias; both may be infinite. ``total`` is an exact total of
+``exact.LONG_LIMBS`` limbs; it is 0 before and after.
 """
 
 from __future__ import annotations
@@ -20,57 +20,62 @@ from rosenblatt.kernels.exact import FINE_LIMBS, add_product, add_scaled_square,
 from rosenblatt.kernels.row_ops import add_exactly, column, magnitude, span, square, weight, weight_lanes
 from rosenblatt.kernels.simd import LANES, fused, horizontal_sum, load_lanes, spread
 
-_GENEROUS = 1.01  # more than the rounding of a sum of numbers that are not negative
+_GENEROUS = 1.01  # more than the rounding of a sum of nonnegative numbers
 
-# Sums over a row to twice the digits of a float64: a high part without error and a low part with a small one.
+# Sums over a row to twice the digits of a float64: a high part without error and a low part with a small error.
 #
-# Let M be at least the sum of the sizes of all terms, and L = 4.25 M. A sum starts at s = L; a step adds a product p
-# in one rounding: s' = RN(s + p). As long as s stays in [0.75 L, 1.25 L], the difference s' - s is exact (Sterbenz),
-# so what was rounded away, p - (s' - s), is at most h = 2**-53 * 1.25 L in size, and a second instruction gives it
-# with an error of at most 2**-53 h. It is added to the low part. The steps sum up to at most M + n h < L / 4 for n <
-# 2**45, so s does stay there. A high part less L is a multiple of the last bit of 0.75 L, and all of them sum up to
-# below L / 4, so the high parts of lanes are added without error, too. (AccSum splits each term against such an L;
-# with a fused product and sum, the term need not be formed.)
+# This is the extraction of AccSum (Rump, Ogita and Oishi 2008), with a fused product and sum (FMA) in place
+# of their splitting of each term. Let M be at least the sum of |p| over all products p, and L = 4.25 M. The high part
+# starts at s = L, and a step is
 #
-# The low part is a sum of numbers whose sizes sum up to at most (n + 2) h, made in a tree of depth n / 8 + 20 or less
-# (lanes, the entries that do not fill them, the bias, a second sum): it is off by at most 2**-53 times the depth times
-# that, and the errors of the numbers themselves are no more than 2 to be added to the depth. Nothing overflows for L
-# below 2**1000, and for L above 2**-600 what is lost below the smallest float64 is nothing beside this bound.
+#     s' = RN(s + p),   low += RN(p - (s' - s)).
+#
+# Invariant: s stays in [0.75 L, 1.25 L]. There the difference s' - s is exact (Sterbenz's lemma). So what was rounded
+# away, p - (s' - s), is at most h = 2**-53 * 1.25 L in size, and one more FMA returns it with an error of at most
+# 2**-53 h. The steps add up to at most M + n h < L / 4 for n < 2**45, which keeps the invariant. A high part less L is
+# a multiple of the last bit of 0.75 L and below L / 4, as is any sum of such parts: the high parts of lanes are added
+# without error, too.
+#
+# The numbers in the low part are at most (n + 2) h in total. They are summed in a tree of depth n / 8 + 20 or less
+# (lanes, the entries that do not fill them, the bias, a second sum). So the low part is off by at most 2**-53 times
+# that depth times (n + 2) h, where 2 more in the depth cover the errors of the numbers themselves. Nothing overflows
+# for L below 2**1000. For L above 2**-600 products below the smallest float64 are negligible beside this bound.
 
-_FACTOR = 4.25
-_LEAST, _MOST = 1e-150, 1e300
+_FACTOR = 4.25  # L / M: above 4, so that n roundings fit into L / 4 besides M
+_LEAST, _MOST = 1e-150, 1e300  # of M; within 2**-600 and 2**1000
 
 
 @inlined
 def _greatest_error(terms, size):
-    """Return how far the low part of a sum of ``terms`` products may be off, where their sizes sum up to ``size``.
+    """Return a bound on the error of the low part of a sum of ``terms`` products, whose sizes add up to ``size``.
 
-    It is infinite where numbers are too large or too small for the reasoning above.
+    It is infinite where the argument above does not apply, to numbers too large or too small.
     """
     if not (_LEAST < size < _MOST):
         return math.inf
+    # depth * numbers * 2**-53 h, with 1.5 L in place of 1.25 L for the roundings of this product
     return (0.125 * terms + 24.0) * (terms + 4.0) * 2.0**-106 * 1.5 * _FACTOR * size
 
 
 @inlined
 def _step(high, low, a, b):
     """Add ``a * b`` to a sum, of numbers or of lanes."""
-    new = fused(a, b, high)
-    return new, low + fused(a, b, high - new)
+    new = fused(a, b, high)  # s' = RN(s + a b)
+    return new, low + fused(a, b, high - new)  # a b - (s' - s)
 
 
 @inlined
 def _scaled_square_step(high, low, s, v):
-    """Add ``s * v * v`` to a sum; what is rounded away from ``v * v`` goes to the low part at once."""
+    """Add ``s * v * v`` to a sum; the rounding error of ``v * v``, times ``s``, goes directly to the low part."""
     product = v * v
-    rest = fused(v, v, -product)
+    rest = fused(v, v, -product)  # exact: v * v is product + rest
     new = fused(s, product, high)
     return new, low + fused(s, rest, fused(s, product, high - new))
 
 
 @inlined
 def _together(high, low, last_high, last_low, large):
-    """Return the high and the low part of a sum that was made in lanes and in a number."""
+    """Return the high and the low part of a sum that is kept partly in lanes and partly in a number."""
     return horizontal_sum(high - spread(large)) + (last_high - large), horizontal_sum(low) + last_low
 
 
@@ -78,7 +83,7 @@ def _together(high, low, last_high, last_low, large):
 def _product_sum(rows, i, w, b, size):
     """Return both parts of ``b`` plus the dot product of row ``i`` with ``w``.
 
-    The sizes of all terms sum up to at most ``size``, here and below.
+    Here and below the absolute terms add up to at most ``size``, the M of the argument above.
     """
     large, values = _FACTOR * size, rows[0]
     first, n = span(rows, i)
@@ -95,9 +100,10 @@ def _product_sum(rows, i, w, b, size):
 
 @inlined
 def careful_product_sum(rows, i, w, b, size):
-    """Return both parts of what ``_product_sum`` sums, one entry after the other, and how far the low part may be off.
+    """Return both parts of the sum of ``_product_sum``, computed in order, and a bound on the error of its low part.
 
-    That is judged from what was really rounded away, and is zero where nothing was.
+    The bound is a running one (Higham 2002, section 3.3): it is made of what was really rounded away, and is 0 where
+    nothing was.
     """
     large, values = _FACTOR * size, rows[0]
     first, n = span(rows, i)
@@ -151,19 +157,19 @@ def _variance_sum(rows, i, s, start, size):
     return _together(high, low, last_high, last_low, large)
 
 
-# Three attempts at each number: with a bound on its terms that the caller knows, with one from the row itself, exactly.
+# Each number is tried in three ways: with the caller's bound on its terms, with a bound from the row itself, exactly.
+# The first costs one reading of the row, and nearly always suffices.
 
 
 @inlined
 def _certain(high, low, error):
-    """Return the float64 nearest to ``high + low`` if no number within ``error`` of it has another one, else nan.
-
-    That is Ziv's rounding test: both ends of the interval round to the same float64.
-    """
+    """Return the float64 nearest to ``high + low`` if all numbers within ``error`` of it have the same, else NaN."""
     value = high + low
     part = value - high
-    rest = (high - (value - part)) + (low - part)  # Knuth's two-sum: value + rest is high + low, exactly
-    doubt = error + 2.0**-52 * abs(rest)  # the two sums below may round towards rest
+    rest = (high - (value - part)) + (low - part)  # Knuth's TwoSum: value + rest is high + low, exactly
+    # Ziv's rounding test (1991): both ends of the interval round to the same float64, hence all between them do. The
+    # second summand widens the interval by the rounding of rest - doubt and rest + doubt.
+    doubt = error + 2.0**-52 * abs(rest)
     if value + (rest - doubt) == value and value + (rest + doubt) == value:
         return value
     return math.nan
@@ -208,7 +214,7 @@ def _careful_margin(rows, i, w, b, v, c, total):
 
 @inlined
 def rounded_margin(rows, i, w, b, v, c, size, terms, total):
-    """Return the activation of ``(w, b)`` less that of ``(v, c)`` on row ``i``, rounded once."""
+    """Return the activation of ``(w, b)`` on row ``i`` minus the one of ``(v, c)``, rounded once."""
     size = 2.0 * size
     high, low = _product_sum(rows, i, w, b, size)
     other_high, other_low = _product_sum(rows, i, v, c, size)
@@ -242,7 +248,7 @@ def rounded_square(rows, i, radius2, terms, total):
 
 @reordered
 def _rough_variance(rows, i, s):
-    """Return the sum of ``s_j x_j**2``, roughly."""
+    """Return the sum of ``s_j x_j**2`` in plain float64."""
     values = rows[0]
     first, n = span(rows, i)
     total = 0.0

@@ -4,19 +4,18 @@
 unsigned indices, none twice in a row. Values are float32 or float64; arithmetic is float64.
 
 A vector of weights is an array of shape (d,), or a pair ``(matrix, k)`` that stands for column k of a matrix of shape
-(d, classes). Where rows are dense, each class has a line of ``w``, shape (classes, d): a line is read as fast as the
-row. Where they are CSR, the weights of all classes stand side by side for each column, shape (d, classes): a stored
-number brings the weights of all classes in one or two cache lines. ``class_weights`` returns the vector of a class.
+(d, classes). For dense rows ``w`` has shape (classes, d), so the weights of a class are read in order, like the row.
+For CSR rows ``w`` has shape (d, classes), so one or two cache lines hold the weights of all classes for a stored
+number. ``class_weights`` returns the vector of a class.
 
-Each operation has one body for all layouts: ``span`` and ``column`` know how rows are laid out, ``weight`` and
-``set_weight`` how weights are. Sums may be taken in any order, as the caller bounds their rounding; updates may not.
+Each operation has one body for all layouts. Only ``span`` and ``column`` depend on the layout of rows, only ``weight``
+and ``set_weight`` on that of weights. Sums may be taken in any order, because the caller bounds their rounding;
+updates may not.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numba import types
@@ -24,6 +23,7 @@ from numba import types
 from rosenblatt.kernels.compiler import (
     REORDERED,
     RETURNS_ARRAY,
+    Function,
     at,
     by_layout,
     chosen,
@@ -36,8 +36,8 @@ from rosenblatt.kernels.exact import add_product, rounded
 from rosenblatt.kernels.simd import LANES, horizontal_sum, load_lanes, pack_lanes, spread
 from rosenblatt.rounding import HALF_ULP
 
-SMALLEST = 2.0**-1074
-LARGE = 1e300
+SMALLEST = 2.0**-1074  # the smallest float64 above 0
+LARGE = 1e300  # sums of sizes below this do not overflow on the way
 
 
 # where the numbers of a row are
@@ -82,10 +82,10 @@ def _csr_class_weights(rows, w, k):
 
 
 class_weights = by_layout(_dense_class_weights, _csr_class_weights, **RETURNS_ARRAY)
-"""``class_weights(rows, w, k)``: the vector of weights of class ``k``, to be had once for many rows."""
+"""``class_weights(rows, w, k)``: the vector of weights of class ``k``."""
 
 
-def _by_weights(array: Callable[..., Any], matrix_column: Callable[..., Any]) -> Callable[..., Any]:
+def _by_weights(array: Function, matrix_column: Function) -> Function:
     return chosen(lambda w: matrix_column if isinstance(w, (tuple, types.BaseTuple)) else array)
 
 
@@ -143,10 +143,10 @@ def _csr_lanes(rows, w, first, j):
 
 weight_lanes = by_layout(_dense_lanes, _csr_lanes)
 """``weight_lanes(rows, w, first, j)``: the weights of the entries ``j`` to ``j + 7`` of the row that begins at
-``first``. For CSR rows they are read one by one: an instruction that gathers all eight waits for the update before."""
+``first``. For CSR rows they are read one by one: a gather of all eight would wait for the stores of the last update."""
 
 
-# sums over a row, whose order is free
+# sums over a row, in any order
 
 
 @reordered
@@ -187,7 +187,7 @@ def square(rows, i):
 
 @reordered
 def magnitude(rows, i, w):
-    """Return the sum of ``|w_j x_j|``, which bounds the rounding of ``dot``."""
+    """Return the sum of ``|w_j x_j|``, to which the rounding error of ``dot`` is proportional."""
     values = rows[0]
     first, n = span(rows, i)
     total = 0.0
@@ -250,7 +250,8 @@ def _dense_class_dots(rows, i, w, active, out):
 
 def _csr_class_dots(rows, i, w, active, out):
     values, indices, indptr = rows
-    low, high = np.uint64(active[0]), np.uint64(active[active.shape[0] - 1] + 1)  # no test for negative indices
+    # Vector code over the classes from the first to the last active one: a few idle ones between cost less than a test.
+    low, high = np.uint64(active[0]), np.uint64(active[active.shape[0] - 1] + 1)  # unsigned: no test for negative ones
     for k in range(low, high):
         out[k] = 0.0
     for p in range(at(indptr, i), at(indptr, i + 1)):
@@ -261,18 +262,16 @@ def _csr_class_dots(rows, i, w, active, out):
 
 class_dots = by_layout(_dense_class_dots, _csr_class_dots, fastmath=REORDERED)
 """``class_dots(rows, i, w, active, out)``: the dot products of row ``i`` with the weights of the classes ``active``,
-numbers in ascending order, each to its place in ``out``."""
+numbers in ascending order, each written to its place in ``out``."""
 
 
-# updates: each coordinate the rounded product, then the rounded sum
+# updates: in each coordinate a rounded product, then a rounded sum
 
 
 @inlined
 def add(rows, i, step, w, average_step, u):
-    """Add ``step`` times row ``i`` to ``w`` and ``average_step`` times it to ``u``.
-
-    Never fused, never reordered: these bits are promised.
-    """
+    """Add ``step`` times row ``i`` to ``w`` and ``average_step`` times it to ``u``."""
+    # Never fused or reordered: the product rounds, then the sum, so that every machine learns the same bits.
     values = rows[0]
     first, n = span(rows, i)
     for j in range(n):
@@ -301,15 +300,13 @@ def scale_weights(w, factor):
 
 @inlined
 def sign_threshold(terms, size):
-    """Return the activation above which its sign is certain, where ``|w| |x|`` is at most ``size``.
-
-    A sum of n products, in any order, is off by at most gamma_n |w| |x| with gamma_n = n u / (1 - n u) and u = 2**-53
-    (Higham 2002, section 3.1). Here n is ``terms`` and up to 4 more: the bias, its sum, the roundings of ``size``
-    itself and of this product; 2.02 in place of 2 makes good for the denominator, and the second summand for products
-    below the smallest normal float. The result is twice what is needed: an activation beyond it keeps at least half of
-    its computed size, so the smallest activation of a clean pass proves a positive margin.
-    """
-    if not (size < LARGE):  # sums may overflow on the way
+    """Return the absolute activation above which its sign is certain, where ``|w| |x|`` is at most ``size``."""
+    # A sum of n products, in any order, is off by at most gamma_n |w| |x| with gamma_n = n u / (1 - n u) and u = 2**-53
+    # (Higham 2002, section 3.1). Here n is ``terms`` + 4: the bias and its sum, the rounding of ``size`` and of this
+    # product. The second summand covers products below the smallest normal float. The threshold is twice that bound:
+    # an activation beyond it keeps at least half of its computed value, so that the smallest activation of a clean pass
+    # proves a positive margin. 2.02 in place of 2 covers the denominator and the rounding of updates.
+    if not (size < LARGE):  # or NaN
         return math.inf
     return (terms + 4) * (2.02 * HALF_ULP * size + 8.0 * SMALLEST)
 
@@ -325,9 +322,9 @@ def add_exactly(rows, i, w, sign, total):
 
 @helper
 def exact_sign(rows, i, w, b, a, terms, total):
-    """Return ``a``, the activation of row ``i`` by the weights ``w`` and the bias ``b``, with its sign exact.
+    """Return ``a``, the activation of row ``i`` by the weights ``w`` and the bias ``b``, with its sign made exact.
 
-    It is zero only if the real number is. ``total`` is an exact total at zero, and is left so.
+    The result is 0 only if the real number is. ``total`` is an exact total; it is 0 before and after.
     """
     if abs(a) > sign_threshold(terms, magnitude(rows, i, w) + abs(b)):
         return a
@@ -338,7 +335,7 @@ def exact_sign(rows, i, w, b, a, terms, total):
 
 @helper
 def exact_margin_sign(rows, i, w, b, v, c, total):
-    """Return the activation of ``(w, b)`` less that of ``(v, c)`` on row ``i``, with its sign exact."""
+    """Return the activation of ``(w, b)`` on row ``i`` minus the one of ``(v, c)``, with an exact sign."""
     add_product(total, b, 1.0)
     add_product(total, c, -1.0)
     add_exactly(rows, i, w, 1.0, total)
@@ -346,7 +343,7 @@ def exact_margin_sign(rows, i, w, b, v, c, total):
     return rounded(total)
 
 
-# the cache
+# prefetching
 
 
 def _dense_prefetch(rows, labels, order, t):
@@ -355,7 +352,7 @@ def _dense_prefetch(rows, labels, order, t):
         i = np.int64(at(order, t))
         prefetch(labels, i)
         line = 64 // values.itemsize
-        for j in range(0, d if d < 8 * line else 8 * line, line):  # further on, the machine sees the pattern
+        for j in range(0, d if d < 8 * line else 8 * line, line):  # after eight lines the hardware sees the pattern
             prefetch(values, i * d + j)
 
 
@@ -374,4 +371,4 @@ def _csr_prefetch(rows, labels, order, t):
 
 
 prefetch_row = by_layout(_dense_prefetch, _csr_prefetch)
-"""``prefetch_row(rows, labels, order, t)``: have the example of visit ``t`` brought into the cache."""
+"""``prefetch_row(rows, labels, order, t)``: prefetch the row and the label of visit ``t``."""

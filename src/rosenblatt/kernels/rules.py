@@ -1,20 +1,20 @@
-"""The update rules of the family, what a pass takes, and averages that forget.
+"""The update rules of the learners, the arguments of a pass, and decaying averages.
 
-A rule is a tuple whose type chooses the functions below when a pass is compiled: when a row moves the weights, and by
-how much. ``y a`` above its ``threshold`` makes no update. All but the perceptron's rule read the value of an
-activation, so there the activation, the squared length of a row and its variance are exact sums rounded once
-(``rounded.py``), and each later step is a single rounding, as written.
+A rule is a tuple. Its type selects the functions below when a pass is compiled: when a row moves the weights, and by
+how much. ``y a`` above its ``threshold`` makes no update. The perceptron's rule reads only the sign of an activation.
+The others read its value, so there the activation, the squared length of a row and its variance are exact sums rounded
+once (``rounded.py``), and each later operation rounds once, in the order written.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rosenblatt.kernels.compiler import at, chosen, helper, inlined
+from rosenblatt.kernels.compiler import Function, at, chosen, helper, inlined
 from rosenblatt.kernels.rounded import (
     rounded_activation,
     rounded_margin,
@@ -33,11 +33,17 @@ from rosenblatt.kernels.row_ops import (
     weight,
 )
 
-# what a pass takes
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+Labels: TypeAlias = NDArray[np.integer[Any]]
+Rows: TypeAlias = tuple[Any, ...]
+"""``(values, d)`` or ``(values, indices, indptr)``; see ``row_ops``."""
+
+# arguments of a pass
 
 COUNTERS = np.dtype(
     [
-        ("target", "i8"),  # the class that this classifier answers yes to
+        ("target", "i8"),  # the class whose rows are positive for this classifier
         ("visits", "f8"),  # examples visited
         ("updates", "i8"),
         ("limit", "i8"),  # stop when there are this many updates; -1 for never
@@ -60,13 +66,13 @@ COUNTERS = np.dtype(
 
 
 class Examples(NamedTuple):
-    """What is learned from."""
+    """Rows with their labels."""
 
-    rows: Any
+    rows: Rows
     """See ``row_ops``."""
-    labels: Any
+    labels: Labels
     """A class number for each row."""
-    steps: Any
+    steps: Floats
     """A step size for each row; empty where all are 1. A row whose step is 0 is not visited."""
     bias_value: float
     """The constant feature of the bias, 1.0 or 0.0."""
@@ -77,62 +83,62 @@ class Examples(NamedTuple):
 class Visits(NamedTuple):
     """Which rows a call visits: ``order[start:stop]``."""
 
-    order: Any
+    order: Labels
     start: int
     stop: int
     ahead: int
-    """How many visits ahead to ask for a row; 0 for never."""
+    """How many visits ahead a row is prefetched; 0 for never."""
     block: int
-    """Rows that classifiers visit in turn, so that a row is read once for all of them."""
+    """Rows that each classifier visits before the next one does, so that they are still in the cache."""
     first: bool
-    """Whether these rows are new, so that their lengths must be looked at."""
+    """Whether these rows are new, so that their lengths must be measured."""
 
 
 class Weights(NamedTuple):
-    """What a pass changes: weights and biases, what Algorithm 7 of CIML caches for their averages, and counters."""
+    """What a pass changes: weights, biases, the cached sums of CIML algorithm 7 for their averages, and counters."""
 
-    w: Any
-    """Laid out as ``row_ops`` says, and so are ``u`` and ``s``."""
-    u: Any
-    b: Any
-    beta: Any
-    s: Any
-    """The variance of each weight; empty where none are kept."""
-    s_b: Any
+    w: Floats
+    """In the layout of ``row_ops``, as are ``u`` and ``s``."""
+    u: Floats
+    b: Floats
+    beta: Floats
+    s: Floats
+    """The variance of each weight; empty where the rule keeps none."""
+    s_b: Floats
     """The variance of each bias."""
     decay: float
-    """How much their averages forget with each visit; see ``average_weight``."""
-    counters: Any
-    """A record of type ``COUNTERS`` for each classifier; one where classes compete directly."""
-    total: Any
+    """The decay of the averages at each visit; see ``average_weight``."""
+    counters: NDArray[np.void]
+    """A record of type ``COUNTERS`` for each classifier; a single record where classes compete directly."""
+    total: Integers
     """Space for an exact sum."""
 
 
 class Log(NamedTuple):
-    """Where the updates of a call are written down, a line for each classifier; without columns, none are."""
+    """The log of the updates of a call, a line for each classifier; arrays without columns keep no log."""
 
-    rows: Any
+    rows: Labels
     """The row of each update. Where classes compete directly the second line has the rivals."""
-    visits: Any
+    visits: Floats
     """The visits before each update."""
-    steps: Any
+    steps: Floats
     """The size of each update's step."""
-    counts: Any
-    """How many updates there are in each line."""
+    counts: Integers
+    """The number of updates in each line."""
 
 
 class Candidate(NamedTuple):
-    """Where the weights that survived longest in this pass are kept; ``b`` is empty where that is not wanted."""
+    """The weights that survived longest in this pass, for the pocket; ``b`` is empty where there is no pocket."""
 
-    w: Any
-    b: Any
+    w: Floats
+    b: Floats
 
 
 class Bounds(NamedTuple):
-    """What is known of all activations so far."""
+    """Bounds on all activations so far."""
 
     certain: float
-    """The size above which the sign of an activation is certain."""
+    """The absolute value above which the sign of an activation is certain."""
     size: float
     """At least ``|w| |x|``; 0 only for weights that never moved from zero."""
     radius2: float
@@ -142,17 +148,17 @@ class Bounds(NamedTuple):
 class Update(NamedTuple):
     """A visit that moves the weights."""
 
-    i: Any
+    i: np.signedinteger[Any]
     """The row."""
     visits: float
     """The visits before it."""
     step: float
     weight: float
-    """The step size that its example has; ``step`` is made from it."""
+    """The weight of the row, from which ``step`` is computed."""
     a: float
     """``y a`` before the update, or the margin of the true class over its rival."""
     norm2_or_variance: float
-    """What ``refined_activation`` returned."""
+    """The squared length or the variance of the row; see ``refined_activation``."""
 
 
 # the rules
@@ -171,17 +177,17 @@ class MarginRule(NamedTuple):
 
 
 class PassiveAggressiveRule(NamedTuple):
-    """Update unless the activation is at least 1, by no more than makes it 1 (Crammer et al. 2006)."""
+    """Update unless the activation is at least 1, by the smallest step that makes it 1 (Crammer et al. 2006)."""
 
     threshold: float
     cap: float
     """The largest step: C for PA-I, else infinite."""
     ridge: float
-    """What is added to the squared length: 1 / (2 C) for PA-II, else 0."""
+    """Added to the squared length: 1 / (2 C) for PA-II, else 0."""
 
 
 class ArowRule(NamedTuple):
-    """Update unless the activation is at least 1, each weight by its variance (Crammer, Kulesza and Dredze 2009)."""
+    """Update unless the activation is at least 1, each weight in proportion to its variance (Crammer et al. 2009)."""
 
     threshold: float
     r: float
@@ -190,13 +196,8 @@ class ArowRule(NamedTuple):
 Rule: TypeAlias = PerceptronRule | MarginRule | PassiveAggressiveRule | ArowRule
 
 
-def _by_rule(
-    perceptron: Callable[..., Any],
-    margin: Callable[..., Any],
-    passive_aggressive: Callable[..., Any],
-    arow: Callable[..., Any],
-) -> Callable[..., Any]:
-    """Return one function of a rule and more for kernels to call."""
+def _by_rule(perceptron: Function, margin: Function, passive_aggressive: Function, arow: Function) -> Function:
+    """Return one function for kernels to call that dispatches on the type of its first argument, the rule."""
     choices = {
         PerceptronRule: perceptron,
         MarginRule: margin,
@@ -206,7 +207,7 @@ def _by_rule(
     return chosen(lambda rule: choices[getattr(rule, "instance_class", None) or type(rule)])
 
 
-# a closer look at a row that may make an update
+# activations as exact as the rule needs them, for rows that may make an update
 
 
 def _sign(rule, examples, weights, k, i, a, bounds):
@@ -221,7 +222,7 @@ def _sign(rule, examples, weights, k, i, a, bounds):
 def _value(rule, examples, weights, k, i, a, bounds):
     rows, w, b, total = examples.rows, class_weights(examples.rows, weights.w, k), weights.b[k], weights.total
     a = rounded_activation(rows, i, w, b, bounds.size, examples.terms, total)
-    if a == 0.0 or abs(a) == math.inf:  # a sum below the smallest float has a sign, too, and one above is a number
+    if a == 0.0 or abs(a) == math.inf:  # rounding may lose the sign below the smallest float, and finiteness above all
         a = exact_sign(rows, i, w, b, 0.0, examples.terms, total)
     return a, 0.0
 
@@ -241,8 +242,8 @@ def _value_and_variance(rule, examples, weights, k, i, a, bounds):
 
 refined_activation = _by_rule(_sign, _value, _value_and_square, _value_and_variance)
 """``refined_activation(rule, examples, weights, k, i, a, bounds)``: return the activation of class ``k`` on row ``i``
-as the rule needs it, given ``a`` as it was summed up, and the squared length or the variance of the row where it needs
-that."""
+as exact as the rule needs it (its sign, or its value rounded once), given the floating-point sum ``a``. The second
+number is the squared length or the variance of the row, where the rule needs that."""
 
 
 def _margin_sign(rule, examples, weights, k, other, i, a, bounds):
@@ -287,7 +288,12 @@ refined_margin = _by_rule(_margin_sign, _margin_value, _margin_and_square, _marg
 class ``other``; ``bounds`` are of that margin."""
 
 
-# how far to go
+# step sizes: the closed forms of each paper, for loss = 1 - y a
+#
+#     PA-I     min(C, loss / |x|^2)       PA-II    loss / (|x|^2 + 1 / (2 C))       (Crammer et al. 2006)
+#     AROW     loss / (x' S x + r)        with the diagonal S of the variances      (Crammer, Kulesza and Dredze 2009)
+#
+# The weight of a row multiplies the step of PA, and divides r.
 
 
 def _given_step(rule, a, norm2_or_variance, weight):
@@ -312,20 +318,25 @@ step_size = _by_rule(_given_step, _given_step, _passive_aggressive_step, _arow_s
 """``step_size(rule, a, norm2_or_variance, weight)``: return the step for a row of this weight, negative for none."""
 
 
+# what an update may add to |w|^2 beyond step^2 R^2: the second summand of the invariant (see ``passes._refresh_bound``)
+
+
 def _no_excess(rule, excess2, update):
     return excess2
 
 
 def _excess_of_right(rule, excess2, update):
-    a = update.a  # |w + s x|^2 = |w|^2 + 2 s a + s^2 |x|^2
+    a = update.a  # |w + s y x|^2 = |w|^2 + 2 s y a + s^2 |x|^2: the middle term is positive on a right row
     return excess2 + 2.0000001 * update.step * a if a > 0.0 else excess2
 
 
 def _arow_excess(rule, excess2, update):
     if update.step == 0.0:
         return excess2
+    # AROW adds s S x, and |S x|^2 <= x' S x because no variance exceeds 1. So |w + s S x| <= |w| + s sqrt(x' S x), and
+    # the whole of |w|^2 is bounded here. The factor covers the roundings.
     length = math.sqrt(excess2) + update.step * math.sqrt(update.norm2_or_variance)
-    return (1.0 + 2.0**-49) * length * length  # |S x|^2 <= x'Sx, as no variance exceeds 1
+    return (1.0 + 2.0**-49) * length * length
 
 
 grown_excess = _by_rule(_no_excess, _excess_of_right, _excess_of_right, _arow_excess)
@@ -345,17 +356,21 @@ def _add(rule, examples, weights, k, sign, counted, update):
 
 @inlined
 def shrunk(s, t, x, v, r, inverse):
-    """Return the variance ``s`` after an update of a row of variance ``v`` with the feature ``x``; ``t`` is ``s x``.
+    """Return the variance ``s`` after an update on a row of variance ``v`` with the feature ``x``; ``t`` is ``s x``.
 
-    That is ``s - t^2 / (v + r)``, which cancels where ``x`` is large. As ``v >= s x^2 = t x``, it is also
-    ``s (v - t x + r) / (v + r)`` with a numerator of at least ``r``, which stays above zero however large ``x`` is.
-    ``inverse`` is ``1 / (v + r)``, whose product with ``v + r`` may be less than 1; a feature of 0, which sparse rows
-    do not have, keeps its variance all the same, and all do where ``v + r`` is infinite.
+    That is ``s - t^2 / (v + r)``. ``inverse`` is ``1 / (v + r)``.
     """
+    # As written the difference cancels where x is large, and rounding may make it 0 or negative. It equals
+    #
+    #     s (v - t x + r) / (v + r),   where v - t x >= 0, because v is the sum of t_j x_j over the row and the bias.
+    #
+    # So the numerator is at least r > 0, however large x is.
     others = v - t * x
     share = ((0.0 if others < 0.0 else others) + r) * inverse
     share = 1.0 if share > 1.0 else share
-    share = 1.0 if x == 0.0 else share  # values are chosen one by one: no branch, which would be slow
+    # (v + r) * inverse may round below 1. A feature of 0 must keep its variance, as it does where it is not stored;
+    # all do where v + r is infinite. Conditional values, not branches, which would stop vector code.
+    share = 1.0 if x == 0.0 else share
     return s * (1.0 if inverse == 0.0 else share)
 
 
@@ -364,7 +379,7 @@ def _add_by_variance(rule, examples, weights, k, sign, counted, update):
     average_step, inverse, values = step * counted, 1.0 / (v + r), rows[0]
     w, u, s = class_weights(rows, weights.w, k), class_weights(rows, weights.u, k), class_weights(rows, weights.s, k)
     first, n = span(rows, update.i)
-    for j in range(n):  # never fused, never reordered: these bits are promised
+    for j in range(n):  # never fused or reordered: every product and sum rounds once, on every machine
         c = column(rows, first, j)
         x, s_j = np.float64(at(values, first + j)), weight(s, c)
         t = s_j * x
@@ -380,33 +395,41 @@ def _add_by_variance(rule, examples, weights, k, sign, counted, update):
 
 move = _by_rule(_add, _add, _add, _add_by_variance)
 """``move(rule, examples, weights, k, sign, counted, update)``: add ``sign`` times the update's step times its row to
-the weights and the bias of class ``k``, and ``counted`` times that to what is cached for their averages. Where a rule
-keeps variances, each feature counts by its variance, which then shrinks."""
+the weights and the bias of class ``k``, and ``counted`` times that to the cached sums for their averages. Where a rule
+keeps variances, each feature is multiplied by its variance, which then shrinks."""
 
 
-# Averages that forget: what an update counts in the mean of the weights after each visit.
+# Averages: CIML algorithm 7, and the same with exponential decay.
 #
-# With ``decay`` the weights after visit s count l**(T - s) at visit T, for l = 1 - decay: CIML algorithm 7 with
-# exponential weights. An update made after n visits is part of all weights from then on, so
+# After visit T, with l = 1 - decay, the weights w_s that visit s left count l**(T - s):
 #
-#     mean = w_T - sum over updates of (l**(T - n) - l**T) / (1 - l**T) * update,
+#     mean = (1 - l) / (1 - l**T) * sum over s = 1, ..., T of l**(T - s) w_s.
 #
-# without decay n / T. The sum is kept as ``u``, without what all of its factors share: in epoch e, which begins after
-# e periods of visits, an update counts g**(n - e period) - l**(e period) in it, for g = 1 / l, and when the next epoch
-# begins ``u`` is divided by g**period. So no power overflows.
+# An update d made after n visits is part of w_s for s = n + 1, ..., T. Its geometric series adds up to
+# (1 - l**(T - n)) / (1 - l**T) d, which is d less (l**(T - n) - l**T) / (1 - l**T) d. So, as in algorithm 7,
 #
-# All powers come from products of floats, so they are the same on every machine.
+#     mean = w_T - l**T / (1 - l**T) * sum over updates of (g**n - 1) d,   g = 1 / l;
+#
+# without decay the factor of d is n / T. The pass keeps the sum as ``u``. Since g**n would overflow, visits are cut
+# into epochs of ``period`` visits. In epoch e, the invariant is
+#
+#     u = g**(-e period) * sum over updates of (g**n - 1) d,
+#
+# so an update counts g**(n - e period) - l**(e period), and ``u`` is divided by g**period when an epoch begins.
+#
+# All powers are products of floats (``_compound``), never ``pow``, so that they are the same on every machine.
 
 
-_LARGEST_EXPONENT = 32.0  # of e: how far the factors of one epoch lie apart
-_LONGEST = 2.0**53  # visits that are counted one by one
+_LARGEST_EXPONENT = 32.0  # in one epoch g**n stays below e**32, so that the sum keeps its digits
+_LONGEST = 2.0**53  # a float64 counts visits up to this one by one
 
 
 def _compound(rate, n):
     """Return ``(1 + rate)**n - 1`` for a rate above 0 and an integer n from 0 on, accurate for small rates."""
+    # Binary powering of 1 + rate, less 1: g + r + g r in place of (1 + g)(1 + r) keeps the digits of small rates.
     grown = 0.0
     while n > 0:
-        if rate == math.inf:  # infinity times zero is not a number
+        if rate == math.inf:  # infinity times zero is NaN
             return math.inf
         if n & 1:
             grown = grown + rate + grown * rate
@@ -425,9 +448,9 @@ _compiled_compound, _compiled_period = helper(_compound), helper(_period)
 
 @helper
 def average_weight(decay, before, epoch):
-    """Return what an update after ``before`` visits counts in ``u``, which is scaled for ``epoch``.
+    """Return the weight in ``u`` of an update made after ``before`` visits, where ``u`` is scaled for ``epoch``.
 
-    Also the epoch that ``u`` is to be scaled for from then on, and what to multiply it by.
+    Also return the epoch that ``u`` is to be scaled for from now on, and the factor that does so.
     """
     if decay == 0.0:
         return before, 0.0, 1.0
@@ -441,7 +464,7 @@ def average_weight(decay, before, epoch):
 
 
 def average_share(decay: float, visits: float, epoch: float) -> float:
-    """Return what ``u`` is to be multiplied by, so that the last weights less that are the mean after ``visits``."""
+    """Return the factor of ``u`` such that the last weights less ``factor * u`` are the mean after ``visits``."""
     if decay == 0.0:
         return 1.0 / max(visits, 1.0)
     growth = decay / (1.0 - decay)

@@ -1,7 +1,7 @@
-"""Lanes: eight float64 numbers in a vector register, and the fused product and sum (FMA), rounded once.
+"""Lanes: eight float64 numbers in a vector register, and the fused multiply-add (FMA), which rounds once.
 
 The compiler does not vectorise sums whose order matters, so they are written with lanes. ``+``, ``-`` and ``*`` work on
-lanes as on numbers, and are never contracted to one instruction unless ``fused`` asks for it.
+lanes as on numbers. They are never contracted: only ``fused`` is an FMA.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if numba.config.DISABLE_JIT:
         if top == 0:
             return a * b + c
         try:
-            return top / bottom  # whole numbers: Python rounds their quotient once
+            return top / bottom  # integers: Python rounds their quotient once
         except OverflowError:
             return math.inf if top > 0 else -math.inf
 

@@ -1,12 +1,16 @@
-"""The point of a convex hull nearest to the origin: the steps of Wolfe's algorithm (P. Wolfe 1976).
+"""The point of a convex hull nearest to the origin: steps of Wolfe's algorithm.
 
-The points z are of one group or of two, and the weights of each group have the same sum. With one group the mean that
-is made short runs over the hull of all points; with two it joins a point of either group's hull.
+P. Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11 (1976).
 
-A point is kept as a row (z, c, 0) or (z, 0, c), by its group, with c about as long as the points. The points in use,
-the corral, have linearly independent rows A, held as A = R' Q with orthonormal rows Q: no products of points are
-formed, because that squares the condition number; with margins near rounding that is the difference between an answer
-and none. Matrices are laid flat; row k of R ends at its diagonal.
+The points z belong to one group or to two, and the weights of each group have the same sum. With one group the mean
+that is made short is a point of the hull of all z. With two groups, of which one is given negated, it is half the
+difference between a point of one hull and a point of the other.
+
+A point is stored as a row (z, c, 0) or (z, 0, c), by its group, with c about as long as the points. The points in use,
+Wolfe's corral, are affinely independent, so their rows A are linearly independent. They are held as A = R' Q with
+orthonormal rows Q and an upper triangular R. Wolfe factorises the Gram matrix instead, A A' = R' R, which squares the
+condition number: with margins near rounding no digits would be left. Matrices are laid flat; line k of ``R`` is its
+column k, down to the diagonal.
 """
 
 from __future__ import annotations
@@ -19,17 +23,17 @@ from rosenblatt.kernels.compiler import at, helper, kernel
 from rosenblatt.kernels.row_ops import dot
 
 PAUSED, CLOSED, AT_ZERO, STUCK = range(4)
-"""Why a search came back: its turns are over, its bracket is closed, it is at the origin, no step helps."""
+"""Why a call returned: its steps are used up, the bracket is closed, the mean is the origin, no step helps."""
 
 STATE = np.dtype(
     [
         ("groups", "i8"),  # 1 or 2
         ("c", "f8"),
-        ("noise", "f8"),  # lengths below this share of c are rounding
-        ("most", "i8"),  # steps to make at most
-        ("patience", "i8"),  # steps without a shorter mean to make at most
+        ("noise", "f8"),  # lengths below this share of c are rounding errors
+        ("most", "i8"),  # the most steps of all calls
+        ("patience", "i8"),  # the most steps without a shorter mean
         ("held", "i8"),  # points in the corral
-        ("careful", "i8"),  # whether to refine what is computed; that doubles the time
+        ("careful", "i8"),  # whether to refine solutions, which doubles the time
         ("steps", "i8"),
         ("stuck", "i8"),  # steps since the mean last became shorter
         ("low", "f8"),  # the least score along the best direction
@@ -38,13 +42,16 @@ STATE = np.dtype(
     ]
 )
 
-_THIN = 1e-4  # a mean shorter than this share of c needs all the care that there is
-_NOTHING = 1e-15  # weights below this may be rounding
+_THIN = 1e-4  # refine solutions when the mean is shorter than this share of c
+_NOTHING = 1e-15  # weights below this may be rounding errors
 
 
 @helper
 def _take_along(Q, count, rest, shares):
-    """Take from ``rest`` its parts along the first rows of Q, and add the lengths of these parts to ``shares``."""
+    """Subtract from ``rest`` its projections on the first rows of Q, and add their lengths to ``shares``.
+
+    Modified Gram-Schmidt: each projection is taken of what is left.
+    """
     width = rest.shape[0]
     for i in range(count):
         part = dot((Q, width), i, rest)
@@ -55,7 +62,7 @@ def _take_along(Q, count, rest, shares):
 
 @helper
 def _solve(R, room, count, x):
-    """Replace ``x`` by the weights w of the rows of A with w A = x Q."""
+    """Replace ``x`` by the weights w of the rows of A with w A = x Q: R w = x, by back substitution."""
     for k in range(count - 1, -1, -1):
         x[k] /= at(R, k * room + k)
         part = x[k]
@@ -65,7 +72,7 @@ def _solve(R, room, count, x):
 
 @helper
 def _add_up(Z, places, weights, count, out):
-    """Write the sum of the rows at ``places`` times ``weights`` to ``out``."""
+    """Write the sum of ``weights`` times the rows at ``places`` to ``out``."""
     width = out.shape[0]
     for j in range(width):
         out[j] = 0.0
@@ -77,7 +84,7 @@ def _add_up(Z, places, weights, count, out):
 
 @helper
 def _lowest(Z, group, u):
-    """Return the least scores of the two groups along ``u``, and their rows; infinity and -1 for a group of none."""
+    """Return the least score z . u of each group, and their rows; infinity and -1 for an empty group."""
     low_0, low_1, where_0, where_1 = math.inf, math.inf, -1, -1
     for p in range(group.shape[0]):
         score = dot((Z, u.shape[0]), p, u)
@@ -91,7 +98,10 @@ def _lowest(Z, group, u):
 
 @helper
 def _enter(p, count, places, Z, Q, R, least, rest, shares):
-    """Add row ``p`` to the corral and say so; unless it is there, there is no room, or it depends on the others."""
+    """Add row ``p`` to the corral and return True.
+
+    Return False if it is in the corral, if there is no space, or if it depends on the others.
+    """
     width, room = rest.shape[0], places.shape[0]
     if count == room:
         return False
@@ -117,7 +127,12 @@ def _enter(p, count, places, Z, Q, R, least, rest, shares):
 
 @helper
 def _straighten(Z, group, places, weights, count, Q, c, groups, lost, mean, u, shares):
-    """Make the scores along ``u``, the mean so far, equal again within each group; ``lost`` is a mean of rounding."""
+    """Make the scores along ``u``, which is the mean, equal again within each group.
+
+    ``lost`` means that no digit of the mean is left: then take the direction orthogonal to the corral's affine hull.
+    """
+    # In exact arithmetic the points of a group in the corral have the same score along the mean: (mean, s_0, s_1) is
+    # orthogonal to all rows A for some s. A thin mean has lost that to rounding, and projections off Q restore it.
     width = u.shape[0]
     left, right = width - 2, width - 1
     if lost:
@@ -137,7 +152,11 @@ def _straighten(Z, group, places, weights, count, Q, c, groups, lost, mean, u, s
 
 @helper
 def _remove(k, count, places, weights, target, Q, R, width, cosines, sines):
-    """Take the point at place ``k`` out of the corral; R is made triangular again by rotations, which turn Q too."""
+    """Remove the point at place ``k`` from the corral.
+
+    R without column k has one entry below the diagonal in each later column. Givens rotations of its rows remove these,
+    and the same rotations of the rows of Q keep A = R' Q.
+    """
     room = places.shape[0]
     for j in range(k, count - 1):
         places[j], weights[j], target[j] = places[j + 1], weights[j + 1], target[j + 1]
@@ -160,83 +179,95 @@ def _remove(k, count, places, weights, target, Q, R, width, cosines, sines):
 
 
 @kernel
-def nearest_steps(Z, group, states, corral, best, u, scratch, tol, turns):
-    """Make at most ``turns`` steps toward the shortest mean of the rows Z, and say why they ended.
+def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
+    """Make at most ``max_steps`` steps toward the shortest mean of the rows Z, and return why they ended.
 
-    A step moves to the nearest point of the corral's affine hull, and drops points until that is in its convex hull.
-    Then it looks for the row of each group that is lowest along the mean, and adds these to the corral. It is done
-    when the mean is longer than the lowest scores by a share ``tol`` at most.
+    A step is a major cycle of Wolfe. It moves to the nearest point of the corral's affine hull, dropping points until
+    that lies in its convex hull. Then it adds the row of each group with the lowest score along the mean. It is done
+    when the length of the mean exceeds the lowest score by at most the share ``tol``: the nearest point is between.
 
     group: 0 or 1 for each row. states: one record of type ``STATE``. corral: the places of its points in Z, their
-    weights, and Q and R. best: the places, the weights and, along which the least score is largest, the direction of
-    the best found. u: the direction to start from; then the last one. scratch: two rows, and room for three numbers a
-    point.
+    weights, Q and R. best: the places and the weights of the shortest mean, and the direction whose least score is the
+    largest. u: the direction to start from; afterwards the last one. scratch: two rows, and three numbers a point.
     """
+    # What the loops keep:
+    #  - the rows of the corral are independent, and A = R' Q;
+    #  - the weights are >= 0, and those of each group add up to 1 / groups;
+    #  - state["high"] is the length of the shortest mean found, state["low"] the largest least score: the length of the
+    #    nearest point lies between them (weak duality: u . mean >= min of u . z for every mean).
+    # In exact arithmetic each major cycle shortens the mean, so no corral comes twice and the algorithm ends.
     places, weights, Q, R = corral
     best_places, best_weights, best_u = best
-    rest, mean, one, other, target = scratch
+    rest, mean, x_0, x_1, target = scratch
     state = states[0]
     width, room, groups, c = u.shape[0], places.shape[0], state["groups"], state["c"]
     left, right, share = width - 2, width - 1, 1.0 / groups
     count, careful = state["held"], state["careful"]
-    for _ in range(turns if count > 0 else turns + 1):  # the first points come without a step
+    for _ in range(max_steps if count > 0 else max_steps + 1):  # the first points are added without a step
+        # Rounding may keep a major cycle from shortening the mean. Then remedies take turns, by state["stuck"] % 4. At 1
+        # points of hardly any weight leave the corral. At 3 they stay even if rounding makes their weight negative. At
+        # 0 and 2 a thin direction is straightened (below). ``least`` is the weight above which a point stays.
         least = 0.0
-        if state["stuck"] % 2 == 1:  # when no step shows, drop points of hardly any weight, or else keep them
+        if state["stuck"] % 2 == 1:
             least = _NOTHING if state["stuck"] % 4 == 1 else -_NOTHING
         while count > 0:
-            # the weights of the nearest point are those that the rows (0, c, 0) and (0, 0, c) have, mixed
+            # Minor cycles, steps 2 and 3 of the paper. Step 2: the nearest point of the affine hull. Its weights w
+            # minimise |w Z| where those of each group add up to 1 / groups. By Lagrange, A A' w is constant in each
+            # group, so w mixes the solutions x_0 and x_1 for the right-hand sides A (0, c, 0)' and A (0, 0, c)'. The
+            # sums of x_0 and x_1 in the groups are the 2 x 2 system for the mix. (One group: sum_11 = 1 and x_1 = 0.)
             for k in range(count):
-                one[k] = c * at(Q, k * width + left)
-                other[k] = c * at(Q, k * width + right)
-            _solve(R, room, count, one)
-            _solve(R, room, count, other)
+                x_0[k] = c * at(Q, k * width + left)
+                x_1[k] = c * at(Q, k * width + right)
+            _solve(R, room, count, x_0)
+            _solve(R, room, count, x_1)
             sum_00, sum_01, sum_10, sum_11 = 0.0, 0.0, 0.0, 2.0 - groups
             for k in range(count):
                 if group[places[k]] == 0:
-                    sum_00 += one[k]
-                    sum_01 += other[k]
+                    sum_00 += x_0[k]
+                    sum_01 += x_1[k]
                 else:
-                    sum_10 += one[k]
-                    sum_11 += other[k]
-            scale = sum_00 * sum_11 - sum_01 * sum_10
-            if not scale > 0.0:  # rounding has spoilt the corral
+                    sum_10 += x_0[k]
+                    sum_11 += x_1[k]
+            determinant = sum_00 * sum_11 - sum_01 * sum_10
+            if not determinant > 0.0:  # only by rounding: the corral has become dependent
                 return STUCK
-            first, second = share * (sum_11 - sum_01) / scale, share * (sum_00 - sum_10) / scale
+            mix_0, mix_1 = share * (sum_11 - sum_01) / determinant, share * (sum_00 - sum_10) / determinant
             for k in range(count):
-                target[k] = first * one[k] + second * other[k]
-                one[k] = 0.0
-            if careful:  # a step of refinement, with the points themselves
+                target[k] = mix_0 * x_0[k] + mix_1 * x_1[k]
+                x_0[k] = 0.0
+            if careful:  # a step of iterative refinement; the residual comes from the points, not from R and Q
                 _add_up(Z, places, target, count, rest)
                 for j in range(width):
                     rest[j] = -rest[j]
-                rest[left] += c * first
-                rest[right] += c * second
-                _take_along(Q, count, rest, one)
-                _solve(R, room, count, one)
+                rest[left] += c * mix_0
+                rest[right] += c * mix_1
+                _take_along(Q, count, rest, x_0)
+                _solve(R, room, count, x_0)
             sum_00, sum_11 = 0.0, 2.0 - groups
             for k in range(count):
-                target[k] += one[k]
+                target[k] += x_0[k]
                 if group[places[k]] == 0:
                     sum_00 += target[k]
                 else:
                     sum_11 += target[k]
             if not (sum_00 > 0.0 and sum_11 > 0.0):
                 return STUCK
-            way, stop = 1.0, -1
+            # Step 3: move from the weights to the target by theta, the largest step on which none becomes negative.
+            theta, stop = 1.0, -1
             for k in range(count):
                 target[k] = share * (target[k] / (sum_00 if group[places[k]] == 0 else sum_11))
                 if not target[k] > least:
-                    here = weights[k] / (weights[k] - target[k]) if target[k] <= 0.0 < weights[k] else 0.0
-                    if stop < 0 or here < way:  # the first weight to vanish on the way
-                        way, stop = here, k
+                    ratio = weights[k] / (weights[k] - target[k]) if target[k] <= 0.0 < weights[k] else 0.0
+                    if stop < 0 or ratio < theta:
+                        theta, stop = ratio, k
             for k in range(count):
-                weights[k] = max(0.0, weights[k] + way * (target[k] - weights[k]))
-            if stop < 0:
+                weights[k] = max(0.0, weights[k] + theta * (target[k] - weights[k]))
+            if stop < 0:  # the target is in the convex hull: the minor cycles end
                 break
             weights[stop] = 0.0
             for k in range(count - 1, -1, -1):
                 if not (weights[k] > 0.0 or target[k] > least):
-                    _remove(k, count, places, weights, target, Q, R, width, one, other)
+                    _remove(k, count, places, weights, target, Q, R, width, x_0, x_1)
                     count -= 1
         lost = False
         if count > 0:
@@ -248,18 +279,19 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, turns):
                 state["high"], state["best"], state["stuck"] = length, count, 0
                 for k in range(count):
                     best_places[k], best_weights[k] = places[k], weights[k]
-            lost = length <= 0.4 * state["noise"] * c * math.sqrt(count)  # no digit is left of the mean
+            lost = length <= 0.4 * state["noise"] * c * math.sqrt(count)  # no digit of the mean is left
             careful = careful or length < _THIN * c
             for j in range(width):
                 u[j] = mean[j]
-            if careful and state["stuck"] % 2 == 0:  # a thin mean loses digits of its direction
-                _straighten(Z, group, places, weights, count, Q, c, groups, lost, mean, u, one)
+            if careful and state["stuck"] % 2 == 0:
+                _straighten(Z, group, places, weights, count, Q, c, groups, lost, mean, u, x_0)
             size = math.sqrt(dot((u, width), 0, u))
             if size == 0.0:
                 state["held"], state["careful"] = count, careful
                 return AT_ZERO
             for j in range(width):
                 u[j] /= size
+        # Step 1 of the paper: the row of each group with the least score, and the test for the end.
         low_0, low_1, where_0, where_1 = _lowest(Z, group, u)
         if count > 0:
             score = 0.5 * (low_0 + low_1) if groups == 2 else low_0
@@ -277,7 +309,7 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, turns):
                 return AT_ZERO
         before = count
         for g in range(groups):
-            if _enter(where_0 if g == 0 else where_1, count, places, Z, Q, R, state["noise"] * c, rest, one):
+            if _enter(where_0 if g == 0 else where_1, count, places, Z, Q, R, state["noise"] * c, rest, x_0):
                 weights[count] = 0.0 if before > 0 else share
                 count += 1
         state["held"] = count

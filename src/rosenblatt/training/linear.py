@@ -561,7 +561,7 @@ def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log:
         weights = Weights(
             own_w, own_u, b[part], state.beta[part], own_s, s_b[part], state.decay, counters[part], _total()
         )
-        lines = Log(*(array[part] for array in log))
+        lines = Log(log.rows[part], log.visits[part], log.steps[part], log.counts[part])
         groups.append(_Group(group - part.start, weights, lines, Candidate(own, candidate.b[part]), part))
     return groups
 

@@ -1,1 +1,1 @@
-"""Compiled parsers of text."""
+"""Compiled parsers of decimal numbers, svmlight and Vowpal Wabbit text."""

@@ -204,7 +204,7 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
     left, right, share = width - 2, width - 1, 1.0 / groups
     count, careful = state["held"], state["careful"]
     for _ in range(max_steps if count > 0 else max_steps + 1):  # the first points are added without a step
-        # Rounding may keep a major cycle from shortening the mean. Then remedies take turns, by state["stuck"] % 4. At 1
+        # Rounding may keep a major cycle from shortening the mean. Remedies then take turns by state["stuck"] % 4. At 1
         # points of hardly any weight leave the corral. At 3 they stay even if rounding makes their weight negative. At
         # 0 and 2 a thin direction is straightened (below). ``least`` is the weight above which a point stays.
         least = 0.0

@@ -1,7 +1,7 @@
-"""Is there a v with z . v > 0 for every row? Gordan's alternative, decided for the numbers as stored.
+"""Gordan's alternative, decided for the numbers as stored: a v with z . v > 0 for every row, or a proof of none.
 
-Either such a v exists, or rows with positive weights add up to zero, and never both (P. Gordan 1873). Every question of
-separation here is this one: with z = y (x, 1) it is separability, with z = (-a, b) strict feasibility.
+Either such a v exists, or some rows with positive weights sum to zero, but never both (P. Gordan 1873). Separability is
+this question for z = y (x, 1), and strict feasibility of A x < b is this question for z = (-a, b).
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from rosenblatt.theory.search.presolve import Solvable, Unsolvable
 from rosenblatt.theory.search.wolfe import Hull, IntegerRows, exact_search, nearest_point
 from rosenblatt.theory.search.zero_combinations import prove_zero_combination
 
-FEW = 24  # up to so many rows exact weights are computed; beyond, an enclosure in floating point is tried first
+FEW = 24  # up to this number of rows exact weights are computed at once; for more an enclosure is tried first
 
 
 def gordan(Z: Matrix) -> Solvable | Unsolvable | None:
-    """Decide whether some v has ``z . v > 0`` for every row z of ``Z``; None where neither could be proved.
+    """Return a v with ``z . v > 0`` for every row z of ``Z``, the proof that there is none, or None if undecided.
 
     >>> gordan([[1.0, 2.0], [2.0, 1.0]]).v > 0
     array([ True,  True])
@@ -64,15 +64,17 @@ def decide_exactly(
     by_basis: bool = True,
     search_first: Callable[[], Solvable | Unsolvable | None] = lambda: None,
 ) -> Solvable | Unsolvable | None:
-    """Decide by exact arithmetic, where the rows nearly add up to zero with the weights ``alpha``.
+    """Decide by enclosures and exact arithmetic, where the rows with weights ``alpha`` nearly sum to zero.
 
-    Without ``by_basis`` a proof by enclosure names no basis. Of more than a few rows exact arithmetic takes long, so
-    ``search_first`` is asked before.
+    The order is from cheap to expensive: a proof by enclosure on the rows with weight; one with a basis, if
+    ``by_basis``; the result of ``search_first``; Wolfe's algorithm in exact arithmetic, whose cost grows with the
+    fourth power of the number of rows. With at most `FEW` rows it comes first, as its integer weights are the better
+    proof.
     """
-    place = min(math.frexp(largest_entry(X))[1], 1023)
-    constant = 2.0**place if bias else 0.0  # stands for the 1: no coordinate dwarfs another
+    exponent = min(math.frexp(largest_entry(X))[1], 1023)
+    constant = 2.0**exponent if bias else 0.0  # in place of the 1, as large as the data: no coordinate dwarfs another
     kind = "augmented" if bias else "homogeneous"
-    for least in (1e-6 * np.max(alpha), 0.0):  # the rest may be rounding, and is not needed then
+    for least in (1e-6 * np.max(alpha), 0.0):  # without the small weights, which may be rounding, if that is enough
         rows = np.flatnonzero(alpha > least)
         few = Hull(X[rows], signs[rows], kind, constant)
         found = nearest_point(few, rtol=0.0)
@@ -84,7 +86,7 @@ def decide_exactly(
     if len(start) > FEW:
         refined = _refined(X, signs, start, found.weights, bias)
         if encloses_zero_combination(X, signs, start, refined, bias):
-            order = np.argsort(start)
+            order = np.argsort(start)  # rows of a certificate are in order
             return Unsolvable(start[order], refined[order], None)
         if by_basis:
             rows = np.flatnonzero(alpha)
@@ -103,12 +105,12 @@ def decide_exactly(
         return Solvable(_short_vector(X, signs, v, bias))
     pairs = sorted(zip(v, weights, strict=True))
     total = sum(weights)
-    shares = np.array([max(weight / total, 5e-324) for _, weight in pairs])  # so that none vanishes
+    shares = np.array([max(weight / total, 5e-324) for _, weight in pairs])  # none underflows to 0
     return Unsolvable(np.array([row for row, _ in pairs], dtype=np.intp), shares, tuple(weight for _, weight in pairs))
 
 
 def conflicting_duplicates(X: Matrix, signs: Signs) -> Unsolvable | None:
-    """Return the proof by two equal rows of different signs, if there are any: a common case that is quick to find."""
+    """Return the proof by two equal rows of different signs, or None; a common case that is found quickly."""
     marks = row_hashes(X)
     order = np.argsort(marks, kind="stable")
     alike = np.flatnonzero((marks[order][1:] == marks[order][:-1]) & (signs[order][1:] != signs[order][:-1]))
@@ -120,7 +122,7 @@ def conflicting_duplicates(X: Matrix, signs: Signs) -> Unsolvable | None:
 
 
 def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool) -> Floats:
-    """Return the weights of sum 1 under which the rows add up to zero, as near as floats can say."""
+    """Return weights of sum 1 under which the rows sum to zero, by least squares with iterative refinement."""
     Z = dense_rows(X, rows) * signs[rows][:, None]
     parts = [Z.T, signs[rows][None, :]] if bias else [Z.T]
     M = np.vstack([*parts, np.ones(len(rows))])
@@ -134,7 +136,7 @@ def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bia
 
 
 def _short_vector(X: Matrix, signs: Signs, v: list[int], bias: bool) -> Numbers:
-    """Return v rounded to floats where that still separates, if need be with another bias, else as integers."""
+    """Return v rounded to floats if that still separates, perhaps with another bias, otherwise as integers."""
     near = np.array(proportional_floats(v))
     w, b = (near[:-1], float(near[-1])) if bias else (near, 0.0)
     if least_score(X, signs, w, b) > 0:
@@ -148,17 +150,19 @@ def _short_vector(X: Matrix, signs: Signs, v: list[int], bias: bool) -> Numbers:
     return np.array(proportional_integers(v), dtype=object)
 
 
-# Gordan's question about rows of very different sizes: scaled by powers of two, decided, and scaled back exactly.
+# Equilibration: rows and columns of very different sizes are scaled by powers of two, and the answer is scaled back.
 
 
 _NONE = -(10**6)  # the exponent of zero
 _NORMAL = 2.0**-1022
 
-Places = NDArray[np.int64]
+Exponents = NDArray[np.int64]
 
 
-def equilibrated(Z: Matrix) -> tuple[Matrix, Places, Places]:
-    """Return Z with rows, then columns, scaled by powers of two to entries of at most 1, and the exponents of both.
+def equilibrated(Z: Matrix) -> tuple[Matrix, Exponents, Exponents]:
+    """Return ``Z`` equilibrated, and the exponents of its rows and columns.
+
+    Each row, then each column, is divided by the power of two that makes its largest entry at least 1/2 and below 1.
 
     >>> equilibrated(np.array([[4.0, 2.0**-50], [1.0, 0.0]]))
     (array([[0.5, 0.5],
@@ -166,41 +170,45 @@ def equilibrated(Z: Matrix) -> tuple[Matrix, Places, Places]:
     """
     n, m = Z.shape
     values = entries(Z)
-    places = np.where(values != 0, np.frexp(values)[1], _NONE).astype(np.int64)
+    exponents = np.where(values != 0, np.frexp(values)[1], _NONE).astype(np.int64)
     if sp.issparse(Z):
         rows = np.repeat(np.arange(n), np.diff(Z.indptr))
-        heights, widths = np.full(n, _NONE), np.full(m, _NONE)
-        np.maximum.at(heights, rows, places)
-        heights[heights == _NONE] = 0
-        np.maximum.at(widths, Z.indices, places - heights[rows])
+        row_exponents, column_exponents = np.full(n, _NONE), np.full(m, _NONE)
+        np.maximum.at(row_exponents, rows, exponents)
+        row_exponents[row_exponents == _NONE] = 0
+        np.maximum.at(column_exponents, Z.indices, exponents - row_exponents[rows])
     else:
-        heights = np.max(places, axis=1, initial=_NONE)
-        heights[heights == _NONE] = 0
-        widths = np.max(places - heights[:, None], axis=0, initial=_NONE)
-    widths[widths < _NONE // 2] = 0
+        row_exponents = np.max(exponents, axis=1, initial=_NONE)
+        row_exponents[row_exponents == _NONE] = 0
+        column_exponents = np.max(exponents - row_exponents[:, None], axis=0, initial=_NONE)
+    column_exponents[column_exponents < _NONE // 2] = 0
     with np.errstate(all="ignore"):
         if sp.issparse(Z):
-            data = np.ldexp(Z.data, -heights[rows] - widths[Z.indices])
-            return sp.csr_array((data, Z.indices, Z.indptr), shape=Z.shape), heights, widths
-        return np.ldexp(Z, -heights[:, None] - widths), heights, widths
+            data = np.ldexp(Z.data, -row_exponents[rows] - column_exponents[Z.indices])
+            return sp.csr_array((data, Z.indices, Z.indptr), shape=Z.shape), row_exponents, column_exponents
+        return np.ldexp(Z, -row_exponents[:, None] - column_exponents), row_exponents, column_exponents
 
 
 def decide_equilibrated(Z: Matrix) -> list[Fraction] | Unsolvable | None:
-    """Return an exact v with Z v > 0 in every row, or the proof that there is none; None where neither was found."""
-    scaled, heights, widths = equilibrated(Z)
+    """Return an exact v with Z v > 0 in every row, the proof that there is none, or None if neither was found.
+
+    The scaled system is S = diag(2^-r) Z diag(2^-c), with the exponents r and c of `equilibrated`. S u > 0 gives
+    v = diag(2^-c) u, and S' a = 0 gives the weights diag(2^-r) a of the rows of Z.
+    """
+    scaled, row_exponents, column_exponents = equilibrated(Z)
     if np.any((np.abs(entries(scaled)) < _NORMAL) & (entries(Z) != 0)):  # a number vanished or became subnormal
-        scaled, heights, widths = Z, np.zeros_like(heights), np.zeros_like(widths)
+        scaled, row_exponents, column_exponents = Z, np.zeros_like(row_exponents), np.zeros_like(column_exponents)
     answer = gordan(scaled)
     if isinstance(answer, Solvable):
-        pairs = zip(answer.v.tolist(), widths.tolist(), strict=True)
-        return [Fraction(value) / Fraction(2) ** place for value, place in pairs]
+        pairs = zip(answer.v.tolist(), column_exponents.tolist(), strict=True)
+        return [Fraction(value) / Fraction(2) ** exponent for value, exponent in pairs]
     if not isinstance(answer, Unsolvable):
         return None
-    places = heights[answer.support]
-    top = int(np.max(places))
-    alpha = np.maximum(np.ldexp(answer.alpha, places.min() - places), 5e-324)
+    exponents = row_exponents[answer.support]
+    top = int(np.max(exponents))
+    alpha = np.maximum(np.ldexp(answer.alpha, exponents.min() - exponents), 5e-324)
     alpha /= alpha.sum()
     if answer.weights is None:
         return Unsolvable(answer.support, alpha, None)
-    whole = [weight << (top - place) for weight, place in zip(answer.weights, places.tolist(), strict=True)]
-    return Unsolvable(answer.support, alpha, tuple(proportional_integers(whole)))
+    weights = [weight << (top - exponent) for weight, exponent in zip(answer.weights, exponents.tolist(), strict=True)]
+    return Unsolvable(answer.support, alpha, tuple(proportional_integers(weights)))

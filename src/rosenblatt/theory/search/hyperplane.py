@@ -1,4 +1,4 @@
-"""The search for a hyperplane of largest margin: in floats first, by exact arithmetic where these do not decide."""
+"""Search for a hyperplane of largest margin: in floating point first, then exactly where that does not decide."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from rosenblatt.theory.search.presolve import Solvable, Unsolvable
 from rosenblatt.theory.search.wide import WideSearch
 from rosenblatt.theory.search.wolfe import Hull, nearest_point
 
-NARROW = 64  # up to so many columns the hull decides as quickly, and names fewer rows
+NARROW = 64  # up to this number of columns the hull method decides as fast, and its proofs name fewer rows
 
 
 class Hyperplane(NamedTuple):
-    """The best (w, b) found, its least y (w . x + b), and weights that bound all margins from above.
+    """The best (w, b) found, its least y (w . x + b), and weights ``alpha`` that bound every margin from above.
 
-    It separates if ``least`` is above 0. Otherwise it could not be decided whether any does.
+    The hyperplane separates if ``least`` is above 0. Otherwise it is undecided whether any hyperplane does.
     """
 
     w: Numbers
@@ -36,7 +36,7 @@ class Hyperplane(NamedTuple):
 
 
 def check_search(rtol: float, max_iter: int) -> None:
-    """Raise a ParameterError where the limits of a search are not valid."""
+    """Raise a ParameterError if a limit of a search is not valid."""
     check_share("rtol", rtol)
     check_integer("max_iter", max_iter, 1)
 
@@ -51,10 +51,11 @@ def find_hyperplane(
     program: bool = False,
     known: Numbers | None = None,
 ) -> Hyperplane | Unsolvable:
-    """Return a hyperplane of nearly the largest margin of a ``kind``, or the proof that none separates.
+    """Return a hyperplane of nearly the largest margin of the given ``kind``, or the proof that none separates.
 
-    If ``rtol`` is None any hyperplane that separates will do. With ``program`` it comes from a linear program, not from
-    the hull: it separates, but by a smaller margin. ``known`` is a (w, b) that is known to separate, if there is one.
+    If ``rtol`` is None, the first hyperplane that separates is returned. With ``program`` it comes from a linear
+    program in place of the hull: it separates, but with a smaller margin. ``known`` is a (w, b) that separates, if one
+    is known.
     """
     bias = kind != "homogeneous"
     limits.low, limits.high, limits.history = -math.inf, math.inf, []
@@ -80,7 +81,7 @@ def find_hyperplane(
     w, b = (u, _middle(X, signs, u)) if kind == "geometric" else _parts(u, bias)
     least = least_score(X, signs, w, b)
     if least <= 0 and answer is None and not limits.expired():
-        narrow = X.shape[1] <= NARROW or program  # otherwise that search has been made
+        narrow = X.shape[1] <= NARROW or program  # otherwise that search was made above
         first = partial(_decide, X, signs, bias, limits) if narrow else lambda: None
         answer = decide_exactly(X, signs, bias, alpha, limits, search_first=first)
     if isinstance(answer, Unsolvable):
@@ -103,12 +104,12 @@ def _decide(X: Matrix, signs: Signs, bias: bool, limits: Limits) -> Solvable | U
 
 
 def _parts(v: Numbers, bias: bool) -> tuple[Numbers, float]:
-    """Return the weights and the bias of v."""
+    """Return v as weights and a bias."""
     return (v[:-1], v.tolist()[-1]) if bias else (v, 0.0)
 
 
 def _with_bound(X: Matrix, signs: Signs, w: Floats, b: float, least: Fraction | None = None) -> Hyperplane:
-    """Return a hyperplane with the two rows closest to it, which bound all margins from above."""
+    """Return a hyperplane with equal weights on the closest row of each class, which bound every margin from above."""
     least = least_score(X, signs, w, b) if least is None else least
     with np.errstate(over="ignore", invalid="ignore"):
         s = signs * (X @ w + b)
@@ -119,9 +120,9 @@ def _with_bound(X: Matrix, signs: Signs, w: Floats, b: float, least: Fraction | 
 
 
 def _by_program(X: Matrix, signs: Signs, seconds: float) -> tuple[Floats, Floats] | None:
-    """Return a direction and weights from the program: the largest t with y (w . x + b) >= t, no weight above 1.
+    """Return a direction and weights from a linear program, or None if it takes longer than ``seconds``.
 
-    None where that takes longer than so many seconds.
+    Maximise t subject to y (w . x + b) >= t for every row and -1 <= w_j, b <= 1. The weights are the dual solution.
     """
     from scipy.optimize import linprog  # slow to import, and for comparison only
 

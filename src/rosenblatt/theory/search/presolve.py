@@ -1,9 +1,10 @@
-"""Presolve: rows that one column settles are peeled off before any search, since no proof can use them.
+"""Presolve: removal of rows that a single column satisfies, before any search for v with z . v > 0 in every row.
 
-A column whose entries all have one sign on the rows that are left gives every row that it touches a positive score,
-whatever the other columns do, once its weight is large enough. And in a sum of rows that is zero, with weights that are
-not negative, none of these rows can have weight. So they are removed, and the rest is looked at again. What is left
-at last, the core, is solvable if and only if everything is. Text usually leaves none: rare words settle each row.
+Suppose that the entries of a column have one sign on the rows that remain. A large enough weight of that sign gives
+each row that the column touches a positive score, whatever the other weights are. No proof of unsolvability uses these
+rows either: in a sum of rows with nonnegative weights that is zero, this column forces their weights to zero. So the
+rows are removed, which may leave other columns with one sign. The rows that remain at the end, the core, have a
+solution if and only if all rows have one. For text the core is usually empty, because each row has a rare word.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from rosenblatt.theory.inputs import Floats, Matrix, Numbers
 _BLOCK = 1 << 22
 
 
-# The two answers to "is there a v with z . v > 0 for every row?", of which exactly one exists (P. Gordan 1873).
+# Gordan's alternative (1873): either v with z . v > 0 for every row exists, or a nonzero sum of rows that is zero.
 
 
 @dataclass(frozen=True)
 class Solvable:
-    """Every row has ``z . v > 0``, proved; v is of floats, or of integers where no floats solve it.
+    """A vector ``v`` with ``z . v > 0`` for every row, proved: floats, or integers if no floats are a solution.
 
-    ``least`` is the least ``z . v``, where that is known.
+    ``least`` is the least ``z . v``, or None if it was not computed.
     """
 
     v: Numbers
@@ -38,9 +39,9 @@ class Solvable:
 
 @dataclass(frozen=True)
 class Unsolvable:
-    """The rows ``support`` add up to zero with the ``weights``, or with exact ones within rounding of ``alpha``.
+    """Rows ``support`` that sum to zero with the integer ``weights``, or with exact weights close to ``alpha``.
 
-    In the second case ``basis`` may say how that is proved.
+    In the second case ``weights`` is None, and ``basis`` names the basis of the proof by enclosure if there is one.
     """
 
     support: NDArray[np.intp]
@@ -49,11 +50,11 @@ class Unsolvable:
     basis: Basis | None = None
 
 
-# Peeling.
+# Presolve and postsolve.
 
 
 class PresolveRound(NamedTuple):
-    """Columns of one sign on the rows that were left, these signs, and the rows that they touch."""
+    """The columns with one sign on the rows that remained, their signs, and the rows that they touch."""
 
     rows: NDArray[np.intp]
     columns: NDArray[np.intp]
@@ -61,38 +62,45 @@ class PresolveRound(NamedTuple):
 
 
 def presolve(Z: Matrix) -> tuple[NDArray[np.intp], list[PresolveRound]]:
-    """Return the rows of the core, and the rounds in which the others were removed.
+    """Return the rows of the core, and the rounds that removed the other rows.
 
     >>> core, rounds = presolve(np.array([[1.0, 0.0, 2.0], [0.0, -1.0, 1.0], [0.0, 1.0, 0.0]]))
-    >>> core, [(one.rows.tolist(), one.columns.tolist()) for one in rounds]
+    >>> core, [(step.rows.tolist(), step.columns.tolist()) for step in rounds]
     (array([], dtype=int64), [([0, 1], [0, 2]), ([2], [1])])
     """
     above, below = signs_in_columns(Z)
     by_column = sp.csc_array(Z) if sp.issparse(Z) else Z
-    left = np.ones(Z.shape[0], dtype=bool)
+    remaining = np.ones(Z.shape[0], dtype=bool)
     rounds: list[PresolveRound] = []
     while True:
+        # Invariant: ``above`` and ``below`` count the positive and negative entries of each column on the remaining
+        # rows, so a column has one sign exactly if one of the two counts is zero and the other is not.
         columns = np.flatnonzero((above > 0) != (below > 0))
         if len(columns) == 0:
-            return np.flatnonzero(left), rounds
+            return np.flatnonzero(remaining), rounds
         part = by_column[:, columns]
         touched = np.zeros(Z.shape[0], dtype=bool)
         touched[part.indices[part.data != 0] if sp.issparse(part) else (part != 0).any(axis=1)] = True
-        rows = np.flatnonzero(touched & left)
+        rows = np.flatnonzero(touched & remaining)
         rounds.append(PresolveRound(rows, columns, np.where(above[columns] > 0, 1.0, -1.0)))
-        left[rows] = False
+        remaining[rows] = False
         fewer_above, fewer_below = signs_in_columns(Z[rows])
         above, below = above - fewer_above, below - fewer_below
 
 
 def postsolve(Z: Matrix, v: Floats, rounds: list[PresolveRound]) -> Floats:
-    """Return v, which solves the core, changed so that it solves the peeled rows too, up to rounding."""
+    """Return a solution of all rows, up to rounding, from a solution ``v`` of the core.
+
+    The columns of a round are zero on the core and on all rows removed later. So their weights can grow, in the reverse
+    order of removal, without a change to the scores that are positive already.
+    """
     v = v.copy()
     for rows, columns, signs in reversed(rounds):
         part = Z[rows]
         gain, s = part[:, columns] @ signs, part @ v
         with np.errstate(all="ignore"):
             least = float(np.max((1e-6 * np.max(np.abs(v)) - s) / gain))
+            # a power of two, at least twice the weight that lifts the worst row of this round above zero
             v[columns] += 2.0 ** np.ceil(np.log2(2.0 * max(least, 1e-6))) * signs
     return v
 
@@ -114,42 +122,48 @@ def signs_in_columns(Z: Matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def rows_without_rare_columns(Z: Matrix, most: int) -> NDArray[np.intp]:
-    """Return rows without those that touch a column with at most ``most`` entries of either sign among the rows left.
+    """Return the rows that remain when rows that touch a rare column are removed, until no column is rare.
 
-    Such columns take a search many steps. If the rows that are returned cannot be solved, then all cannot.
+    A column is rare if at most ``most`` of its entries on the remaining rows are positive, or at most ``most`` are
+    negative. Such columns are nearly redundant and make Newton's method slow. If the rows returned have no solution,
+    all rows have none; a solution of them says nothing about the others.
     """
-    left = np.arange(Z.shape[0])
-    while len(left):
-        part = Z[left]
+    remaining = np.arange(Z.shape[0])
+    while len(remaining):
+        part = Z[remaining]
         above, below = signs_in_columns(part)
         rare = np.flatnonzero((np.minimum(above, below) <= most) & (above + below > 0))
         if len(rare) == 0:
             break
         touched = part[:, rare] != 0
-        left = left[np.asarray(touched.sum(axis=1)).ravel() == 0]
-    return left
+        remaining = remaining[np.asarray(touched.sum(axis=1)).ravel() == 0]
+    return remaining
 
 
 def signed_rows(X: Matrix, signs: Floats, bias: bool) -> tuple[Matrix, NDArray[np.int64]]:
-    """Return z = y (x, 1), or y x without a bias, columns scaled by powers of two to at most 1, and the exponents."""
+    """Return the rows z = y (x, 1), or y x without a bias, and the exponents of their column scales.
+
+    Each column is divided by a power of two so that no entry is above 1. This changes nothing about the question, and
+    is exact unless an entry underflows.
+    """
     n, d = X.shape
     top = abs(X).max(axis=0).toarray().ravel() if sp.issparse(X) else np.max(np.abs(X), axis=0)
-    places = np.where(top > 0, np.frexp(top)[1], 0).astype(np.int64)
+    exponents = np.where(top > 0, np.frexp(top)[1], 0).astype(np.int64)
     with np.errstate(under="ignore"):
         if sp.issparse(X):
-            data = np.ldexp(X.data, -places[X.indices]) * np.repeat(signs, np.diff(X.indptr))
+            data = np.ldexp(X.data, -exponents[X.indices]) * np.repeat(signs, np.diff(X.indptr))
             Z = sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
             Z = sp.hstack([Z, sp.csr_array(signs[:, None])], format="csr") if bias else Z
         else:
             Z = np.empty((n, d + bias))
-            np.multiply(np.ldexp(X, -places, out=Z[:, :d]), signs[:, None], out=Z[:, :d])
+            np.multiply(np.ldexp(X, -exponents, out=Z[:, :d]), signs[:, None], out=Z[:, :d])
             if bias:
                 Z[:, d] = signs
-    return Z, np.append(places, 0) if bias else places
+    return Z, np.append(exponents, 0) if bias else exponents
 
 
 def drop_zero_columns(Z: Matrix, rows: NDArray[np.intp]) -> tuple[Matrix, NDArray[np.intp]]:
-    """Return these rows without the columns that are zero on them, and the columns that are left."""
+    """Return the given rows without the columns that are zero on them, and the numbers of the other columns."""
     part = Z[rows]
     above, below = signs_in_columns(part)
     columns = np.flatnonzero(above + below)

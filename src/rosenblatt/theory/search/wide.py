@@ -1,9 +1,9 @@
-"""Is there a v with z . v > 0 for every row? The search for many columns, which ends in a solution or in a proof.
+"""Search for v with z . v > 0 in every row when there are many columns: a solution, or a proof that there is none.
 
-Rows that one column settles are peeled off. Sparse rows are then left to the perceptron for a while: where it solves
-them it does so quickly. Then comes Newton's method on the squared hinge loss (the finite Newton method
-of Mangasarian 2002), which either solves the rows or converges to weights under which they add up to zero, and these
-are turned into a proof.
+Presolve removes the rows that a single column satisfies. Sparse rows then get a short run of the perceptron, which is
+fast if it succeeds. Last comes the finite Newton method on the squared hinge loss (Mangasarian 2002; Keerthi and
+DeCoste 2005). It either solves the rows or converges to weights under which they sum to zero, and
+`prove_zero_combination` turns these weights into a proof.
 """
 
 from __future__ import annotations
@@ -28,22 +28,30 @@ from rosenblatt.theory.search.presolve import (
 from rosenblatt.theory.search.rescaled import rescaled_perceptron
 from rosenblatt.theory.search.zero_combinations import prove_zero_combination
 
-# The least squared hinge loss: Newton's method finds v with Z v > 0, or weights that nearly prove there is none.
+# The finite Newton method on the squared hinge loss.
 #
-# Problem: minimise f(v) = |(1 - Z v)_+|^2 / 2. At the minimum a = (1 - Z v)_+ has Z' a = 0: it is the projection of
-# weights 1 on those under which the rows add up to zero. So a = 0 and v solves the system, or |a| >= 1 and a is the
-# proof that nothing does (Gordan). f is made of pieces of quadratics, so Newton's method with an exact search along
-# each direction takes few steps, in any number of rows.
+# Problem: minimise f(v) = |(1 - Z v)_+|^2 / 2. Output: v with Z v > 0, or weights a that nearly prove there is none.
+#
+# With a = (1 - Z v)_+ the gradient is -Z' a, so Z' a = 0 at the minimum. There are two cases (Gordan). Either a = 0 and
+# Z v >= 1: v is a solution. Or a is a nonzero, nonnegative combination of the rows that is zero: the proof that there
+# is no solution. f is convex and piecewise quadratic: on the active set A = {i : z_i . v < 1} it has the Hessian
+# H = Z_A' Z_A. A Newton step with an exact line search reduces f in every iteration. Once A is the active set of the
+# minimum, one step without ridge ends there.
+#
+# H may be singular, so a ridge r = max(1e-4 min(1, off), 1e-13) max_j H_jj is added, where off = |Z' a|_inf / |a|_1
+# measures the gradient. For every r > 0 the step is a descent direction, so with the exact line search the gradient
+# tends to zero. Then r tends to zero with it, and the last steps are Newton steps proper (the regularised Newton method
+# of Li, Fukushima, Qi and Yamashita 2004). The floor 1e-13 is about the rounding error of the entries of H.
 
 
-_LEAST_RIDGE = 1e-13  # as a share of the largest diagonal entry
+_LEAST_RIDGE = 1e-13  # of the largest diagonal entry; the results are the same with 1e-12 and 1e-14
 
 
 class HingeNewton:
-    """The search on the rows Z, from v on. ``s`` are the scores Z v; ``off`` is how far a is from adding up to zero.
+    """The iteration on the rows Z, started at ``v``: ``s`` are the scores Z v, and ``off`` is |Z' a|_inf / |a|_1.
 
-    The normal equations H = Z_A' Z_A are kept up to date by the rows that enter and leave the set A of those with
-    scores below 1. Of fewer rows than columns the products Z Z' are taken once, as H^-1 Z_A' a = Z_A' (Z_A Z_A')^-1 a.
+    ``H`` is Z_A' Z_A for the active rows A, updated by the rows that enter and leave A. With fewer rows than columns
+    ``H`` is Z Z' instead, computed once, since (Z_A' Z_A)^-1 Z_A' a = Z_A' (Z_A Z_A')^-1 a.
     """
 
     def __init__(self, Z: Matrix, v: Floats) -> None:
@@ -55,16 +63,19 @@ class HingeNewton:
 
     @property
     def weights(self) -> Floats:
-        """The weights a = (1 - Z v)_+."""
+        """The weights a = (1 - Z v)_+, zero for inactive rows."""
         return np.maximum(1.0 - self.s, 0.0)
 
     def step(self) -> None:
-        """Make one step of Newton's method."""
+        """Make one Newton step.
+
+        Invariant: ``s`` is Z v up to rounding, and ``H`` is Z_A' Z_A (or Z Z') for the rows in ``active``.
+        """
         a = self.weights
         if self.by_rows:
             self.active = a > 0
         else:
-            self._count_in(a > 0)
+            self._update_active(a > 0)
         gradient = self.Z.T @ a
         self.off = float(np.max(np.abs(gradient), initial=0.0)) / max(1e-300, float(a.sum()))
         if self.by_rows:
@@ -78,7 +89,7 @@ class HingeNewton:
         self.steps += 1
 
     def _solve(self, H: Floats, right: Floats) -> Floats | None:
-        """Return the solution for H with a small ridge, smaller the nearer the search is to its end."""
+        """Return the solution of (H + ridge I) p = right; the ridge grows until Cholesky's factorisation succeeds."""
         ridge = max(1e-4 * min(1.0, self.off), _LEAST_RIDGE) * float(np.max(H.diagonal(), initial=0.0))
         while 0 < ridge < np.inf:
             M = H.copy()
@@ -89,9 +100,9 @@ class HingeNewton:
             ridge *= 100.0
         return None
 
-    def _count_in(self, now: NDArray[np.bool_]) -> None:
+    def _update_active(self, now: NDArray[np.bool_]) -> None:
         new, old = np.flatnonzero(now & ~self.active), np.flatnonzero(self.active & ~now)
-        if len(new) + len(old) > np.count_nonzero(now):
+        if len(new) + len(old) > np.count_nonzero(now):  # the update would cost more than a fresh product
             self.H = self._products(np.flatnonzero(now))
         else:
             self.H += self._products(new)
@@ -106,7 +117,7 @@ class HingeNewton:
         q = self.Z @ p
         t = exact_line_search(self.s, q)
         self.v = self.v + t * p
-        self.s = self.s + t * q if self.steps % 5 else self.Z @ self.v  # anew at times, so that rounding does not grow
+        self.s = self.s + t * q if self.steps % 5 else self.Z @ self.v  # recomputed, so that rounding does not add up
 
 
 def _dense(M: Matrix) -> Floats:
@@ -114,7 +125,10 @@ def _dense(M: Matrix) -> Floats:
 
 
 def exact_line_search(s: Floats, q: Floats) -> float:
-    """Return the t > 0 that minimises |(1 - s - t q)_+|^2: the derivative is piecewise linear and never falls.
+    """Return the t > 0 that minimises |(1 - s - t q)_+|^2, 1.0 if there is no minimiser.
+
+    The derivative in t is continuous, piecewise linear and nondecreasing. Its zero is found by sorting the breakpoints
+    t_i = (1 - s_i) / q_i, at which row i enters or leaves the active set.
 
     >>> exact_line_search(np.array([0.0, 0.0]), np.array([1.0, 0.25]))
     4.0
@@ -122,12 +136,14 @@ def exact_line_search(s: Floats, q: Floats) -> float:
     with np.errstate(all="ignore"):
         t = (1.0 - s) / q
     inside = (s < 1.0) | ((s == 1.0) & (q < 0))
-    slope, value = float(q[inside] @ q[inside]), -float(q[inside] @ (1.0 - s)[inside])  # of the derivative
+    slope, value = float(q[inside] @ q[inside]), -float(q[inside] @ (1.0 - s)[inside])  # half the derivative, at 0
     events = np.flatnonzero((t > 0) & (q != 0))
     events = events[np.argsort(t[events], kind="stable")]
     if len(events) == 0:
         return -value / slope if slope > 0 else 1.0
-    change = np.where(q[events] < 0, 1.0, -1.0) * q[events] ** 2  # a row enters, or leaves
+    # Before the k-th breakpoint half the derivative is values[k] + slopes[k] t: a row that enters (q < 0) or leaves
+    # changes the slope by +-q^2, and the value so that the derivative stays continuous at t_i.
+    change = np.where(q[events] < 0, 1.0, -1.0) * q[events] ** 2
     slopes = slope + np.concatenate([[0.0], np.cumsum(change)])
     values = value + np.concatenate([[0.0], np.cumsum(-change * t[events])])
     ends = np.append(t[events], np.inf)
@@ -138,32 +154,38 @@ def exact_line_search(s: Floats, q: Floats) -> float:
     return float(ends[k]) if np.isfinite(ends[k]) else 1.0
 
 
-WIDE = 3000  # columns from which on sparse rows are left to the perceptron for longer
-MOST_COLUMNS = 6000  # or rows, of the matrix that each step of Newton's method factors
-UPDATES_PER_ROW, UPDATES_PER_WIDE_ROW = 0.2, 20.0
+# These constants affect time and the size of proofs, never the answer. What is said of other values was measured on
+# Gaussian noise (1000 x 100, 8000 x 200), text with random labels (1500 x 120, 6000 x 800), digits and planted margins.
+
+MOST_COLUMNS = 6000  # the largest matrix, in rows or columns, that each Newton step factors
+WIDE = 3000  # from this number of columns the perceptron gets more updates, as a Newton step becomes expensive
+UPDATES_PER_ROW, UPDATES_PER_WIDE_ROW = 0.2, 20.0  # twice or ten times the first hardly changes the number of steps
 STAGES = ((None, 30), (30, 50), (10, 50), (3, 50), (None, 200))
-"""Rows of columns that are rarer than this are left out, and so many steps are made; with None nothing is left out."""
-FIRST_PROOF, ALMOST = 1e-4, 1e-9  # how near to zero the rows have to add up before a proof is tried, and with more rows
-BETWEEN_PROOFS = 5  # steps
-MANY_ROWS, FEW_ROWS = 4, 3  # a column: where more rows have weight, a proof from fewer is tried first
-SHORT_STEPS = 12
+"""Pairs: leave out rows of columns with at most that many entries of one sign (None: leave out none), and the number of
+Newton steps. Most data end in the first stage after 5 to 15 steps. The others are for text with many rare words."""
+FIRST_PROOF = 1e-4  # ``off`` at which a proof is first tried; 1e-3 or 1e-5: one to three steps sooner or later
+ALMOST = 1e-9  # ``off`` from which rows of small weight are kept in the proof too
+BETWEEN_PROOFS = 5  # Newton steps from one attempt at a proof to the next
+MANY_ROWS = 4  # if more rows than this for each column have weight, a proof from fewer rows is tried first
+FEW_ROWS = 3  # rows for each column in it: 6 doubles the size of proofs, 2 halves it but fails more often
+SHORT_STEPS = 12  # the most Newton steps on these rows; 6 and 24 give the same proofs
 
 
 class WideSearch:
-    """One search on the rows z = y (x, 1), or z = y x without a bias."""
+    """The search on the rows z = y (x, 1), or z = y x without a bias; ``Z`` has all rows, ``Y`` those of the core."""
 
     def __init__(self, X: Matrix, signs: Signs, bias: bool, limits: Limits) -> None:
         self.X, self.signs, self.bias, self.limits = X, signs, bias, limits
-        self.Z, self.places = signed_rows(X, signs, bias)
+        self.Z, self.exponents = signed_rows(X, signs, bias)
         self.core, self.rounds = presolve(self.Z)
         self.Y, self.columns = drop_zero_columns(self.Z, self.core)
 
     def decide(self) -> Solvable | Unsolvable | None:
-        """Return a solution or the proof that there is none, each of them checked; None where neither was found."""
+        """Return a checked solution, a checked proof that there is none, or None if neither was found."""
         if len(self.core) == 0:
             return self._solution(np.zeros(0))
         start = np.zeros(self.Y.shape[1])
-        if sp.issparse(self.Y):  # of dense rows Newton's steps are as quick
+        if sp.issparse(self.Y):  # for dense rows Newton steps are as fast
             start, answer = self._perceptron()
             if answer is not None:
                 return answer
@@ -172,7 +194,7 @@ class WideSearch:
         return self._newton(start)
 
     def _perceptron(self) -> tuple[Floats, Solvable | None]:
-        """Return the best v of a run with few updates, scaled for the next search, and the solution if it is one."""
+        """Return the best v of a short run, scaled to the least squared hinge loss, and the solution if it is one."""
         n, m = self.Y.shape
         updates = int((UPDATES_PER_ROW if m <= WIDE else UPDATES_PER_WIDE_ROW) * n) + 1
         run = rescaled_perceptron(self.Y, 0, updates)
@@ -181,30 +203,33 @@ class WideSearch:
 
     def _newton(self, start: Floats) -> Solvable | Unsolvable | None:
         everything = np.arange(len(self.core))
-        whole = HingeNewton(self.Y, start)
+        on_core = HingeNewton(self.Y, start)  # the last stage continues where the first one stopped
         for rare, steps in STAGES:
             if rare is None:
-                rows, search = everything, whole
+                rows, search = everything, on_core
             else:
                 rows = rows_without_rare_columns(self.Y, rare)
                 part, _ = drop_zero_columns(self.Y, rows)
                 if not part.shape[1] + 1 < len(rows) < len(everything):
                     continue
                 search = HingeNewton(part, np.zeros(part.shape[1]))
-            answer = self._go_on(search, rows, steps)
+            answer = self._run(search, rows, steps)
             if answer is not None or self.limits.expired():
                 return answer
         return None
 
-    def _go_on(self, search: HingeNewton, rows: NDArray[np.intp], steps: int) -> Solvable | Unsolvable | None:
-        """Make steps on some ``rows`` of the core until it is decided; a solution counts only if it is of all rows."""
+    def _run(self, search: HingeNewton, rows: NDArray[np.intp], steps: int) -> Solvable | Unsolvable | None:
+        """Make Newton steps on the given ``rows`` of the core until they are decided or ``steps`` have been made.
+
+        A proof for some rows is a proof for all. A solution counts only if these are all rows of the core.
+        """
         next_proof = 0
         while search.steps < steps:
             search.step()
-            wrong = int(np.count_nonzero(~(search.s > 0)))
+            wrong = int(np.count_nonzero(~(search.s > 0)))  # counts NaN too
             if wrong == 0:
                 return self._solution(search.v) if len(rows) == len(self.core) else None
-            finished = search.off < 1e-14
+            finished = search.off < 1e-14  # the gradient is zero up to rounding: more steps change nothing
             if search.off < FIRST_PROOF and (search.steps >= next_proof or finished):
                 proof = self._short_proof(search, rows) or self._proof(search, rows)
                 if proof is not None or finished:
@@ -215,14 +240,17 @@ class WideSearch:
         return None
 
     def _proof(self, search: HingeNewton, rows: NDArray[np.intp]) -> Unsolvable | None:
-        """Return a proof from the weights of a search on some ``rows`` of the core, if there is one."""
+        """Return a proof from the weights of a search on the given ``rows`` of the core, or None."""
         weights = search.weights
         active = np.flatnonzero(weights)
         shares = (1e-3, 1e-6, 0.0) if search.off < ALMOST else (1e-3,)
         return prove_zero_combination(self.X, self.signs, self.bias, self.core[rows[active]], weights[active], shares)
 
     def _short_proof(self, search: HingeNewton, rows: NDArray[np.intp]) -> Unsolvable | None:
-        """Return a proof from few of many rows, spread over all weights, if these cannot be solved either."""
+        """Return a proof from a sample of the active rows, taken evenly along their order by weight, or None.
+
+        The sample has FEW_ROWS rows for each column. If it has no solution either, its proof names fewer rows.
+        """
         m = search.Z.shape[1]
         order = np.argsort(-search.weights, kind="stable")[: np.count_nonzero(search.weights)]
         if len(order) <= MANY_ROWS * m:
@@ -234,13 +262,13 @@ class WideSearch:
         return self._proof(inner, rows[few]) if inner.off < FIRST_PROOF else None
 
     def _solution(self, v: Floats) -> Solvable | None:
-        """Return v, which solves the core in floats, as a solution of all rows, if that is proved."""
-        whole = np.zeros(self.Z.shape[1])
-        whole[self.columns] = v
+        """Return the solution of all rows that follows from ``v`` on the core, or None if exact scores refute it."""
+        full = np.zeros(self.Z.shape[1])
+        full[self.columns] = v
         with np.errstate(over="ignore", under="ignore"):
-            whole = np.ldexp(postsolve(self.Z, whole, self.rounds), -self.places)
-        if not np.isfinite(whole).all():
+            full = np.ldexp(postsolve(self.Z, full, self.rounds), -self.exponents)
+        if not np.isfinite(full).all():
             return None
-        w, b = (whole[:-1], float(whole[-1])) if self.bias else (whole, 0.0)
+        w, b = (full[:-1], float(full[-1])) if self.bias else (full, 0.0)
         least = least_score(self.X, self.signs, w, b)
-        return Solvable(whole, least) if least > 0 else None
+        return Solvable(full, least) if least > 0 else None

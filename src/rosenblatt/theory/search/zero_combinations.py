@@ -1,9 +1,16 @@
-"""Zero combinations: from weights that nearly add rows up to zero to a proof that exact ones exist.
+"""Zero combinations: from weights under which rows nearly sum to zero, to a proof that exact weights exist.
 
-The rows that matter are those of large weight. Their weights are corrected until the sum is zero as far as floats
-tell. Elimination with pivots finds rows for a basis, and columns that depend on others: of these an exact multiple less
-whole multiples of the others is taken, which leaves nothing, or what rounding has left in the data. Whatever comes
-out is checked by `encloses_zero_combination`, from the data alone.
+Input: rows z_i and floats a_i > 0 with sum a_i z_i close to zero. Output: weights, a basis and column steps that
+`encloses_zero_combination` accepts. The construction has four parts:
+
+1. Keep the rows of large weight, and presolve them.
+2. Project the weights onto the solutions of A' a = 0, to rounding (`corrected_weights`).
+3. Choose basis rows by Gaussian elimination with pivoting, which also finds dependent columns (`choose_basis`).
+4. Replace each dependent column a_j by an integer combination L a_j - sum_i f_i a_i (`_Reduction`), computed exactly.
+   It is zero, or the small remainder that rounding left in the data, which then counts as a column of its own.
+
+Parts 2 to 4 are repeated, because a remainder may be independent of the other columns or depend on them again. Nothing
+rests on this search: the proof is checked from the data alone.
 """
 
 from __future__ import annotations
@@ -26,14 +33,14 @@ from rosenblatt.theory.exact import (
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs
 from rosenblatt.theory.search.presolve import Unsolvable, drop_zero_columns, presolve, signed_rows
 
-DEPENDENT = 1e-9  # pivots below this share of a column mark it as dependent on others
-MOST_NUMBERS = 1 << 27  # of the dense matrix of the support
-NOTHING = 1e-9  # factors of columns below this are rounding
-FEW_COLUMNS = 24  # up to so many columns are tried exactly where a column is nearly a combination of them
-NEAR = 1e-6  # how close to integers the factors have to be
-_MULTIPLES = (1, 2, 3, 4, 6, 12, 60, 2520)
-_FINEST = 1 << 64
-_TURNS = 4
+DEPENDENT = 1e-9  # a pivot below this share of its column marks the column as dependent on others
+MOST_NUMBERS = 1 << 27  # entries of the dense matrix of the support, at most
+NEGLIGIBLE = 1e-9  # smaller factors of columns are rounding errors
+FEW_COLUMNS = 24  # up to this number of columns an exact combination is computed from integers
+NEAR = 1e-6  # how close to integers the factors must be
+_MULTIPLES = (1, 2, 3, 4, 6, 12, 60, 2520)  # candidates for L: least common multiples, of 1 to 10 at the end
+_FINEST = 1 << 64  # L if none fits: the factors are then rounded to 64 bits, and a remainder is left
+_ROUNDS = 4  # reductions; data of one rounding need one or two
 
 Rows = NDArray[np.intp]
 
@@ -41,9 +48,9 @@ Rows = NDArray[np.intp]
 def prove_zero_combination(
     X: Matrix, signs: Signs, bias: bool, rows: Rows, weights: Floats, shares: tuple[float, ...] = (1e-3, 1e-6, 0.0)
 ) -> Unsolvable | None:
-    """Return a proof from the rows that nearly add up to zero with these weights, None where none is found.
+    """Return a proof from ``rows`` that nearly sum to zero with the given weights, or None if none is found.
 
-    Rows of less weight than a share of the largest are left out, for each of the ``shares`` in turn.
+    For each of the ``shares`` in turn, rows whose weight is at most that share of the largest weight are left out.
     """
     for share in shares:
         heavy = weights > share * np.max(weights)
@@ -56,21 +63,21 @@ def prove_zero_combination(
 def _proof(X: Matrix, signs: Signs, bias: bool, rows: Rows, weights: Floats) -> Unsolvable | None:
     order = np.argsort(rows)
     rows, weights = rows[order], weights[order]
-    Z, places = signed_rows(X[rows], signs[rows], bias)
-    core, _ = presolve(Z)  # the others are in no sum that is zero
+    Z, exponents = signed_rows(X[rows], signs[rows], bias)
+    core, _ = presolve(Z)  # other rows have weight zero in every zero combination
     if len(core) == 0:
         return None
     rows, weights = rows[core], weights[core]
     A, columns = drop_zero_columns(Z, core)
     if A.shape[0] * A.shape[1] > MOST_NUMBERS:
         return None
-    reduction = _Reduction(A.toarray() if sp.issparse(A) else A, places[columns], columns)
-    for _ in range(_TURNS):
-        balanced = corrected(reduction.A, weights)
-        if balanced is None:
+    reduction = _Reduction(A.toarray() if sp.issparse(A) else A, exponents[columns], columns)
+    for _ in range(_ROUNDS):
+        projected = corrected_weights(reduction.A, weights)
+        if projected is None:
             return None
-        weights = balanced
-        basis, rest = pivots(reduction.A, weights)
+        weights = projected
+        basis, rest = choose_basis(reduction.A, weights)
         if len(rest) == 0 or not reduction.reduce(basis, rest):
             break
     weights = weights / weights.sum()
@@ -81,89 +88,104 @@ def _proof(X: Matrix, signs: Signs, bias: bool, rows: Rows, weights: Floats) -> 
 
 
 class _Reduction:
-    """The rows of a support, with columns that depend on others replaced by what is left of them.
+    """The rows of a support, with dependent columns replaced by exact remainders.
 
-    ``A`` has some ``columns`` of the data as floats. Column j times ``1 / units[j]`` is that of the data, after the
-    ``steps``.
+    A step replaces column j by L a_j - sum_i f_i a_i, with integers L != 0 and f_i. It can be undone, so the weights
+    with A' a = 0 are the same before and after it.
+
+    Invariant: let D be the signed columns of the data after ``steps``. Then column j of ``A`` is ``units[j]`` times the
+    column of D with the number ``columns[j]``: exactly for columns that were never replaced, and up to one rounding of
+    each entry for replaced ones, whose exact integers are in ``exact``. ``units`` exists because ``A`` is kept at the
+    scale where entries are at most 1, while ``steps`` are about the data as stored. A combination in terms of ``A``,
+    L u_j d_j - sum f_i u_i d_i, is turned into one of the data by proportional integers of (L u_j, f_i u_i).
     """
 
-    def __init__(self, A: Floats, places: NDArray[np.int64], columns: Rows) -> None:
+    def __init__(self, A: Floats, exponents: NDArray[np.int64], columns: Rows) -> None:
         self.A, self.columns = A, columns.tolist()
-        self.units = [Fraction(2) ** -int(place) for place in places]
-        self.whole: dict[int, tuple[Numbers, int]] = {}  # replaced columns of A: integers, in units of 2**place
+        self.units = [Fraction(2) ** -int(exponent) for exponent in exponents]
+        self.exact: dict[int, tuple[Numbers, int]] = {}  # replaced columns of A: integers, in units of 2**exponent
         self.steps: list[ColumnStep] = []
 
     def reduce(self, basis: Rows, rest: Rows) -> bool:
-        """Replace the columns ``rest``, which depend on others as far as floats tell; return whether any was."""
+        """Replace the columns ``rest``, which depend on others up to rounding; return whether that was possible.
+
+        On the ``basis`` rows, C solves A_kept C = A_rest. If all factors c_i are near multiples of 1 / L for a small L,
+        the integers L c_i are taken; otherwise they are rounded to 64 bits. Where these leave a remainder, an exact
+        combination of the same columns is tried.
+        """
         kept = np.setdiff1d(np.flatnonzero(self.A.any(axis=0)), rest)
         try:
             C = np.linalg.solve(self.A[np.ix_(basis, kept)], self.A[np.ix_(basis, rest)])
         except np.linalg.LinAlgError:
             return False
         for j, c in zip(rest.tolist(), C.T, strict=True):
-            c[np.abs(c) < NOTHING] = 0.0
+            c[np.abs(c) < NEGLIGIBLE] = 0.0
             if not np.isfinite(c).all():
                 return False
             near = (L for L in _MULTIPLES if np.max(np.abs(c * L - np.rint(c * L)), initial=0.0) < NEAR)
             L = next(near, _FINEST)
             factors = {int(kept[i]): round(Fraction(c[i]) * L) for i in np.flatnonzero(c).tolist()}
-            rest_of_column = self._combined(j, L, factors)
-            if rest_of_column[0].any() and (exact := self._exact_factors(j, list(factors), basis)) is not None:
+            remainder = self._combined(j, L, factors)
+            if remainder[0].any() and (exact := self._exact_factors(j, list(factors), basis)) is not None:
                 L, factors = exact
-                rest_of_column = self._combined(j, L, factors)
-            self._replace(j, L, factors, *rest_of_column)
+                remainder = self._combined(j, L, factors)
+            self._replace(j, L, factors, *remainder)
         return True
 
     def _exact_factors(self, j: int, columns: list[int], basis: Rows) -> tuple[int, dict[int, int]] | None:
-        """Return integers under which column j is a combination of some others, if it is one exactly."""
+        """Return integers L and f_i with L a_j = sum f_i a_i exactly, for the given columns i; None if there are none.
+
+        The null space of the columns is computed on rows where the columns i are independent, then tested on all.
+        """
         if not 0 < len(columns) <= FEW_COLUMNS:
             return None
         swaps = sl.lapack.dgetrf(self.A[basis][:, columns])[1]
-        rows = basis[_in_pivot_order(swaps, len(basis))[: len(columns)]]  # on which these columns are independent
-        whole = [self._exact(i) for i in (*columns, j)]
-        lowest = min(place for _, place in whole)
-        lines = [[values[i] << (place - lowest) for values, place in whole] for i in rows]
-        spanning = null_space(lines)
-        if len(spanning) != 1 or spanning[0][-1] == 0:
+        rows = basis[_in_pivot_order(swaps, len(basis))[: len(columns)]]
+        integers = [self._exact_column(i) for i in (*columns, j)]
+        lowest = min(exponent for _, exponent in integers)
+        lines = [[values[i] << (exponent - lowest) for values, exponent in integers] for i in rows]
+        null_vectors = null_space(lines)
+        if len(null_vectors) != 1 or null_vectors[0][-1] == 0:
             return None
-        *factors, times = spanning[0]
+        *factors, times = null_vectors[0]
         found = times, {i: -factor for i, factor in zip(columns, factors, strict=True) if factor}
         return None if self._combined(j, *found)[0].any() else found
 
     def _combined(self, j: int, times: int, factors: dict[int, int]) -> tuple[Numbers, int]:
-        """Return ``times`` column j less ``factors`` times other columns, as integers and their place."""
-        others = [(-factor, *self._exact(i)) for i, factor in factors.items()]
-        return linear_combination([(times, *self._exact(j)), *others])
+        """Return ``times`` a_j - sum of factors[i] a_i, as integers and the exponent of their unit."""
+        others = [(-factor, *self._exact_column(i)) for i, factor in factors.items()]
+        return linear_combination([(times, *self._exact_column(j)), *others])
 
-    def _replace(self, j: int, times: int, factors: dict[int, int], column: Numbers, place: int) -> None:
-        """Put what is left in the place of column j."""
-        shares = [times * self.units[j], *(factor * self.units[i] for i, factor in factors.items())]
-        whole = proportional_integers(shares)
+    def _replace(self, j: int, times: int, factors: dict[int, int], column: Numbers, exponent: int) -> None:
+        """Replace column j by ``column``, its remainder in units of 2**exponent, and record the step."""
+        in_data = [times * self.units[j], *(factor * self.units[i] for i, factor in factors.items())]
+        integers = proportional_integers(in_data)
         names = tuple(self.columns[i] for i in factors)
-        self.steps.append(ColumnStep(self.columns[j], whole[0], names, tuple(whole[1:])))
+        self.steps.append(ColumnStep(self.columns[j], integers[0], names, tuple(integers[1:])))
         bits = max(abs(value) for value in column).bit_length()
-        self.A = self.A.copy() if not self.whole else self.A
-        self.A[:, j] = proportional_floats(column.tolist())
-        self.whole[j] = column, -bits
-        self.units[j] = Fraction(2) ** -(bits + place) * shares[0] / whole[0]
+        self.A = self.A.copy() if not self.exact else self.A  # the caller's matrix is not changed
+        self.A[:, j] = proportional_floats(column.tolist())  # column / 2**bits, so the largest entry is about 1
+        self.exact[j] = column, -bits
+        # remainder = in_data[0] / integers[0] times the new column of D, and A has it times 2**-(bits + exponent)
+        self.units[j] = Fraction(2) ** -(bits + exponent) * in_data[0] / integers[0]
 
-    def _exact(self, j: int) -> tuple[Numbers, int]:
-        return self.whole[j] if j in self.whole else as_integers(self.A[:, j])
+    def _exact_column(self, j: int) -> tuple[Numbers, int]:
+        return self.exact[j] if j in self.exact else as_integers(self.A[:, j])
 
 
-def pivots(A: Floats, weights: Floats) -> tuple[Rows, Rows]:
-    """Return rows for a basis, and the columns that depend on others on these rows, as far as floats tell.
+def choose_basis(A: Floats, weights: Floats) -> tuple[Rows, Rows]:
+    """Return the rows of a basis, and the columns that depend on the other columns on these rows, up to rounding.
 
-    By Gaussian elimination of the rows times their weights, so that heavy rows are preferred. Columns of zeros do not
-    count.
+    Gaussian elimination with partial pivoting of the rows times their weights, so that rows of large weight are
+    preferred: their weights stay positive within the enclosure. Columns of zeros do not count.
     """
     used = np.flatnonzero(A.any(axis=0))
     if len(used) == 0:
         return used, used
     heavy = np.argsort(-weights, kind="stable")
-    for top in (np.sort(heavy[: 2 * len(used)]), np.arange(len(A))):  # few rows mostly do
+    for top in (np.sort(heavy[: 2 * len(used)]), np.arange(len(A))):  # first the heaviest rows, then all
         kept = used
-        while True:
+        while True:  # drop the columns of small pivots until all pivots are large
             W = A[np.ix_(top, kept)] * weights[top, None]
             W /= np.maximum(np.max(np.abs(W), axis=0), 1e-300)
             size = min(W.shape)
@@ -178,23 +200,26 @@ def pivots(A: Floats, weights: Floats) -> tuple[Rows, Rows]:
 
 
 def _in_pivot_order(swaps: NDArray[np.int32], count: int) -> Rows:
-    """Return ``count`` numbers after the swaps of an elimination: its pivots first."""
+    """Return 0, 1, ... ``count`` - 1 after the row swaps of an LU factorisation, so that the pivot rows come first."""
     order = np.arange(count)
     for i, k in enumerate(swaps.tolist()):
         order[[i, k]] = order[[k, i]]
     return order
 
 
-def corrected(A: Floats, weights: Floats) -> Floats | None:
-    """Return positive weights nearby under which the rows add up to zero as far as floats tell, or None.
+def corrected_weights(A: Floats, weights: Floats) -> Floats | None:
+    """Return positive weights close to ``weights`` under which the rows sum to zero up to rounding, or None.
 
-    Each round changes the weights a as little as possible, relative to their size, by the least c for which
-    A' (a (1 - c)) = 0.
+    Each round replaces a by a (1 - c), elementwise, with the least |c| for which A' (a (1 - c)) = 0. That is a
+    projection in the metric of relative changes, as in affine scaling: small weights move little. With P = diag(a) A,
+    columns scaled to length 1, c = P (P' P)^-1 P' 1, or (P P')^-1 P P' 1 if there are fewer rows than columns. A ridge
+    of 1e-13 covers dependent columns. Factors 1 - c are clipped to 0.1 .. 10, so that weights stay positive; the next
+    round corrects what this changed.
     """
     if np.all(np.abs(weights @ A) <= 1e-12 * (weights @ np.abs(A))):
         return weights
     worst = np.inf
-    for turn in range(10):
+    for step in range(10):
         part = A * weights[:, None]
         lengths = np.sqrt(np.einsum("ij,ij->j", part, part))
         part /= np.where(lengths > 0, lengths, 1.0)
@@ -209,8 +234,8 @@ def corrected(A: Floats, weights: Floats) -> Floats | None:
         change = change if few_rows else part @ change
         before, worst = worst, float(np.max(np.abs(change)))
         weights = weights * np.clip(1.0 - change, 0.1, 10.0)
-        if worst < 1e-6 and (worst < 1e-12 or worst > 0.5 * before):
+        if worst < 1e-6 and (worst < 1e-12 or worst > 0.5 * before):  # converged, or stalled at rounding
             return weights
-        if turn >= 2 and worst > 0.9 * before:
+        if step >= 2 and worst > 0.9 * before:
             return None
     return None

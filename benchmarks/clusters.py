@@ -212,14 +212,14 @@ def dense_shard(n: int, d: int, shard: int) -> tuple[np.ndarray, np.ndarray]:
 
 def quality(quick: bool) -> list[Figure]:
     """Return what mixing costs in accuracy: by the number of shards, after some rounds."""
-    from rosenblatt.distributed.engines import InThisProcess
+    from rosenblatt.distributed.engines import LocalEngine
     from rosenblatt.distributed.learners import ClusterLearner, with_parameters
 
     class Mixed(ClusterLearner, AveragedPerceptron):
         __init__ = with_parameters(AveragedPerceptron)
 
-        def _engine(self) -> InThisProcess:
-            return InThisProcess()
+        def _engine(self) -> LocalEngine:
+            return LocalEngine()
 
     made = list(streams.pieces(40_000 if quick else 1_000_000, 1))
     test = list(streams.pieces(streams.PIECE, 2))

@@ -206,10 +206,11 @@ CLI = _of(
 
 DISTRIBUTED = _of(
     "distributed",
-    ("mean-over-one-more", "return Moves(features, w / len(moves),", "return Moves(features, w / (len(moves) + 1),",
+    ("mean-over-one-more", "return WeightDelta(features, w / len(deltas),",
+     "return WeightDelta(features, w / (len(deltas) + 1),",
      "distributed/test_mix.py"),
-    ("shards-start-at-zero", "source.width, source.starts[number]", "source.width, 0", "distributed/test_exact.py"),
-    ("window-across-shards", "run.labels, validation, rows.left, not run.read_all)",
+    ("shards-start-at-zero", "source.width, source.starts[k]", "source.width, 0", "distributed/test_exact.py"),
+    ("window-across-shards", "run.labels, validation, rows.leftover, not run.read_all)",
      "run.labels, validation, None, not run.read_all)", "distributed/test_exact.py"),
     ("rounds-alike", "state.passes = task.number", "state.passes = 0", "distributed/test_mix.py"),
 )  # fmt: skip

@@ -163,7 +163,7 @@ REFUSED = {
     "--cluster dask --mode fast": "--mode must be 'exact' or 'mix'",
     "--cluster dask --shards 3": "--shards is for --mode mix",
     "--cluster dask --mode mix --shards 0": "--shards must be an integer of at least 1, got 0.",
-    "--cluster dask --mode mix --decay 0.1": "--mode mix takes the mean of shards",
+    "--cluster dask --mode mix --decay 0.1": "--mode mix trains shards independently",
     "--cluster dask -l arow": "--cluster is for --learner averaged or perceptron, and this is arow",
     "--cluster ray --holdout 20%": "--holdout does not go with --cluster",
     "--cluster ray --folds 3": "--folds does not go with --cluster",

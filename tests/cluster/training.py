@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from rosenblatt import AveragedPerceptron
-from rosenblatt.distributed.engines import InThisProcess
+from rosenblatt.distributed.engines import LocalEngine
 from rosenblatt.distributed.learners import ClusterLearner, with_parameters
 from rosenblatt.distributed.shards import Shard, make_shard
 
@@ -50,7 +50,7 @@ class HereLearner(ClusterLearner, AveragedPerceptron):
     __init__ = with_parameters(AveragedPerceptron)
 
     def _engine(self):
-        return InThisProcess()
+        return LocalEngine()
 
 
 def parameters(mode, shuffle):

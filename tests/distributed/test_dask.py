@@ -220,7 +220,7 @@ def test_a_scale_of_files_is_that_of_the_rows_that_are_trained_on(client, rows, 
     assert model.preparation_ == local.preparation_
     unknown = DaskPerceptron(early_stopping=True)
     if early_stopping:
-        with pytest.raises(ValueError, match="early stopping needs a whole number as random_state here, got None"):
+        with pytest.raises(ValueError, match="early stopping needs an integer as random_state, got None"):
             unknown.fit_files(path, scale="standard", **options)
 
 

@@ -53,7 +53,7 @@ MISSING = "partition 1: there are missing or infinite numbers: fill them in firs
 NUMBERS = "expected columns of numbers, got more"
 REFUSED = {
     "strings": (with_column(WORDS), SERIES, NUMBERS),
-    "categories": (with_column(pd.Categorical(WORDS)), SERIES, "got more (category): make numbers of them first"),
+    "categories": (with_column(pd.Categorical(WORDS)), SERIES, "got more (category): encode them first"),
     "dates": (with_column(pd.Timestamp("2026-01-01")), SERIES, "got more (datetime64"),
     "objects": (with_column(pd.Series([object()] * 40, dtype=object)), SERIES, NUMBERS),
     "missing values of a frame": (with_column(np.where(Y == 1, np.nan, 1.0)), SERIES, "missing or infinite numbers"),
@@ -72,7 +72,7 @@ REFUSED = {
     "labels cut otherwise": (
         ROWS,
         da.from_array(Y, chunks=10),
-        "expected y cut into the 2 partitions that X has, got 4: rechunk or repartition one like the other",
+        "expected y with 2 partitions, as X has, got 4: rechunk or repartition one like the other",
     ),
     "labels of other lengths": (
         ROWS,
@@ -83,15 +83,15 @@ REFUSED = {
     "labels of rows of unknown number": (
         ROWS[LABELS >= 0],
         Y,
-        "expected y as a Dask collection, as the partitions of X do not know their lengths, got a ndarray",
+        "expected y as a Dask collection, because the lengths of the partitions of X are unknown, got a ndarray",
     ),
-    "labels with columns": (ROWS, da.ones((40, 2), chunks=20), "expected y with one number a row, got a Dask array"),
+    "labels with columns": (ROWS, da.ones((40, 2), chunks=20), "expected y with one value per row, got a Dask array"),
     "one dimension": (LABELS, LABELS, "expected X with rows and columns, got a Dask array of shape (40,)"),
     "numbers as labels": (ROWS, LABELS + 0.5, "expected classes, got numbers such as"),
     "one class": (ROWS, LABELS * 0, "training needs at least two classes, got one class: every label is 0"),
-    "no rows": (ROWS[:0], LABELS[:0], "expected rows to learn from, got empty shards only"),
-    "rows that a filter took": (ROWS[LABELS > 5], LABELS[LABELS > 5], "got empty shards only"),
-    "a bag": (bag.from_sequence([1, 0]), LABELS, "expected X as a Dask array or data frame, got a Bag of Dask's"),
+    "no rows": (ROWS[:0], LABELS[:0], "expected rows to train on, got only empty shards"),
+    "rows that a filter took": (ROWS[LABELS > 5], LABELS[LABELS > 5], "got only empty shards"),
+    "a bag": (bag.from_sequence([1, 0]), LABELS, "expected X as a Dask array or data frame, got a Dask Bag"),
 }
 
 

@@ -229,7 +229,7 @@ def test_what_is_wrong_with_shards_is_said_in_a_sentence(mode):
     nothing = (np.empty((0, 3)), np.empty(0))
     for shards, sentence in (
         ([], "expected at least one shard to learn from, got none"),
-        ([nothing, nothing], "expected rows to learn from, got empty shards only"),
+        ([nothing, nothing], "expected rows to train on, got only empty shards"),
         ([(X, y), (X[:, :2], y)], "got 2 features in shard 1 after 3 in shard 0"),
         ([(X, y), (X, y.astype(str))], "label"),
         ([(X, np.zeros(40)), nothing], "training needs at least two classes, got one class"),

@@ -17,8 +17,8 @@ from helpers.faulty_shards import BrokenLoader, faulty_shards, visits_of
 from rosenblatt.distributed import DaskAveragedPerceptron
 from rosenblatt.distributed import dask as dask_engine
 from rosenblatt.distributed.dask import DaskEngine
-from rosenblatt.distributed.engines import ClusterError, InThisProcess, WorkLost
-from rosenblatt.distributed.shards import MOST_LOSSES, ShardSet
+from rosenblatt.distributed.engines import ClusterError, LocalEngine, WorkLost
+from rosenblatt.distributed.shards import MAX_LOSSES, ShardSet
 
 MODES = pytest.mark.parametrize("mode", ["exact", "mix"])
 OPTIONS = {"max_iter": 4, "random_state": 0, "shuffle": False}
@@ -73,7 +73,7 @@ def has_nothing_of_ours(client):
 def test_a_cluster_without_workers_is_an_error_after_the_timeout():
     with start(0) as cluster, distributed.Client(cluster) as client:
         model = learner(client, timeout=0.5)
-        with pytest.raises(ClusterError, match=r"^the cluster has had no worker for 0.5 seconds: start some, .*\.$"):
+        with pytest.raises(ClusterError, match=r"^the cluster has had no worker for 0.5 seconds: start one, .*\.$"):
             fit(model, [rows_of(0), rows_of(1)])
         assert not hasattr(model, "state_")
         assert has_nothing_of_ours(client)
@@ -111,7 +111,7 @@ def test_a_cluster_that_is_closed_meanwhile_is_an_error(tmp_path):
     with start(2) as cluster, distributed.Client(cluster) as client:
         thread = threading.Thread(target=close)
         thread.start()
-        with pytest.raises(ClusterError, match=r"^the scheduler of the Dask cluster cannot be reached any more: .*\.$"):
+        with pytest.raises(ClusterError, match=r"^the scheduler of the Dask cluster can no longer be reached: .*\.$"):
             fit(learner(client), faulty_shards(tmp_path / "notes", at_3="hold"))
         thread.join()
 
@@ -128,7 +128,7 @@ def test_a_scheduler_that_dies_is_an_error(tmp_path):
         with distributed.Client(scheduler_file=str(file), timeout=30) as client:
             client._timeout = 1  # how long it tries to find the scheduler again
             threading.Timer(1.0, scheduler.kill).start()
-            with pytest.raises(ClusterError, match="the scheduler of the Dask cluster cannot be reached any more"):
+            with pytest.raises(ClusterError, match="the scheduler of the Dask cluster can no longer be reached"):
                 fit(learner(client, timeout=20), [rows_of(0), rows_of(1)])
     finally:
         scheduler.kill()
@@ -248,7 +248,7 @@ def test_checkpoints_of_an_exact_run_are_written_between_shards(tmp_path):
 # work that is lost again and again
 
 
-class Forgetful(InThisProcess):
+class Forgetful(LocalEngine):
     """An engine that loses the results of some fetches."""
 
     def __init__(self, losses):
@@ -266,23 +266,23 @@ class Forgetful(InThisProcess):
 
 
 def test_work_that_is_lost_is_done_again():
-    engine = Forgetful(MOST_LOSSES - 1)
+    engine = Forgetful(MAX_LOSSES - 1)
     engine.load([faults.FaultyLoader(0, "unused")])
     assert ShardSet(engine).rows == 60
-    assert engine.recovered == MOST_LOSSES - 1
+    assert engine.recovered == MAX_LOSSES - 1
 
 
 def test_work_that_is_always_lost_is_an_error():
     engine = Forgetful(10**6)
     engine.load([faults.FaultyLoader(0, "unused")])
-    with pytest.raises(ClusterError, match=r"lost 10 times in a row \(a worker died\): do these fit into the memory"):
+    with pytest.raises(ClusterError, match=r"lost 10 times in a row \(a worker died\): they may not fit into"):
         ShardSet(engine)
 
 
 def test_calls_that_no_worker_ever_takes_are_lost(two_workers, monkeypatch):
     monkeypatch.setattr(dask_engine, "_IDLE", 0.5)
     call = two_workers.submit(sum, [1, 2], workers=["tcp://127.0.0.1:9"])
-    with pytest.raises(WorkLost, match="no worker had anything to do"):
+    with pytest.raises(WorkLost, match="all workers were idle"):
         DaskEngine(two_workers, 0.5).fetch([call])
 
 
@@ -290,7 +290,7 @@ def test_shards_that_were_cancelled_are_loaded_again(two_workers):
     engine = DaskEngine(two_workers, 30)
     engine.load([partial(faults.FaultyLoader(k, "unused")) for k in range(2)])
     before = ShardSet(engine).fingerprint
-    two_workers.cancel(engine._rows[:1])
+    two_workers.cancel(engine._shards[:1])
     assert ShardSet(engine).fingerprint == before
     engine.close()
     assert has_nothing_of_ours(two_workers)

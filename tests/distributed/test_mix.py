@@ -18,7 +18,7 @@ from helpers.clusters import (
     small_windows,
 )
 from rosenblatt import AveragedPerceptron, Perceptron, load, save
-from rosenblatt.distributed.runs import Moves, mean_moves
+from rosenblatt.distributed.runs import WeightDelta, mean_delta
 
 
 def mixing(shards, learner=ProcessPerceptron, **given):
@@ -200,7 +200,7 @@ def test_a_warm_start_goes_on_mixing():
 )
 def test_what_shards_cannot_share_is_refused(learner, given, named):
     X, y = integer_rows(20, 2, 2)
-    with pytest.raises(ValueError, match="takes the mean of shards that know nothing of each other") as refusal:
+    with pytest.raises(ValueError, match="trains shards independently, which does not work with") as refusal:
         learner(mode="mix", **given).fit_shards([(X, y)])
     assert named in str(refusal.value).replace('"', "'")
 
@@ -212,7 +212,7 @@ def test_what_shards_cannot_share_is_refused(learner, given, named):
         ({"n_shards": 0}, "n_shards must be"),
         ({"timeout": 0}, "timeout must be"),
         ({"hypothesis": "pocket"}, "training on a cluster never has"),
-        ({"class_weight": "balanced"}, "training on a cluster does not know"),
+        ({"class_weight": "balanced"}, "which training on a cluster does not have"),
     ],
 )
 def test_parameters_out_of_range_are_refused(given, sentence):
@@ -227,15 +227,15 @@ def test_means_are_the_same_whichever_form_moves_have(seed):
     parts = []
     for _ in range(3):
         features = np.flatnonzero(rng.random(9) < 0.4)
-        parts.append(Moves(features, rng.normal(size=(2, len(features))), rng.normal(size=(2, len(features)))))
+        parts.append(WeightDelta(features, rng.normal(size=(2, len(features))), rng.normal(size=(2, len(features)))))
     dense = []
     for one in parts:
         whole = np.zeros((2, 2, 9))
         whole[0][:, one.features], whole[1][:, one.features] = one.w, one.average
-        dense.append(Moves(None, *whole))
-    expected = mean_moves(dense, 9)
+        dense.append(WeightDelta(None, *whole))
+    expected = mean_delta(dense, 9)
     for given_moves in (parts, [*parts[:2], dense[2]], [dense[0], *parts[1:]]):
-        found = mean_moves(given_moves, 9)
+        found = mean_delta(given_moves, 9)
         whole = np.zeros((2, 2, 9))
         places = slice(None) if found.features is None else found.features
         whole[0][:, places], whole[1][:, places] = found.w, found.average

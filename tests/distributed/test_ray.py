@@ -96,11 +96,11 @@ def two_passes(model):
 @SLOW
 def test_what_is_wrong_with_rows_is_said_in_a_sentence():
     X, y = integer_rows(20, 2, 2)
-    with pytest.raises(TypeError, match="on Ray, rows come as shards or as files"):
+    with pytest.raises(TypeError, match="on Ray, rows are given as shards or as files"):
         RayPerceptron().fit(X, y)
     with pytest.raises(ValueError, match="expected a label for each of the 20 rows, got 19 labels"):
         RayPerceptron().fit_shards([(X, y[1:])])
-    with pytest.raises(ValueError, match="expected rows to learn from, got empty shards only"):
+    with pytest.raises(ValueError, match="expected rows to train on, got only empty shards"):
         RayPerceptron().fit_shards([(X[:0], y[:0])])
     with pytest.raises(ValueError, match="shard 1: there are missing or infinite numbers"):
         RayPerceptron().fit_shards([(X, y), (np.full((20, 2), np.nan), y)])

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from helpers.forging import state_to_plain
 from rosenblatt import AveragedPerceptron, Perceptron
-from rosenblatt.distributed.engines import InThisProcess
+from rosenblatt.distributed.engines import LocalEngine
 from rosenblatt.distributed.learners import ClusterLearner, with_parameters
 from rosenblatt.training.run import TrainingRun
 
@@ -33,11 +33,11 @@ def read_only(what):
     return pickle.loads(packed, buffers=[bytes(buffer) for buffer in buffers])
 
 
-class HandedOver(InThisProcess):
+class HandedOver(LocalEngine):
     """This process, with all that a cluster would hand over handed over as a cluster does it: read-only copies."""
 
     def load(self, loaders):
-        self._rows = [read_only(loader()) for loader in loaders]
+        self._shards = [read_only(loader()) for loader in loaders]
 
     def call(self, function, shard, *arguments):
         return read_only(super().call(function, shard, *(read_only(argument) for argument in arguments)))

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt.cli.output import ProgressBar, enable_gc
 from rosenblatt.cli.train_run import Training
 from rosenblatt.distributed.engines import ClusterError
-from rosenblatt.distributed.runs import checked_options, runs_of
-from rosenblatt.distributed.shards import ShardSet, joined_loader, loaders_of, restore_counts, shard_loaders
+from rosenblatt.distributed.runs import checked_options, run_factory
+from rosenblatt.distributed.shards import ShardSet, file_shards_of, join_loaders, restore_counts, shard_loaders
 from rosenblatt.messages import count_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class ClusterTraining(Training):
         """Have the files loaded, and train."""
         with ProgressBar("reading", self.paths) as reading:
             self.stream.fit_scale(self._trained_rows(), reading.set_share)
-        loaders = shard_loaders(loaders_of(self.stream, self.opened), self.mode, self.n_shards, joined_loader)
+        loaders = shard_loaders(file_shards_of(self.stream, self.opened), self.mode, self.n_shards, join_loaders)
         with ProgressBar("loading", self.paths) as loading:
             engine.load(loaders)
             shards = ShardSet(engine, mode=self.mode, progress=lambda loaded: loading.set_share(loaded / len(loaders)))
@@ -74,7 +74,7 @@ class ClusterTraining(Training):
         self._balance_on(shards)
         bar = ClusterBar(engine, "pass" if self.mode == "exact" else "round", self.paths, self.options.max_iter)
         every = None if self.asked.checkpoint is None else self.asked.checkpoint_seconds
-        return self._learn(shards, bar, self._checkpoints(), make_run=runs_of(self.mode, every))
+        return self._learn(shards, bar, self._checkpoints(), make_run=run_factory(self.mode, every))
 
     def _say_start(self, engine: Engine, shards: ShardSet) -> None:
         kind, found = str(self.facts["kind"]).capitalize(), count_of(shards.rows, "row")

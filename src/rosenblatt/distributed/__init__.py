@@ -1,8 +1,8 @@
-"""Past one machine: perceptrons for rows that lie on a cluster, of Dask or of Ray. Both are imported on first use."""
+"""Perceptrons for rows that lie on a Dask or Ray cluster; each library is imported on first use."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rosenblatt.distributed.dask import DaskAveragedPerceptron, DaskPerceptron
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["DaskAveragedPerceptron", "DaskPerceptron", "RayAveragedPerceptron", "RayPerceptron"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -1,38 +1,53 @@
-"""Perceptrons on Dask: the parameters and the answers of the local ones, for rows that lie on a cluster."""
+"""Perceptrons on a Dask cluster: the same parameters and results as the local ones, for rows that lie on workers."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import wait
 from contextlib import contextmanager
 from threading import Lock
 from time import monotonic, sleep
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from uuid import uuid4
 from weakref import WeakSet
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rosenblatt.distributed.engines import ClusterError, Handle, WorkLost
-from rosenblatt.distributed.learners import ClusterLearner, with_parameters, without
-from rosenblatt.distributed.shards import Shard, join_shards, make_shard, number_errors
+from rosenblatt.distributed.engines import ClusterError, Function, Progress, WorkLost
+from rosenblatt.distributed.learners import ClusterLearner, state_without, with_parameters
+from rosenblatt.distributed.shards import Shard, errors_named, identity, join_shards, make_shard
+from rosenblatt.estimators.base import BasePerceptron
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
-from rosenblatt.messages import ParameterError, Setting, shorten
+from rosenblatt.estimators.validation import MatrixLike
+from rosenblatt.messages import ParameterError, shorten
+from rosenblatt.training.rows import VectorLike
 
-# Dask as an engine: shards are futures that hold rows, calls are tasks on them.
+if TYPE_CHECKING:
+    from dask.delayed import Delayed
+
+    from distributed import Client, Future
+
+Collection: TypeAlias = Any
+"""A Dask array, data frame or series."""
+
+# Dask as an engine: a shard is a future that holds rows, and a call is a task on it.
 
 
 _SUBMITTING = Lock()
 _POLL = 0.5
-"""Seconds between two looks at the workers."""
+"""Seconds between two checks of the workers."""
 _IDLE = 10.0
-"""For how many seconds, at least, all workers may have nothing to do before calls that have not ended are lost."""
+"""The least seconds for which all workers may be idle before unfinished calls count as lost."""
+
+
+Loader: TypeAlias = "Callable[[], Shard] | Delayed"
 
 
 class DaskEngine:
-    """A Dask cluster. Nothing is pinned to a worker: a task only says where its shard lies.
+    """A Dask cluster. No task is pinned to a worker: it only prefers the workers that hold its shard.
 
     Parameters
     ----------
@@ -41,26 +56,26 @@ class DaskEngine:
         The most seconds without any worker.
     """
 
-    def __init__(self, client: Any, timeout: float) -> None:
+    def __init__(self, client: Client, timeout: float) -> None:
         self.client, self.timeout = client, timeout
-        self._loaders: list[Any] = []
-        self._rows: list[Any] = []
-        self._calls: WeakSet[Any] = WeakSet()
-        self._places: dict[Any, Any] = {}
-        self._run, self._made = uuid4().hex[:12], 0
+        self._loaders: list[Loader] = []
+        self._shards: list[Future] = []
+        self._calls: WeakSet[Future] = WeakSet()
+        self._holders: dict[str, Sequence[str]] = {}
+        self._run, self._submitted = uuid4().hex[:12], 0
 
     @property
     def shards(self) -> int:
-        """How many shards are loaded."""
+        """The number of shards that have been loaded."""
         return len(self._loaders)
 
     @property
     def workers(self) -> int:
-        """How many workers there are, at least 1."""
-        return max(1, len(self._at_work() or ()))
+        """The number of workers, at least 1."""
+        return max(1, len(self._processing() or ()))
 
-    def _at_work(self) -> dict[str, Any] | None:
-        """Return what each worker has to do; None where the scheduler does not answer."""
+    def _processing(self) -> dict[str, Sequence[str]] | None:
+        """Return the tasks of each worker; None if the scheduler does not respond."""
         if self.client.status != "running":
             return None
         try:
@@ -68,13 +83,13 @@ class DaskEngine:
         except Exception:
             return None
 
-    def load(self, loaders: Sequence[Any]) -> None:
-        """Have each shard loaded; a loader is a function, or a delayed shard of Dask's."""
+    def load(self, loaders: Sequence[Loader]) -> None:
+        """Load each shard; a loader is a function or a delayed shard."""
         self._loaders = list(loaders)
-        self._rows = [self._load(loader) for loader in loaders]
+        self._shards = [self._load(loader) for loader in loaders]
 
-    def _load(self, loader: Any) -> Any:
-        """Return a future of a shard; without a place to prefer, which would be waited for if it died."""
+    def _load(self, loader: Loader) -> Future:
+        """Return a future of a shard. It prefers no worker: if that worker died, Dask would wait for it."""
         self._check_client()
         with _large_arguments():
             if hasattr(loader, "__dask_graph__"):
@@ -82,68 +97,68 @@ class DaskEngine:
             return self.client.submit(loader, key=self._key("load"))
 
     def _key(self, what: str) -> str:
-        self._made += 1
-        return f"rosenblatt-{what}-{self._run}-{self._made}"
+        self._submitted += 1
+        return f"rosenblatt-{what}-{self._run}-{self._submitted}"
 
-    def share(self, value: Any) -> Handle:
-        """Return the future of a task that returns the value: other than scattered data, it can be had again."""
+    def share(self, value: object) -> Future:
+        """Return the future of a task that returns the value. Unlike scattered data, a task can be repeated."""
         self._check_client()
         with _large_arguments():
-            future = self.client.submit(_itself, value, key=self._key("share"))
+            future = self.client.submit(identity, value, key=self._key("share"))
         self._calls.add(future)
         return future
 
-    def call(self, function: Callable[..., Any], shard: int, *arguments: Any) -> Handle:
-        """Have a function called where its shard lies, or elsewhere if that worker is gone."""
+    def call(self, function: Function, shard: int, *arguments: object) -> Future:
+        """Submit a call where its shard lies, or elsewhere if that worker is gone."""
         self._check_client()
-        rows = self._rows[shard]
-        at = sorted(self._places.get(rows.key, ()))
-        hint = {"workers": at, "allow_other_workers": True} if at else {}
+        rows = self._shards[shard]
+        workers = sorted(self._holders.get(rows.key, ()))
+        hint = {"workers": workers, "allow_other_workers": True} if workers else {}
         with _large_arguments():
             future = self.client.submit(function, rows, *arguments, key=self._key(function.__name__), **hint)
         self._calls.add(future)
         return future
 
-    def fetch(self, handles: Sequence[Handle], progress: Callable[[int], None] | None = None) -> list[Any]:
-        """Return the results in order."""
+    def fetch(self, handles: Sequence[Future], progress: Progress | None = None) -> list[Any]:
+        """Return the results, in order."""
         self._check_client()
         gathering = asyncio.run_coroutine_threadsafe(
             self.client.gather(list(handles), asynchronous=True), self.client.loop.asyncio_loop
         )
-        seen = busy = monotonic()
+        last_seen = last_busy = monotonic()
         while not wait([gathering], timeout=_POLL).done:
-            ended = sum(future.done() for future in handles)
+            finished = sum(future.done() for future in handles)
             if progress is not None:
-                progress(ended)
+                progress(finished)
             self._check_client()
-            at_work, now = self._at_work(), monotonic()
-            seen = now if at_work else seen
-            # where all calls have ended, their results are on the way
-            busy = now if ended == len(handles) or (at_work and any(at_work.values())) else busy
-            if now - seen > self.timeout:
-                raise self._no_scheduler() if at_work is None else self._no_worker()
-            if now - busy > max(self.timeout, _IDLE):
-                raise WorkLost("no worker had anything to do, and calls had not ended")
+            tasks, now = self._processing(), monotonic()
+            last_seen = now if tasks else last_seen
+            # once all calls have finished, their results are on the way and workers may be idle
+            last_busy = now if finished == len(handles) or (tasks and any(tasks.values())) else last_busy
+            if now - last_seen > self.timeout:
+                raise self._no_scheduler() if tasks is None else self._no_worker()
+            if now - last_busy > max(self.timeout, _IDLE):
+                raise WorkLost("all workers were idle, and calls had not finished")
         try:
             found = gathering.result()
         except Exception as fault:
-            raise self._meaning(fault, handles) from None
-        self._places = self._find_shards()
+            raise self._cause(fault, handles) from None
+        self._holders = self._find_shards()
         return found
 
-    def ended(self, handles: Sequence[Handle]) -> list[bool]:
-        """Return for each of these calls whether it has ended."""
+    def finished(self, handles: Sequence[Future]) -> list[bool]:
+        """Return for each of these calls whether it has finished."""
         return [future.done() for future in handles]
 
-    def _find_shards(self) -> dict[Any, Any]:
-        """Return the workers of each shard: a hint, so none will do."""
+    def _find_shards(self) -> dict[str, Sequence[str]]:
+        """Return the workers of each shard, as a hint: nothing depends on it."""
         try:
-            return self.client.who_has(self._rows)
+            return self.client.who_has(self._shards)
         except Exception:
             return {}
 
-    def _meaning(self, fault: Exception, handles: Sequence[Handle]) -> Exception:
-        """Return the error of a call, as it was raised there; `WorkLost` for all that befalls workers."""
+    def _cause(self, fault: Exception, handles: Sequence[Future]) -> Exception:
+        """Return the error that a call raised, or `WorkLost` if its worker failed."""
         from distributed import KilledWorker
 
         for future in handles:
@@ -158,125 +173,121 @@ class DaskEngine:
 
     def _no_scheduler(self) -> ClusterError:
         return ClusterError(
-            "the scheduler of the Dask cluster cannot be reached any more: start it again, make a new Client, and "
-            "train again (with a checkpoint, resume=True goes on from it)."
+            "the scheduler of the Dask cluster can no longer be reached: start it again, make a new Client, and train "
+            "again (with a checkpoint, resume=True continues from it)."
         )
 
     def _no_worker(self) -> ClusterError:
         return ClusterError(
-            f"the cluster has had no worker for {self.timeout:g} seconds: start some, and train again (with a "
-            "checkpoint, resume=True goes on from it)."
+            f"the cluster has had no worker for {self.timeout:g} seconds: start one, and train again (with a "
+            "checkpoint, resume=True continues from it)."
         )
 
     def recover(self) -> None:
-        """Let go of all calls, and have shards loaded again whose futures have failed or were cancelled."""
+        """Release all calls, and load shards again whose futures have failed or were cancelled."""
         self._release(self._calls)
         until = monotonic() + self.timeout
         while self.client.status == "connecting" and monotonic() < until:
             sleep(_POLL)
         if self.client.status != "running":
             raise self._no_scheduler()
-        self._places = {}
-        gone = [place for place, future in enumerate(self._rows) if future.status in ("error", "cancelled", "lost")]
-        self._release([self._rows[place] for place in gone])
-        self.client.sync(asyncio.sleep, 0)  # what is released is forgotten before the same is asked for again
-        for place in gone:
-            self._rows[place] = self._load(self._loaders[place])
+        self._holders = {}
+        lost = [k for k, future in enumerate(self._shards) if future.status in ("error", "cancelled", "lost")]
+        self._release([self._shards[k] for k in lost])
+        self.client.sync(asyncio.sleep, 0)  # the scheduler forgets what is released before it is submitted again
+        for k in lost:
+            self._shards[k] = self._load(self._loaders[k])
 
-    def _release(self, futures: Any) -> None:
-        """Have the scheduler forget results, also where a traceback still refers to them."""
+    def _release(self, futures: Iterable[Future]) -> None:
+        """Make the scheduler forget results, even if a traceback still refers to them."""
         for future in list(futures):
             future.release()
 
     def fork(self) -> DaskEngine:
-        """Return an engine with the same shards, whose calls are its own."""
+        """Return an engine with the same shards and calls of its own."""
         other = DaskEngine(self.client, self.timeout)
-        other._loaders, other._rows, other._places = self._loaders, list(self._rows), self._places
+        other._loaders, other._shards, other._holders = self._loaders, list(self._shards), self._holders
         return other
 
     def close(self) -> None:
-        """Let the shards and all calls go."""
-        self._release([*self._rows, *self._calls])
-        self._rows = []
-
-
-def _itself(value: Any) -> Any:
-    return value
+        """Release the shards and all calls."""
+        self._release([*self._shards, *self._calls])
+        self._shards = []
 
 
 @contextmanager
 def _large_arguments() -> Iterator[None]:
-    """Keep Dask from warning of large arguments: states travel as such on purpose. One thread at a time."""
+    """Suppress Dask's warning about large arguments: states are sent that way on purpose. One thread at a time."""
     import dask
 
     with _SUBMITTING, dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
         yield
 
 
-# Dask arrays and data frames as partitions of rows, and as what predictions come back in.
+# Dask arrays and data frames: their partitions as shards, and predictions as lazy collections.
 
 
-def is_collection(X: Any) -> bool:
-    """Return whether this is a collection of Dask's."""
+def is_collection(X: object) -> bool:
+    """Return whether this is a Dask collection."""
     return hasattr(X, "__dask_graph__") and type(X).__name__ != "Delayed"
 
 
-def _is_frame(X: Any) -> bool:
-    """Return whether this is a data frame or a series of Dask's."""
+def _is_frame(X: object) -> bool:
+    """Return whether this is a Dask data frame or series."""
     return hasattr(X, "map_partitions") and hasattr(X, "dtypes")
 
 
-def _blocks(X: Any, what: str) -> list[Any]:
-    """Return the partitions of a collection as delayed objects, one after the other."""
+def _blocks(X: Collection, what: str) -> list[Delayed]:
+    """Return the partitions of a collection as delayed objects, in order."""
     if _is_frame(X):
-        return list(X.to_delayed(optimize_graph=False))  # optimized, columns of one table may be cut in other ways
+        return list(X.to_delayed(optimize_graph=False))  # optimizing may partition columns of one table differently
     if not hasattr(X, "chunks"):
-        raise ValueError(f"expected {what} as a Dask array or data frame, got a {type(X).__name__} of Dask's.")
+        raise ValueError(f"expected {what} as a Dask array or data frame, got a Dask {type(X).__name__}.")
     if what == "X":
         if X.ndim != 2:
             raise ValueError(f"expected X with rows and columns, got a Dask array of shape {X.shape}.")
         if X.dtype.kind not in "biufO":
-            raise ValueError(f"expected X with numbers, got a Dask array of {X.dtype}: make numbers of them first.")
+            raise ValueError(f"expected X with numbers, got a Dask array of {X.dtype}: convert it to numbers first.")
         if X.numblocks[1] > 1:
             X = X.rechunk({1: -1})
     elif X.ndim == 2 and X.shape[1] == 1:
         X = X[:, 0]
     elif X.ndim != 1:
-        raise ValueError(f"expected {what} with one number a row, got a Dask array of shape {X.shape}.")
+        raise ValueError(f"expected {what} with one value per row, got a Dask array of shape {X.shape}.")
     return list(X.to_delayed().ravel())
 
 
-def partitions(X: Any, y: Any, sample_weight: Any = None) -> list[tuple[int, Any, Any, Any]]:
-    """Return the number, the rows, the labels and the weights of each partition."""
+def partitions(X: Collection, y: Any, sample_weight: Any = None) -> list[PartitionShard]:
+    """Return the rows, the labels and the weights of each partition."""
     if not is_collection(X):
         raise TypeError(
             f"expected X as a Dask array or data frame, got a {type(X).__name__}: use the local learner for rows in "
-            "memory, fit_files for files, or make one with dask.array.from_array."
+            "memory, fit_files for files, or dask.array.from_array to make a collection."
         )
     if y is None:
         raise TypeError("training needs labels, got none: use fit(X, y).")
     if _is_frame(X):
         _check_columns(X)
     rows = _blocks(X, "X")
-    labels = _like(X, rows, y, "y")
-    weights = [None] * len(rows) if sample_weight is None else _like(X, rows, sample_weight, "sample_weight")
-    return list(zip(range(len(rows)), rows, labels, weights, strict=True))
+    labels = _cut_like(X, rows, y, "y")
+    weights = [None] * len(rows) if sample_weight is None else _cut_like(X, rows, sample_weight, "sample_weight")
+    return [PartitionShard(k, *parts) for k, parts in enumerate(zip(rows, labels, weights, strict=True))]
 
 
-def _like(X: Any, rows: Sequence[Any], other: Any, what: str) -> list[Any]:
-    """Return labels or weights cut as the rows are."""
+def _cut_like(X: Collection, rows: Sequence[Delayed], other: Any, what: str) -> Sequence[Delayed | NDArray[Any]]:
+    """Return labels or weights partitioned as the rows are."""
     if is_collection(other):
         parts = _blocks(other, what)
         if len(parts) != len(rows):
             raise ValueError(
-                f"expected {what} cut into the {len(rows)} partitions that X has, got {len(parts)}: rechunk or "
-                "repartition one like the other."
+                f"expected {what} with {len(rows)} partitions, as X has, got {len(parts)}: rechunk or repartition one "
+                "like the other."
             )
         return parts
     lengths = None if _is_frame(X) else X.chunks[0]
     if lengths is None or np.isnan(lengths).any():
         raise ValueError(
-            f"expected {what} as a Dask collection, as the partitions of X do not know their lengths, got a "
+            f"expected {what} as a Dask collection, because the lengths of the partitions of X are unknown, got a "
             f"{type(other).__name__}: give a Dask array or series, or call X.compute_chunk_sizes() first."
         )
     values = np.asarray(other)
@@ -287,45 +298,45 @@ def _like(X: Any, rows: Sequence[Any], other: Any, what: str) -> list[Any]:
     return np.split(values, np.cumsum(lengths)[:-1])
 
 
-def _check_columns(X: Any) -> None:
-    """Raise a ValueError for columns that are no numbers, and for a series."""
+def _check_columns(X: Collection) -> None:
+    """Raise a ValueError for a column that is not of numbers, and for a series."""
     if X.ndim == 1:
         raise ValueError("expected X with rows and columns, got a Dask series: use X.to_frame().")
     wrong = [f"{name} ({kind})" for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "biuf"]
     if wrong:
         some = ", ".join(wrong[:5]) + (f" and {len(wrong) - 5} more" if len(wrong) > 5 else "")
         raise ValueError(
-            f"expected columns of numbers, got {some}: make numbers of them first, for instance with "
-            "dask.dataframe.get_dummies after categorize(), leave them out, or train from the files with fit_files, "
-            "which makes features of categories and words."
+            f"expected columns of numbers, got {some}: encode them first, for instance with "
+            "dask.dataframe.get_dummies after categorize(), drop them, or train from the files with fit_files, which "
+            "encodes categories and words."
         )
 
 
-class PairShard:
-    """Makes a shard of a partition of rows and the partition of labels that goes with it."""
+class PartitionShard:
+    """A partition of rows with its labels and weights."""
 
-    def __init__(self, number: int, X: Any, y: Any, weight: Any) -> None:
-        self.number, self.parts = number, (X, y, weight)
+    def __init__(self, number: int, *parts: Delayed | NDArray[Any] | None) -> None:
+        self.number, self.parts = number, parts
 
-    def delayed(self) -> Any:
+    def delayed(self) -> Delayed:
         """Return the shard as a delayed object."""
         import dask
 
         return dask.delayed(_make, pure=False)(self.number, *self.parts)
 
-    def counted(self, model: Any) -> Any:
-        """Return how many rows a model gets right, and how many there are, by weight, as a delayed object."""
+    def count_right(self, model: BasePerceptron) -> Delayed:
+        """Return, as a delayed object, the weight of the rows that a model predicts correctly, and of all rows."""
         import dask
 
         return dask.delayed(_count, pure=False)(model, self.number, *self.parts)
 
 
-def _make(number: int, X: Any, y: Any, weight: Any) -> Shard:
-    with number_errors(f"partition {number}"):
+def _make(number: int, X: MatrixLike, y: VectorLike, weight: VectorLike) -> Shard:
+    with errors_named(f"partition {number}"):
         return make_shard(X, y, weight)
 
 
-def _count(model: Any, number: int, X: Any, y: Any, weight: Any) -> tuple[float, float]:
+def _count(model: BasePerceptron, number: int, X: MatrixLike, y: VectorLike, weight: VectorLike) -> tuple[float, float]:
     shard = _make(number, X, y, weight)
     if not len(shard.numbers):
         return 0.0, 0.0
@@ -334,41 +345,41 @@ def _count(model: Any, number: int, X: Any, y: Any, weight: Any) -> tuple[float,
     return float(weights @ right), float(weights.sum())
 
 
-def lazily(model: Any, method: str, X: Any, meta: Any) -> Any:
-    """Return what a method of a model answers for a collection, as a collection that is not computed yet."""
+def map_collection(model: BasePerceptron, method: str, X: Collection, meta: NDArray[Any]) -> Collection:
+    """Return the result of a method of a model for a collection, as a lazy collection; ``meta`` is an empty result."""
     if _is_frame(X):
-        answer = _Answer(model, method, frame=True)
-        one = np.zeros((1, *meta.shape[1:])) if method != "predict" else model.classes_[:1]
-        meta = _frame_of(one, X._meta_nonempty.index[:1]).iloc[:0]  # pandas has types of its own for words
-        return X.map_partitions(answer, meta=meta, enforce_metadata=False)
+        call = _MethodCall(model, method, frame=True)
+        row = np.zeros((1, *meta.shape[1:])) if method != "predict" else model.classes_[:1]
+        frame = _frame_of(row, X._meta_nonempty.index[:1]).iloc[:0]  # pandas has string types of its own
+        return X.map_partitions(call, meta=frame, enforce_metadata=False)
     if X.ndim != 2:
         raise ValueError(f"expected X with rows and columns, got a Dask array of shape {X.shape}.")
     if X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
-    answer = _Answer(model, method)
+    call = _MethodCall(model, method)
     if meta.ndim == 1:
-        return X.map_blocks(answer, dtype=meta.dtype, drop_axis=1, meta=meta)
-    return X.map_blocks(answer, dtype=meta.dtype, chunks=(X.chunks[0], (meta.shape[1],)), meta=meta)
+        return X.map_blocks(call, dtype=meta.dtype, drop_axis=1, meta=meta)
+    return X.map_blocks(call, dtype=meta.dtype, chunks=(X.chunks[0], (meta.shape[1],)), meta=meta)
 
 
-def _frame_of(values: Any, index: Any) -> Any:
+def _frame_of(values: NDArray[Any], index: Any) -> Any:
     import pandas
 
     return pandas.Series(values, index=index) if values.ndim == 1 else pandas.DataFrame(values, index=index)
 
 
-class _Answer:
-    """Calls a method of a model on a partition."""
+class _MethodCall:
+    """A method of a model, to be called on a partition, which may be empty."""
 
-    def __init__(self, model: Any, method: str, frame: bool = False) -> None:
+    def __init__(self, model: BasePerceptron, method: str, frame: bool = False) -> None:
         self.model, self.method, self.frame = model, method, frame
 
-    def __call__(self, X: Any) -> Any:
+    def __call__(self, X: MatrixLike) -> Any:
         if not X.shape[0]:
-            columns = len(self.model.classes_)
-            several = self.method != "predict" and columns > 2
-            kind = self.model.classes_.dtype if self.method == "predict" else np.float64
-            found = np.empty((0, columns) if several else 0, kind)
+            n_classes = len(self.model.classes_)
+            several = self.method != "predict" and n_classes > 2
+            dtype = self.model.classes_.dtype if self.method == "predict" else np.float64
+            found = np.empty((0, n_classes) if several else 0, dtype)
         else:
             found = getattr(self.model, self.method)(X)
         return _frame_of(found, X.index) if self.frame else found
@@ -377,78 +388,77 @@ class _Answer:
 class DaskLearner(ClusterLearner):
     """A learner on a Dask cluster."""
 
-    client: Any
+    client: Client | None
 
     def fit(
         self,
-        X: Any,
+        X: Collection,
         y: Any = None,
         sample_weight: Any = None,
-        classes: Any = None,
+        classes: VectorLike = None,
         on_pass: Callable[[Self], Any] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         every: float = 30.0,
         resume: bool = False,
         seeds: Sequence[int] | None = None,
     ) -> Self:
-        """Learn from a Dask array or data frame; each of its partitions is a shard, in their order.
+        """Train on a Dask array or data frame; each partition is a shard, in order.
 
         Parameters
         ----------
         X : Dask array with blocks of NumPy or of SciPy's CSR, or Dask data frame of numbers
-            Blocks need not know their lengths. Columns that are cut are put together again.
+            Blocks may be of unknown length. Columns that are split into blocks are joined.
         y : Dask array or series, or an array
-            A label for each row, cut as the rows are; an array is cut so.
+            A label for each row, partitioned as the rows are; an array is partitioned to match.
         sample_weight : the same, optional
-            Scales the step that an update makes; rows of weight 0 are not visited.
+            Scales the step of each update; rows of weight 0 are not visited.
         classes : array, optional
-            Classes that may not occur.
+            All classes, if some may be missing from the rows.
         on_pass, checkpoint, every, resume, seeds
             As for ``fit_shards``.
         """
-        loaders = [PairShard(*parts) for parts in partitions(X, y, sample_weight)]
         settings = classes, on_pass, checkpoint, every, resume, seeds
-        return self._fit_loaders([loader.delayed() for loader in loaders], *settings)
+        return self._fit_loaders([part.delayed() for part in partitions(X, y, sample_weight)], *settings)
 
     def _engine(self) -> DaskEngine:
         return DaskEngine(find_client(self.client), self.timeout)
 
-    def _joined(self, loaders: Sequence[Any]) -> Any:
+    def _join(self, loaders: Sequence[Loader]) -> Loader:
         if len(loaders) > 1 and hasattr(loaders[0], "__dask_graph__"):
             import dask
 
             return dask.delayed(join_shards)(list(loaders))
-        return super()._joined(loaders)
+        return super()._join(loaders)
 
-    def predict(self, X: Any) -> Any:
-        """Return the class of each row: at once for arrays, as a lazy Dask collection for Dask's."""
+    def predict(self, X: MatrixLike) -> Any:
+        """Return the class of each row; for a Dask collection, as a lazy collection."""
         if not is_collection(X):
             return super().predict(X)
-        return lazily(self.to_local(), "predict", X, self.classes_[:0])
+        return map_collection(self.to_local(), "predict", X, self.classes_[:0])
 
-    def decision_function(self, X: Any) -> Any:
-        """Return the activation of each row: at once for arrays, as a lazy Dask collection for Dask's."""
+    def decision_function(self, X: MatrixLike) -> Any:
+        """Return the activation of each row; for a Dask collection, as a lazy collection."""
         if not is_collection(X):
             return super().decision_function(X)
         shape = (0,) if len(self.state_.w) == 1 else (0, len(self.state_.w))
-        return lazily(self.to_local(), "decision_function", X, np.empty(shape))
+        return map_collection(self.to_local(), "decision_function", X, np.empty(shape))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of rows whose class is predicted, each counted with its weight if there are weights."""
+    def score(self, X: MatrixLike, y: VectorLike = None, sample_weight: VectorLike = None) -> float:
+        """Return the accuracy: the share of rows that are predicted correctly, by weight if weights are given."""
         if not is_collection(X):
             return super().score(X, y, sample_weight)
         import dask
 
         model = self.to_local()
-        parts = [PairShard(*pair).counted(model) for pair in partitions(X, y, sample_weight)]
+        parts = [part.count_right(model) for part in partitions(X, y, sample_weight)]
         counted = dask.compute(*parts) if self.client is None else self.client.compute(parts, sync=True)
-        right, all_rows = np.sum(counted, axis=0)
-        if not all_rows > 0:
+        right, total = np.sum(counted, axis=0)
+        if not total > 0:
             raise ValueError("expected rows to score, got none, or only rows of weight 0.")
-        return float(right / all_rows)
+        return float(right / total)
 
     def __getstate__(self) -> dict[str, Any]:
-        return without(self, "client")
+        return state_without(self, "client")
 
     def __sklearn_clone__(self) -> Self:
         parameters = self.get_params(deep=False)
@@ -461,17 +471,22 @@ class DaskPerceptron(DaskLearner, Perceptron):
     Parameters
     ----------
     mode : "exact" or "mix"
-        Whether the weights visit one shard after the other, so that the model is that of ``fit_stream`` on one machine;
-        or all shards are trained at once from the same weights, and the mean of theirs starts the next round.
+        In "exact" mode the weights visit one shard after the other, which gives the model that ``fit_stream`` gives on
+        one machine. In "mix" mode all shards are trained at once from the same weights, and the next round starts from
+        the mean of the results (iterative parameter mixing).
     n_shards : int
-        For ``mode="mix"``: how many shards there are. More of them cost accuracy; the number of workers does not
-        matter.
+        The number of shards for ``mode="mix"``, by default 8. More shards cost accuracy; the number of workers does
+        not matter.
     timeout : float
-        The most seconds to wait while the cluster has no worker.
+        The most seconds to wait while the cluster has no worker, by default 60.
     client : distributed.Client, optional
         By default the client made last. It is not pickled with the model.
 
-    All others are those of `Perceptron`.
+    The other parameters are those of `Perceptron`.
+
+    See Also
+    --------
+    RayPerceptron : The same on a Ray cluster.
     """
 
     __init__ = with_parameters(Perceptron, client=None)
@@ -483,8 +498,8 @@ class DaskAveragedPerceptron(DaskLearner, AveragedPerceptron):
     __init__ = with_parameters(AveragedPerceptron, client=None)
 
 
-def find_client(client: Any) -> Any:
-    """Return the client, or the default one; a ClusterError where there is none that can be used."""
+def find_client(client: Client | None) -> Client:
+    """Return the client, or the default one; a ClusterError if there is none."""
     try:
         import distributed
     except ImportError:
@@ -499,9 +514,9 @@ def find_client(client: Any) -> Any:
                 "there is no Dask client: make one first, for instance with distributed.Client(), or give client=."
             ) from None
     if not isinstance(client, distributed.Client):
-        raise ParameterError(Setting("client"), f" must be a distributed.Client, got a {type(client).__name__}.")
+        raise ParameterError("{client} must be a distributed.Client, got a {kind}.", kind=type(client).__name__)
     if client.asynchronous:
         raise ParameterError(
-            Setting("client"), " must not be asynchronous: make it with distributed.Client(), and train in a thread."
+            "{client} must not be asynchronous: make it with distributed.Client(), and train in a thread."
         )
     return client

@@ -1,20 +1,24 @@
-"""What a cluster has to do for training: load shards, call functions where they lie, and hand results back in order."""
+"""The interface between training and a cluster: load shards, call functions where they lie, fetch results in order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
-Handle = Any
-"""A result that lies on the cluster, or will."""
+Handle: TypeAlias = Any
+"""A result on the cluster, finished or not, in the engine's own type."""
+Function: TypeAlias = Callable[..., object]
+"""A pure function whose first argument is a shard."""
+Progress: TypeAlias = Callable[[int], None]
+"""Called from time to time with the number of calls that have finished."""
 
 
 class WorkLost(Exception):
-    """Results that workers had are gone with these; what made them can be called again."""
+    """Results were lost with their workers. The calls that made them can be repeated."""
 
 
 class ClusterError(RuntimeError):
-    """A cluster that cannot be worked with: one sentence that says why, and what to do."""
+    """The cluster cannot be used. The message says why and what to do."""
 
 
 class Engine(Protocol):
@@ -22,84 +26,81 @@ class Engine(Protocol):
 
     @property
     def shards(self) -> int:
-        """How many shards have been loaded."""
+        """The number of shards that have been loaded."""
 
     def load(self, loaders: Sequence[Any]) -> None:
-        """Have each shard loaded on some worker, to stay there; `call` names them by their places."""
+        """Load each shard on some worker, where it stays; `call` refers to it by its index."""
 
-    def share(self, value: Any) -> Handle:
+    def share(self, value: object) -> Handle:
         """Return a handle of a value that several calls take, so that it is sent once."""
 
-    def call(self, function: Callable[..., Any], shard: int, *arguments: Any) -> Handle:
-        """Have ``function(rows of the shard, *arguments)`` called, where arguments may be handles of earlier calls.
+    def call(self, function: Function, shard: int, *arguments: object) -> Handle:
+        """Submit ``function(shard, *arguments)``, where arguments may be handles of earlier calls.
 
-        Functions are pure, so a call may be made more than once.
+        Functions are pure, so a call may be repeated.
         """
 
-    def fetch(self, handles: Sequence[Handle], progress: Callable[[int], None] | None = None) -> list[Any]:
-        """Return the results, in order. An error of the function is raised, and `WorkLost` where workers died.
+    def fetch(self, handles: Sequence[Handle], progress: Progress | None = None) -> list[Any]:
+        """Return the results, in order. Raises the error of a function, and `WorkLost` if workers died."""
 
-        ``progress`` is called from time to time with how many calls have ended.
-        """
-
-    def ended(self, handles: Sequence[Handle]) -> list[bool]:
-        """Return for each of these calls whether it has ended."""
+    def finished(self, handles: Sequence[Handle]) -> list[bool]:
+        """Return for each of these calls whether it has finished."""
 
     def recover(self) -> None:
-        """After `WorkLost`: have shards that are gone loaded again."""
+        """Load lost shards again, after `WorkLost`."""
 
     @property
     def workers(self) -> int:
-        """How many workers there are, at least 1."""
+        """The number of workers, at least 1."""
 
     def fork(self) -> Engine:
-        """Return an engine with the same shards, for another run at the same time; closing it leaves them."""
+        """Return an engine with the same shards for a concurrent run; closing it leaves them loaded."""
 
     def close(self) -> None:
-        """Let the shards go."""
+        """Release the shards."""
 
 
-class InThisProcess:
-    """All in this process, one call after the other: what results of clusters are compared with."""
+class LocalEngine:
+    """This process as an engine, one call after the other: the reference for results of clusters."""
 
     workers = 1
 
     def __init__(self) -> None:
-        self._rows: list[Any] = []
+        self._shards: list[object] = []
 
     @property
     def shards(self) -> int:
-        """How many shards have been loaded."""
-        return len(self._rows)
+        """The number of shards that have been loaded."""
+        return len(self._shards)
 
-    def load(self, loaders: Sequence[Any]) -> None:
+    def load(self, loaders: Sequence[Callable[[], object]]) -> None:
         """Load the shards."""
-        self._rows = [loader() for loader in loaders]
+        self._shards = [loader() for loader in loaders]
 
-    def share(self, value: Any) -> Handle:
+    def share(self, value: object) -> Handle:
         """Return the value."""
         return value
 
-    def call(self, function: Callable[..., Any], shard: int, *arguments: Any) -> Handle:
-        """Call the function at once; its result is the handle."""
-        return function(self._rows[shard], *arguments)
+    def call(self, function: Function, shard: int, *arguments: object) -> Handle:
+        """Call the function now; its result is the handle."""
+        return function(self._shards[shard], *arguments)
 
-    def fetch(self, handles: Sequence[Handle], progress: Callable[[int], None] | None = None) -> list[Any]:
+    def fetch(self, handles: Sequence[Handle], progress: Progress | None = None) -> list[Any]:
         """Return the results."""
         return list(handles)
 
-    def ended(self, handles: Sequence[Handle]) -> list[bool]:
-        """Return that all have ended."""
+    def finished(self, handles: Sequence[Handle]) -> list[bool]:
+        """Return True for each call."""
         return [True] * len(handles)
 
     def recover(self) -> None:
-        """Raise a ClusterError: nothing is ever lost here."""
+        """Raise a ClusterError: nothing can be lost here."""
         raise ClusterError("work in this process cannot be lost.")
 
-    def fork(self) -> InThisProcess:
-        """Return this engine: its calls are made at once."""
+    def fork(self) -> LocalEngine:
+        """Return this engine, since its calls are made at once."""
         return self
 
     def close(self) -> None:
-        """Let the shards go."""
-        self._rows = []
+        """Release the shards."""
+        self._shards = []

@@ -1,4 +1,4 @@
-"""What learners on all kinds of clusters share: shards in, a local model out."""
+"""Base class of the learners on clusters: it trains on shards and becomes a local model."""
 
 from __future__ import annotations
 
@@ -7,28 +7,40 @@ import os
 from collections.abc import Callable, Sequence
 from copy import copy
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from rosenblatt.distributed.engines import Engine
-from rosenblatt.distributed.runs import checked_options, runs_of, train_together
-from rosenblatt.distributed.shards import ShardFacts, ShardOf, ShardSet, joined_loader, shard_loaders
+from rosenblatt.distributed.runs import checked_options, run_factory, train_together
+from rosenblatt.distributed.shards import (
+    GivenShard,
+    ShardFacts,
+    ShardSet,
+    file_loaders,
+    join_loaders,
+    restore_counts,
+    shard_loaders,
+)
 from rosenblatt.estimators.base import BasePerceptron, restored_on_error
 from rosenblatt.estimators.validation import attach_preparation
-from rosenblatt.messages import ParameterError, Setting, check_positive
+from rosenblatt.messages import ParameterError, check_positive
 from rosenblatt.training.batches import trained_rows
 from rosenblatt.training.observers import Callback, Observer
 from rosenblatt.training.options import RunOptions, draw_seed
+from rosenblatt.training.rows import VectorLike
 from rosenblatt.training.train import Checkpointing
 
 _COMMON = {"mode": "exact", "n_shards": 8, "timeout": 60.0}
-"""Parameters that learners on clusters have besides those of the local ones."""
+"""Parameters of all learners on clusters, besides those of the local learner."""
+TrainedRows: TypeAlias = Callable[[int, int], NDArray[np.bool_]]
+"""Returns which of ``n`` rows from number ``first`` on are not held out."""
 
 
-def with_parameters(local: type, **more: Any) -> Callable[..., None]:
-    """Return a constructor with the parameters of a local learner, those of all clusters, and some more."""
+def with_parameters(local: type, **more: object) -> Callable[..., None]:
+    """Return a constructor with the parameters of a local learner, those of all clusters, and ``more``."""
     extra = _COMMON | more
     known = list(inspect.signature(local).parameters.values())
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -36,7 +48,7 @@ def with_parameters(local: type, **more: Any) -> Callable[..., None]:
     own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     signature = inspect.Signature([own, *known, *added])
 
-    def __init__(self: Any, *arguments: Any, **parameters: Any) -> None:
+    def __init__(self: object, *arguments: object, **parameters: object) -> None:
         given = signature.bind(self, *arguments, **parameters)
         for name, default in extra.items():
             setattr(self, name, given.arguments.pop(name, default))
@@ -47,10 +59,10 @@ def with_parameters(local: type, **more: Any) -> Callable[..., None]:
 
 
 class ClusterLearner(BasePerceptron):
-    """A learner whose rows lie in shards on a cluster; a subclass says on what kind.
+    """A learner whose rows lie in shards on a cluster; a subclass provides the engine.
 
-    ``mode="exact"`` gives what ``fit_stream`` gives on one machine, bit for bit. ``mode="mix"`` trains all shards at
-    once and takes the mean, which depends on the shards alone.
+    ``mode="exact"`` gives the model that ``fit_stream`` gives on one machine, bit for bit. ``mode="mix"`` trains all
+    shards at once and takes the mean; the result depends on the shards alone.
     """
 
     mode: str
@@ -64,63 +76,61 @@ class ClusterLearner(BasePerceptron):
     def fit_shards(
         self,
         shards: Sequence[Any],
-        classes: Any = None,
-        on_pass: Callable[[Self], Any] | None = None,
+        classes: VectorLike = None,
+        on_pass: Callable[[Self], object] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         every: float = 30.0,
         resume: bool = False,
         seeds: Sequence[int] | None = None,
     ) -> Self:
-        """Learn from shards that are loaded where they will stay.
+        """Train on shards, each of which is loaded on a worker and stays there.
 
         Parameters
         ----------
         shards : list
-            Each is (X, y) or (X, y, sample_weight), or a function without arguments that returns such a pair; functions
-            are called on workers. Rows count in the order of the shards.
+            Each is (X, y) or (X, y, sample_weight), or a function without arguments that returns one of these;
+            functions are called on workers. Rows are numbered in the order of the shards.
         classes : array, optional
-            Classes that may not occur.
+            All classes, if some may be missing from the rows.
         on_pass : callable, optional
-            Called with the model after each pass; training ends where it returns True.
+            Called with the model after each pass; training ends when it returns True.
         checkpoint, every, resume
             As for ``fit_stream``; written between passes and, in exact mode, between shards.
         seeds : list of int, optional
-            Train a model for each ``random_state`` at once, all workers busy. This one is that of the first, and
-            ``models_`` has all of them, as local learners.
+            Train one model for each of these values of ``random_state``, all at the same time. This model becomes the
+            first of them, and ``models_`` holds all of them as local learners.
         """
         settings = classes, on_pass, checkpoint, every, resume, seeds
-        return self._fit_loaders([ShardOf(shard, number) for number, shard in enumerate(shards)], *settings)
+        return self._fit_loaders([GivenShard(shard, number) for number, shard in enumerate(shards)], *settings)
 
     def fit_files(
         self,
-        path: Any,
-        classes: Any = None,
-        on_pass: Callable[[Self], Any] | None = None,
+        path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        classes: VectorLike = None,
+        on_pass: Callable[[Self], object] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         every: float = 30.0,
         resume: bool = False,
         seeds: Sequence[int] | None = None,
         **options: Any,
     ) -> Self:
-        """Learn from files that all workers can read under the same names, each of them a shard.
+        """Train on files that all workers can read under the same names; each file is a shard.
 
         Parameters
         ----------
         path : str, path or list of them
-            Files, or patterns such as ``part-*.parquet``, in every format that ``data.open`` reads.
+            Files, or patterns such as ``part-*.parquet``, in any format that ``data.open`` reads.
         classes, on_pass, checkpoint, every, resume, seeds
             As for ``fit_shards``.
         **options
-            As for ``data.open``: ``target`` for tables, and so on. The schema of a table comes from its first rows, as
-            there, and holds for all files.
+            As for ``data.open``, such as ``target`` for tables. The schema of a table is inferred from its first rows,
+            as there, and applies to all files.
         """
-        from rosenblatt.distributed.shards import file_loaders, restore_counts
-
         scaled = options.get("scale") not in (None, "none")
         if scaled and seeds is not None and self.early_stopping:
             raise ParameterError(
-                Setting("seeds"),
-                " hold out different rows, and a scale is that of the others: leave it out, or train one by one.",
+                "{seeds} hold out different rows, and the scale depends on the other rows: leave out the scale, or "
+                "train with one seed at a time."
             )
         stream, loaders = file_loaders(path, options, self._trained_rows() if scaled else None)
         settings = classes, on_pass, checkpoint, every, resume, seeds
@@ -129,8 +139,8 @@ class ClusterLearner(BasePerceptron):
             attach_preparation(model, stream)
         return self
 
-    def _trained_rows(self) -> Callable[[int, int], Any] | None:
-        """Return what says which rows are not held out, as a scale is that of these; None if none are held out."""
+    def _trained_rows(self) -> TrainedRows | None:
+        """Return the rows that are not held out, which determine the scale; None if no rows are held out."""
         options = self._cluster_options()
         if not options.early_stopping:
             return None
@@ -138,24 +148,24 @@ class ClusterLearner(BasePerceptron):
             return trained_rows(int(self.state_.seed), options.validation_fraction)
         if not isinstance(options.random_state, Integral):
             raise ParameterError(
-                "a scale is found before rows are held out, so early stopping needs a whole number as ",
-                Setting("random_state"),
-                f" here, got {options.random_state!r}.",
+                "the scale is computed before rows are held out, so early stopping needs an integer as {random_state}, "
+                "got {got}.",
+                got=repr(options.random_state),
             )
         return trained_rows(draw_seed(options.random_state), options.validation_fraction)
 
     def _fit_loaders(
         self,
         loaders: Sequence[Any],
-        classes: Any,
-        on_pass: Callable[[Self], Any] | None,
+        classes: VectorLike,
+        on_pass: Callable[[Self], object] | None,
         checkpoint: str | os.PathLike[str] | None,
         every: float,
         resume: bool,
         seeds: Sequence[int] | None = None,
         on_loaded: Callable[[Sequence[ShardFacts]], None] | None = None,
     ) -> Self:
-        """Have the shards loaded, and train on them."""
+        """Load the shards and train on them."""
         options = self._cluster_options()
         checkpoints = Checkpointing.asked(checkpoint, type(self)._learner_name(), every, resume)
         if not len(loaders):
@@ -164,12 +174,11 @@ class ClusterLearner(BasePerceptron):
             np.ndim(seeds) != 1 or not len(seeds) or checkpoint is not None or on_pass is not None
         ):
             raise ParameterError(
-                Setting("seeds"),
-                " needs at least one seed, and goes with neither checkpoint nor on_pass: leave these out.",
+                "{seeds} must have at least one seed and works with neither checkpoint nor on_pass: leave these out."
             )
         engine = self._engine()
         try:
-            engine.load(shard_loaders(loaders, self.mode, self.n_shards, self._joined))
+            engine.load(shard_loaders(loaders, self.mode, self.n_shards, self._join))
             with restored_on_error(self):
                 self.__dict__.pop("models_", None)
                 shards = ShardSet(engine, classes, self.mode, options.class_weight)
@@ -181,19 +190,19 @@ class ClusterLearner(BasePerceptron):
                 if checkpoints is not None:
                     checkpoints.feature_names = lambda: shards.names
                 self._note_features(shards)
-                make_run = runs_of(self.mode, None if checkpoint is None else every)
+                make_run = run_factory(self.mode, None if checkpoint is None else every)
                 return self._train(shards, options, observers, checkpoints=checkpoints, make_run=make_run)
         finally:
             engine.close()
 
     def _fit_seeds(self, shards: ShardSet, seeds: Sequence[int]) -> Self:
-        """Train a model for each seed at once; this one becomes the first of them."""
+        """Train a model for each seed, all at the same time; this model becomes the first of them."""
         models = [clone(self).set_params(random_state=seed, warm_start=False, verbose=0) for seed in seeds]
 
         def train(model: Self, observer: Observer) -> None:
             own = shards.fork()
             model._note_features(own)
-            model._train(own, model._cluster_options(), [observer], make_run=runs_of(self.mode, None))
+            model._train(own, model._cluster_options(), [observer], make_run=run_factory(self.mode, None))
 
         train_together(train, models)
         for name in [name for name in vars(self) if name.endswith("_")]:
@@ -203,14 +212,12 @@ class ClusterLearner(BasePerceptron):
         return self
 
     def _note_features(self, shards: ShardSet) -> None:
-        """Note the names of the features; a ValueError where training would go on with others."""
+        """Set the names of the features; a ValueError if a warm start would continue with others."""
         if self._is_warm():
             if self.state_.mixed_shards not in (0, sum(facts.rows > 0 for facts in shards.facts)):
                 raise ParameterError(
-                    "the number of shards has changed since they were mixed, so training cannot go on: give as many as "
-                    "before, or fit from the start (",
-                    Setting("warm_start", False),
-                    ").",
+                    "the number of shards has changed since they were mixed, so training cannot continue: give the "
+                    "same number of shards, or fit from the start ({warm_start=False})."
                 )
             names = getattr(self, "feature_names_in_", None)
             shards.check_features(self.n_features_in_, None if names is None else names.tolist())
@@ -220,23 +227,21 @@ class ClusterLearner(BasePerceptron):
         if shards.names is not None:
             self.feature_names_in_ = np.array(shards.names, object)
 
-    def _fixed_parameters(self) -> list[tuple[str, Any, Any]]:
+    def _fixed_parameters(self) -> list[tuple[str, object, object]]:
         then = "mix" if self.state_.mixed_shards else "exact"
         return [("mode", then, self.mode), *super()._fixed_parameters()]
 
     def _cluster_options(self) -> RunOptions:
-        """Return the parameters for training, checked."""
+        """Return the validated parameters for training."""
         check_positive("timeout", self.timeout)
         return checked_options(self._options(), self.mode, self.n_shards)
 
-    def _joined(self, loaders: Sequence[Any]) -> Any:
-        """Return a loader of the rows of several."""
-        return joined_loader(loaders)
-
-    # the model at the end
+    def _join(self, loaders: Sequence[Any]) -> Any:
+        """Return one loader for the rows of several."""
+        return join_loaders(loaders)
 
     def to_local(self) -> Any:
-        """Return the local learner with what was learned: it knows nothing of a cluster."""
+        """Return a local learner with the same parameters and fitted attributes, independent of any cluster."""
         local = next(base for base in type(self).__mro__ if base.__name__ == type(self)._learner_name())
         names = inspect.signature(local).parameters
         model = local(**{name: getattr(self, name) for name in names})
@@ -244,11 +249,11 @@ class ClusterLearner(BasePerceptron):
         return model
 
 
-def _learned(model: Any) -> dict[str, Any]:
-    """Return what training has set of a model."""
+def _learned(model: BasePerceptron) -> dict[str, Any]:
+    """Return the attributes that training has set."""
     return {name: value for name, value in vars(model).items() if name.endswith("_") or name.startswith("_early")}
 
 
-def without(model: Any, *names: str) -> dict[str, Any]:
-    """Return what is pickled of a model: all but some parameters, which are None in the copy."""
+def state_without(model: BasePerceptron, *names: str) -> dict[str, Any]:
+    """Return the attributes of a model for pickling, with None for the parameters ``names``."""
     return copy(model.__dict__) | dict.fromkeys(names)

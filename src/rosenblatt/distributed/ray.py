@@ -1,22 +1,26 @@
-"""Perceptrons on Ray: the parameters and the answers of the local ones, for rows that lie on a cluster."""
+"""Perceptrons on a Ray cluster: the same parameters and results as the local ones, for rows that lie on workers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from rosenblatt.distributed.engines import ClusterError, Handle, WorkLost
+from rosenblatt.distributed.engines import ClusterError, Function, Progress, WorkLost
 from rosenblatt.distributed.learners import ClusterLearner, with_parameters
+from rosenblatt.distributed.shards import Shard
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
 
-# Ray as an engine: shards are objects that hold rows, calls are tasks on them, and Ray repeats those that are lost.
+if TYPE_CHECKING:
+    from ray import ObjectRef
+
+# Ray as an engine: a shard is an object that holds rows, a call is a task on it, and Ray repeats lost tasks.
 
 
 _POLL = 0.5
-"""Seconds between two looks at the cluster."""
+"""Seconds between two checks of the cluster."""
 _RETRIES = 3
-"""How often Ray itself repeats a call whose worker has died, each time that it is made."""
+"""How often Ray repeats a task whose worker has died."""
 
 
 class RayEngine:
@@ -25,23 +29,23 @@ class RayEngine:
     Parameters
     ----------
     timeout : float
-        The most seconds without any processor to work on.
+        The most seconds without any processor.
     """
 
     def __init__(self, timeout: float) -> None:
         self.timeout = timeout
-        self._loaders: list[Any] = []
-        self._rows: list[Any] = []
-        self._tasks: dict[Callable[..., Any], Any] = {}
+        self._loaders: list[Callable[[], Shard]] = []
+        self._shards: list[ObjectRef] = []
+        self._tasks: dict[Function, Any] = {}
 
     @property
     def shards(self) -> int:
-        """How many shards are loaded."""
+        """The number of shards that have been loaded."""
         return len(self._loaders)
 
     @property
     def workers(self) -> int:
-        """How many tasks run at a time, at least 1."""
+        """The number of tasks that run at a time, at least 1."""
         return max(1, self._processors())
 
     def _processors(self) -> int:
@@ -56,45 +60,42 @@ class RayEngine:
         if not ray.is_initialized():
             raise ClusterError(
                 "the Ray cluster is gone: start it again with ray.init(), and train again (with a checkpoint, "
-                "resume=True goes on from it)."
+                "resume=True continues from it)."
             )
 
-    def _task(self, function: Callable[..., Any]) -> Any:
+    def _task(self, function: Function) -> Any:
         import ray
 
         if function not in self._tasks:
             self._tasks[function] = ray.remote(num_cpus=1, max_retries=_RETRIES)(function)
         return self._tasks[function]
 
-    def load(self, loaders: Sequence[Any]) -> None:
-        """Have each shard loaded."""
+    def load(self, loaders: Sequence[Callable[[], Shard]]) -> None:
+        """Load each shard."""
         self._loaders = list(loaders)
-        self._rows = [self._load(loader) for loader in loaders]
+        self.recover()
 
-    def _load(self, loader: Any) -> Any:
-        return self._submit(_called, loader)
-
-    def share(self, value: Any) -> Handle:
+    def share(self, value: object) -> ObjectRef:
         """Return a reference to the value, which this process keeps."""
         import ray
 
         self._check_cluster()
         return ray.put(value)
 
-    def call(self, function: Callable[..., Any], shard: int, *arguments: Any) -> Handle:
-        """Have a function called; Ray prefers the node where the shard lies."""
-        return self._submit(function, self._rows[shard], *arguments)
+    def call(self, function: Function, shard: int, *arguments: object) -> ObjectRef:
+        """Submit a call; Ray prefers the node where the shard lies."""
+        return self._submit(function, self._shards[shard], *arguments)
 
-    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def _submit(self, function: Function, *arguments: object) -> ObjectRef:
         self._check_cluster()
         return self._task(function).remote(*arguments)
 
-    def fetch(self, handles: Sequence[Handle], progress: Callable[[int], None] | None = None) -> list[Any]:
-        """Return the results in order."""
+    def fetch(self, handles: Sequence[ObjectRef], progress: Progress | None = None) -> list[Any]:
+        """Return the results, in order."""
         import ray
 
-        found: dict[Any, Any] = {}
-        left, seen = list(handles), monotonic()
+        found: dict[ObjectRef, Any] = {}
+        left, last_seen = list(handles), monotonic()
         while left:
             self._check_cluster()
             done, left = ray.wait(left, num_returns=len(left), timeout=_POLL)
@@ -102,25 +103,25 @@ class RayEngine:
             if progress is not None:
                 progress(len(found))
             if done or self._processors():
-                seen = monotonic()
-            elif monotonic() - seen > self.timeout:
+                last_seen = monotonic()
+            elif monotonic() - last_seen > self.timeout:
                 raise ClusterError(
-                    f"the cluster has had no processor to work on for {self.timeout:g} seconds: add a node, and train "
-                    "again (with a checkpoint, resume=True goes on from it)."
+                    f"the cluster has had no processor for {self.timeout:g} seconds: add a node, and train again (with "
+                    "a checkpoint, resume=True continues from it)."
                 )
         return [found[handle] for handle in handles]
 
-    def _results(self, handles: Sequence[Handle]) -> list[Any]:
-        """Return the results of calls that have ended."""
+    def _results(self, handles: Sequence[ObjectRef]) -> list[Any]:
+        """Return the results of calls that have finished."""
         import ray
 
         try:
             return ray.get(list(handles), timeout=self.timeout)
         except ray.exceptions.RayError as fault:
-            raise _meaning(fault) from None
+            raise _cause(fault) from None
 
-    def ended(self, handles: Sequence[Handle]) -> list[bool]:
-        """Return for each of these calls whether it has ended."""
+    def finished(self, handles: Sequence[ObjectRef]) -> list[bool]:
+        """Return for each of these calls whether it has finished."""
         import ray
 
         if not handles:
@@ -129,29 +130,29 @@ class RayEngine:
         return [handle in done for handle in handles]
 
     def recover(self) -> None:
-        """Have all shards loaded again: Ray gave up to repeat what was lost."""
-        self._rows = [self._load(loader) for loader in self._loaders]
+        """Load all shards again, after Ray has given up repeating the tasks that made them."""
+        self._shards = [self._submit(_load, loader) for loader in self._loaders]
 
     def fork(self) -> RayEngine:
-        """Return an engine with the same shards, whose calls are its own."""
+        """Return an engine with the same shards and calls of its own."""
         other = RayEngine(self.timeout)
-        other._loaders, other._rows = self._loaders, list(self._rows)
+        other._loaders, other._shards = self._loaders, list(self._shards)
         return other
 
     def close(self) -> None:
-        """Let the shards go; calls that no one waits for any more run to their end.
+        """Release the shards; calls that are still running finish.
 
-        They are not cancelled: in Ray 2.60 that ends the driver where one of them is just done.
+        They are not cancelled, because in Ray 2.60 that ends the driver if one of them has just finished.
         """
-        self._rows = []
+        self._shards = []
 
 
-def _called(loader: Callable[[], Any]) -> Any:
+def _load(loader: Callable[[], Shard]) -> Shard:
     return loader()
 
 
-def _meaning(fault: Any) -> Exception:
-    """Return the error of a call, as it was raised there; `WorkLost` for all that befalls workers."""
+def _cause(fault: Exception) -> Exception:
+    """Return the error that a call raised, or `WorkLost` if its worker failed."""
     from ray.exceptions import RayError, RaySystemError, RayTaskError
 
     while isinstance(fault, RayTaskError) and isinstance(fault.cause, Exception):
@@ -161,8 +162,8 @@ def _meaning(fault: Any) -> Exception:
     first_line = str(fault).strip().partition("\n")[0]
     if isinstance(fault, RaySystemError):
         return ClusterError(
-            f"a worker could not read what it was sent ({first_line}): what this process imports has to be there on "
-            "all nodes, in the same versions."
+            f"a worker could not read what it was sent ({first_line}): install what this process imports on all nodes, "
+            "in the same versions."
         )
     return WorkLost(f"{type(fault).__name__}: {first_line}")
 
@@ -172,10 +173,10 @@ class RayLearner(ClusterLearner):
 
     address: str | None
 
-    def fit(self, X: Any, y: Any = None, *arguments: Any, **options: Any) -> Self:
-        """Raise a TypeError: rows of a Ray cluster come as shards or as files."""
+    def fit(self, X: object, y: object = None, *arguments: object, **options: object) -> Self:
+        """Raise a TypeError: on a Ray cluster, rows are given as shards or as files."""
         raise TypeError(
-            "on Ray, rows come as shards or as files: use fit_shards([(X, y), ...]), with pairs or functions that "
+            "on Ray, rows are given as shards or as files: use fit_shards([(X, y), ...]), with pairs or functions that "
             "return them, or fit_files(...)."
         )
 
@@ -190,16 +191,20 @@ class RayLearner(ClusterLearner):
 
 
 class RayPerceptron(RayLearner, Perceptron):
-    """`Perceptron` for rows on a Ray cluster: the same parameters, and in exact mode the same bits.
+    """`Perceptron` for rows on a Ray cluster: the same parameters and, in exact mode, the same bits.
 
     Parameters
     ----------
     mode, n_shards, timeout
         As for `DaskPerceptron`.
     address : str, optional
-        The cluster to connect to where ``ray.init`` has not been called; by default one on this machine is started.
+        The cluster to connect to if ``ray.init`` has not been called; by default one is started on this machine.
 
-    All others are those of `Perceptron`.
+    The other parameters are those of `Perceptron`.
+
+    See Also
+    --------
+    DaskPerceptron : The same on a Dask cluster.
     """
 
     __init__ = with_parameters(Perceptron, address=None)

@@ -1,8 +1,8 @@
-"""Exact training on a cluster: the rows stay where they are, and the state visits one shard after the other.
+"""Training runs on a cluster: the exact run moves the state from shard to shard, the mixing run averages all shards.
 
-A visit is a pure function of a shard and of what the visit before left: the state of the run, how far its pass has
-come, and the rows of a window that the next shard completes. So a pass is the pass of `TrainingRun` on all rows in
-their order, on however many workers, and a visit that is lost is made again.
+In an exact run, a visit is a pure function of a shard and of the transfer that the visit before returned: the state,
+the position in the pass, and the rows of an unfinished window. So a pass equals the pass of `TrainingRun` on all rows
+in order, for any number of workers, and a lost visit is repeated.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.blocks import Block, is_sparse
-from rosenblatt.distributed.engines import Engine
+from rosenblatt.distributed.engines import Engine, Handle
 from rosenblatt.distributed.shards import Shard, ShardRows, ShardSet
 from rosenblatt.messages import ParameterError, Setting, check_choice, check_integer
 from rosenblatt.training.early_stopping import ValidationSet
@@ -34,16 +34,14 @@ from rosenblatt.training.run import Phase, TrainingRun, new_state
 from rosenblatt.training.state import Outcome, PassState, interrupts_deferred
 from rosenblatt.training.train import MakeRun
 
-# What runs on shards have in common, however these are visited.
-
 
 class ClusterRun(TrainingRun):
-    """A run whose rows are visited elsewhere: what an interrupt cuts short has not come back, and is forgotten."""
+    """A run whose rows are visited on workers: an interrupt discards all visits that have not been returned."""
 
     state: LinearState
 
     def run_pass(self) -> int:
-        """Visit all rows once; a pass of which nothing has come back is as one that was not begun."""
+        """Visit all rows once; if it is interrupted before any visit was returned, undo the start of the pass."""
         state, before = self.state, self.state.counters.copy()
         try:
             return super().run_pass()
@@ -56,22 +54,22 @@ class ClusterRun(TrainingRun):
 
 
 @dataclass
-class Carried:
-    """What travels from shard to shard."""
+class RunTransfer:
+    """The part of a run that is sent from shard to shard."""
 
     state: LinearState
     current: PassState
     labels: LabelSummary
     validation: ValidationSet | None
     """The rows held out so far, in the pass that collects them."""
-    waiting: Block | None = None
-    """The rows of a window that the next shard completes."""
+    leftover: Block | None = None
+    """The rows of an unfinished window, which the next shard completes."""
     ended: bool = False
-    """Whether all classifiers have made as many updates as they may, so that the pass reads no further."""
+    """Whether all classifiers have reached ``max_updates``, so that the pass ends here."""
 
 
-class Place(NamedTuple):
-    """What a visit has to know of its shard, and of the run."""
+class ShardContext(NamedTuple):
+    """The facts about a shard and the run that a visit needs."""
 
     options: RunOptions
     classes: Labels
@@ -79,41 +77,41 @@ class Place(NamedTuple):
     first: int
     """The number of the shard's first row."""
     last: bool
-    """Whether it is the last of the pass."""
+    """Whether it is the last shard of the pass."""
     measures: bool
-    """Whether the ranges of its features are to be told: as large as the weights, they travel only once."""
+    """Whether to return the ranges of the features: as large as the weights, they are sent only once."""
 
 
-def visit_shard(shard: Shard, carried: Carried, place: Place) -> Carried:
-    """Return what travels on after a visit of a shard; what came is left as it was."""
-    if carried.ended:
-        return carried
-    options = place.options
-    rows = ShardRows(shard, place.classes, place.first, place.width, place.last, carried.waiting, options.class_weight)
-    # clusters hand over arrays that cannot be written to, for which a kernel would be compiled once more
-    current = replace(carried.current, active=carried.current.active.copy())
-    run = TrainingRun(carried.state.snapshot(), rows, options, resumed=current, classes=place.classes)
-    run.labels = deepcopy(carried.labels)
-    validation = deepcopy(carried.validation)
+def visit_shard(shard: Shard, transfer: RunTransfer, context: ShardContext) -> RunTransfer:
+    """Return the transfer after a visit of a shard; the given one is not changed."""
+    if transfer.ended:
+        return transfer
+    options, classes, width, first, last, measures = context
+    rows = ShardRows(shard, classes, first, width, last, transfer.leftover, options.class_weight)
+    # clusters deliver read-only arrays, for which numba would compile each kernel once more
+    current = replace(transfer.current, active=transfer.current.active.copy())
+    run = TrainingRun(transfer.state.snapshot(), rows, options, resumed=current, classes=classes)
+    run.labels = deepcopy(transfer.labels)
+    validation = deepcopy(transfer.validation)
     if run.early_stopping is not None:
         if validation is not None:
             run.early_stopping.validation = validation
         run.early_stopping.validation.pending = validation is not None
     run.visit_rows()
-    if run.last_batch is not None and (place.measures or not run.read_all):
+    if run.last_batch is not None and (measures or not run.read_all):
         current.ranges = run.last_ranges()
-    return Carried(cast(LinearState, run.state), current, run.labels, validation, rows.left, not run.read_all)
+    return RunTransfer(cast(LinearState, run.state), current, run.labels, validation, rows.leftover, not run.read_all)
 
 
 class ExactRun(ClusterRun):
-    """A run whose passes walk over the shards of a cluster; all else about it is that of any run.
+    """A run whose passes visit the shards of a cluster one after the other, with the bits of a run on one machine.
 
-    Classifiers that share nothing walk in groups, one for each worker, so that all have something to do.
+    Independent classifiers travel in groups, one for each worker, so that several workers are busy.
 
     Parameters
     ----------
     every : float, optional
-        Seconds after which a pass stops at the end of a shard, so that a checkpoint can be written.
+        Seconds after which a pass pauses at the end of a shard, so that a checkpoint can be written.
     """
 
     source: ShardSet
@@ -128,65 +126,60 @@ class ExactRun(ClusterRun):
         shards = len(self.source.facts)
         shard = self.source.shard_of(self.current.row)
         while shard < shards and self.read_all:
-            end = min(shards, shard + self._shards_at_once())
+            end = min(shards, shard + self._shards_per_checkpoint())
             began = monotonic()
-            self._walk(shard, end)
+            self._visit_shards(shard, end)
             self._shard_seconds = (monotonic() - began) / (end - shard)
             shard = end
             self._notify("on_batch", None)
 
-    def _shards_at_once(self) -> int:
-        """Return how many shards to visit before the run stands still, for a checkpoint to be written if it is due."""
+    def _shards_per_checkpoint(self) -> int:
+        """Return the number of shards to visit before the run pauses for a checkpoint, by the time the last took."""
         if self.every is None:
             return len(self.source.facts)
         return max(1, int(self.every / self._shard_seconds)) if self._shard_seconds else 1
 
-    def _walk(self, shard: int, end: int) -> None:
-        """Visit some shards; a window that goes on after the last of them is left for the next walk."""
+    def _visit_shards(self, start: int, end: int) -> None:
+        """Visit the shards from ``start`` to ``end``; the rows of an unfinished window are visited the next time."""
         source, current = self.source, self.current
-        # a window that began in an earlier shard is visited as a whole
-        begin = min(shard, source.shard_of(current.row))
+        # an unfinished window began in an earlier shard: start there, to visit it as a whole
+        begin = min(start, source.shard_of(current.row))
         options = replace(self.options, verbose=0)
         groups = self._groups()
         stopping = self.early_stopping
         validation = stopping.validation if stopping is not None and stopping.validation.pending else None
-        measured = source.last_filled if current.ranges is None else len(source.facts)
-        started = [Carried(*self._part(members), self.labels, validation) for members in groups]
-
+        first_measured = source.last_filled if current.ranges is None else len(source.facts)
+        initial = [RunTransfer(*self._part(members), self.labels, validation) for members in groups]
         is_shown = any(type(observer).on_slice is not Observer.on_slice for observer in self.observers)
-        shown = VisitsShown(
+        shown = VisitProgress(
             source.engine, lambda rows: self._notify("on_slice", None, source.starts[begin] + rows // len(groups))
         )
 
-        def calls() -> list[Any]:
-            handles: list[Any] = list(started)
+        def calls() -> list[Handle]:
+            # a chain of calls for each group: the transfer that one visit returns is an argument of the next
+            handles: list[Handle] = list(initial)
             shown.visits, shown.rows = [], 0
-            for number in range(begin, end):
-                common = options, source.classes, source.width, source.starts[number]
-                place = Place(*common, last=number == self._last(), measures=number >= measured)
-                handles = [source.engine.call(visit_shard, number, handle, place) for handle in handles]
+            for k in range(begin, end):
+                common = options, source.classes, source.width, source.starts[k]
+                context = ShardContext(*common, last=k == len(source.facts) - 1, measures=k >= first_measured)
+                handles = [source.engine.call(visit_shard, k, handle, context) for handle in handles]
                 if is_shown:
-                    shown.visits += [(handle, source.facts[number].rows) for handle in handles]
+                    shown.visits += [(handle, source.facts[k].rows) for handle in handles]
             return handles
 
-        ended = source.gather(calls, shown if is_shown else None)
-        with interrupts_deferred():  # a checkpoint may be written then, of all that came back or of nothing
-            self._take(groups, ended)
-
-    def _last(self) -> int:
-        return len(self.source.facts) - 1
+        returned = source.gather(calls, shown if is_shown else None)
+        with interrupts_deferred():  # a checkpoint holds all of these visits or none
+            self._continue_from(groups, returned)
 
     @property
     def _divides(self) -> bool:
-        """Whether classifiers can travel apart: early stopping judges all of them together."""
+        """Whether classifiers can be trained separately; early stopping judges all of them together."""
         return is_divisible(self.state) and self.early_stopping is None
 
     def _groups(self) -> list[NDArray[np.int64]]:
-        """Return the classifiers that travel together."""
+        """Return the groups of classifiers that are trained separately."""
         active = self.current.active
-        if not self._divides:
-            return [active]
-        if not _have_seen_alike(self.state.counters[active]):
+        if not self._divides or not _have_equal_extremes(self.state.counters[active]):
             return [active]
         return np.array_split(active, max(1, min(len(active), self.source.engine.workers)))
 
@@ -204,115 +197,119 @@ class ExactRun(ClusterRun):
         )
         return take_classifiers(state, members), part
 
-    def _take(self, groups: Sequence[NDArray[np.int64]], ended: Sequence[Carried]) -> None:
-        """Go on from what came back from the last shard."""
+    def _continue_from(self, groups: Sequence[NDArray[np.int64]], returned: Sequence[RunTransfer]) -> None:
+        """Continue from the transfer of each group after the last shard."""
         if self._divides:
-            for members, one in zip(groups, ended, strict=True):
-                put_classifiers(self.state, members, one.state)
+            for members, transfer in zip(groups, returned, strict=True):
+                put_classifiers(self.state, members, transfer.state)
         else:
-            self.state = ended[0].state.snapshot()  # clusters hand over arrays that cannot be written to
-        furthest = max(ended, key=lambda one: one.current.row)
+            self.state = returned[0].state.snapshot()  # clusters deliver read-only arrays
+        furthest = max(returned, key=lambda transfer: transfer.current.row)
         self.current.row = furthest.current.row
         if furthest.current.ranges is not None:
             self.current.ranges = furthest.current.ranges
-        self.labels, self.read_all = furthest.labels, not all(one.ended for one in ended)
-        if self.early_stopping is not None and ended[0].validation is not None:
-            self.early_stopping.validation = ended[0].validation
+        self.labels, self.read_all = furthest.labels, not all(transfer.ended for transfer in returned)
+        if self.early_stopping is not None and returned[0].validation is not None:
+            self.early_stopping.validation = returned[0].validation
 
 
-class VisitsShown:
-    """Tells how far a walk has come, each time that it is called: the rows of all visits that have ended.
+class VisitProgress:
+    """Reports the rows of all finished visits each time it is called.
 
-    A handle keeps the state that a visit leaves on its worker, so it is let go when the visit has been counted.
+    A handle keeps the state that its visit returned on a worker, so it is released once the visit has been counted.
     """
 
-    def __init__(self, engine: Engine, tell: Callable[[int], None]) -> None:
-        self.engine, self.tell = engine, tell
-        self.visits: list[tuple[Any, int]] = []
+    def __init__(self, engine: Engine, report: Callable[[int], None]) -> None:
+        self.engine, self.report = engine, report
+        self.visits: list[tuple[Handle, int]] = []
         self.rows = 0
 
-    def __call__(self, _ended: int) -> None:
-        """Count the visits that have ended since, and tell the sum."""
-        ended = self.engine.ended([handle for handle, _ in self.visits])
-        self.rows += sum(rows for (_, rows), done in zip(self.visits, ended, strict=True) if done)
-        self.visits = [visit for visit, done in zip(self.visits, ended, strict=True) if not done]
-        self.tell(self.rows)
+    def __call__(self, _finished: int) -> None:
+        """Count the visits that have finished since the last call, and report the sum."""
+        finished = self.engine.finished([handle for handle, _ in self.visits])
+        self.rows += sum(rows for (_, rows), done in zip(self.visits, finished, strict=True) if done)
+        self.visits = [visit for visit, done in zip(self.visits, finished, strict=True) if not done]
+        self.report(self.rows)
 
 
-def _have_seen_alike(counters: NDArray[np.void]) -> bool:
-    """Return whether classifiers know of the same longest row; the first one of a pass tells the others of its own."""
+def _have_equal_extremes(counters: NDArray[np.void]) -> bool:
+    """Return whether classifiers have the same longest row and step.
+
+    In a pass, the first classifier measures rows for all others, so classifiers that differ cannot be separated.
+    """
     return all((counters[name] == counters[name][:1]).all() for name in ("radius2", "max_step_norm2", "max_step"))
 
 
-# Iterative parameter mixing (McDonald, Hall and Mann 2010): all shards at once, and the mean of what they learned.
+# Iterative parameter mixing (McDonald, Hall and Mann 2010, figure 3, with uniform mixing weights).
 #
-# In each round every shard starts from the same weights, makes one pass over its own rows, and hands back how far
-# these moved its weights; the next round starts from the mean over all shards that have rows. As updates are made on
-# mistakes only, the paper's theorem 3 bounds them: summed over all rounds, the mean number of mistakes of a shard is
-# at most (R / margin)^2. Means are sums in the order of the shards, so bits depend on the shards alone.
+# In each round n every shard i starts from the same weights w^(avg, n-1), makes one pass over its own rows, and returns
+# its weights w^(i, n) as a difference from the start. The next round starts from w^(avg, n) = 1/S sum_i w^(i, n) over
+# the S shards that have rows. As updates are made on mistakes only, theorem 3 of the paper bounds them: summed over all
+# rounds, the mean number of mistakes of a shard is at most (R / margin)^2. Differences are added in the order of the
+# shards, so the bits of the result depend on the shards alone.
 
 
 Floats = NDArray[np.float64]
 SPARSE_SHARE = 3
-"""Weights are sent as a list of those that changed where these are fewer than one in so many."""
+"""A difference is sent as a list of features if a shard uses fewer than one feature in this many."""
 
 
-class Moves(NamedTuple):
-    """How far weights and their mean over a pass moved: all of them, or those of some features."""
+class WeightDelta(NamedTuple):
+    """The change of the weights and of their average over a pass, for all features or for some."""
 
     features: NDArray[np.int64] | None
-    """Those whose weights may have moved, None where it may be all."""
+    """The features whose weights may have changed, None for all."""
     w: Floats
     average: Floats
 
 
-def moves_of(state: LinearState, start_w: Floats, shard: Shard) -> Moves:
-    """Return how far a pass over a shard has moved the weights from where they started, in the form that is shorter."""
+def weight_delta(state: LinearState, start_w: Floats, shard: Shard) -> WeightDelta:
+    """Return the change of the weights since the start of a pass over a shard, in the shorter form."""
     visits = np.maximum(state.visits, 1.0)[:, None]
     if is_sparse(shard.X) and SPARSE_SHARE * shard.X.nnz < start_w.shape[1]:
         features = np.unique(shard.X.indices).astype(np.int64)
-        moved = state.w[:, features] - start_w[:, features]
-        return Moves(features, moved, moved - state.u[:, features] / visits)
-    moved = state.w - start_w
-    return Moves(None, moved, moved - state.u / visits)
+        change = state.w[:, features] - start_w[:, features]
+        return WeightDelta(features, change, change - state.u[:, features] / visits)
+    change = state.w - start_w
+    return WeightDelta(None, change, change - state.u / visits)
 
 
-def mean_moves(moves: Sequence[Moves], d: int) -> Moves:
-    """Return the mean of the moves of several shards, summed in their order."""
-    listed = [one.features for one in moves if one.features is not None]
-    features = np.unique(np.concatenate(listed)) if len(listed) == len(moves) else None
-    shape = len(moves[0].w), d if features is None else len(features)
+def mean_delta(deltas: Sequence[WeightDelta], d: int) -> WeightDelta:
+    """Return the mean of the changes of several shards, summed in their order."""
+    listed = [delta.features for delta in deltas if delta.features is not None]
+    features = np.unique(np.concatenate(listed)) if len(listed) == len(deltas) else None
+    shape = len(deltas[0].w), d if features is None else len(features)
     w, average = np.zeros(shape), np.zeros(shape)
-    for one in moves:
-        places: Any = slice(None)
-        if one.features is not None:
-            places = one.features if features is None else np.searchsorted(features, one.features)
-        w[:, places] += one.w
-        average[:, places] += one.average
-    return Moves(features, w / len(moves), average / len(moves))
+    for delta in deltas:
+        columns: NDArray[np.int64] | slice = slice(None)
+        if delta.features is not None:
+            columns = delta.features if features is None else np.searchsorted(features, delta.features)
+        w[:, columns] += delta.w
+        average[:, columns] += delta.average
+    return WeightDelta(features, w / len(deltas), average / len(deltas))
 
 
 class Round(NamedTuple):
-    """What a shard has to know to make its pass."""
+    """The parameters of a shard's pass in a round."""
 
     options: RunOptions
     classes: Labels
     active: NDArray[np.int64]
     """The classifiers that take part."""
     number: int
-    """How many rounds were before."""
+    """The number of rounds before this one."""
     first: int
     """The number of the shard's first row among all rows."""
     collects: bool
-    """Whether rows that are held out are to be sent along."""
+    """Whether to return the rows that are held out."""
     measures: bool
-    """Whether the ranges of the features are to be told."""
+    """Whether to return the ranges of the features."""
 
 
-class Learned(NamedTuple):
-    """What a shard hands back."""
+class ShardResult(NamedTuple):
+    """The result of a shard's pass in a round."""
 
-    moves: Moves
+    weights: WeightDelta
     b: Floats
     average_b: Floats
     counters: NDArray[np.void]
@@ -322,14 +319,14 @@ class Learned(NamedTuple):
     ranges: Floats | None
 
 
-def make_pass(shard: Shard, start: Weights, task: Round) -> Learned:
-    """Make a pass over one shard, from the weights that all start with."""
+def train_shard(shard: Shard, start: Weights, task: Round) -> ShardResult:
+    """Make a pass over one shard, starting from the weights that all shards start from."""
     options, (start_w, start_b) = task.options, start
     state = new_state(options, len(task.classes), start_w.shape[1])
     state.start_from(start_w, start_b)
     state.passes = task.number
     rows = ShardRows(shard, task.classes, task.first, start_w.shape[1], class_weight=options.class_weight)
-    # clusters hand over arrays that cannot be written to, for which a kernel would be compiled once more
+    # clusters deliver read-only arrays, for which numba would compile each kernel once more
     current = PassState(row=task.first, active=task.active.copy())
     run = TrainingRun(state, rows, options, resumed=current, classes=task.classes)
     if run.early_stopping is not None:
@@ -337,8 +334,8 @@ def make_pass(shard: Shard, start: Weights, task: Round) -> Learned:
     run.begin_pass()
     run.visit_rows()
     collected = run.early_stopping is not None and task.collects
-    return Learned(
-        moves=moves_of(state, start_w, shard),
+    return ShardResult(
+        weights=weight_delta(state, start_w, shard),
         b=state.b - start_b,
         average_b=state.b - start_b - state.beta / np.maximum(state.visits, 1.0),
         counters=state.counters,
@@ -350,17 +347,17 @@ def make_pass(shard: Shard, start: Weights, task: Round) -> Learned:
 
 
 class MixingRun(ClusterRun):
-    """A run whose passes are rounds of mixing; all else about it is that of any run.
+    """A run whose passes are rounds of iterative parameter mixing.
 
-    The average is that of the last round: the weights of earlier rounds are much worse, and would stay in it.
+    The averaged weights are the average over the last round, because the weights of earlier rounds are much worse.
     """
 
     source: ShardSet
 
     def run(self) -> Outcome:
-        """Make the rounds."""
+        """Run all rounds."""
         best = None if self.early_stopping is None else self.early_stopping.best.state
-        for state in (self.state, best):  # a checkpoint does not say of how many shards its states are the mean
+        for state in (self.state, best):  # a checkpoint does not store the number of shards that were mixed
             if state is not None:
                 state.mixed_shards = len(self._filled())
         return super().run()
@@ -370,53 +367,53 @@ class MixingRun(ClusterRun):
         return [shard for shard, facts in enumerate(self.source.facts) if facts.rows]
 
     def visit_rows(self) -> None:
-        """Make a round: a pass of every shard, and the mean of what they learned."""
+        """Run a round: a pass over every shard, and the mean of the results."""
         state, source = self.state, self.source
         if self.current.row == source.rows:
-            return  # the run goes on from a checkpoint that was written after the round
+            return  # the run resumes from a checkpoint that was written after the round
         state.widen(source.width)
         stopping = self.early_stopping
         collects = stopping is not None and stopping.validation.pending
         options = replace(self.options, hypothesis="last", random_state=state.seed, verbose=0)
         filled = self._filled()
 
-        def calls() -> list[Any]:
+        def calls() -> list[Handle]:
             start = source.engine.share((state.w, state.b))
             common = options, source.classes, self.current.active, state.passes
             measured = filled[-1] if self.current.ranges is None else None
             tasks = {
                 shard: Round(*common, source.starts[shard], collects, measures=shard == measured) for shard in filled
             }
-            return [source.engine.call(make_pass, shard, start, task) for shard, task in tasks.items()]
+            return [source.engine.call(train_shard, shard, start, task) for shard, task in tasks.items()]
 
-        learned = source.gather(calls, lambda ended: self._notify("on_slice", None, source.rows * ended // len(filled)))
-        with interrupts_deferred():  # a checkpoint may be written then, of a whole round or of none
-            self._take(learned)
+        results = source.gather(calls, lambda done: self._notify("on_slice", None, source.rows * done // len(filled)))
+        with interrupts_deferred():  # a checkpoint holds a whole round or none
+            self._continue_from(results)
         self._notify("on_batch", None)
 
-    def _take(self, learned: Sequence[Learned]) -> None:
-        """Go on from what came back from all shards."""
-        self._mix(learned)
+    def _continue_from(self, results: Sequence[ShardResult]) -> None:
+        """Continue from the results of all shards."""
+        self._mix(results)
         self.current.row = self.source.rows
-        if learned[-1].ranges is not None:
-            self.current.ranges = learned[-1].ranges
-        for one in learned:
+        if results[-1].ranges is not None:
+            self.current.ranges = results[-1].ranges
+        for result in results:
             if self.in_first_pass:
-                self.labels.extend(one.labels)
-            if self.early_stopping is not None and one.validation is not None:
-                self.early_stopping.validation.extend(one.validation)
+                self.labels.extend(result.labels)
+            if self.early_stopping is not None and result.validation is not None:
+                self.early_stopping.validation.extend(result.validation)
 
-    def _mix(self, learned: Sequence[Learned]) -> None:
-        """Move to the mean of what the shards learned, and add up what they counted."""
-        state, shards, active = self.state, float(len(learned)), self.current.active
-        moves = mean_moves([one.moves for one in learned], state.n_features)
-        b, average_b = (sum(getattr(one, name) for one in learned) / shards for name in ("b", "average_b"))
-        counted = np.stack([one.counters[active] for one in learned])
+    def _mix(self, results: Sequence[ShardResult]) -> None:
+        """Add the mean change of the weights to the state, and the counters of all shards."""
+        state, shards, active = self.state, float(len(results)), self.current.active
+        change = mean_delta([result.weights for result in results], state.n_features)
+        b, average_b = (sum(getattr(result, name) for result in results) / shards for name in ("b", "average_b"))
+        counted = np.stack([result.counters[active] for result in results])
         counters = state.counters[active]
         for name in ("mistakes", "pass_updates"):
             counters[name] = counted[name].sum(axis=0)
         counters["updates"] += counted["updates"].sum(axis=0)
-        for name in ("step_sum", "step_square_sum"):  # an update of a shard moves the mean by a part of it
+        for name in ("step_sum", "step_square_sum"):  # an update of one shard moves the mean by 1/S of it
             counters[name] += counted[name].sum(axis=0) / shards
         for name in ("radius2", "max_step_norm2", "max_step"):
             counters[name] = np.maximum(counters[name], counted[name].max(axis=0))
@@ -425,24 +422,24 @@ class MixingRun(ClusterRun):
         counters["visits"] += counted["visits"].sum(axis=0)
         state.counters[active] = counters
         classes = np.arange(len(state.w)) if state.direct else active
-        late = (moves.w - moves.average) * state.visits[:, None]  # the average is the weights less ``u / visits``
+        u = (change.w - change.average) * state.visits[:, None]  # so that the average is w - u / visits
         state.u[classes] = 0.0
-        places = np.ix_(classes, np.arange(state.n_features) if moves.features is None else moves.features)
-        state.w[places] += moves.w[classes]
-        state.u[places] = late[classes]
+        cells = np.ix_(classes, np.arange(state.n_features) if change.features is None else change.features)
+        state.w[cells] += change.w[classes]
+        state.u[cells] = u[classes]
         state.b[classes] += b[classes]
         state.beta[classes] = ((b - average_b) * state.visits)[classes]
-        state.radius = max([state.radius, *(one.radius for one in learned)])
+        state.radius = max([state.radius, *(result.radius for result in results)])
 
 
-# The two ways to train on shards, exact and mixed: what each can do, and what makes its runs.
+# The two modes of training on shards.
 
 
 MODES = ("exact", "mix")
 
 
 def checked_options(options: RunOptions, mode: str, n_shards: int) -> RunOptions:
-    """Return the options of a run, or raise a ParameterError where a cluster cannot make it in this mode."""
+    """Return the options of a run, or raise a ParameterError if this mode does not support them."""
     check_choice("mode", mode, MODES)
     check_integer("n_shards", n_shards, 1)
     options.check_for_stream("training on a cluster")
@@ -454,34 +451,30 @@ def checked_options(options: RunOptions, mode: str, n_shards: int) -> RunOptions
         ):
             if given != needed:
                 raise ParameterError(
-                    Setting("mode", "mix"),
-                    " takes the mean of shards that know nothing of each other, which ",
-                    Setting(name, given),
-                    " does not go with: leave it out, or use ",
-                    Setting("mode", "exact"),
-                    ".",
+                    "{mode='mix'} trains shards independently, which does not work with {option}: leave it out, or use "
+                    "{mode='exact'}.",
+                    option=Setting(name, given),
                 )
     return options
 
 
-def runs_of(mode: str, every: float | None) -> MakeRun:
-    """Return what makes the runs of a mode; exact ones can be gone on with after so many seconds."""
+def run_factory(mode: str, every: float | None) -> MakeRun:
+    """Return the class of a mode's runs; exact runs pause for a checkpoint after ``every`` seconds."""
     return MixingRun if mode == "mix" else partial(ExactRun, every=every)
 
 
-# Several runs on the same shards at once, one for each seed: while one is at a shard, others are at the next.
+# Concurrent runs on the same shards, one for each seed: they are at different shards at any time.
 
 
-class StopTogether(Observer):
-    """Ends all runs after the passes in progress, once `should_stop` is set."""
+Model = TypeVar("Model")
 
 
-def train_together(train: Callable[[Any, Observer], Any], models: Sequence[Any]) -> None:
-    """Call ``train(model, observer)`` for all models at once, and wait for them; an interrupt ends them all.
+def train_together(train: Callable[[Model, Observer], object], models: Sequence[Model]) -> None:
+    """Call ``train(model, observer)`` for all models concurrently, and wait for them; an interrupt ends all of them.
 
-    Warnings of the runs are given once all have ended, each of them once.
+    Each different warning of the runs is issued once, after all have ended.
     """
-    stop = StopTogether()
+    stop = Observer()  # shared by all runs, which end after the pass in progress once should_stop is set
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         with ThreadPoolExecutor(len(models), thread_name_prefix="rosenblatt-seed") as pool:
@@ -492,5 +485,5 @@ def train_together(train: Callable[[Any, Observer], Any], models: Sequence[Any])
             except BaseException:
                 stop.should_stop = True
                 raise
-    for message, kind in dict.fromkeys((str(one.message), one.category) for one in found):
-        warnings.warn(message, kind, stacklevel=5)
+    for message, category in dict.fromkeys((str(warning.message), warning.category) for warning in found):
+        warnings.warn(message, category, stacklevel=5)

@@ -1,14 +1,15 @@
-"""Shards: rows that stay where they were loaded, and what the driver knows of them."""
+"""Shards: rows that stay on the worker that loaded them, and the facts about them that the driver keeps."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,49 +18,50 @@ from numpy.typing import NDArray
 from rosenblatt import data
 from rosenblatt.blocks import Block, Features, is_sparse, join_blocks, rebatch, skip_rows
 from rosenblatt.data.stream import Stream
-from rosenblatt.distributed.engines import ClusterError, Engine, Handle, WorkLost
+from rosenblatt.distributed.engines import ClusterError, Engine, Handle, Progress, WorkLost
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.estimators.validation import as_numpy, validate_pair
+from rosenblatt.estimators.validation import MatrixLike, as_numpy, validate_pair
 from rosenblatt.messages import ParameterError, Setting
 from rosenblatt.training.batches import Batch, make_batch
-from rosenblatt.training.rows import Labels, check_label_types, check_one_each, encode_labels, pad_columns
+from rosenblatt.training.rows import Labels, VectorLike, check_label_types, check_one_each, encode_labels, pad_columns
 
-Loader = Callable[[], "Shard"]
+Loader: TypeAlias = "Callable[[], Shard]"
 """Loads a shard, on a worker."""
+ClassWeight: TypeAlias = Mapping[Any, float] | str | None
 _DIGESTED_ROWS = 100
 
 
 @dataclass
 class Shard:
-    """Rows with labels: those of ``classes`` that the ``numbers`` say."""
+    """Rows with labels, which are ``classes[numbers]``."""
 
     X: Features
     classes: Labels
     numbers: NDArray[np.int32]
     weight: NDArray[np.float64] | None = None
     names: list[str] | None = None
-    """Names of the features, where the rows come from a data frame."""
+    """Names of the features, if the rows come from a data frame."""
     read: tuple[dict[str, Any], ...] = ()
-    """What was counted while files were read, for each of them."""
+    """The counts of reading each file, such as rows left out."""
 
     @property
     def nbytes(self) -> int:
-        """The bytes that its numbers take."""
+        """The size of the rows in bytes."""
         return Block(self.X, self.numbers, 0, self.weight).nbytes
 
     def __sizeof__(self) -> int:
-        """Return how much memory it takes: a cluster asks, before it moves a shard to another worker."""
+        """Return the size in memory, by which a cluster decides whether to move a shard to another worker."""
         return self.nbytes + 1000
 
     def block(self, classes: Labels, first: int) -> Block:
-        """Return its rows with numbers of ``classes`` as labels, counted from ``first`` on."""
-        places = np.searchsorted(classes, self.classes).astype(np.int32)
-        labels = places[self.numbers] if len(places) else self.numbers
+        """Return the rows, numbered from ``first`` on, with indices into ``classes`` as labels."""
+        indices = np.searchsorted(classes, self.classes).astype(np.int32)
+        labels = indices[self.numbers] if len(indices) else self.numbers
         return Block(self.X, labels, first, self.weight, is_validated=True)
 
 
-def make_shard(X: Any, y: Any, weight: Any = None) -> Shard:
-    """Return a shard of valid rows and labels; it may be empty. A ValueError where something is not valid."""
+def make_shard(X: MatrixLike, y: VectorLike, weight: VectorLike = None) -> Shard:
+    """Return a shard of validated rows and labels, possibly empty; a ValueError if they are not valid."""
     X = X if hasattr(X, "shape") else np.asarray(X)
     rows, labels = X.shape[0] if X.shape else 0, np.asarray(as_numpy(y))
     n = len(labels) if np.ndim(labels) else 0
@@ -70,7 +72,7 @@ def make_shard(X: Any, y: Any, weight: Any = None) -> Shard:
         kept = sp.csr_array((0, width)) if sp.issparse(X) else np.empty((0, width))
         return Shard(kept, np.empty(0), np.empty(0, np.int32), names=_names(X))
     if hasattr(y, "isna") and np.any(y.isna()):
-        raise ValueError("expected a label for each row, got missing ones: leave out such rows with dropna.")
+        raise ValueError("expected a label for each row, got missing ones: drop such rows with dropna.")
     checker = Perceptron()
     matrix, labels = validate_pair(checker, X, labels, reset=True)
     classes, numbers = encode_labels(labels)
@@ -83,27 +85,27 @@ def make_shard(X: Any, y: Any, weight: Any = None) -> Shard:
 
 
 @contextmanager
-def number_errors(where: str) -> Iterator[None]:
-    """Say which shard it is that a ValueError is about, and what to do about missing numbers."""
+def errors_named(where: str) -> Iterator[None]:
+    """Prefix a ValueError with the shard that it is about, and advise on missing numbers."""
     try:
         yield
     except ValueError as fault:
         message = str(fault)
         if "Input X contains" in message:
             message = (
-                "there are missing or infinite numbers: fill them in first, for instance with fillna, or leave out "
-                "such rows with dropna"
+                "there are missing or infinite numbers: fill them in first, for instance with fillna, or drop such "
+                "rows with dropna"
             )
         raise ValueError(f"{where}: {message}") from None
 
 
-def _names(X: Any) -> list[str] | None:
+def _names(X: MatrixLike) -> list[str] | None:
     columns = getattr(X, "columns", None)
     return None if columns is None else [str(name) for name in columns]
 
 
 def join_shards(shards: Sequence[Shard]) -> Shard:
-    """Return the rows of several shards, in their order, as one."""
+    """Return the rows of several shards, in order, as one shard."""
     filled = [shard for shard in shards if len(shard.numbers)]
     read = tuple(counts for shard in shards for counts in shard.read)
     if len(shards) == 1 or not filled:
@@ -114,7 +116,7 @@ def join_shards(shards: Sequence[Shard]) -> Shard:
 
 
 def all_classes(parts: Sequence[Labels]) -> Labels:
-    """Return the sorted classes of all parts that have some; a ValueError where words and numbers are mixed."""
+    """Return the sorted union of classes; a ValueError if strings and numbers are mixed."""
     known = [part for part in parts if len(part)]
     for part in known[1:]:
         check_label_types(known[0], part)
@@ -122,7 +124,7 @@ def all_classes(parts: Sequence[Labels]) -> Labels:
 
 
 class ShardFacts(NamedTuple):
-    """What the driver knows of a shard."""
+    """The facts about a shard that the driver keeps."""
 
     rows: int
     width: int
@@ -131,13 +133,13 @@ class ShardFacts(NamedTuple):
     sparse: bool
     nbytes: int
     digest: str
-    """Of its first and its last rows and labels."""
+    """Of the first and the last rows and labels."""
     read: tuple[dict[str, Any], ...]
-    """What was counted while its files were read."""
+    """The counts of reading each file."""
 
 
 def shard_facts(shard: Shard) -> ShardFacts:
-    """Return what the driver has to know of a shard; the rows stay."""
+    """Return the facts about a shard; the rows stay on the worker."""
     n, width = shard.X.shape
     facts = n, width, shard.classes, shard.names, is_sparse(shard.X), shard.nbytes
     return ShardFacts(*facts, _digest(shard), shard.read)
@@ -156,7 +158,7 @@ def _digest(shard: Shard) -> str:
 
 
 class ShardRows:
-    """The rows of one shard as batches, with those before it that its first window begins with.
+    """The rows of one shard as batches, after the rows of an unfinished window of the shard before.
 
     Parameters
     ----------
@@ -166,11 +168,11 @@ class ShardRows:
     first : int
         The number of its first row among the rows of all shards.
     width : int
-        The columns of all shards.
+        The number of columns of all shards.
     last : bool
-        Whether no rows follow it. Otherwise those of a window that it does not complete are ``left`` for the next.
-    waiting : Block, optional
-        What an earlier shard has left.
+        Whether it is the last shard. Otherwise the rows of an unfinished window are ``leftover`` for the next shard.
+    leftover : Block, optional
+        The rows of an unfinished window of the shard before.
     class_weight : mapping, optional
         Step sizes by class.
     """
@@ -184,66 +186,66 @@ class ShardRows:
         first: int,
         width: int,
         last: bool = True,
-        waiting: Block | None = None,
-        class_weight: Mapping[Any, float] | str | None = None,
+        leftover: Block | None = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.classes, self.width, self.last, self.class_weight = classes, width, last, class_weight
-        self._blocks = [block for block in (waiting, shard.block(classes, first)) if block is not None and len(block)]
-        self.left: Block | None = None
+        self._blocks = [block for block in (leftover, shard.block(classes, first)) if block is not None and len(block)]
+        self.leftover: Block | None = None
 
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
-        """Yield the rows from number ``from_row`` on, in whole windows if there are windows."""
+        """Yield the rows from number ``from_row`` on, in complete windows if ``window`` is given."""
         blocks = skip_rows(self._blocks, from_row)
         for block in rebatch(blocks, window) if window else blocks:
             if window and len(block) < window and not self.last:
-                self.left = block
+                self.leftover = block
                 return
             X = pad_columns(block.X, self.width) if is_sparse(block.X) else block.X
             yield make_batch(X, block.y, self.classes, block.weight, self.class_weight, block.first)
 
     def share(self, batch: Batch, visited: int) -> float:
-        """Return how much has been visited: the driver knows better."""
+        """Return 0, since the driver reports the progress of the pass."""
         return 0.0
 
 
 def check_facts(facts: Sequence[ShardFacts]) -> None:
-    """Raise a ValueError where shards do not go together."""
-    filled = [(k, one) for k, one in enumerate(facts) if one.rows]
+    """Raise a ValueError if shards differ in width or column names."""
+    filled = [(k, each) for k, each in enumerate(facts) if each.rows]
     if not filled:
-        raise ValueError("expected rows to learn from, got empty shards only.")
-    first_place, first = filled[0]
-    for place, other in filled[1:]:
+        raise ValueError("expected rows to train on, got only empty shards.")
+    first_index, first = filled[0]
+    for k, other in filled[1:]:
         if other.width != first.width and not (other.sparse and first.sparse):
             raise ValueError(
-                f"expected shards of the same width, got {other.width} features in shard {place} after "
-                f"{first.width} in shard {first_place}: only sparse shards may have more columns than others."
+                f"expected shards of the same width, got {other.width} features in shard {k} after {first.width} in "
+                f"shard {first_index}: only sparse shards may have more columns than others."
             )
         if other.names != first.names and None not in (other.names, first.names):
-            raise ValueError(f"expected shards with the same column names, got others in shard {place}.")
+            raise ValueError(f"expected shards with the same column names, got others in shard {k}.")
 
 
-# All shards of a data set as one: where each begins, what is called on them, and what happens when workers die.
+# All shards as the source of a run: where each begins, calls on them, and recovery when workers die.
 
 
-MOST_LOSSES = 10
-"""How often in a row the same calls may be lost before training gives up."""
+MAX_LOSSES = 10
+"""The number of consecutive losses of the same calls after which training gives up."""
 
 
 class ShardSet:
-    """The shards that an engine has loaded, as a run sees them: a source of rows that can be read again.
+    """The shards that an engine has loaded, as the source of a run, which can be read repeatedly.
 
     Parameters
     ----------
     engine : Engine
-        What has loaded them.
+        The engine that has loaded them.
     classes : array, optional
-        Classes that may not occur.
+        All classes, if some may be missing from the rows.
     mode : str
-        How they are trained on: a checkpoint of one way is none of another.
+        The training mode, part of the fingerprint: a run cannot resume from a checkpoint of the other mode.
     class_weight : mapping, optional
         Step sizes by class.
     progress : callable, optional
-        Called from time to time with how many have been loaded.
+        Called from time to time with the number of shards loaded.
     """
 
     in_memory, rereadable = False, True
@@ -251,10 +253,10 @@ class ShardSet:
     def __init__(
         self,
         engine: Engine,
-        classes: Any = None,
+        classes: VectorLike = None,
         mode: str = "exact",
-        class_weight: Mapping[Any, float] | str | None = None,
-        progress: Callable[[int], None] | None = None,
+        class_weight: ClassWeight = None,
+        progress: Progress | None = None,
     ) -> None:
         self.engine, self.mode, self.class_weight = engine, mode, class_weight
         self.facts: list[ShardFacts] = self.gather(
@@ -268,17 +270,17 @@ class ShardSet:
 
     @property
     def rows(self) -> int:
-        """Rows of all shards."""
+        """The number of rows of all shards."""
         return int(self.starts[-1])
 
     @property
     def last_filled(self) -> int:
-        """The last shard that has rows."""
+        """The index of the last shard that has rows."""
         return max(shard for shard, facts in enumerate(self.facts) if facts.rows)
 
     @property
     def names(self) -> list[str] | None:
-        """Names of the features, where rows come from data frames."""
+        """Names of the features, if rows come from data frames."""
         return next((facts.names for facts in self.facts if facts.rows), None)
 
     @property
@@ -288,17 +290,17 @@ class ShardSet:
         return digest.hexdigest()
 
     def fork(self) -> ShardSet:
-        """Return the same shards for another run at the same time."""
+        """Return the same shards for a concurrent run."""
         other = copy(self)
         other.engine = self.engine.fork()
         return other
 
-    def set_classes(self, classes: Any) -> None:
-        """Number the labels by ``classes``, which have those of all shards among them."""
+    def set_classes(self, classes: Labels) -> None:
+        """Encode the labels as indices into ``classes``, which include the classes of all shards."""
         self.classes = classes
 
     def check_features(self, width: int, names: list[str] | None) -> None:
-        """Raise a ValueError unless a model with these features can go on with the shards."""
+        """Raise a ValueError unless a model with these features can continue with the shards."""
         sparse = all(facts.sparse for facts in self.facts if facts.rows)
         if self.width != width and not sparse:
             raise ValueError(f"expected shards with the {width} features that the model has, got {self.width}.")
@@ -306,60 +308,61 @@ class ShardSet:
             raise ValueError("expected shards with the column names that the model was trained on, got others.")
 
     def shard_of(self, row: int) -> int:
-        """Return the shard that a row is in: the last one for the row after all."""
+        """Return the shard that holds a row; the last shard for the row number after the last."""
         return min(int(np.searchsorted(self.starts, row, side="right")) - 1, len(self.facts) - 1)
 
-    def gather(self, calls: Callable[[], Sequence[Handle]], progress: Callable[[int], None] | None = None) -> list[Any]:
-        """Make calls and return their results in order; all are made again where workers die with some of them."""
-        for _ in range(MOST_LOSSES):
+    def gather(self, calls: Callable[[], Sequence[Handle]], progress: Progress | None = None) -> list[Any]:
+        """Submit calls and return their results in order; if workers die, all calls are repeated."""
+        for _ in range(MAX_LOSSES):
             try:
                 return self.engine.fetch(calls(), progress)
             except WorkLost as lost:
                 reason = lost
                 self.engine.recover()
         raise ClusterError(
-            f"work on the same shards was lost {MOST_LOSSES} times in a row ({reason}): do these fit into the memory "
-            "of a worker? Cut the data into more shards, or give workers more memory."
+            f"work on the same shards was lost {MAX_LOSSES} times in a row ({reason}): they may not fit into the "
+            "memory of a worker. Split the data into more shards, or give workers more memory."
         ) from reason
 
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
-        """Yield the rows of all shards, brought here one after the other; only what is rarely needed reads them so."""
+        """Yield the rows of all shards, fetched one shard at a time. Training itself does not fetch rows."""
         for shard, facts in enumerate(self.facts):
             if facts.rows and self.starts[shard + 1] > from_row:
-                (rows,) = self.gather(partial(self._fetching, shard))
-                of_all = self.classes, self.starts[shard], self.width
-                yield from ShardRows(rows, *of_all, class_weight=self.class_weight).batches(from_row)
+                (rows,) = self.gather(partial(self._fetch_rows, shard))
+                common = self.classes, self.starts[shard], self.width
+                yield from ShardRows(rows, *common, class_weight=self.class_weight).batches(from_row)
 
-    def _fetching(self, shard: int) -> list[Handle]:
-        return [self.engine.call(_itself, shard)]
+    def _fetch_rows(self, shard: int) -> list[Handle]:
+        return [self.engine.call(identity, shard)]
 
     def share(self, batch: Batch | None, visited: int) -> float:
-        """Return how much of a pass has been visited, given how many rows have been."""
+        """Return the share of a pass that is complete after ``visited`` rows."""
         return visited / self.rows
 
 
-def _itself(rows: Any) -> Any:
-    return rows
+T = TypeVar("T")
 
 
-# What loads shards, on workers: of pairs, of functions that return them, and of several partitions as one.
+def identity(value: T) -> T:
+    """Return the value: a task that moves it to another process."""
+    return value
+
+
+# Loaders, which are called on workers: of pairs, of functions that return pairs, and of several partitions.
 
 
 def shard_loaders(loaders: Sequence[Any], mode: str, n_shards: int, join: Callable[[Sequence[Any]], Any]) -> list[Any]:
-    """Return a loader for each shard: for ``mode="mix"`` there are ``n_shards``, of partitions that follow each other.
-
-    ``join`` makes one loader of several.
-    """
+    """Return a loader for each shard. For ``mode="mix"``, ``join`` makes ``n_shards`` of consecutive loaders."""
     if mode == "exact":
         return list(loaders)
     parts = np.array_split(np.arange(len(loaders)), min(n_shards, len(loaders)))
     return [join([loaders[k] for k in part]) for part in parts]
 
 
-class ShardOf:
-    """Loads a shard from what a user gave: a pair, or a function that returns one."""
+class GivenShard:
+    """Loads a shard from a pair that a user gave, or from a function that returns a pair."""
 
-    def __init__(self, given: Any, number: int) -> None:
+    def __init__(self, given: object, number: int) -> None:
         self.given, self.number = given if callable(given) else _pair(given), number
 
     def __call__(self) -> Shard:
@@ -367,12 +370,12 @@ class ShardOf:
         given = self.given() if callable(self.given) else self.given
         if isinstance(given, Shard):
             return given
-        with number_errors(f"shard {self.number}"):
+        with errors_named(f"shard {self.number}"):
             return make_shard(*_pair(given))
 
 
-def _pair(given: Any) -> Any:
-    """Return what a user gave as a shard; a ValueError unless it is rows and labels."""
+def _pair(given: object) -> tuple[Any, ...] | list[Any]:
+    """Return a shard that a user gave; a ValueError unless it is a tuple or list of rows, labels and maybe weights."""
     if not (isinstance(given, tuple | list) and len(given) in (2, 3)):
         raise ValueError(
             "expected shards of the form (X, y) or (X, y, sample_weight), or functions that return them, got "
@@ -381,15 +384,15 @@ def _pair(given: Any) -> Any:
     return given
 
 
-def joined_loader(loaders: Sequence[Any]) -> Any:
-    """Return a loader of the rows of several."""
+def join_loaders(loaders: Sequence[Loader]) -> Loader:
+    """Return one loader for the rows of several."""
     return loaders[0] if len(loaders) == 1 else JoinedShard(loaders)
 
 
 class JoinedShard:
     """Loads several shards as one."""
 
-    def __init__(self, loaders: Sequence[Callable[[], Shard]]) -> None:
+    def __init__(self, loaders: Sequence[Loader]) -> None:
         self.loaders = list(loaders)
 
     def __call__(self) -> Shard:
@@ -397,12 +400,12 @@ class JoinedShard:
         return join_shards([loader() for loader in self.loaders])
 
 
-# Files as shards: each is read by a worker, as the driver has seen that all of them are to be read.
+# Files as shards: each is read by a worker, with the preparation that the driver has found for all of them.
 
 
 _OF_FILES = ("format", "header", "delimiter", "quote", "on_error", "max_line_bytes", "keep_words")
-"""Options that say how a file is written and read, besides how rows are made of it."""
-_ONLY_HERE = ("block_rows", "cache", "passthrough", "labels", "threads")
+"""Options about the format of a file, which its preparation does not include."""
+_LOCAL_OPTIONS = ("block_rows", "cache", "passthrough", "labels", "threads")
 
 
 class FileShard:
@@ -424,27 +427,31 @@ class FileShard:
 
 
 def file_loaders(
-    path: Any, options: dict[str, Any], trained: Callable[[int, int], Any] | None = None
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    options: dict[str, Any],
+    trained: Callable[[int, int], NDArray[np.bool_]] | None = None,
 ) -> tuple[Stream, list[FileShard]]:
-    """Return a stream of all files, and what loads each of them; a scale is that of the rows that are ``trained``."""
-    for name in _ONLY_HERE:
+    """Return a stream of all files and a loader for each; the scale is computed from the rows ``trained`` selects."""
+    for name in _LOCAL_OPTIONS:
         if name in options:
-            raise ParameterError(Setting(name), " is for files that one process reads: leave it out.")
+            raise ParameterError(
+                "{option} applies to files that one process reads: leave it out.", option=Setting(name)
+            )
     stream = data.open(path, **options)
     stream.fit_scale(trained)
-    return stream, loaders_of(stream, options)
+    return stream, file_shards_of(stream, options)
 
 
-def loaders_of(stream: Stream, options: Mapping[str, Any]) -> list[FileShard]:
-    """Return what loads each file of a stream that was opened with these options."""
+def file_shards_of(stream: Stream, options: Mapping[str, Any]) -> list[FileShard]:
+    """Return a loader for each file of a stream that was opened with these options."""
     files = stream.files
     if files is None:
-        raise ParameterError("a cluster reads files by their names, got input that can be read only once.")
+        raise ParameterError("a cluster reads files by name, got input that can be read only once.")
     alike = {name: value for name, value in options.items() if name in _OF_FILES}
     preparation = stream.preparation
     return [FileShard(name, preparation, alike) for name in files]
 
 
 def restore_counts(stream: Stream, facts: Sequence[ShardFacts]) -> None:
-    """Tell a stream what workers counted while they read its files: rows left out, missing values, columns."""
-    stream.restore_counts([counts for one in facts for counts in one.read])
+    """Give a stream the counts of the workers that read its files, such as rows left out and missing values."""
+    stream.restore_counts([counts for shard in facts for counts in shard.read])

@@ -86,7 +86,7 @@ def test_only_one_class_occurs(road, rows, tmp_path):
 @pytest.mark.parametrize("road", [*SEVERAL_PASSES, "generator"])
 def test_class_weight_of_an_unknown_class(road, rows, tmp_path):
     X, y = rows
-    with pytest.raises(ValueError, match="class_weight names 'maybe', which is none of the classes"):
+    with pytest.raises(ValueError, match="class_weight names 'maybe', which is not one of the classes"):
         quiet(road, Perceptron(max_iter=1, class_weight={"maybe": 2.0}), X, y, None, tmp_path)
 
 

@@ -181,7 +181,7 @@ def test_nan_and_infinity_are_refused_and_nothing_is_lost(bad, layout, options):
             lambda X, y: Perceptron(class_weight={0: -1}).fit(X, y),
             "class weights must be finite and not negative",
         ),
-        (lambda X, y: Perceptron(class_weight={7: 2}).fit(X, y), r"names 7, which is none of the classes \[0, 1\]"),
+        (lambda X, y: Perceptron(class_weight={7: 2}).fit(X, y), r"names 7, which is not one of the classes \[0, 1\]"),
         (lambda X, y: Perceptron(hypothesis="best").fit(X, y), "hypothesis must be 'last' or 'average'"),
         (
             lambda X, y: Perceptron(max_iter=0).fit(X, y),
@@ -667,6 +667,6 @@ def test_an_interrupt_before_the_first_row_leaves_a_model_that_can_be_saved(tmp_
 def test_a_checkpoint_does_not_replace_the_data(tmp_path):
     path = tmp_path / "own.svm"
     path.write_text("1 1:2\n-1 1:3\n")
-    with pytest.raises(ValueError, match="checkpoint must be another file than those that are read"):
+    with pytest.raises(ValueError, match="checkpoint must not be one of the files that are read"):
         Perceptron().fit_stream(data.open(path), checkpoint=path, every=0)
     assert path.read_text() == "1 1:2\n-1 1:3\n"

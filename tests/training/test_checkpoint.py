@@ -68,7 +68,7 @@ def test_another_run_is_refused(tmp_path):
         (Perceptron(max_iter=5, random_state=0), (X + 1, y), "other data"),
         (Perceptron(max_iter=5, random_state=0), (X, y[::-1]), "other data"),
     ):
-        with pytest.raises(ValueError, match=f"with {what}.*, so this one cannot go on from it"):
+        with pytest.raises(ValueError, match=f"with {what}.*, so this run cannot be resumed from it"):
             model.fit_stream(Blocks(100, data=rows), checkpoint=path, every=0, resume=True)
         assert path.read_bytes() == kept
     model = Perceptron(max_iter=5, random_state=0, n_jobs=2)  # threads do not matter
@@ -228,14 +228,14 @@ def test_a_file_that_was_changed_is_refused(tmp_path, table):
         table.write_text("".join(changed))
         with pytest.raises(
             ValueError,
-            match=r"other data.*, so this one cannot go on from it",
+            match=r"other data.*, so this run cannot be resumed from it",
         ):
             learner().fit_stream(opened(table, -1), checkpoint=run, resume=True)
     table.write_text(text)
     for options in ({"target": -2}, {"target": -1, "drop": ["c1"]}, {"target": -1, "column_types": {"c3": "category"}}):
         with pytest.raises(
             ValueError,
-            match=r"other data.*, so this one cannot go on from it",
+            match=r"other data.*, so this run cannot be resumed from it",
         ):
             learner().fit_stream(opened(table, **options), checkpoint=run, resume=True)
     (tmp_path / "second.csv").write_text(lines[0])
@@ -254,7 +254,7 @@ def test_a_checkpoint_that_cannot_be_written_costs_no_run(tmp_path, monkeypatch)
         write(self, run)
 
     monkeypatch.setattr(CheckpointWriter, "write", full)
-    with pytest.warns(RuntimeWarning, match="no checkpoint could be written to .*: training goes on") as seen:
+    with pytest.warns(RuntimeWarning, match="no checkpoint could be written to .*: training continues") as seen:
         model = Perceptron(max_iter=2, shuffle=False).fit_stream(Blocks(100), checkpoint=tmp_path / "c", every=0)
     assert len([warning for warning in seen if warning.category is RuntimeWarning]) == 1
     assert_same(model, Perceptron(max_iter=2, shuffle=False).fit_stream(Blocks(100)))

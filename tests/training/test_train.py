@@ -17,7 +17,7 @@ from rosenblatt.training.options import RunOptions
 from rosenblatt.training.rows import encode_labels
 from rosenblatt.training.run import TrainingRun, new_state
 from rosenblatt.training.state import Outcome
-from rosenblatt.training.train import Start, online_run, train
+from rosenblatt.training.train import WarmStart, online_run, train
 
 # From a source to a trained state: outcomes, warm starts, layouts, interrupts, and a late class after a crash.
 
@@ -71,7 +71,11 @@ def test_a_start_is_not_changed_by_a_run_that_fails():
 
     with pytest.raises(RuntimeError, match="stop here"):
         train(
-            source(X, y), RunOptions(max_iter=2), lambda run: None, [Fails()], start=Start(first.state, first.classes)
+            source(X, y),
+            RunOptions(max_iter=2),
+            lambda run: None,
+            [Fails()],
+            start=WarmStart(first.state, first.classes),
         )
     assert np.array_equal(first.state.w, before[0])
     assert first.state.passes == before[1]
@@ -136,7 +140,7 @@ def test_online_visits_equal_one_pass():
         batch = make_batch(X[i : i + 1], numbers, classes, None, None)
         run = online_run(batch, RunOptions(), start, classes=[0, 1])
         run.visit(batch)
-        start, state = Start(run.state, run.classes), run.state
+        start, state = WarmStart(run.state, run.classes), run.state
     whole, _ = trained(X, y, max_iter=1, shuffle=False)
     assert state.w.tobytes() == whole.state.w.tobytes()
     assert state.u.tobytes() == whole.state.u.tobytes()

@@ -107,13 +107,13 @@ class OnlineLearner:
         """Learn from rows; return the mistakes of the last weights. Rows that come one by one are one pass."""
         from rosenblatt.training.batches import labelled_batch
         from rosenblatt.training.model_file import TrainedModel
-        from rosenblatt.training.train import Start, online_run
+        from rosenblatt.training.train import WarmStart, online_run
 
         run = self._run if one_by_one else None
         batch = labelled_batch(X, y, weight, known=None if run is None else run.classes)
         goes_on = run is not None
         if run is None:
-            start = None if self.model is None else Start(self.model.state, self.model.classes)
+            start = None if self.model is None else WarmStart(self.model.state, self.model.classes)
             run = online_run(batch, self.options, start)
         made = run.visit(batch, goes_on)
         if self.model is None:

@@ -45,7 +45,7 @@ from rosenblatt.training.report import Report, report
 from rosenblatt.training.rows import ClassWeight, Labels, NotFinite, RowMatrix, VectorLike, as_rows, differ_in_scale
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.state import Outcome, RunState
-from rosenblatt.training.train import Checkpointing, MakeRun, Start, online_run, train
+from rosenblatt.training.train import Checkpointing, MakeRun, WarmStart, online_run, train
 
 # Methods that a model has only under some parameters, or not at all, and that say why.
 
@@ -476,7 +476,7 @@ class BasePerceptron(ExactClassifier):
         start = None
         if hasattr(self, "state_"):
             self._check_unchanged()
-            start = Start(self.state_, self.classes_)
+            start = WarmStart(self.state_, self.classes_)
         elif options.early_stopping:
             warn_user(
                 "partial_fit holds out no rows, so early_stopping=True has no effect on it: use fit or fit_stream.",
@@ -564,7 +564,7 @@ class BasePerceptron(ExactClassifier):
         start = None
         if given is None and self._is_warm():
             state, best = self._early_stopping_state or (self.state_, None)
-            start = Start(state, self.classes_, best)
+            start = WarmStart(state, self.classes_, best)
         runs: list[TrainingRun] = []
 
         def keep(run: TrainingRun) -> None:

@@ -12,7 +12,7 @@ from rosenblatt.training.linear import GivenWeights, LinearState
 from rosenblatt.training.options import RandomSource, RunOptions
 from rosenblatt.training.rows import ClassWeight, Names, VectorLike, check_label_types
 from rosenblatt.training.run import TrainingRun
-from rosenblatt.training.train import Start, online_run
+from rosenblatt.training.train import WarmStart, online_run
 
 
 class LinearPerceptron(BasePerceptron):
@@ -179,7 +179,7 @@ class LinearPerceptron(BasePerceptron):
         batch = labelled_batch(row, label, None, self.class_weight, None if run is None else run.classes)
         goes_on = run is not None
         if run is None:
-            start = Start(self.state_, self.classes_) if hasattr(self, "state_") else None
+            start = WarmStart(self.state_, self.classes_) if hasattr(self, "state_") else None
             run = online_run(batch, options, start, one_by_one=True)
         try:
             run.visit(batch, goes_on)

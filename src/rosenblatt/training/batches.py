@@ -1,15 +1,15 @@
-"""What a run visits: rows with class numbers and step sizes, from memory or from a stream.
+"""Batches of rows with class numbers and step sizes, from memory or from a stream, and the orders of their visits.
 
-Rows of a stream are counted from 0 as they come. A window is ``WINDOW`` rows whose numbers follow each other, the last
-one perhaps fewer; shuffling happens inside a window, by an order drawn from the seed, the pass and the window's number.
-So windows do not depend on how the stream was cut into blocks.
+Rows of a stream are numbered from 0 as they come. A window is ``WINDOW`` consecutive rows; the last may be shorter.
+Rows are shuffled inside a window, in an order drawn from the seed, the pass and the window's number. So the order of
+visits does not depend on how the stream is cut into blocks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.blocks import Block, as_file_stream, is_sparse, rebatch, skip_rows
 from rosenblatt.kernels.orders import mix, visiting_order
-from rosenblatt.messages import ParameterError, Setting, shorten
+from rosenblatt.messages import ParameterError, shorten
 from rosenblatt.training.rows import (
     ClassWeight,
     Labels,
@@ -35,9 +35,10 @@ from rosenblatt.training.rows import (
 )
 
 WINDOW = 1 << 16
+"""Rows of a stream that are shuffled together."""
 
 Validate = Callable[[Block], tuple[Matrix, Labels]]
-"""Returns the rows of a block as a C-ordered or CSR matrix of finite floats, and its labels, or raises a ValueError."""
+"""Returns the rows of a block as a C-ordered or CSR matrix of finite floats, and its labels; or raises a ValueError."""
 
 
 class Batch(NamedTuple):
@@ -47,19 +48,19 @@ class Batch(NamedTuple):
     labels: NDArray[np.int32]
     """Numbers of ``classes``."""
     steps: NDArray[np.float64]
-    """A step size for each row; empty where all are 1."""
+    """A step size for each row; empty if all are 1."""
     first: int
     """The number of the first row in its source."""
     classes: Labels
 
 
 class BatchSource(Protocol):
-    """Where a run's batches come from."""
+    """A source of batches for a run."""
 
     classes: Labels
     """All classes known so far, sorted."""
     rereadable: bool
-    """Whether batches can be had again, for another pass."""
+    """Whether the batches can be read again, for another pass."""
     in_memory: bool
     """Whether there is one batch, which costs nothing to read."""
     width: int
@@ -69,11 +70,11 @@ class BatchSource(Protocol):
         """Yield the rows from number ``from_row`` on, in windows of ``window`` rows if given."""
 
     def share(self, batch: Batch, visited: int) -> float:
-        """Return how much of the source a pass has visited, with so many rows of this batch."""
+        """Return the share of the source that a pass has visited after the first ``visited`` rows of this batch."""
 
 
 class TrainingSource(BatchSource, Protocol):
-    """What `train` takes: a source whose classes can be numbered anew."""
+    """A source for `train`, whose classes can be renumbered."""
 
     def set_classes(self, classes: Labels) -> None:
         """Number the labels by ``classes``."""
@@ -88,12 +89,12 @@ class InMemory:
         self.batch, self.classes, self.width = batch, batch.classes, batch.rows.d
 
     def set_classes(self, classes: Labels) -> None:
-        """Number the labels by ``classes``, which have those of the batch among them."""
+        """Number the labels by ``classes``, which include all classes of the batch."""
         places = np.searchsorted(classes, self.batch.classes).astype(np.int32)
         self.batch, self.classes = self.batch._replace(labels=places[self.batch.labels], classes=classes), classes
 
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
-        """Yield the one batch; a data set in memory is one window, however large."""
+        """Yield the only batch; a data set in memory is one window, however large."""
         yield self.batch
 
     def share(self, batch: Batch, visited: int) -> float:
@@ -102,28 +103,27 @@ class InMemory:
 
 
 class NewClass(Exception):
-    """A label that is none of the classes known; the run has to start again with all of them."""
+    """A label of a class that is not known; the run has to restart with all classes."""
 
     def __init__(self, source: Streamed) -> None:
-        super().__init__("a label that is none of the classes known")
+        super().__init__("a label of a class that is not known")
         self.source = source
 
 
 class Streamed:
-    """Blocks of rows as batches; sparse ones may get more columns on the way.
+    """Batches from an iterable of blocks; sparse blocks may become wider as the stream proceeds.
 
     Parameters
     ----------
     blocks : iterable
-        Of (X, y), (X, y, sample_weight) or `Block`. Of a stream whose scale is not known yet, `fit_scale` is to be
-        called before rows are read.
+        Of (X, y), (X, y, sample_weight) or `Block`. If its scale is pending, call `fit_scale` before reading rows.
     classes : array, optional
-        All classes; without them those of the first block. A label that is none of them raises `NewClass`, unless the
-        blocks can be read only once: there it is one of the batch's classes from then on.
+        All classes; by default the classes of the first block. A label of another class raises `NewClass`, unless the
+        blocks can be read only once: then its class is added to the batch's classes from there on.
     class_weight : mapping, optional
         Step sizes by class.
     validate : callable
-        Checks the blocks that no reader has checked.
+        Checks blocks that no reader has validated.
     width : int
         Columns that are known already.
     """
@@ -160,10 +160,10 @@ class Streamed:
             self._peeked = None  # these rows are not scaled yet
 
     def _peek(self, stream: Iterator[Block]) -> None:
-        """Take the classes of the first block, which is kept for the first pass."""
+        """Set the classes to those of the first block, and keep the block for the first pass."""
         first = next(stream, None)
         if first is None:
-            where = "" if self._files is None else f", {self.blocks!r}"  # it names its files
+            where = "" if self._files is None else f", {self.blocks!r}"  # its repr names the files
             raise ValueError(f"expected rows to learn from, got an empty stream{where}.")
         self.classes, self._peeked = np.unique(first.y), chain([first], stream)
 
@@ -172,12 +172,12 @@ class Streamed:
         self.classes = classes
 
     def fit_scale(self, seed: int, share: float | None) -> None:
-        """Find the scale of the columns, where blocks have one, without the ``share`` of rows that is held out."""
+        """Find the scale of the columns if blocks have one, without the ``share`` of rows that is held out."""
         if self._files is not None:
             self._files.fit_scale(None if share is None else trained_rows(seed, share))
 
     def read_classes(self) -> None:
-        """Look at all labels for classes that are not known yet."""
+        """Read all labels and add the classes that are not known yet."""
         self._peeked = None
         known = self.classes
         for block in as_blocks(self._labelled):
@@ -224,7 +224,7 @@ class Streamed:
         return make_batch(X, numbers, self.classes, block.weight, self.class_weight, block.first)
 
     def share(self, batch: Batch, visited: int) -> float:
-        """Return how much of the files has been read, where that is known."""
+        """Return the share of the files that has been read, 0 if that is not known."""
         return 0.0 if self._files is None else self._files.share_read
 
 
@@ -236,7 +236,7 @@ def make_batch(
     class_weight: ClassWeight,
     first: int = 0,
 ) -> Batch:
-    """Return a batch of valid rows and class numbers; a ValueError where a weight is not valid."""
+    """Return a batch of valid rows and class numbers; a ValueError if a weight is not valid."""
     return Batch(as_rows(X), labels, step_sizes(sample_weight, class_weight, classes, labels), first, classes)
 
 
@@ -249,8 +249,8 @@ def labelled_batch(
 ) -> Batch:
     """Return valid rows and their labels as a batch.
 
-    Its classes are those of the labels or, where all of these are among the ``known``, that very array, by which a run
-    sees that none is new.
+    If all labels are among the ``known`` classes, the batch holds that very array: a run compares it by identity to
+    see that no class is new. Else its classes are those of the labels.
     """
     if known is not None and ("U" in (y.dtype.kind, known.dtype.kind)) <= (y.dtype.kind == known.dtype.kind):
         numbers, are_known = number_labels(y, known)
@@ -260,14 +260,14 @@ def labelled_batch(
     return make_batch(X, numbers, classes, sample_weight, class_weight)
 
 
-def as_blocks(blocks: Iterable[Any]) -> Iterator[Block]:
-    """Yield the blocks that are not empty, each of which is (X, y), (X, y, weights) or a `Block`."""
+def as_blocks(blocks: Iterable[object]) -> Iterator[Block]:
+    """Yield the blocks that are not empty; each may be (X, y), (X, y, weights), a `Block` or an object like it."""
     first = 0
     for block in blocks:
-        checked = False
-        if hasattr(block, "X"):
+        is_validated = False
+        if hasattr(block, "X") and hasattr(block, "y"):
             X, y, weights = block.X, block.y, getattr(block, "weight", None)
-            checked = getattr(block, "is_validated", False)
+            is_validated = getattr(block, "is_validated", False)
         elif isinstance(block, tuple | list) and len(block) in (2, 3):
             X, y, weights = (*block, None)[:3]
         else:
@@ -284,36 +284,35 @@ def as_blocks(blocks: Iterable[Any]) -> Iterator[Block]:
             found = f"{len(y)} labels" if y.ndim else shorten(y.item())
             raise ValueError(f"expected a label for each of the {X.shape[0]} rows of a block, got {found}.")
         if X.shape[0]:
-            yield Block(X, y, first, weights, is_validated=checked)
+            yield Block(X, y, first, weights, is_validated=is_validated)
         first += X.shape[0]
 
 
 def _as_read(block: Block) -> tuple[Matrix, Labels]:
-    """Return rows and labels of a block that a reader has checked; labels that are no classes are refused."""
+    """Return rows and labels of a block that a reader has validated; a ValueError for labels that are not classes."""
     y = block.y
     if not block.is_validated:
         raise ValueError(f"expected labels that are integers, words or booleans, got an array of type {y.dtype}.")
     if y.dtype.kind == "f" and not np.array_equal(y, np.trunc(y)):
         value = float(y[y != np.trunc(y)][0])
         raise ParameterError(
-            f"expected labels that are classes, got the number {value!r}, as for a regression: name a column of "
-            "classes by ",
-            Setting("target"),
-            ", or make classes of the numbers first.",
+            "expected labels that are classes, got the number {value}, as for a regression: name a column of classes "
+            "by {target}, or turn the numbers into classes first.",
+            value=value,
         )
     return block.X, y
 
 
 def arrivals(batch: Batch, order: NDArray[np.uint32], known: Labels) -> Iterator[tuple[object, int, int]]:
-    """Yield where the visits of a batch are cut by new classes: the class met (None at first), start and stop.
+    """Yield the visits of a batch in parts, cut where a class appears: the class (None at first), start and stop.
 
     ``known`` are the classes before the batch.
     """
     labels = batch.labels[order]
     new = (k for k in np.flatnonzero(~np.isin(batch.classes, known)) if (labels == k).any())
-    met = sorted((int(np.argmax(labels == k)), k) for k in new)
-    starts = [0, *(place for place, _ in met)]
-    names = [None, *(batch.classes[k] for _, k in met)]
+    first_visits = sorted((int(np.argmax(labels == k)), k) for k in new)
+    starts = [0, *(visit for visit, _ in first_visits)]
+    names = [None, *(batch.classes[k] for _, k in first_visits)]
     yield from zip(names, starts, [*starts[1:], len(order)], strict=True)
 
 
@@ -323,17 +322,22 @@ def arrivals(batch: Batch, order: NDArray[np.uint32], known: Labels) -> Iterator
 def window_order(n: int, seed: int, pass_number: int, window: int) -> NDArray[np.uint32]:
     """Return the order in which a shuffled pass visits the n rows of a window.
 
-    That of window 0 is the order of ``fit``: a stream of one window is visited as if it were in memory.
+    Window 0 has the order of ``fit``: a stream of one window is visited as if it were in memory.
     """
+    # an odd multiplier is invertible modulo 2**64, so all windows of a pass have different seeds
     return visiting_order(n, seed + window * 0x632BE59BD9B4E019, pass_number)
 
 
 def trained_rows(seed: int, share: float) -> Callable[[int, int], NDArray[np.bool_]]:
-    """Return a function of a row number and a count that says which of these rows are not held out."""
+    """Return a function of a row number and a count, which returns the rows that are not held out as a mask."""
     return lambda first, n: ~held_out(first, n, seed, share)
 
 
 def held_out(first: int, n: int, seed: int, share: float) -> NDArray[np.bool_]:
-    """Return which of n rows, from number ``first`` on, are held out: each with the chance ``share``, by its number."""
+    """Return which of n rows, from number ``first`` on, are held out: each with probability ``share``, by its number.
+
+    The number is hashed with the seed and compared with the share of 2**64, so that the choice does not depend on how
+    rows are cut into batches.
+    """
     numbers = np.arange(first, first + n, dtype=np.uint64) + np.uint64(seed % 2**64)
     return mix(numbers) < np.uint64(int(share * 2.0**64))

@@ -1,7 +1,7 @@
-"""Checkpoints of a run on a stream: after a crash it goes on, and ends with the same bits.
+"""Checkpoints of a run on a stream: after a crash the run can be resumed, and ends with the same bits.
 
 A checkpoint is written between two batches or at an interrupt, and writing it changes nothing about the run. It holds
-the state, how far the pass in progress has come, and what identifies the run and its data.
+the state, the position in the pass in progress, and what identifies the run and its data.
 """
 
 from __future__ import annotations
@@ -11,19 +11,20 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.blocks import Contents, Records, as_file_stream
-from rosenblatt.messages import ParameterError, Phrase, Setting, shorten, warn_user
+from rosenblatt.messages import Message, ParameterError, Setting, shorten, warn_user
 from rosenblatt.progress import Progress
 from rosenblatt.storage.container import check_version, is_container, read_container, write_container
 from rosenblatt.storage.schema import (
     LABELS,
     LARGEST,
+    PLAIN,
     Arrays,
     Place,
     array,
@@ -41,26 +42,26 @@ from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import LEARNERS, RunOptions
 from rosenblatt.training.rows import Labels, Names
 from rosenblatt.training.run import TrainingRun
-from rosenblatt.training.serialization import State, read_best, read_state, write_best, write_state
-from rosenblatt.training.state import PassState
+from rosenblatt.training.serialization import read_best, read_state, write_best, write_state
+from rosenblatt.training.state import PassState, RunState
 
-# What identifies the data of a run, so that it goes on with no other.
+# The identity of a run's data, so that it is not resumed with other data.
 
 
-class RunData:
-    """The fingerprint of blocks and, where they come from files that are watched, what has been read of these."""
+class DataIdentity:
+    """The fingerprint of blocks and, if they come from files that are watched, records of what has been read."""
 
-    def __init__(self, blocks: Iterable[Any], contents: Contents | None = None) -> None:
+    def __init__(self, blocks: object, contents: Contents | None = None) -> None:
         self.fingerprint, self._contents = fingerprint(blocks), contents
 
     def records(self) -> Records | None:
         """Return what has been read of the files, None if that is not known."""
         return None if self._contents is None else self._contents.records()
 
-    def changed(self, then: Any, records: Records | None, progress: Callable[[float], None]) -> str | None:
-        """Return what has changed since a run knew its data by this fingerprint and these records, None if nothing has.
+    def changed(self, then: object, records: Records | None, progress: Callable[[float], None]) -> str | None:
+        """Return what has changed since a run had the fingerprint ``then`` and these records, None if nothing has.
 
-        It is "" where nothing more is known. Without records the fingerprint decides alone.
+        The text is "" if no details are known. Without records only the fingerprints are compared.
         """
         contents, same = self._contents, self.fingerprint == then
         if contents is None or records is None:
@@ -72,14 +73,17 @@ class RunData:
         return changed
 
 
-def fingerprint(blocks: Iterable[Any]) -> str:
-    """Return what identifies these blocks: their own fingerprint, or a digest of their first rows."""
-    known = getattr(blocks, "fingerprint", None)  # files have one, and so have shards
+def fingerprint(blocks: object) -> str:
+    """Return the fingerprint that blocks have, as those of files and shards do, or a digest of their first 1,000 rows.
+
+    Rows are digested as sparse float64 rows, so that the digest depends neither on their format nor on the cut.
+    """
+    known = getattr(blocks, "fingerprint", None)
     if known is not None:
         return str(known)
     digest = hashlib.sha256()
     rows = 0
-    for block in as_blocks(blocks):
+    for block in as_blocks(cast("Iterable[object]", blocks)):
         few = min(block.X.shape[0], 1000 - rows)
         X = block.X[:few]
         X = sp.csr_array(X) if sp.issparse(X) else sp.csr_array(np.asarray(X, dtype=np.float64))
@@ -97,7 +101,8 @@ def fingerprint(blocks: Iterable[Any]) -> str:
 
 
 VERSION = 3
-_FREE = ("verbose", "n_jobs", "cache_size", "device")  # parameters that may differ when a run goes on
+_MAY_DIFFER = ("verbose", "n_jobs", "cache_size", "device")
+"""Parameters that a resumed run may have other values of: they have no influence on what is learned."""
 
 
 class _FileRecord:
@@ -129,15 +134,15 @@ class _CheckpointFields:
     files: Annotated[Records, list_of(record(_FileRecord, dict))] | None
     classes: Annotated[Labels, LABELS]
     feature_names: list[str] | None
-    state: Any
-    current: Any
-    best: Any = None
+    state: Annotated[object, PLAIN]
+    current: Annotated[object, PLAIN]
+    best: Annotated[object, PLAIN] = None
 
 
 class Checkpoint(NamedTuple):
-    """What a run that died goes on from."""
+    """The contents of a checkpoint, from which a run is resumed."""
 
-    state: State
+    state: RunState
     classes: Labels
     names: Names | None
     current: PassState
@@ -145,9 +150,9 @@ class Checkpoint(NamedTuple):
 
 
 class CheckpointWriter(Observer):
-    """Writes a checkpoint to ``path`` every so many seconds, and reads it back.
+    """Writes a checkpoint to ``path`` every ``every`` seconds, and reads it back.
 
-    The data are known again by their fingerprint, and by their ``contents`` where they come from files.
+    The data are recognised by their fingerprint, and by their ``contents`` if they come from files.
     """
 
     def __init__(
@@ -156,32 +161,35 @@ class CheckpointWriter(Observer):
         every: float,
         learner: str,
         options: RunOptions,
-        blocks: Iterable[Any],
-        feature_names: Callable[[], Any] = lambda: None,
+        blocks: object,
+        feature_names: Callable[[], Iterable[object] | None] = lambda: None,
         contents: Contents | None = None,
     ) -> None:
         if not every >= 0:
-            raise ParameterError(Setting("every"), f" must be a number of seconds, at least 0, got {every!r}.")
+            raise ParameterError("{every} must be a number of seconds, at least 0, got {got}.", got=repr(every))
         files = as_file_stream(blocks)
         if files is not None and files.reads(path):
-            raise ParameterError(Setting("checkpoint"), f" must be another file than those that are read, got {path}.")
+            raise ParameterError("{checkpoint} must not be one of the files that are read, got {path}.", path=path)
         if os.path.isfile(path) and os.path.getsize(path) and not is_container(path):
-            other = f" must be a checkpoint or a new file, got {os.fspath(path)}, another kind of file"
-            raise ParameterError(Setting("checkpoint"), f"{other}: delete it, or name another.")
-        options.to_plain(learner, 0)  # what no file can hold is refused before the run
+            raise ParameterError(
+                "{checkpoint} must be a checkpoint or a new file, got {path}, another kind of file: delete it, or name "
+                "another.",
+                path=os.fspath(path),
+            )
+        options.to_plain(learner, 0)  # refuse before the run what no file can hold
         self.path, self.every, self.learner, self.options = path, every, learner, options
-        self.data, self.feature_names = RunData(blocks, contents), feature_names
+        self.data, self.feature_names = DataIdentity(blocks, contents), feature_names
         self.written, self.has_written, self.has_failed = time.monotonic(), False, False
 
     def on_batch(self, run: TrainingRun, batch: Batch) -> None:
-        """Write a checkpoint if it is time for one; where that fails, warn once, go on and try again later."""
+        """Write a checkpoint if it is due; if that fails, warn once, continue and try again later."""
         if time.monotonic() - self.written >= self.every:
             self._try_to_write(run)
 
     def on_interrupt(self, run: TrainingRun) -> None:
-        """Write a checkpoint of what has been learned until now, where something has."""
-        between = run.current.row == run.current.visited == 0  # passes; then it is the next pass that begins
-        if run.is_resumable and run.has_visited and not (between and run.current.was_done.any()):
+        """Write a checkpoint if anything has been learned."""
+        between_passes = run.current.row == run.current.visited == 0  # the next pass is about to begin
+        if run.is_resumable and run.has_visited and not (between_passes and run.current.was_done.any()):
             self._try_to_write(run)
 
     def _try_to_write(self, run: TrainingRun) -> None:
@@ -192,12 +200,12 @@ class CheckpointWriter(Observer):
             if not self.has_failed:
                 reason = str(getattr(fault.__cause__, "strerror", None) or fault.strerror or fault).lower()
                 what = f"no checkpoint could be written to {os.fspath(self.path)}, {reason}"
-                warn_user(f"{what}: training goes on, and the next one is written when it is time.", RuntimeWarning)
+                warn_user(f"{what}: training continues, and the next checkpoint is tried when due.", RuntimeWarning)
             self.has_failed = True
         self.written = time.monotonic()
 
     def write(self, run: TrainingRun) -> None:
-        """Write a checkpoint of a run between two batches, or two slices of one."""
+        """Write a checkpoint of a run between two batches, or between two slices of a batch."""
         state, names = run.state, self.feature_names()
         current = replace(run.current, visited=run.current.visited if self.options.shuffle else 0)
         current.ranges = run.last_ranges() if state.feature_ranges is None else None
@@ -218,9 +226,9 @@ class CheckpointWriter(Observer):
         write_container(self.path, out, place.arrays.arrays)
 
     def read(self, progress: Callable[[float], None] | None = None) -> Checkpoint | None:
-        """Return the checkpoint, None if there is none; a ValueError if it is broken or of another run.
+        """Return the checkpoint, None if there is none; a ValueError if it is not valid or of another run.
 
-        ``progress`` is called with a share from 0 to 1 where files have to be read for that.
+        ``progress`` is called with a share from 0 to 1 if files have to be read to compare them.
         """
         if not os.path.exists(self.path):
             return None
@@ -229,56 +237,64 @@ class CheckpointWriter(Observer):
         except ParameterError:
             raise
         except ValueError as fault:
-            raise ParameterError(f"{fault} To start from the beginning, leave out ", Setting("resume"), ".") from None
+            raise ParameterError("{fault} To start from the beginning, leave out {resume}.", fault=fault) from None
         mine = self._identity(found.state.seed)
-        for what in {**mine, **run}:
-            then, now = run.get(what), mine.get(what)
-            if what != "data" and then != now:
-                raise self._other(Setting(what), f" {shorten(then)} and not {shorten(now)}")
+        for name in {**mine, **run}:
+            then, now = run.get(name), mine.get(name)
+            if name != "data" and then != now:
+                raise self._other_run(_differs(name, then, now))
         line = Progress(self.options.verbose)
         changed = self.data.changed(run.get("data"), files, progress or line.comparing)
         line.close()
         if changed is not None:
-            what = "other data" if changed else "other data, or rows that are prepared or held out otherwise"
-            raise self._other(what, reason=f" ({changed})" if changed else "")
+            what = "other data" if changed else "other data, or rows that are prepared or held out differently"
+            raise self._other_run(what, reason=f" ({changed})" if changed else "")
         return found
 
-    def _read(self) -> tuple[Checkpoint, dict[str, Any], Records | None]:
-        """Return what the file holds; a ValueError where that is no checkpoint."""
+    def _read(self) -> tuple[Checkpoint, dict[str, object], Records | None]:
+        """Return the checkpoint, the identity of its run, and the records of its files; a ValueError if not valid."""
         header, arrays = read_container(self.path)
         name = os.fspath(self.path)
         if header.get("kind") != "checkpoint":
-            raise ValueError(f"{name} is no checkpoint: it says {str(header.get('kind'))[:60]!r}.")
+            raise ValueError(f"{name} is not a checkpoint: its kind is {str(header.get('kind'))[:60]!r}.")
         check_version(self.path, header.get("version"), VERSION)
         run = header.get("run")
         learner = run.get("learner") if type(run) is dict else None
         if isinstance(learner, str) and learner in LEARNERS and learner != self.learner:
-            raise self._other(Setting("learner"), f" {learner!r} and not {self.learner!r}")
+            raise self._other_run(_differs("learner", learner, self.learner))
         try:
             return _from_plain(header, Arrays(arrays), self.options)
         except ValueError as fault:
             raise ValueError(f"{name} holds no valid checkpoint: {fault}") from None
 
-    def _other(self, *what: Phrase, reason: str = "") -> ParameterError:
-        """Return the error for a checkpoint of another run, one with ``what``."""
-        other = f"{os.fspath(self.path)} is a checkpoint of a run with "
-        so = f", so this one cannot go on from it{reason}: give the same data and parameters, or start from the "
-        return ParameterError(other, *what, f"{so}beginning without ", Setting("resume"), ".")
+    def _other_run(self, what: str | Message, reason: str = "") -> ParameterError:
+        """Return the error for a checkpoint of another run, which has ``what``."""
+        return ParameterError(
+            "{path} is a checkpoint of a run with {what}, so this run cannot be resumed from it{reason}: give the same "
+            "data and parameters, or start from the beginning without {resume}.",
+            path=os.fspath(self.path),
+            what=what,
+            reason=reason,
+        )
 
-    def _identity(self, seed: int) -> dict[str, Any]:
-        """Return what identifies a run."""
+    def _identity(self, seed: int) -> dict[str, object]:
+        """Return the data, the learner and the parameters that identify a run."""
         parameters = self.options.to_plain(self.learner, seed)
         return {
             "data": self.data.fingerprint,
             "learner": self.learner,
-            **{name: value for name, value in parameters.items() if name not in _FREE},
+            **{name: value for name, value in parameters.items() if name not in _MAY_DIFFER},
         }
 
 
+def _differs(name: str, then: object, now: object) -> Message:
+    return Message("{name} {then} and not {now}", name=Setting(name), then=shorten(then), now=shorten(now))
+
+
 def _from_plain(
-    header: dict[str, Any], arrays: Arrays, options: RunOptions
-) -> tuple[Checkpoint, dict[str, Any], Records | None]:
-    """Return the checkpoint, what identifies its run, and what was known of the files."""
+    header: dict[str, object], arrays: Arrays, options: RunOptions
+) -> tuple[Checkpoint, dict[str, object], Records | None]:
+    """Return the checkpoint, the identity of its run, and the records of its files."""
     place = Place("the header", arrays)
     found = read_fields(_CheckpointFields, header, place)
     run, classes = found["run"], found["classes"]

@@ -1,4 +1,4 @@
-"""Early stopping: rows held out of training, and the pass that predicts them best."""
+"""Early stopping: rows are held out of training, and the weights of the pass with the least error on them are kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.blocks import Block, join_blocks
-from rosenblatt.messages import IfAvailable, ParameterError, Setting, count_of
+from rosenblatt.messages import Hint, ParameterError, count_of
 from rosenblatt.training.batches import Batch, BatchSource, held_out
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.rows import RowMatrix, as_rows
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class BestPass:
-    """The best pass so far, and how many passes have not been better since."""
+    """The best pass so far, and the number of passes since then."""
 
     state: RunState | None = None
     error: float = np.inf
     passes_since: int = 0
 
     def widen(self, d: int) -> None:
-        """Add features up to ``d`` to a copy of the state: an earlier run that it is from may still be in use."""
+        """Add features up to ``d`` to a copy of the state: an earlier run may still use the state itself."""
         if self.state is not None and self.state.n_features < d:
             self.state = self.state.snapshot()
             self.state.widen(d)
@@ -37,14 +37,14 @@ class BestPass:
 
 @dataclass(frozen=True)
 class EarlyStoppingFacts:
-    """What early stopping held out, and which pass it kept."""
+    """The number of rows that early stopping held out, the errors on them, and the pass that was kept."""
 
     held_out_rows: int | None
-    """Rows held out of training; None for models of files that did not say so."""
+    """Rows held out of training; None if the run ended before they were known."""
     error_by_pass: list[float | None]
-    """The error on them after each pass; None where a pass was not judged by them."""
+    """The error on them after each pass; None for a pass that was not judged."""
     best_pass: int
-    """The pass whose weights are kept, counted from 1 over all passes, those before a warm start included."""
+    """The pass whose weights are kept, counted from 1 over all passes, including those before a warm start."""
 
     @property
     def least_error(self) -> float | None:
@@ -62,7 +62,7 @@ class EarlyStoppingFacts:
 
 
 def early_stopping_facts(state: RunState, best: BestPass | None) -> EarlyStoppingFacts | None:
-    """Return the facts of the run that left ``state`` and its best pass; None where no rows were held out."""
+    """Return the facts of a run, given its last state and its best pass; None if no rows were held out."""
     if best is None or best.state is None:
         return None
     errors = [None if math.isnan(error) else error for error in state.errors_by_pass]
@@ -70,9 +70,9 @@ def early_stopping_facts(state: RunState, best: BestPass | None) -> EarlyStoppin
 
 
 class ValidationSet:
-    """Rows held out of training: each with the chance ``share``, by its number and the seed.
+    """Rows held out of training: each with probability ``share``, by its number and the seed.
 
-    Which they are is known when all rows of the source have been seen once; until then it is ``pending``.
+    The set is ``pending`` until all rows of the source have been seen once.
     """
 
     def __init__(self, share: float, seed: int) -> None:
@@ -86,7 +86,7 @@ class ValidationSet:
         return held_out(batch.first, batch.rows.n, self.seed, self.share)
 
     def add(self, batch: Batch, mask: NDArray[np.bool_]) -> None:
-        """Keep the rows of a batch that are held out, while it is not known which they are."""
+        """Keep the rows of a batch that are held out, while the set is pending."""
         steps = batch.steps[mask] if len(batch.steps) else None
         self._parts.append(Block(batch.rows.matrix[mask], batch.labels[mask], batch.first, steps))
         self._count(np.bincount(batch.labels[~mask], minlength=len(batch.classes)))
@@ -95,20 +95,21 @@ class ValidationSet:
         self._trained = np.pad(self._trained, (0, len(trained) - len(self._trained))) + trained
 
     def extend(self, other: ValidationSet) -> None:
-        """Keep what was kept of the rows that follow."""
+        """Add what another set kept of the rows that follow."""
         self._parts += other._parts
         self._count(other._trained)
 
     def complete(self) -> None:
-        """Make the rows kept those that passes are judged by; each class has to be there, and among the others."""
+        """Close the set once all rows were added; a ParameterError unless every class is in both parts of the rows."""
         block = join_blocks(self._parts)
         n, trained = int(self._trained.sum()) + len(block.y), np.flatnonzero(self._trained)
         if not np.array_equal(trained, np.unique(block.y)):
             raise ParameterError(
-                f"early stopping cannot hold out {self.share} of these {n} rows with every class in both parts: "
-                "give more rows",
-                IfAvailable("validation_fraction", ", or another ", Setting("validation_fraction")),
-                ".",
+                "early stopping cannot hold out {share} of these {n} rows with every class in both parts: give more "
+                "rows{hint}.",
+                share=self.share,
+                n=n,
+                hint=Hint(", or another {validation_fraction}"),
             )
         self.pending, self._parts = False, []
         self.rows: RowMatrix = as_rows(block.X)
@@ -117,23 +118,23 @@ class ValidationSet:
 
     @property
     def size(self) -> int:
-        """How many rows are held out; those of weight 0, which no pass would visit, do not count."""
+        """The number of rows held out; rows of weight 0, which no pass would visit, do not count."""
         return 0 if self.pending else len(self.labels) if self.weights is None else int((self.weights > 0).sum())
 
     def collect(self, source: BatchSource) -> None:
-        """Read all rows of a source to find those that are held out."""
+        """Read all rows of a source to fill the set."""
         for batch in source.batches():
             self.add(batch, self.mask(batch))
         self.complete()
 
     def error(self, state: RunState, hypothesis: str) -> float:
-        """Return the share of these rows that the hypothesis gets wrong."""
+        """Return the weighted share of these rows that the hypothesis misclassifies."""
         predicted, _ = state.decide(hypothesis, self.rows)
         return float(np.average(predicted != self.labels, weights=self.weights))
 
 
 class EarlyStopping(Observer):
-    """Judges each pass by the rows held out; the run ends when ``patience`` passes have not been better."""
+    """Judges each pass by the rows held out; the run ends after ``patience`` passes without improvement."""
 
     def __init__(self, validation: ValidationSet, hypothesis: str, patience: int, best: BestPass | None = None) -> None:
         self.validation, self.hypothesis, self.patience = validation, hypothesis, patience
@@ -142,26 +143,26 @@ class EarlyStopping(Observer):
 
     @property
     def should_stop(self) -> bool:  # type: ignore[override]
-        """Whether it has been long enough since the best pass."""
+        """Whether ``patience`` passes have been made since the best one."""
         return self.best.passes_since >= self.patience
 
     def on_start(self, run: TrainingRun) -> None:
-        """Find the rows held out at once where that costs nothing, or where the first pass is past."""
+        """Find the rows held out now if they are in memory or a resumed run has made its first pass already."""
         if run.source.in_memory or run.resumed:
             self.validation.collect(run.source)
             self._judge_again(run)
 
     def _judge_again(self, run: TrainingRun) -> None:
-        """Count the error of an earlier run's best pass on the rows of this one, which may be others, and wider."""
+        """Compute the error of an earlier run's best pass on the rows of this run, which may be others and wider."""
         if not self._judged_again and not run.resumed and self.best.state is not None:
             self.best.widen(max(run.state.n_features, self.validation.rows.d))
             self.best.error = self.validation.error(self.best.state, self.hypothesis)
         self._judged_again = True
 
     def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
-        """Remember the state if its error is the least so far.
+        """Keep a copy of the state if its error is the least so far.
 
-        A clean pass that is as good as the best takes its place: it changes no weights, but is known to be clean.
+        A clean pass replaces a best pass with the same error: the weights are the same, but now known to be clean.
         """
         state, best = run.state, self.best
         if self.validation.pending:

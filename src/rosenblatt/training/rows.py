@@ -1,4 +1,4 @@
-"""A matrix as kernels take it: rows that are dense or CSR, and the facts that a pass needs."""
+"""Rows as kernels take them, dense or CSR; class numbers for labels, step sizes for weights, ranges of features."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.messages import IfAvailable, ParameterError, Setting
+from rosenblatt.messages import Hint, ParameterError, shorten
 
 if TYPE_CHECKING:
     from rosenblatt.training.run import TrainingRun
@@ -21,21 +21,27 @@ if TYPE_CHECKING:
 Matrix: TypeAlias = Any
 """A numpy array, or a CSR array or matrix of SciPy."""
 CACHE_BYTES = 64 * 1024
-"""Dense rows that one-vs-rest classifiers visit in turn while they stay in the cache."""
+"""Size of a block of dense rows that the one-vs-rest classifiers visit in turn while it stays in the cache."""
 SLICE_BYTES = 64 * 1024 * 1024
-"""Rows visited in one call of a kernel: short enough to hear Ctrl-C and to move the progress bar."""
+"""Size of the rows that one call of a kernel visits: between calls Ctrl-C is handled and the progress bar moves."""
 
 
 @dataclass(frozen=True)
 class RowMatrix:
-    """A matrix as kernels take it; ``matrix`` is the same numbers as numpy or SciPy hold them."""
+    """A matrix as kernels take it; ``matrix`` holds the same numbers for numpy or SciPy."""
 
     matrix: Matrix
-    parts: tuple[Any, ...]
+    parts: tuple[np.ndarray, int] | tuple[np.ndarray, np.ndarray, np.ndarray]
+    """Dense: the flat numbers and the width. CSR: data, indices and indptr."""
     n: int
     d: int
     terms: int
     """The most entries in a row."""
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the rows are CSR."""
+        return len(self.parts) == 3
 
     @property
     def row_bytes(self) -> int:
@@ -45,18 +51,19 @@ class RowMatrix:
 
     @property
     def ahead(self) -> int:
-        """How many rows ahead of a shuffled visit memory should be asked for."""
-        if len(self.parts) == 3:
+        """How many visits ahead a shuffled pass prefetches a row: 2 kB of dense rows, but 2 to 16 rows."""
+        if self.is_sparse:
             return 4
         return min(16, max(2, 2048 // self.row_bytes))
 
     def longest(self, which: np.ndarray) -> float:
-        """Return the length of the longest of the rows ``which``, without overflow or underflow on the way."""
+        """Return the length of the longest of the rows ``which``, without intermediate overflow or underflow."""
         matrix = self.matrix[which].astype(np.float64)
         values = matrix.data if sp.issparse(matrix) else matrix
         largest = float(np.max(np.abs(values), initial=0.0))
         if largest == 0.0:
             return 0.0
+        # |x| = 2^e |x / 2^e|: scaling by a power of two is exact, and no square of a number below 1 overflows
         exponent = math.frexp(largest)[1]
         scaled = np.ldexp(values, -exponent)
         if sp.issparse(matrix):
@@ -70,7 +77,7 @@ class RowMatrix:
 
 
 def as_rows(X: Matrix) -> RowMatrix:
-    """Return ``X`` (float32 or float64; C-ordered, or CSR) as rows for kernels, without a copy if it can be."""
+    """Return ``X`` (float32 or float64; C-ordered or CSR) as rows for kernels, without a copy where possible."""
     n, d = X.shape
     if not sp.issparse(X):
         return RowMatrix(X, (_read_only(X.reshape(-1)), d), n, d, d)
@@ -78,11 +85,12 @@ def as_rows(X: Matrix) -> RowMatrix:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
+    # unsigned indices: compiled code then has no negative ones to wrap around
     narrow = X.indices.dtype.itemsize == X.indptr.dtype.itemsize == 4
     signed, unsigned = (np.int32, np.uint32) if narrow else (np.int64, np.uint64)
     indices, indptr = (part.astype(signed, copy=False).view(unsigned) for part in (X.indices, X.indptr))
-    parts = tuple(_read_only(np.ascontiguousarray(part)) for part in (X.data, indices, indptr))
-    return RowMatrix(X, parts, n, d, int(np.max(np.diff(X.indptr), initial=0)))
+    data, indices, indptr = (_read_only(np.ascontiguousarray(part)) for part in (X.data, indices, indptr))
+    return RowMatrix(X, (data, indices, indptr), n, d, int(np.max(np.diff(X.indptr), initial=0)))
 
 
 class NotFinite(ValueError):
@@ -90,13 +98,13 @@ class NotFinite(ValueError):
 
 
 def check_finite(X: Matrix) -> None:
-    """Raise NotFinite if a number of a matrix is not finite."""
+    """Raise NotFinite unless all numbers of a matrix are finite."""
     if not np.isfinite(X if isinstance(X, np.ndarray) else X.data).all():
         raise NotFinite("X holds NaN or infinity, expected finite numbers: replace or leave out such rows.")
 
 
 def check_sparse(X: Matrix) -> None:
-    """Raise a ValueError where an index or a pointer of a CSR or CSC matrix lies outside; SciPy would crash on it."""
+    """Raise a ValueError if an index or a pointer of a CSR or CSC matrix is out of range; SciPy would crash on it."""
     lines, width = X.shape if X.format == "csr" else X.shape[::-1]
     pointers, indices = X.indptr, X.indices
     if (
@@ -108,20 +116,20 @@ def check_sparse(X: Matrix) -> None:
     ):
         raise ValueError(
             f"X is not a valid {X.format.upper()} matrix of shape {X.shape}: an index or a pointer lies outside. "
-            "Build it again from its coordinates, or find the fault with X.check_format()."
+            "Build it again from its coordinates, or find the error with X.check_format()."
         )
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:
-    """Return a view that cannot be written to, so that kernels are compiled for one type only."""
+    """Return a read-only view: numba compiles for read-only and writable arrays separately."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def feature_ranges(X: Matrix) -> NDArray[np.float64]:
-    """Return the range of each feature over at most some thousand rows spread over ``X``: its scale, cheaply."""
-    sample = X[:: max(1, X.shape[0] // 1000)]
+    """Return the range of each feature over a sample of 1,000 to 2,000 rows, or all rows if there are fewer."""
+    sample = X[:: max(1, X.shape[0] // _SAMPLE_ROWS)]
     high, low = sample.max(axis=0), sample.min(axis=0)
     if sp.issparse(X):
         high, low = high.toarray(), low.toarray()
@@ -130,7 +138,7 @@ def feature_ranges(X: Matrix) -> NDArray[np.float64]:
 
 
 def pad_columns(X: sp.csr_array, width: int) -> sp.csr_array:
-    """Return a CSR matrix with at least ``width`` columns, without a copy of its numbers."""
+    """Return a CSR matrix with at least ``width`` columns, without copying its arrays."""
     if X.shape[1] >= width:
         return X
     wider = type(X)((X.data, X.indices, X.indptr), shape=(X.shape[0], width), copy=False)
@@ -138,15 +146,15 @@ def pad_columns(X: sp.csr_array, width: int) -> sp.csr_array:
     return wider
 
 
-# Labels as class numbers, weights as step sizes, and labels that nothing can be learned from.
+# Labels as class numbers, weights as step sizes, and checks that there is something to learn.
 
 
-Labels = NDArray[Any]
+Labels: TypeAlias = np.ndarray
 """Class labels as users write them: integers, floats, booleans or words."""
 ClassWeight: TypeAlias = Mapping[Any, float] | str | None
-"""Step sizes by class, "balanced", or None where all are 1."""
+"""Step sizes by class, "balanced", or None if all are 1."""
 VectorLike: TypeAlias = Any
-"""Labels, weights or numbers as users bring them: whatever NumPy makes an array of, or a tensor."""
+"""Labels, weights or numbers as users give them: anything that NumPy turns into an array, or a tensor."""
 Names = NDArray[np.object_]
 """Names of features."""
 Integers = NDArray[np.int32]
@@ -157,7 +165,7 @@ def encode_labels(y: Labels) -> tuple[Labels, NDArray[np.int32]]:
     if y.dtype.kind in "biuf" and len(y):
         low, high = y.min(), y.max()
         positive = y == high
-        if np.all(positive | (y == low)):  # two numbers: no need to sort
+        if np.all(positive | (y == low)):  # at most two different numbers: no need to sort
             classes = np.array([low, high] if low != high else [low], dtype=y.dtype)
             return classes, (positive & (low != high)).astype(np.int32)
     classes, numbers = np.unique(y, return_inverse=True)
@@ -174,7 +182,7 @@ def number_labels(y: Labels, classes: Labels) -> tuple[NDArray[np.int32], bool]:
 def step_sizes(
     sample_weight: VectorLike, class_weight: ClassWeight, classes: Labels, numbers: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """Return the step size of each row: sample weight times class weight. Empty where all are 1."""
+    """Return the step size of each row, sample weight times class weight; an empty array if all are 1."""
     n, steps = len(numbers), np.empty(0)
     if sample_weight is not None:
         steps = np.array(sample_weight, dtype=np.float64)
@@ -184,7 +192,7 @@ def step_sizes(
         valid = np.isfinite(steps) & (steps >= 0)
         if not valid.all():
             raise ValueError(
-                "sample weights must be finite and not negative, since a weight scales a step: "
+                "sample weights must be finite and not negative, since a weight scales a step, "
                 f"got {float(steps[~valid][0])}."
             )
     if class_weight is not None:
@@ -204,8 +212,8 @@ def _class_weights(class_weight: ClassWeight, classes: Labels, numbers: NDArray[
         return len(numbers) / (len(classes) * np.bincount(numbers, minlength=len(classes)).astype(np.float64))
     if not isinstance(class_weight, Mapping):
         raise ParameterError(
-            Setting("class_weight"),
-            f' must be a dictionary from class to weight, "balanced" or None, got {class_weight!r}.',
+            '{class_weight} must be a dictionary from class to weight, "balanced" or None, got {got}.',
+            got=repr(class_weight),
         )
     weights = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
@@ -215,20 +223,21 @@ def _class_weights(class_weight: ClassWeight, classes: Labels, numbers: NDArray[
 
 @dataclass
 class LabelSummary:
-    """What the first pass saw of the labels: enough to refuse data that nothing can be learned from."""
+    """A summary of the labels that the first pass saw, to refuse data from which nothing can be learned."""
 
     rows: int = 0
     weighted_rows: int = 0
-    """Those whose weight is not 0."""
+    """Rows whose weight is not 0."""
     leading_run: int = 0
-    """Rows at the start that have the label of the first."""
+    """Rows at the start that have the label of the first row."""
     leading_label: object = None
     seen: set[object] = field(default_factory=set)
+    """Classes that have a row."""
     weighted: set[object] = field(default_factory=set)
-    """Classes that have a row, and a row whose weight is not 0."""
+    """Classes that have a row whose weight is not 0."""
 
     def add(self, labels: Integers, steps: NDArray[np.float64], known: Labels, every_class: bool = False) -> None:
-        """Take in the class numbers and step sizes of some rows; whether every class is known to occur among them."""
+        """Add rows by their class numbers and step sizes; ``every_class`` if all classes are known to occur in them."""
         classes = known.tolist()
         if not self.rows:
             self.leading_label = classes[labels[0]]
@@ -242,7 +251,7 @@ class LabelSummary:
         self.weighted |= _occurring(labels[steps > 0], classes) if len(steps) else seen
 
     def extend(self, other: LabelSummary) -> None:
-        """Take in what was seen of the rows that follow."""
+        """Add the summary of the rows that follow."""
         if self.leading_run == self.rows and (not self.rows or self.leading_label == other.leading_label):
             self.leading_run, self.leading_label = self.leading_run + other.leading_run, other.leading_label
         self.rows, self.weighted_rows = self.rows + other.rows, self.weighted_rows + other.weighted_rows
@@ -250,17 +259,19 @@ class LabelSummary:
 
     @property
     def is_sorted(self) -> bool:
-        """Whether rows visited as they come start with a long run of one label (CIML section 4.2)."""
+        """Whether the rows, in their given order, start with a long run of one label (CIML section 4.2)."""
         return self.leading_run >= max(100, self.rows // 10)
 
     def check(self, known: Labels, class_weight: ClassWeight, warm: bool) -> None:
-        """Raise a ValueError where these labels and weights leave nothing to learn, or nothing to go on with."""
+        """Raise a ValueError if there is nothing to learn from these labels and weights; ``warm`` runs may continue."""
         classes = known.tolist()
         if isinstance(class_weight, Mapping) and not warm:
             unknown = [label for label in class_weight if label not in classes]
             if unknown:
                 raise ParameterError(
-                    Setting("class_weight"), f" names {unknown[0]!r}, which is none of the classes {classes}."
+                    "{class_weight} names {label}, which is not one of the classes {classes}.",
+                    label=repr(unknown[0]),
+                    classes=classes,
                 )
         if not self.weighted:
             raise ValueError("every row has weight zero, so there is nothing to learn: give some a positive weight.")
@@ -277,18 +288,18 @@ def _occurring(labels: Integers, classes: list[object]) -> set[object]:
 
 
 def check_two_classes(labels: Collection[object]) -> None:
-    """Raise a ValueError where there is one class only."""
+    """Raise a ValueError unless there are at least two classes."""
     if len(labels) < 2:
         raise ParameterError(
-            f"training needs at least two classes, got one class: every label is {next(iter(labels))!r}. "
-            "Add rows of another class",
-            IfAvailable("partial_fit", ", or use partial_fit where they may come later"),
-            ".",
+            "training needs at least two classes, got one class: every label is {label}. "
+            "Add rows of another class{hint}.",
+            label=shorten(next(iter(labels))),
+            hint=Hint(", or use partial_fit if they may come later", needs="partial_fit"),
         )
 
 
 def _family(labels: Labels) -> str:
-    """Return what labels are: those of different families have no order."""
+    """Return the family of labels; labels of different families have no order."""
     kind = labels.dtype.kind
     if kind in "US" or (kind in "OT" and all(isinstance(label, str) for label in labels.tolist())):
         return "words"
@@ -296,7 +307,7 @@ def _family(labels: Labels) -> str:
 
 
 def check_label_types(known: Labels, labels: Labels) -> None:
-    """Raise a ValueError where words and numbers, or times, are mixed as labels."""
+    """Raise a ValueError if words, numbers and times are mixed as labels."""
     if _family(known) != _family(labels):
         raise ValueError(
             f"the labels so far are {known.tolist()}, now came {labels.tolist()[0]!r}: "
@@ -304,26 +315,26 @@ def check_label_types(known: Labels, labels: Labels) -> None:
         )
 
 
-# Whether features differ so much in size that the small ones hardly count.
+# Features whose ranges differ so much that those with small ranges hardly count.
 
 
 LARGE_RATIO = 100.0
-"""Ranges that differ by more than this are worth a word."""
+"""A larger ratio of ranges is worth a warning."""
 MANY_MISTAKES = 0.1
-"""A share of mistakes in the last pass from which the scales may be to blame."""
-_ROWS = 1000
+"""From this share of mistakes in the last pass on, the scales may be to blame."""
+_SAMPLE_ROWS = 1000
 
 
 def scale_ratio(X: Matrix) -> float:
-    """Return how many times the widest range of a feature is that of the narrowest, over a sample of rows.
+    """Return the ratio of the widest to the narrowest range of a feature, over a sample of rows.
 
-    Features that never change do not count; of sparse rows neither do those that are 0 in most of them, as rare words
-    range over less, and that is as it should be. It is 1 where no two features count.
+    Constant features do not count. Nor do features of sparse rows that are 0 in most rows: rare words have narrower
+    ranges, which does no harm. The ratio is 1 if fewer than two features count.
 
     >>> scale_ratio(np.array([[0.0, 0.0, 3.0], [1.0, 500.0, 3.0]]))
     500.0
     """
-    sample = X[:: max(1, X.shape[0] // _ROWS)]
+    sample = X[:: max(1, X.shape[0] // _SAMPLE_ROWS)]
     ranges = feature_ranges(X)
     counts = ranges > 0
     if sp.issparse(X):
@@ -333,9 +344,9 @@ def scale_ratio(X: Matrix) -> float:
 
 
 def differ_in_scale(run: TrainingRun) -> float:
-    """Return the `scale_ratio` of the rows that a run visited last where it is large and mistakes are many, else 0.
+    """Return the `scale_ratio` of the rows that a run visited last if it is large and the run makes many mistakes.
 
-    Many are a tenth of the rows of the last pass, for one classifier at least.
+    Else return 0. Many mistakes are a tenth of the rows of the last pass, for at least one classifier.
     """
     if run.last_batch is None:
         return 0.0
@@ -343,7 +354,7 @@ def differ_in_scale(run: TrainingRun) -> float:
 
 
 def ratio_with_mistakes(state: RunState, X: Matrix, rows_of_a_pass: int | None) -> float:
-    """Return the `scale_ratio` of rows where it is large and the run that visited them makes many mistakes, else 0."""
+    """Return the `scale_ratio` of rows if it is large and the run that visited them makes many mistakes, else 0."""
     rows = rows_of_a_pass if state.cut is None else state.cut.rows
     if not state.mistakes or state.mistakes[-1].max() < MANY_MISTAKES * max(1, rows or 0):
         return 0.0

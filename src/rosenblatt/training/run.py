@@ -36,7 +36,7 @@ def new_state(
     return kind.initial(options, n_classes, d, matrices)  # type: ignore[arg-type]
 
 
-def first_state(source: BatchSource, options: RunOptions, given: Weights | None = None) -> RunState:
+def initial_state(source: BatchSource, options: RunOptions, given: Weights | None = None) -> RunState:
     """Return the state from which a run on a source starts; ``given`` are the weights of a linear one, if not zero."""
     d = source.width
     if isinstance(source, InMemory):

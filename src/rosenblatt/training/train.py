@@ -1,4 +1,4 @@
-"""From a source to a trained state: one way to start, warm-start, resume and keep checkpoints, and online runs.
+"""Training from a source to a finished run: initial states, warm starts, checkpoints, and online runs.
 
 Estimators, the command and clusters all call `train` for passes over a data set or a stream, and `online_run` for rows
 as they come.
@@ -10,12 +10,12 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
 from rosenblatt.blocks import Contents, as_file_stream
-from rosenblatt.messages import ParameterError, Setting
+from rosenblatt.messages import ParameterError
 from rosenblatt.training.batches import Batch, InMemory, NewClass, Streamed, TrainingSource
 from rosenblatt.training.checkpoint import Checkpoint, CheckpointWriter
 from rosenblatt.training.early_stopping import BestPass
@@ -23,34 +23,41 @@ from rosenblatt.training.linear import InitialWeights as Weights
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions, draw_seed
 from rosenblatt.training.rows import Labels, check_label_types, check_two_classes
-from rosenblatt.training.run import TrainingRun, first_state, new_state
+from rosenblatt.training.run import TrainingRun, initial_state, new_state
 from rosenblatt.training.state import Outcome, RunState
 
 MakeRun = Callable[..., TrainingRun]
-"""`TrainingRun`, or what has its parameters."""
+"""`TrainingRun`, or a callable with its parameters."""
 
 
-class Start(NamedTuple):
-    """What a run continues from: the state, its classes, and early stopping's best pass."""
+class WarmStart(NamedTuple):
+    """A state to continue from, its classes, and early stopping's best pass."""
 
     state: RunState
     classes: Labels
     best: BestPass | None = None
 
 
+class _CheckpointOptions(TypedDict, total=False):
+    feature_names: Callable[[], Iterable[object] | None]
+    progress: Callable[[float], None] | None
+    on_resume: Callable[[Checkpoint], None]
+
+
 @dataclass
 class Checkpointing:
-    """Where a run keeps its checkpoints, and whether it resumes from the one that is there."""
+    """The file in which a run keeps its checkpoints, and whether it resumes from that file."""
 
     path: str | os.PathLike[str]
     learner: str
     every: float = 30.0
+    """Seconds between two checkpoints."""
     resume: bool = False
     contents: Contents | None = None
-    """What has been read of the files, where rows come from files."""
-    feature_names: Callable[[], Any] = lambda: None
+    """Records of what has been read, if rows come from files."""
+    feature_names: Callable[[], Iterable[object] | None] = lambda: None
     progress: Callable[[float], None] | None = None
-    """Called with a share where files are compared with those of the checkpoint."""
+    """Called with a share while files are compared with those of the checkpoint."""
     on_resume: Callable[[Checkpoint], None] = lambda found: None
     """Called with the checkpoint that is resumed, before the first row is read."""
     resumed: Checkpoint | None = field(default=None, init=False)
@@ -64,21 +71,19 @@ class Checkpointing:
         every: float,
         resume: bool,
         blocks: Iterable[object] | None = None,
-        **more: Any,
+        **more: Unpack[_CheckpointOptions],
     ) -> Checkpointing | None:
-        """Return what was asked for, None for no checkpoints; to be called before ``blocks`` are read."""
+        """Return the checkpointing of a run, None without a ``path``; to be called before ``blocks`` are read."""
         if path is None:
             if resume:
-                raise ParameterError(
-                    Setting("resume", True), " needs ", Setting("checkpoint"), ", the file to go on from."
-                )
+                raise ParameterError("{resume=True} needs {checkpoint}, the file to resume from.")
             return None
         files = as_file_stream(blocks)
         return cls(path, learner, every, resume, None if files is None else files.watch_contents(), **more)
 
     def open(self, source: TrainingSource, options: RunOptions) -> CheckpointWriter:
-        """Return what writes the checkpoints of a run on a source, with the one to resume read if that is asked for."""
-        rows: Any = source.blocks if isinstance(source, Streamed) else source
+        """Return the observer that writes checkpoints; with ``resume``, first read the checkpoint that exists."""
+        rows = source.blocks if isinstance(source, Streamed) else source
         self.writer = CheckpointWriter(
             self.path, self.every, self.learner, options, rows, self.feature_names, self.contents
         )
@@ -96,7 +101,7 @@ def train(
     keep: Callable[[TrainingRun], None],
     observers: Sequence[Observer] = (),
     *,
-    start: Start | None = None,
+    start: WarmStart | None = None,
     given: Weights | None = None,
     checkpoints: Checkpointing | None = None,
     threads: int = 1,
@@ -104,13 +109,29 @@ def train(
 ) -> Outcome:
     """Train on a source, from zero, from ``start`` or from a checkpoint, and return how the run ended.
 
-    ``given`` are weights and biases that a new run begins with instead of zero.
+    Parameters
+    ----------
+    source : TrainingSource
+        `InMemory`, `Streamed`, or a source for which ``make_run`` makes the runs. If it can be read only once, options
+        that need more passes are refused.
+    options : RunOptions
+        The learner's parameters.
+    keep : callable
+        Called with the run when it has ended or was interrupted, but not if it failed.
+    observers : sequence of Observer
+        Called besides the run's own.
+    start : WarmStart, optional
+        The state to continue from.
+    given : pair of arrays, optional
+        Weights and biases that a new run begins with instead of zero.
+    checkpoints : Checkpointing, optional
+        Where checkpoints are kept, and whether to resume.
+    threads : int
+        For one-vs-rest classifiers.
+    make_run : callable
+        Makes the run, with the parameters of `TrainingRun`.
 
-    ``source`` is `InMemory`, `Streamed`, or one for which ``make_run`` makes the runs. Where it can be read only once,
-    options that need more are refused.
-
-    ``keep`` gets the run when it has ended or was interrupted, never one that failed. A stream in which a class turns
-    up that its first block does not have is begun again with all classes.
+    A stream is restarted with all classes if a class appears that its first block does not have.
     """
     if not source.rereadable:
         options.check_read_once(checkpoints is not None)
@@ -140,8 +161,8 @@ def train(
             return outcome
 
 
-def _seed(options: RunOptions, start: Start | None, resumed: Checkpoint | None) -> int:
-    """Return the seed of a run: of the one that it goes on from, if there is one."""
+def _seed(options: RunOptions, start: WarmStart | None, resumed: Checkpoint | None) -> int:
+    """Return the seed of a run: that of the run it continues, if there is one."""
     before = resumed or start
     return draw_seed(options.random_state) if before is None else int(before.state.seed)
 
@@ -150,7 +171,7 @@ def _new_run(
     source: TrainingSource,
     options: RunOptions,
     observers: Sequence[Observer],
-    start: Start | None,
+    start: WarmStart | None,
     resumed: Checkpoint | None,
     given: Weights | None,
     make_run: MakeRun,
@@ -163,11 +184,11 @@ def _new_run(
         state = start.state.snapshot()
         state.renumber_rows(source.batch.rows.matrix if isinstance(source, InMemory) else None)
         state, known = state.with_classes(start.classes, source.classes, options.direct)
-        if start.best is not None and len(known) == len(start.classes):  # else the best pass knew fewer classes
+        if start.best is not None and len(known) == len(start.classes):  # the best pass may have fewer classes
             best = replace(start.best)
         source.set_classes(known)
     else:
-        state = first_state(source, options, given)
+        state = initial_state(source, options, given)
     warm = start is not None and resumed is None
     return make_run(state, source, options, observers, warm=warm, best=best, resumed=current)
 
@@ -175,14 +196,15 @@ def _new_run(
 def online_run(
     batch: Batch,
     options: RunOptions,
-    start: Start | None,
+    start: WarmStart | None,
     classes: Labels | None = None,
     threads: int = 1,
     one_by_one: bool = False,
 ) -> TrainingRun:
-    """Return a run whose `visit` learns from rows as they come, the first of which are those of ``batch``.
+    """Return a run whose `visit` learns from rows as they come, beginning with ``batch``.
 
-    It continues from ``start``; ``classes`` may name more classes than occur. With ``one_by_one`` each batch is a row.
+    It continues from ``start``, if given. ``classes`` may name classes that have not occurred yet. With ``one_by_one``
+    each batch is a single row.
     """
     options = replace(options, early_stopping=False, verbose=0)
     options.check_for_blocks("chunks of rows do")

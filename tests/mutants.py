@@ -118,7 +118,7 @@ TRAINING = _of(
      "training/test_train.py kernels/test_passes.py"),
     ("third-class-mirrored", "(0, int(places[0]), -1), (0, int(places[1]), 1)",
      "(0, int(places[0]), 1), (0, int(places[1]), -1)", "training/test_train.py estimators/test_partial_fit.py"),
-    ("resumes-with-other-parameters", 'if what != "data" and then != now:', "if False:",
+    ("resumes-with-other-parameters", 'if name != "data" and then != now:', "if False:",
      "training/test_checkpoint.py"),
     ("pocket-keeps-the-worst", "pocket.mistakes[better] = mistakes[better]\n", "pocket.mistakes[better] = 0.0\n",
      "training/test_train.py estimators/test_fit.py"),

@@ -142,7 +142,7 @@ THEORY = _of(
     ("scores-without-error", "g = (self.terms + 6) * HALF_ULP * 1.01", "g = 0.0", "theory/test_scores.py"),
     ("radius-without-bias", "for i in rows.tolist()) + int(bias)", "for i in rows.tolist())",
      "theory/convergence"),
-    ("overlap-is-quasi-complete", '"complete" if found.signs.all()', '"complete" if found.signs.any()',
+    ("overlap-is-quasi-complete", '"complete" if pair.signs.all()', '"complete" if pair.signs.any()',
      "theory/logistic"),
     ("cover-counts-one-less", "for i in range(min(n - 1, d) + 1))", "for i in range(min(n - 1, d)))", "theory/vc"),
     ("core-of-wrong-rows", "return Core(pool[rows], verdict.alpha[rows]", "return Core(rows, verdict.alpha[rows]",

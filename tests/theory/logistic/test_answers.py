@@ -11,8 +11,7 @@ import pytest
 from helpers.mutating import mutated_plain
 from helpers.naive_separation import naive_answer, tied_set
 from rosenblatt import Certificate, Separation, detect_separation
-from rosenblatt.theory.logistic import answers
-from rosenblatt.theory.logistic.answers import Force
+from rosenblatt.theory.logistic.answers import ForcedSign
 
 QUASI = [[0, 1], [0, 2], [0, 3], [0, 4], [1, 2], [1, 3]], [0, 1, 0, 1, 1, 1]
 
@@ -59,11 +58,11 @@ def test_a_true_one_is_accepted_and_kept_exactly(name, tmp_path):
 
 def test_the_examples_need_every_kind_of_proof():
     proofs = {name: detect_separation(*examples()[name]).proof for name in NAMES}
-    assert proofs["forced"].forces
-    assert proofs["turned"].turns or 0 in proofs["turned"].b
+    assert proofs["forced"].forced_signs
+    assert proofs["turned"].counter_directions or 0 in proofs["turned"].b
     assert proofs["aliased"].relations
     assert proofs["overlap"].alpha
-    assert proofs["quasi"].null
+    assert proofs["quasi"].null_basis
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -130,12 +129,15 @@ def test_no_mutation_is_accepted_when_wrong(name):
 def test_rows_that_are_not_in_the_data_prove_nothing():
     X, y = examples()["forced"]
     answer = detect_separation(X, y)
-    j, force = next(iter(answer.proof.forces.items()))
+    j, force = next(iter(answer.proof.forced_signs.items()))
     row, own, other = force.rows[0]
     for strange in ((len(X), own, other), (row, 1 - own, other), (row, own, own), (row, own, 2)):
         rows = (strange, *force.rows[1:])
-        forces = {**answer.proof.forces, j: Force(rows, force.weights)}
-        assert not dataclasses.replace(answer, proof=answer.proof._replace(forces=forces)).check(X, y)
+        forced_signs = {**answer.proof.forced_signs, j: ForcedSign(rows, force.weights)}
+        assert not dataclasses.replace(answer, proof=answer.proof._replace(forced_signs=forced_signs)).check(X, y)
+    too_many_weights = ForcedSign(force.rows, (*(force.weights or (1,) * len(force.rows)), 1))
+    proof = answer.proof._replace(forced_signs={**answer.proof.forced_signs, j: too_many_weights})
+    assert not dataclasses.replace(answer, proof=proof).check(X, y)
 
 
 def test_other_names_classes_and_intercepts_are_other_questions():
@@ -161,13 +163,13 @@ def test_the_words_of_each_kind():
     )
     complete = str(detect_separation([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]))
     assert complete.startswith(
-        "Complete separation: x0 tends to +infinity; intercept tends to -infinity. A combination of the columns has "
+        "Complete separation: x0 tends to +infinity; intercept tends to -infinity. A combination of the columns puts "
         "every row strictly on its side: all 4 rows are predicted perfectly."
     )
     assert "merge the level" not in complete
     assert complete.endswith(
-        "gives finite estimates; profile likelihoods give tests. Either these columns tell the classes apart for "
-        "certain, or there are too few rows for so many columns."
+        "gives finite estimates; profile likelihoods give tests. Either these columns determine the class, or there "
+        "are too few rows for the number of columns."
     )
     assert str(detect_separation(*QUASI)).endswith("merge the level or drop the column.")
     overlap = str(detect_separation([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]))
@@ -192,11 +194,11 @@ def test_an_enclosure_in_floats_forces_signs_of_many_columns():
     X = rng.standard_normal((400, 12))
     y = X @ rng.standard_normal(12) > 0
     answer = detect_separation(X, y)
-    assert any(force.weights is None for force in answer.proof.forces.values())
+    assert any(force.weights is None for force in answer.proof.forced_signs.values())
     assert answer.check(X, y)
-    j, force = next((j, force) for j, force in answer.proof.forces.items() if force.weights is None)
-    forces = {**answer.proof.forces, j: Force((*force.rows[1:], force.rows[1]), None)}
-    assert not dataclasses.replace(answer, proof=answer.proof._replace(forces=forces)).check(X, y)
+    j, force = next((j, force) for j, force in answer.proof.forced_signs.items() if force.weights is None)
+    forced_signs = {**answer.proof.forced_signs, j: ForcedSign((*force.rows[1:], force.rows[1]), None)}
+    assert not dataclasses.replace(answer, proof=answer.proof._replace(forced_signs=forced_signs)).check(X, y)
 
 
 def forged(answer, **changed):
@@ -207,11 +209,11 @@ def forged(answer, **changed):
 @pytest.mark.parametrize(
     ("name", "field", "match"),
     [
-        ("overlap", "alpha", "'proof.alpha' must be a list of rows, each once"),
-        ("quasi", "null", "'proof.null' must be a list of at most 3, as there are coefficients"),
-        ("quasi", "turns", "'proof.turns' must be a list of at most 3"),
+        ("overlap", "alpha", "'proof.alpha' must be a list of different rows"),
+        ("quasi", "null_basis", "'proof.null_basis' must be a list of at most 3 items, one for each coefficient"),
+        ("quasi", "counter_directions", "'proof.counter_directions' must be a list of at most 3"),
         ("aliased", "relations", "'proof.relations' must be a list of at most 4"),
-        ("forced", "forces", "'proof.forces' must be a list of at most 4"),
+        ("forced", "forced_signs", "'proof.forced_signs' must be a list of at most 4"),
     ],
 )
 def test_no_part_of_a_proof_is_longer_than_proofs_are(name, field, match):
@@ -224,35 +226,11 @@ def test_no_part_of_a_proof_is_longer_than_proofs_are(name, field, match):
 def test_vectors_and_forces_are_no_longer_than_the_coefficients():
     answer = detect_separation(*examples()["forced"])
     proof = answer.to_dict()["proof"]
-    with pytest.raises(ValueError, match=r"'proof.turns.0' must be a list of at most 4"):
-        Certificate.from_json(forged(answer, turns=[["0x0"] * 5]))
-    j, rows, weights = proof["forces"][0]
-    with pytest.raises(ValueError, match=r"'proof.forces' must be a list of at most 4"):
-        Certificate.from_json(forged(answer, forces=[[j, rows * 5, (weights or ["0x1"]) * 5]]))
-
-
-def test_larger_proofs_are_refused_before_anything_is_computed(monkeypatch):
-    X, y = examples()["quasi"]
-    answer = detect_separation(X, y)
-    proof, zeros = answer.proof, (0,) * 3
-    row = proof.alpha[0][0]
-    assert answer.check(X, y)
-
-    def never(*_):
-        raise AssertionError("nothing may be computed")
-
-    monkeypatch.setattr(answers, "proves_aliases", never)
-    monkeypatch.setattr(answers, "Claims", never)
-    for changed in (
-        {"alpha": proof.alpha * 10},
-        {"null": proof.null * 10},
-        {"turns": (zeros,) * 4},
-        {"relations": (zeros,) * 4},
-        {"forces": dict.fromkeys(range(4), Force((row,), (1,)))},
-        {"forces": {0: Force((row,) * 4, (1,) * 4)}},
-        {"forces": {0: Force((row,), (1, 1))}},
-    ):
-        assert not dataclasses.replace(answer, proof=proof._replace(**changed)).check(X, y)
+    with pytest.raises(ValueError, match=r"'proof.counter_directions.0' must be a list of at most 4"):
+        Certificate.from_json(forged(answer, counter_directions=[["0x0"] * 5]))
+    j, rows, weights = proof["forced_signs"][0]
+    with pytest.raises(ValueError, match=r"'proof.forced_signs' must be a list of at most 4"):
+        Certificate.from_json(forged(answer, forced_signs=[[j, rows * 5, (weights or ["0x1"]) * 5]]))
 
 
 def test_a_row_counts_once():

@@ -12,14 +12,14 @@ from rosenblatt.theory.logistic.arithmetic import (
     PRIMES,
     exact_scores,
     float_scores,
-    leftmost,
-    near_columns,
-    rank_reaches,
+    pivot_columns,
+    rank_is_at_least,
     residues,
+    row_basis,
+    scaled_floats,
     solve,
-    spanning_rows,
 )
-from rosenblatt.theory.logistic.problem import Problem, shifted
+from rosenblatt.theory.logistic.problem import Problem, centred
 
 
 def integers(rng, shape, most=4):
@@ -67,17 +67,17 @@ def test_residues_leftmost_columns_and_ranks():
         if seed % 3 == 0:
             X[:, -1] = X[:, 0] * 3
         kept = kept_columns(X.tolist())
-        assert leftmost(residues(X, PRIMES[0]), PRIMES[0]) == kept
-        rows, columns = spanning_rows(X, np.zeros(1, dtype=np.intp), PRIMES[0])
+        assert pivot_columns(residues(X, PRIMES[0]), PRIMES[0]) == kept
+        rows, columns = row_basis(X, np.zeros(1, dtype=np.intp), PRIMES[0])
         assert columns == kept
         assert len(rows) == len(kept)
-        assert rank_reaches(X, len(kept))
-        assert not rank_reaches(X, len(kept) + 1)
+        assert rank_is_at_least(X, len(kept))
+        assert not rank_is_at_least(X, len(kept) + 1)
 
 
 def test_an_unlucky_prime_is_not_the_last_word():
-    assert rank_reaches(np.array([[PRIMES[0] * 1.0]]), 1)
-    assert leftmost(residues(np.array([[PRIMES[0] * 1.0]]), PRIMES[0]), PRIMES[0]) == []
+    assert rank_is_at_least(np.array([[PRIMES[0] * 1.0]]), 1)
+    assert pivot_columns(residues(np.array([[PRIMES[0] * 1.0]]), PRIMES[0]), PRIMES[0]) == []
 
 
 @pytest.mark.parametrize("bits", [0, 40, 200])
@@ -86,15 +86,15 @@ def test_systems_are_solved_exactly(bits):
     for size in (1, 2, 5, 12):
         M, right = integers(rng, (size, size), 9) << bits, integers(rng, (size, 2), 9)
         M = M + integers(rng, (size, size), 9)
-        if len(leftmost(residues(M, PRIMES[0]), PRIMES[0])) < size:
+        if len(pivot_columns(residues(M, PRIMES[0]), PRIMES[0])) < size:
             continue
-        above, below = solve(M, right, PRIMES[0])
-        assert below > 0
-        assert (M @ above == right * below).all()
+        numerators, denominator = solve(M, right, PRIMES[0])
+        assert denominator > 0
+        assert (M @ numerators == right * denominator).all()
 
 
 def test_systems_too_large_are_refused(monkeypatch):
-    monkeypatch.setattr(modular, "_WIDEST", 2)
+    monkeypatch.setattr(modular, "_MAX_EQUATIONS", 2)
     with pytest.raises(ValueError, match="a system of 3 equations is too large for exact arithmetic: at most 2"):
         solve(np.eye(3, dtype=int).astype(object), np.ones((3, 1), dtype=int).astype(object), PRIMES[0])
 
@@ -122,7 +122,7 @@ def test_farkas_has_one_answer_that_multiplies_out():
 
 def test_columns_of_long_integers_are_near_floats():
     A = np.array([[1 << 5000, 3], [-(1 << 4999), 0]], dtype=object)
-    near, powers = near_columns(A)
+    near, powers = scaled_floats(A)
     assert near.tolist() == [[0.5, 0.75], [-0.25, 0.0]]
     assert powers.tolist() == [5001, 2]
 
@@ -131,18 +131,18 @@ def test_columns_far_from_zero_are_moved_exactly():
     rng = np.random.default_rng(5)
     X = np.column_stack([np.ones(9), rng.standard_normal(9) + 1e9, rng.standard_normal(9), rng.random(9) - 1e5])
     problem = Problem(("intercept", "a", "b", "c"), (0, 1, 2), X, np.arange(9) % 3, np.arange(9))
-    shift = shifted(problem)
-    assert (shift.by != 0).tolist() == [False, True, False, True]
+    centring = centred(problem)
+    assert (centring.offsets != 0).tolist() == [False, True, False, True]
     v = integers(rng, (8, 1))
-    moved = shift.into(v)
+    moved = centring.to_centred(v)
     for i, x in enumerate(X.tolist()):
         for block in (slice(0, 4), slice(4, 8)):
             before = sum(Fraction(a) * b for a, b in zip(x, v[block, 0], strict=True))
-            after = sum(Fraction(a) * b for a, b in zip(shift.problem.X[i].tolist(), moved[block, 0], strict=True))
+            after = sum(Fraction(a) * b for a, b in zip(centring.problem.X[i].tolist(), moved[block, 0], strict=True))
             assert (before > 0, before < 0) == (after > 0, after < 0)
-    again = shift.back(moved)
+    again = centring.to_original(moved)
     k = int(np.flatnonzero(v)[0])
     assert (again * v[k] == v * again[k]).all()
     for j in range(8):
-        exact = sum(Fraction(c) * int(m) for c, m in zip(shift.coefficient(j).tolist(), moved[:, 0], strict=True))
+        exact = sum(Fraction(c) * int(m) for c, m in zip(centring.coefficient(j).tolist(), moved[:, 0], strict=True))
         assert (exact > 0, exact < 0) == (v[j, 0] > 0, v[j, 0] < 0)

@@ -45,22 +45,28 @@ def test_the_exact_search_alone_decides(monkeypatch):
     next_face = search.next_face
     monkeypatch.setattr(search, "next_face", lambda Z, keys, face, _: next_face(Z, keys, face, True))
     wrong = Combination(np.zeros(1, dtype=np.intp), np.ones(1, dtype=object))
-    monkeypatch.setattr(search._Search, "_guess", lambda self, target: wrong)
+    monkeypatch.setattr(search._SignSearch, "_propose", lambda self, target: wrong)
     for seed in range(2000, 2010):
         compare(seed)
 
 
 def test_guesses_that_are_wrong_change_nothing(monkeypatch):
     rng = np.random.default_rng(0)
-    monkeypatch.setattr(search, "hinge", lambda F: (rng.standard_normal(F.shape[1]), rng.random(len(F))))
-    monkeypatch.setattr(search._Search, "_guess", lambda self, target: rng.integers(-9, 10, len(target)).astype(object))
+
+    def wrong(F):
+        return rng.standard_normal(F.shape[1]), rng.random(len(F))
+
+    monkeypatch.setattr(search, "squared_hinge_minimum", wrong)
+    monkeypatch.setattr(
+        search._SignSearch, "_propose", lambda self, target: rng.integers(-9, 10, len(target)).astype(object)
+    )
     for seed in range(3000, 3010):
         compare(seed)
 
 
 def test_small_working_sets_grow(monkeypatch):
     monkeypatch.setattr(search, "_SMALL", 2)
-    monkeypatch.setattr(search, "_FIRST", 0)
+    monkeypatch.setattr(search, "_ROWS_PER_COEFFICIENT", 0)
     for seed in range(4000, 4010):
         compare(seed)
 
@@ -180,7 +186,7 @@ def test_counts_of_any_type_of_numbers_are_taken():
     missing = frame.astype("Int64")
     missing.iloc[1, 1] = None
     for y in (missing, [["a", "b"]] * 4, [[Fraction(-1, 10**400), 1]] * 4):
-        with pytest.raises(ValueError, match=r"^a y of two columns counts successes and failures: expected finite"):
+        with pytest.raises(ValueError, match=r"^a y with two columns counts successes and failures: expected finite"):
             detect_separation(X, y)
 
 

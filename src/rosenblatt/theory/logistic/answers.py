@@ -1,4 +1,4 @@
-"""`Separation`: which maximum-likelihood estimates of a logistic regression are finite, with proof and check."""
+"""Certificate of separation: which maximum-likelihood estimates of a logistic regression are finite, with proof."""
 
 from __future__ import annotations
 
@@ -16,59 +16,61 @@ from rosenblatt.theory.certificates import INTEGER, INTEGERS, Certificate, Rows,
 from rosenblatt.theory.enclosures import encloses_zero_combination
 from rosenblatt.theory.exact import lowest_exponents, to_integers
 from rosenblatt.theory.inputs import Numbers
-from rosenblatt.theory.logistic.arithmetic import PRIMES, exact_scores, rank_reaches, spanning_rows
-from rosenblatt.theory.logistic.problem import Indices, Problem, read_problem, shifted
+from rosenblatt.theory.logistic.arithmetic import PRIMES, exact_scores, rank_is_at_least, row_basis
+from rosenblatt.theory.logistic.problem import Indices, Problem, centred, read_problem
 
-# What a certificate of separation claims, recomputed from the data by exact arithmetic, whatever has found it.
+# The check of a certificate of separation, recomputed from the data in exact arithmetic, whatever search found it.
 #
-# Tucker's pair: integers b and alpha >= 0 with Z b >= 0 and Z' alpha = 0, where each row has z . b > 0 or may have
-# alpha > 0. Here alpha is kept on some rows S only: if every row with z . b = 0 lies in the span of Z_S, then weights
-# on S can make up for a weight on it. That is proved by ``null``: Z_H null = 0, and null has as many independent
-# columns as the rank of Z_S leaves.
+# Let Z have a row z for each observation and each other class (see `problem`). By Tucker's theorem (A. W. Tucker 1956,
+# "Dual systems of homogeneous linear relations") there are always b and alpha >= 0 with Z b >= 0, Z' alpha = 0 and
+# Z b + alpha > 0: each row is either strictly on its side of b or has a positive weight in alpha. Then b lies in the
+# relative interior of the cone of all d with Z d >= 0 (the recession cone of the likelihood), and the rows with
+# z . b = 0 are 0 on the whole cone: sum alpha_i z_i . d = 0 has only terms >= 0. Albert and Anderson (1984) name the
+# cases: Z b > 0 is complete separation, b != 0 with some z . b = 0 quasi-complete separation, b = 0 overlap.
+#
+# Here alpha is stored for some rows S only, and every other row with z . b = 0 lies in the span of Z_S. That is enough:
+# such a row may get a small weight, and the weights of S can make up for it. The span is proved by ``null_basis``: its
+# columns are 0 on all rows of the hyperplane H, and their number is the size minus the rank of Z_S.
 
 
 Vectors = tuple[tuple[int, ...], ...]
 Row = tuple[int, int, int]
-"""A row z: the number of the data row, the index of its class, and that of a class it does not have."""
+"""A row z: the number of the data row, the index of its class, and the index of another class."""
+Label: TypeAlias = bool | int | float | str
+Key: TypeAlias = str | tuple[Label, str]
+"""The name of a coefficient, with its class if there are more than two."""
 STATUSES = ("finite", "+inf", "-inf", "either", "aliased")
 
 
-class Force(NamedTuple):
-    """Why a coefficient has one sign: rows z which with positive weights add up to it, given the hyperplane.
+class ForcedSign(NamedTuple):
+    """Rows z that prove the sign of a coefficient: with positive weights they add up to it, up to the null basis.
 
-    Without ``weights``, for complete separation only, there are as many rows as columns: weights are proved to exist.
+    ``weights`` may be None for complete separation. Then there are as many rows as columns, and an enclosure proves
+    that positive weights exist.
     """
 
     rows: tuple[Row, ...]
     weights: tuple[int, ...] | None
 
 
-class Pair(NamedTuple):
-    """Integers that prove an answer; vectors have an entry for each class but the baseline and each column."""
+class Proof(NamedTuple):
+    """Integers that prove an answer; vectors have an entry for each class except the baseline and each column.
+
+    ``b`` and ``alpha`` are Tucker's pair. ``null_basis`` spans the directions that are 0 on the hyperplane.
+    ``relations`` express aliased columns by columns to their left. ``counter_directions`` are directions d with
+    Z d >= 0 in which a coefficient has another sign than in b, ``forced_signs`` show that there is no such direction.
+    """
 
     b: tuple[int, ...]
     alpha: tuple[tuple[Row, int], ...]
-    null: Vectors
+    null_basis: Vectors
     relations: Vectors
-    turns: Vectors
-    forces: Mapping[int, Force]
-
-
-def is_bounded(pair: Pair, size: int, rows: int) -> bool:
-    """Return whether no part of the pair is larger than ``size`` coefficients and ``rows`` rows z ever need.
-
-    It is asked before anything is computed, so that a forged certificate costs no more than an honest one.
-    """
-    if max(len(pair.null), len(pair.relations), len(pair.turns), len(pair.forces)) > size or len(pair.alpha) > rows:
-        return False
-    return all(
-        len(force.rows) <= size and (force.weights is None or len(force.weights) == len(force.rows))
-        for force in pair.forces.values()
-    )
+    counter_directions: Vectors
+    forced_signs: Mapping[int, ForcedSign]
 
 
 def proves_aliases(problem: Problem, aliased: Sequence[int], relations: Vectors) -> bool:
-    """Return whether just these columns are combinations of columns to their left, the others being independent."""
+    """Return whether exactly these columns are linear combinations of columns to their left."""
     p = problem.X.shape[1]
     kept = np.setdiff1d(np.arange(p), aliased)
     if len(relations) != len(aliased) or any(len(relation) != p for relation in relations):
@@ -80,19 +82,20 @@ def proves_aliases(problem: Problem, aliased: Sequence[int], relations: Vectors)
         return False
     start = np.unique(np.linspace(0, len(problem.X) - 1, min(len(problem.X), 4 * p + 20)).astype(np.intp))
     X = problem.X[:, kept]
-    return any(len(spanning_rows(X, start, prime)[1]) == len(kept) for prime in PRIMES)
+    return any(len(row_basis(X, start, prime)[1]) == len(kept) for prime in PRIMES)
 
 
-class Claims:
-    """The claims of a pair about a problem without aliased columns; each method proves one of them."""
+class ProofCheck:
+    """A proof and the problem, without aliased columns, that it is about; each method checks one claim."""
 
-    def __init__(self, problem: Problem, pair: Pair) -> None:
-        self.shift = shifted(problem)
-        self.problem, self.pair = self.shift.problem, pair
+    def __init__(self, problem: Problem, proof: Proof) -> None:
+        self.centring = centred(problem)
+        self.problem, self.proof = self.centring.problem, proof
         self.size = problem.X.shape[1] * problem.blocks
-        self.b = np.array(pair.b, dtype=object)
-        self.signs = self.problem.signs(self._moved((pair.b,)))
-        self.places = {key: k for k, key in enumerate(zip(problem.rows.tolist(), problem.own.tolist(), strict=True))}
+        self.b = np.array(proof.b, dtype=object)
+        self.signs = self.problem.signs(self._centred_columns((proof.b,)))
+        names = zip(problem.rows.tolist(), problem.own_class.tolist(), strict=True)
+        self.observations = {name: k for k, name in enumerate(names)}
 
     @property
     def on_hyperplane(self) -> Indices:
@@ -101,32 +104,34 @@ class Claims:
 
     @property
     def kind(self) -> str:
-        """Complete, quasi-complete or overlap, as b has it."""
+        """Complete, quasi-complete or overlap, according to b."""
         return "complete" if self.signs.all() else "quasi-complete" if self.signs.any() else "overlap"
 
     @property
-    def null(self) -> Numbers:
-        """The columns that span the combinations which are 0 on the hyperplane."""
+    def null_basis(self) -> Numbers:
+        """A basis, as columns, of the directions that are 0 on the hyperplane."""
         if self.kind == "complete":
             return np.eye(self.size, dtype=int).astype(object)
-        return np.array(self.pair.null, dtype=object).reshape(len(self.pair.null), self.size).T
+        return np.array(self.proof.null_basis, dtype=object).reshape(len(self.proof.null_basis), self.size).T
 
-    def proves_pair(self) -> bool:
-        """Return whether b and alpha are Tucker's pair, and ``null`` spans what is 0 on the hyperplane."""
+    def proves_tucker_pair(self) -> bool:
+        """Return whether b and alpha are Tucker's pair, and ``null_basis`` spans what is 0 on the hyperplane."""
         if (self.signs < 0).any():
             return False
         if self.kind == "complete":
-            return not self.pair.alpha and not self.pair.null
-        rows, weights = [row for row, _ in self.pair.alpha], [weight for _, weight in self.pair.alpha]
+            return not self.proof.alpha and not self.proof.null_basis
+        rows, weights = [row for row, _ in self.proof.alpha], [weight for _, weight in self.proof.alpha]
         S = None if len(set(rows)) < len(rows) else self._row_vectors(rows)
         if S is None or (weights and min(weights) <= 0):
             return False
         exponents = lowest_exponents(S)
         if (np.array(weights, dtype=object) @ to_integers(S, exponents) if rows else np.zeros(0)).any():
             return False
-        null = self._moved(self.pair.null)
+        # rank(null) = k and rank(S) >= size - k. If all rows on the hyperplane, S among them, are 0 on null, then S
+        # spans the orthogonal complement of null, and so all of them.
+        null = self._centred_columns(self.proof.null_basis)
         k = null.shape[1]
-        if not rank_reaches(S, self.size - k) or not rank_reaches(null, k):
+        if not rank_is_at_least(S, self.size - k) or not rank_is_at_least(null, k):
             return False
         part = np.flatnonzero((self.signs == 0).any(axis=1))
         on = self.problem.with_observations(part)
@@ -136,52 +141,59 @@ class Claims:
         )
 
     def proves_signs(self, statuses: Sequence[str]) -> bool:
-        """Return whether each coefficient has its status; the pair must have been proved."""
-        null = self.null
-        turns = np.array(self.pair.turns, dtype=object).reshape(len(self.pair.turns), self.size)
-        if any((self.problem.signs(turn) < 0).any() for turn in self._moved(self.pair.turns).T):
+        """Return whether each coefficient has its status, given that Tucker's pair is proved."""
+        null = self.null_basis
+        count = len(self.proof.counter_directions)
+        directions = np.array(self.proof.counter_directions, dtype=object).reshape(count, self.size)
+        centred_directions = self._centred_columns(self.proof.counter_directions)
+        if any((self.problem.signs(direction) < 0).any() for direction in centred_directions.T):
             return False
         for j, status in enumerate(statuses):
-            moves = bool((null[j] != 0).any()) if null.shape[1] else False
-            if status == "finite" or not moves:
-                if moves or status != "finite":
+            # The cone spans the space of ``null``, so a coefficient is 0 on the cone, and its estimate finite, if and
+            # only if row j of ``null`` is 0.
+            is_infinite = bool((null[j] != 0).any()) if null.shape[1] else False
+            if status == "finite" or not is_infinite:
+                if is_infinite or status != "finite":
                     return False
                 continue
             sign = (self.b[j] > 0) - (self.b[j] < 0)
             if status == "either":
-                if sign and not any(turn[j] * sign < 0 for turn in turns):
+                if sign and not any(direction[j] * sign < 0 for direction in directions):
                     return False
             elif sign != (1 if status == "+inf" else -1) or not self._is_forced(j, sign, null):
                 return False
         return True
 
     def _is_forced(self, j: int, sign: int, null: Numbers) -> bool:
-        """Return whether no direction d with Z d >= 0 has the other sign at the coefficient j."""
+        """Return whether no direction d with Z d >= 0 has the opposite sign at the coefficient j.
+
+        Farkas's lemma: so it is if sign e_j is a combination of rows z with positive weights on the space of ``null``.
+        """
         k = null.shape[1]
         if k == 1:  # all such directions are multiples of b
             return True
-        force = self.pair.forces.get(j)
-        Z = None if force is None else self._row_vectors(list(force.rows))
-        if force is None or Z is None or len(Z) == 0:
+        forced = self.proof.forced_signs.get(j)
+        Z = None if forced is None else self._row_vectors(list(forced.rows))
+        if forced is None or Z is None or len(Z) == 0:
             return False
-        if force.weights is None:
-            return self.kind == "complete" and encloses_combination(Z, sign * self.shift.coefficient(j))
-        if min(force.weights) <= 0:
+        if forced.weights is None:
+            return self.kind == "complete" and encloses_combination(Z, sign * self.centring.coefficient(j))
+        if len(forced.weights) != len(Z) or min(forced.weights) <= 0:
             return False
         exponents = lowest_exponents(Z)
-        moved = self.shift.into(null) << (exponents - exponents.min()).astype(object)[:, None]
-        total = np.array(force.weights, dtype=object) @ to_integers(Z, exponents)
-        return is_positive_multiple(total @ moved, null[j] * sign)
+        scaled_null = self.centring.to_centred(null) << (exponents - exponents.min()).astype(object)[:, None]
+        total = np.array(forced.weights, dtype=object) @ to_integers(Z, exponents)
+        return is_positive_multiple(total @ scaled_null, null[j] * sign)
 
-    def _moved(self, vectors: Vectors) -> Numbers:
-        """Return vectors as columns for the moved columns, times a positive integer."""
-        return self.shift.into(np.array(vectors, dtype=object).reshape(len(vectors), self.size).T)
+    def _centred_columns(self, vectors: Vectors) -> Numbers:
+        """Return vectors as columns for the centred problem, times a positive integer."""
+        return self.centring.to_centred(np.array(vectors, dtype=object).reshape(len(vectors), self.size).T)
 
     def _row_vectors(self, rows: list[Row]) -> NDArray[np.float64] | None:
-        """Return the rows z, None where one of them is not in the data."""
-        found = [self.places.get((row, own)) for row, own, _ in rows]
+        """Return the rows z, or None if one of them is not in the data."""
+        found = [self.observations.get((row, own)) for row, own, _ in rows]
         other = np.array([other for _, _, other in rows], dtype=np.intp)
-        if any(place is None for place in found):
+        if any(observation is None for observation in found):
             return None
         if not all(0 <= k < len(self.problem.classes) and k != own for _, own, k in rows):
             return None
@@ -189,7 +201,7 @@ class Claims:
 
 
 def encloses_combination(A: NDArray[np.float64], target: NDArray[np.float64]) -> bool:
-    """Return whether positive weights are proved to exist with which the rows add up to ``target``, by an enclosure."""
+    """Return whether an enclosure proves that the rows add up to ``target`` with some positive weights."""
     if A.shape[0] != A.shape[1]:
         return False
     try:
@@ -204,33 +216,32 @@ def encloses_combination(A: NDArray[np.float64], target: NDArray[np.float64]) ->
 
 
 def is_positive_multiple(values: Numbers, target: Numbers) -> bool:
-    """Return whether integers are a positive multiple of others, which are not all 0."""
+    """Return whether ``values`` is a positive multiple of ``target``, a vector of integers that is not 0."""
     k = int(np.flatnonzero(target)[0])
     scale, unit = values[k], target[k]
     return scale * unit > 0 and bool((values * unit == target * scale).all())
 
 
-# Separation in words: what tends where, how many rows lie on the hyperplane, and what to do.
+# The sentences of an answer: where estimates tend, how many rows lie on the hyperplane, and what to do.
 
 
-_MOST = 12  # more names than this are counted
+_MOST = 12  # names in a list; the others are counted
 _REMEDY = (
     "What to do: Firth's method or a penalty (regularisation) gives finite estimates; profile likelihoods give tests."
 )
 _CAUSES = {
-    "complete": "Either these columns tell the classes apart for certain, "
-    "or there are too few rows for so many columns.",
-    "quasi-complete": "Where a rare level or a single column is the cause, merge the level or drop the column.",
+    "complete": "Either these columns determine the class, or there are too few rows for the number of columns.",
+    "quasi-complete": "If a rare level or a single column is the cause, merge the level or drop the column.",
 }
 _INFINITE = ("+inf", "-inf", "either")
 
 
-def describe(kind: str, coefficients: Mapping[Any, str], n: int, on: int, baseline: Any) -> str:
+def describe(kind: str, coefficients: Mapping[Key, str], n: int, on: int, baseline: Label) -> str:
     """Return the sentences of an answer about ``n`` rows, ``on`` of them on the hyperplane.
 
     >>> print(describe("overlap", {"intercept": "finite", "x0": "finite"}, 10, 10, 0))
     Overlap: no combination of the columns separates the classes, so every maximum-likelihood estimate is finite.
-    If a fit does not converge all the same, it needs more steps, or columns of like scale.
+    If a fit still does not converge, it needs more iterations, or columns of similar scale.
     """
     several = any(isinstance(key, tuple) for key in coefficients)
     by_status = {
@@ -241,13 +252,13 @@ def describe(kind: str, coefficients: Mapping[Any, str], n: int, on: int, baseli
     lines = [_verdict(kind, by_status, infinite, n, on)]
     if by_status["aliased"]:
         do = _verb(by_status["aliased"], "is aliased: it is a combination", "are aliased: each is a combination")
-        lines.append(f"{_list(by_status['aliased'])} {do} of columns before it and has no coefficient of its own.")
+        lines.append(f"{_list(by_status['aliased'])} {do} of columns before it and has no separate coefficient.")
     if several:
         lines.append(f"Coefficients compare each class with the baseline {baseline!r}.")
     if infinite:
         lines.append(f"{_REMEDY} {_CAUSES[kind]}")
     else:
-        lines.append("If a fit does not converge all the same, it needs more steps, or columns of like scale.")
+        lines.append("If a fit still does not converge, it needs more iterations, or columns of similar scale.")
     return "\n".join(lines)
 
 
@@ -263,8 +274,8 @@ def _verdict(kind: str, by_status: Mapping[str, list[str]], infinite: list[str],
             parts.append(f"{_list(by_status[status])} {_verb(by_status[status], 'tends', 'tend')} to {end}")
     if by_status["either"]:
         parts.append(
-            f"{_list(by_status['either'])} {_verb(by_status['either'], 'is', 'are')} not determined, "
-            "not even whether towards +infinity or -infinity"
+            f"{_list(by_status['either'])} {_verb(by_status['either'], 'is', 'are')} not determined: "
+            "either infinity is possible"
         )
     if by_status["finite"]:
         parts.append(f"{_list(by_status['finite'])} {_verb(by_status['finite'], 'is', 'are')} finite")
@@ -272,7 +283,7 @@ def _verdict(kind: str, by_status: Mapping[str, list[str]], infinite: list[str],
     if kind == "complete":
         rows = "the only row is" if n == 1 else f"all {n:,} rows are"
         return (
-            f"Complete separation: {what}. A combination of the columns has every row strictly on its side: {rows} "
+            f"Complete separation: {what}. A combination of the columns puts every row strictly on its side: {rows} "
             "predicted perfectly. No maximum-likelihood estimate is finite, and Wald errors are meaningless."
         )
     rest = n - on
@@ -285,8 +296,8 @@ def _verdict(kind: str, by_status: Mapping[str, list[str]], infinite: list[str],
     return f"Quasi-complete separation: {what}. {rows}. {errors} are meaningless."
 
 
-def coefficient_name(key: Any) -> str:
-    """Return a coefficient by name, with its class where there are several."""
+def coefficient_name(key: Key) -> str:
+    """Return the name of a coefficient, with its class if there are more than two classes."""
     if isinstance(key, tuple):
         return f"{show_text(key[1])} of {key[0]!r}"
     return show_text(key)
@@ -309,50 +320,55 @@ def _is_row(value: object) -> bool:
     return isinstance(value, list) and len(value) == 3 and all(type(v) is int and 0 <= v < 2**31 for v in value)
 
 
-def _write_alpha(alpha: Any, place: Place) -> list[Any]:
+def _write_alpha(alpha: tuple[tuple[Row, int], ...], place: Place) -> list[list[object]]:
     return [[*row, write_integer(weight)] for row, weight in alpha]
 
 
-def _read_alpha(data: Any, place: Place) -> tuple[Any, ...]:
-    alpha = {}
+def _read_alpha(data: object, place: Place) -> tuple[tuple[Row, int], ...]:
+    alpha: dict[Row, int] = {}
     for entry in list_of(PLAIN).read(data, place):
         if not isinstance(entry, list) or len(entry) != 4 or not _is_row(entry[:3]):
             raise place.error("a list of rows with their weights", entry)
         if tuple(entry[:3]) in alpha:
-            raise place.error("a list of rows, each once", entry)
+            raise place.error("a list of different rows", entry)
         alpha[tuple(entry[:3])] = INTEGER.read(entry[3], place)
     return tuple(alpha.items())
 
 
-def _write_forces(forces: dict[int, Force], place: Place) -> list[Any]:
+def _write_forced_signs(forced_signs: dict[int, ForcedSign], place: Place) -> list[list[object]]:
     weights = optional(INTEGERS)
-    return [[j, list(map(list, force.rows)), weights.write(force.weights, place)] for j, force in forces.items()]
+    return [
+        [j, list(map(list, forced.rows)), weights.write(forced.weights, place)] for j, forced in forced_signs.items()
+    ]
 
 
-def _read_forces(data: Any, place: Place) -> dict[int, Force]:
-    forces: dict[int, Force] = {}
+def _read_forced_signs(data: object, place: Place) -> dict[int, ForcedSign]:
+    forced_signs: dict[int, ForcedSign] = {}
     for entry in _SHORT.read(data, place):
         known = isinstance(entry, list) and len(entry) == 3 and type(entry[0]) is int and isinstance(entry[1], list)
-        if not known or entry[0] in forces or not all(map(_is_row, _SHORT.read(entry[1], place))):
+        if not known or entry[0] in forced_signs or not all(map(_is_row, _SHORT.read(entry[1], place))):
             raise place.error("a list of coefficients with rows and their weights", entry)
         weights = optional(INTEGERS).read(entry[2], place)
-        forces[entry[0]] = Force(tuple(tuple(row) for row in entry[1]), weights)
-    return forces
+        forced_signs[entry[0]] = ForcedSign(tuple(tuple(row) for row in entry[1]), weights)
+    return forced_signs
 
 
-def _read_b(data: Any, place: Place) -> tuple[int, ...]:
+def _read_b(data: object, place: Place) -> tuple[int, ...]:
     b: tuple[int, ...] = INTEGERS.read(data, place)
     place.has_size("coefficients", len(b))
     return b
 
 
 def _short(codec: Codec) -> Codec:
-    """Return the codec of a list with at most an item for each coefficient, as a proof needs no more."""
+    """Return the codec of a list with at most one item for each coefficient: proofs need no more.
 
-    def read(data: Any, place: Place) -> tuple[Any, ...]:
+    So a forged certificate costs no more to check than an honest one.
+    """
+
+    def read(data: object, place: Place) -> tuple[object, ...]:
         most = place.sizes["coefficients"]
         if type(data) is list and len(data) > most:
-            raise place.error(f"a list of at most {most}, as there are coefficients", len(data))
+            raise place.error(f"a list of at most {most} items, one for each coefficient", len(data))
         return tuple(list_of(codec).read(data, place))
 
     return Codec(list_of(codec).write, read)
@@ -362,16 +378,16 @@ _SHORT = _short(PLAIN)
 _Vectors = Annotated[Vectors, _short(_short(INTEGER))]
 
 
-class _PairFields:
+class _ProofFields:
     b: Annotated[tuple[int, ...], Codec(INTEGERS.write, _read_b)]
-    alpha: Annotated[tuple[Any, ...], Codec(_write_alpha, _read_alpha)]
-    null: _Vectors
+    alpha: Annotated[tuple[tuple[Row, int], ...], Codec(_write_alpha, _read_alpha)]
+    null_basis: _Vectors
     relations: _Vectors
-    turns: _Vectors
-    forces: Annotated[dict[int, Force], Codec(_write_forces, _read_forces)]
+    counter_directions: _Vectors
+    forced_signs: Annotated[dict[int, ForcedSign], Codec(_write_forced_signs, _read_forced_signs)]
 
 
-def _read_classes(data: Any, place: Place) -> tuple[Any, ...]:
+def _read_classes(data: object, place: Place) -> tuple[Label, ...]:
     labels = tuple(list_of(LABEL).read(data, place))
     if len(labels) < 2 or len(set(labels)) < len(labels):
         raise place.error("a list of at least two different labels", data)
@@ -379,8 +395,8 @@ def _read_classes(data: Any, place: Place) -> tuple[Any, ...]:
 
 
 Statuses: TypeAlias = tuple[Annotated[str, word(*STATUSES)], ...]
-Classes: TypeAlias = Annotated[tuple[Any, ...], Codec(list_of(LABEL).write, _read_classes)]
-Proof: TypeAlias = Annotated[Pair, record(_PairFields, Pair)]
+Classes: TypeAlias = Annotated[tuple[Label, ...], Codec(list_of(LABEL).write, _read_classes)]
+_ProofType: TypeAlias = Annotated[Proof, record(_ProofFields, Proof)]
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -391,22 +407,27 @@ class Separation(Certificate):
     ----------
     kind : {"complete", "quasi-complete", "overlap"}
         Complete: some combination of the columns predicts every row with certainty, and no estimate is finite.
-        Quasi-complete: some combination predicts some rows with certainty and says nothing about the others, for which
-        it is 0. Overlap: there is none, and all estimates are finite.
+        Quasi-complete: some combination predicts some rows with certainty and is 0 for all others. Overlap: there is
+        no such combination, and all estimates are finite.
     coefficients : dict
-        For each name "finite"; "+inf" or "-inf", where the estimate tends there in whatever way the likelihood tends to
-        its supremum; "either", where ways differ; or "aliased", where the column is a combination of columns
-        before it. With more than two classes the keys are (class, name).
+        The status of each coefficient, by name. "finite": the estimate is finite. "+inf" or "-inf": it tends there in
+        every sequence along which the likelihood tends to its supremum. "either": it depends on the sequence.
+        "aliased": the column is a combination of columns before it. With more than two classes the keys are
+        (class, name).
     direction : dict
-        The separating combination, in integers: along it the likelihood rises for ever; all 0 for overlap.
+        The separating combination, in integers. The likelihood increases along it without end. All 0 for overlap.
     on_hyperplane : array of int
-        The numbers of the rows for which the combination is 0: those that are not predicted with certainty. (With more
-        than two classes: those for which some other class is as likely as their own.)
+        The numbers of the rows for which the combination is 0, which are not predicted with certainty. With more than
+        two classes: rows for which some other class is as likely as their own.
     baseline : label
-        The class left out: of two or more in sorted order, the first.
+        The class that has no coefficients: the first in sorted order.
 
     ``check`` proves all of it from the data, exactly and without the search. A `Separation` is neither true nor
-    false: ``bool`` raises an error, look at ``kind``.
+    false. ``bool`` raises an error; compare ``kind`` instead.
+
+    See Also
+    --------
+    detect_separation : The search that returns it.
     """
 
     kind: Annotated[str, word(*KINDS)]
@@ -416,31 +437,31 @@ class Separation(Certificate):
     on_hyperplane: Rows
     n_rows: Annotated[int, integer(0, 2**31 - 1)]
     fit_intercept: bool
-    proof: Proof
+    proof: _ProofType
     _truth = "complete, quasi-complete and overlap are neither true nor false: compare kind with one of them."
 
     def __post_init__(self) -> None:
         if not len(self.statuses) == len(self.proof.b) == len(self.names) * (len(self.classes) - 1):
             raise ValueError(
-                "expected a certificate with a status and a number for each coefficient, got another number."
+                "expected a certificate with a status and an integer for each coefficient, got another number of them."
             )
 
     @property
-    def baseline(self) -> Any:
-        """The class left out."""
+    def baseline(self) -> Label:
+        """The class that has no coefficients."""
         return self.classes[0]
 
     @property
-    def coefficients(self) -> dict[Any, str]:
+    def coefficients(self) -> dict[Key, str]:
         """The status of the estimate of each coefficient, by name or by class and name."""
         return dict(zip(self._keys(), self.statuses, strict=True))
 
     @property
-    def direction(self) -> dict[Any, int]:
+    def direction(self) -> dict[Key, int]:
         """The separating combination, by name or by class and name."""
         return dict(zip(self._keys(), self.proof.b, strict=True))
 
-    def _keys(self) -> list[Any]:
+    def _keys(self) -> list[Key]:
         if len(self.classes) == 2:
             return list(self.names)
         return [(label, name) for label in self.classes[1:] for name in self.names]
@@ -448,18 +469,18 @@ class Separation(Certificate):
     def check(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> bool:
         """Return whether every claim holds for these rows and labels, recomputed exactly from them.
 
-        Kind, hyperplane, rows on it and the status of each coefficient are proved; with or without an intercept, as the
-        certificate was asked for.
+        This proves the kind, the rows on the hyperplane and the status of each coefficient. The model has an intercept
+        if ``fit_intercept`` of the certificate is true.
         """
         return self.holds(read_problem(X, y, self.fit_intercept, sample_weight))
 
     def holds(self, problem: Problem) -> bool:
         """Return whether every claim holds for this problem."""
         p, blocks, proof = len(self.names), len(self.classes) - 1, self.proof
-        sizes = {len(self.statuses), len(proof.b), *map(len, proof.null), *map(len, proof.turns)}
-        if (self.names, self.classes) != (problem.names, problem.classes) or sizes != {p * blocks}:
+        vectors = (proof.b, *proof.null_basis, *proof.counter_directions)
+        if (self.names, self.classes) != (problem.names, problem.classes):
             return False
-        if not is_bounded(proof, p * blocks, len(problem.rows) * blocks):
+        if {len(self.statuses), *map(len, vectors)} != {p * blocks}:
             return False
         if [type(label) for label in self.classes] != [type(label) for label in problem.classes]:
             return False
@@ -469,23 +490,29 @@ class Separation(Certificate):
         aliased, kept = np.flatnonzero(is_aliased[0]), np.flatnonzero(~is_aliased[0])
         if not proves_aliases(problem, aliased.tolist(), proof.relations):
             return False
-        where = np.flatnonzero(~is_aliased.ravel())
-        vectors = (proof.b, *proof.null, *proof.turns)
         if any(vector[j] for vector in vectors for j in np.flatnonzero(is_aliased).tolist()):
             return False
+        # The rest of the proof is about the problem without aliased columns: their entries, all 0, are left out.
+        coefficients = np.flatnonzero(~is_aliased.ravel()).tolist()
 
-        def cut(vector: tuple[int, ...]) -> tuple[int, ...]:
-            return tuple(vector[j] for j in where.tolist())
+        def restrict(vector: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(vector[j] for j in coefficients)
 
-        spot = {int(j): k for k, j in enumerate(where)}
-        if not set(proof.forces) <= set(spot):
+        position = {j: k for k, j in enumerate(coefficients)}
+        if not set(proof.forced_signs) <= set(position):
             return False
-        forces = {spot[j]: force for j, force in proof.forces.items()}
-        pair = Pair(cut(proof.b), proof.alpha, tuple(map(cut, proof.null)), (), tuple(map(cut, proof.turns)), forces)
-        claims = Claims(problem.with_columns(kept.tolist()), pair)
-        if claims.kind != self.kind or not np.array_equal(claims.on_hyperplane, self.on_hyperplane):
+        restricted = Proof(
+            restrict(proof.b),
+            proof.alpha,
+            tuple(map(restrict, proof.null_basis)),
+            (),
+            tuple(map(restrict, proof.counter_directions)),
+            {position[j]: forced for j, forced in proof.forced_signs.items()},
+        )
+        check = ProofCheck(problem.with_columns(kept.tolist()), restricted)
+        if check.kind != self.kind or not np.array_equal(check.on_hyperplane, self.on_hyperplane):
             return False
-        return claims.proves_pair() and claims.proves_signs([self.statuses[j] for j in where.tolist()])
+        return check.proves_tucker_pair() and check.proves_signs([self.statuses[j] for j in coefficients])
 
     def _picture(self) -> str:
         named = {coefficient_name(key): status for key, status in self.coefficients.items()}

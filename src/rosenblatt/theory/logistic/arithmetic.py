@@ -1,7 +1,9 @@
-"""Exact linear algebra over the integers by arithmetic modulo a prime: ranks, and Dixon's solutions of systems.
+"""Exact linear algebra over the integers by arithmetic modulo a prime: ranks, and linear systems by Dixon's lifting.
 
-A rank modulo a prime is never above the true one, so that what is independent modulo a prime is independent. (Floats
-are integers over powers of two, which have inverses modulo an odd prime.)
+The rank modulo a prime is never above the rank over the rationals: a minor that is not 0 modulo the prime is not 0.
+So vectors that are independent modulo a prime are independent. The converse fails where the prime divides a minor that
+matters; the prime is then unlucky, and another is tried. Floats are integers over powers of two, and a power of two has
+an inverse modulo an odd prime.
 """
 
 from __future__ import annotations
@@ -17,14 +19,14 @@ from rosenblatt.theory.exact import lowest_exponents, to_integers
 from rosenblatt.theory.inputs import Floats, Numbers
 
 PRIMES = (67108859, 67108837, 67108819, 67108777, 67108763, 67108757, 67108753, 67108747)
-"""Tried in turn: a prime is unlucky for data in which it divides a determinant that matters."""
+"""Primes below 2**26, tried in turn. A prime is unlucky for data where it divides a determinant that matters."""
 Residues = NDArray[np.int64]
-_WIDEST = 2048  # sums of so many products of residues are below 2**63
-_LIMB = 25  # bits; products of such integers with residues too
+_MAX_EQUATIONS = 2048  # a sum of 2**11 products of two residues below 2**26 is below 2**63, so int64 holds it
+_LIMB = 25  # bits of a limb, so that sums of products of limbs and residues fit int64, too
 
 
 class UnluckyPrimeError(ArithmeticError):
-    """What is independent over the integers is not so modulo the prime: another one has to be tried."""
+    """Vectors that are independent over the integers are dependent modulo the prime: another prime is needed."""
 
 
 def residues(A: NDArray[Any], prime: int) -> Residues:
@@ -32,7 +34,7 @@ def residues(A: NDArray[Any], prime: int) -> Residues:
     if A.dtype == object:
         return (A % prime).astype(np.int64)
     parts, exponents = np.frexp(A)
-    powers = exponents.astype(np.int64) - 53
+    powers = exponents.astype(np.int64) - 53  # A = (parts 2**53) 2**powers, where parts 2**53 is an integer
     least = int(np.min(powers, initial=0))
     table, power = np.empty(int(np.max(powers, initial=0)) - least + 1, np.int64), pow(2, least, prime)
     for k in range(len(table)):
@@ -41,22 +43,24 @@ def residues(A: NDArray[Any], prime: int) -> Residues:
     return (parts * 2.0**53).astype(np.int64) % prime * table[powers - least] % prime
 
 
-def leftmost(M: Residues, prime: int) -> list[int]:
-    """Return the columns that are independent modulo the prime of all columns to their left.
+def pivot_columns(M: Residues, prime: int) -> list[int]:
+    """Return the columns that are independent, modulo the prime, of all columns to their left.
 
-    >>> leftmost(np.array([[0, 2, 4, 1], [0, 1, 2, 5]]), PRIMES[0])
+    >>> pivot_columns(np.array([[0, 2, 4, 1], [0, 1, 2, 5]]), PRIMES[0])
     [1, 3]
     """
     M = M.copy()
     found: list[int] = []
+    # Gaussian elimination to row echelon form. The first len(found) rows hold the pivots; below them every column up to
+    # j is 0.
     for j in range(M.shape[1]):
         r = len(found)
         if r == M.shape[0]:
             break
-        below = np.flatnonzero(M[r:, j])
-        if len(below) == 0:
+        candidates = np.flatnonzero(M[r:, j])
+        if len(candidates) == 0:
             continue
-        first = r + int(below[0])
+        first = r + int(candidates[0])
         M[[r, first]] = M[[first, r]]
         line = M[r, j:] * pow(int(M[r, j]), -1, prime) % prime
         rest = r + 1 + np.flatnonzero(M[r + 1 :, j])
@@ -65,36 +69,41 @@ def leftmost(M: Residues, prime: int) -> list[int]:
     return found
 
 
-def rank_reaches(A: NDArray[Any], rank: int) -> bool:
-    """Return whether the rank of ``A``, floats or integers, is proved to be at least ``rank``."""
-    return rank == 0 or any(len(leftmost(residues(A, prime).T, prime)) >= rank for prime in PRIMES)
+def rank_is_at_least(A: NDArray[Any], rank: int) -> bool:
+    """Return whether some prime proves that the rank of ``A``, floats or integers, is at least ``rank``."""
+    return rank == 0 or any(len(pivot_columns(residues(A, prime).T, prime)) >= rank for prime in PRIMES)
 
 
-def spanning_rows(X: Floats, start: NDArray[np.intp], prime: int) -> tuple[NDArray[np.intp], list[int]]:
-    """Return rows that are independent and, but for bad luck, span all others, and the leftmost columns that are.
+def row_basis(X: Floats, start: NDArray[np.intp], prime: int) -> tuple[NDArray[np.intp], list[int]]:
+    """Return a basis of the row space of X, as row numbers, and the pivot columns.
 
-    The search begins with the rows ``start``. The rows and the columns are proved to be independent.
+    The search begins with the rows ``start``. That the rows and the columns are independent is proved; that the rows
+    span all others is true with high probability, and the caller checks it.
     """
     rng = np.random.default_rng(0)
     chosen = start
-    whole: Residues | None = None
+    all_residues: Residues | None = None
+    # After the first two lines of an iteration the chosen rows are independent modulo the prime. Their number grows
+    # with each iteration, as a row that is not 0 on the probe lies outside their span.
     while True:
         M = residues(X[chosen], prime)
-        chosen = chosen[leftmost(M.T, prime)]
-        columns = leftmost(residues(X[chosen], prime), prime)
+        chosen = chosen[pivot_columns(M.T, prime)]
+        columns = pivot_columns(residues(X[chosen], prime), prime)
         if len(columns) == X.shape[1]:
             return chosen, columns
-        whole = residues(X, prime) if whole is None else whole
+        all_residues = residues(X, prime) if all_residues is None else all_residues
         null = _null_space(residues(X[chosen], prime), columns, prime)
-        probe = null @ rng.integers(1, 1 << 10, null.shape[1]) % prime  # a row in the span is 0 on it
-        outside = np.flatnonzero(whole @ probe % prime)
+        # Freivalds's test: a row in the span is 0 on every vector of the null space, so on a random combination. A row
+        # outside is 0 on it with a probability of about one in a thousand.
+        probe = null @ rng.integers(1, 1 << 10, null.shape[1]) % prime
+        outside = np.flatnonzero(all_residues @ probe % prime)
         if len(outside) == 0:
             return chosen, columns
         chosen = np.concatenate([chosen, rng.permutation(outside)[: 2 * X.shape[1]]])
 
 
 def _null_space(M: Residues, columns: list[int], prime: int) -> Residues:
-    """Return columns that span the null space modulo the prime of independent rows."""
+    """Return a basis, as columns, of the null space modulo the prime of independent rows."""
     free = np.setdiff1d(np.arange(M.shape[1]), columns)
     null = np.zeros((M.shape[1], len(free)), np.int64)
     null[free, np.arange(len(free))] = 1
@@ -104,10 +113,12 @@ def _null_space(M: Residues, columns: list[int], prime: int) -> Residues:
 
 
 def inverse(M: Residues, prime: int) -> Residues:
-    """Return the inverse modulo the prime; the matrix must have one."""
+    """Return the inverse modulo the prime, by Gauss-Jordan elimination; the matrix must be invertible."""
     size = len(M)
-    if size > _WIDEST:
-        raise ValueError(f"a system of {size:,} equations is too large for exact arithmetic: at most {_WIDEST:,}.")
+    if size > _MAX_EQUATIONS:
+        raise ValueError(
+            f"a system of {size:,} equations is too large for exact arithmetic: at most {_MAX_EQUATIONS:,}."
+        )
     M = np.hstack([M, np.eye(size, dtype=np.int64)])
     for j in range(size):
         first = j + int(np.flatnonzero(M[j:, j])[0])
@@ -122,7 +133,9 @@ def inverse(M: Residues, prime: int) -> Residues:
 def solve(M: Numbers, right: Numbers, prime: int) -> tuple[Numbers, int]:
     """Return integers N and d > 0 with M N = d right, for a matrix of integers invertible modulo the prime.
 
-    The solution is lifted from modulo p to modulo p, p^2, p^3 ... (J. D. Dixon 1982), and multiplied out at the end.
+    Dixon's p-adic lifting (J. D. Dixon 1982, "Exact solution of linear equations using p-adic expansions"): with C the
+    inverse of M modulo p, each step adds a digit of the solution in base p. Rational reconstruction turns the digits
+    into fractions, and the product with M proves them.
 
     >>> solve(np.array([[2, 1], [0, 3]], dtype=object), np.array([[1], [1]], dtype=object), PRIMES[0])
     (array([[1],
@@ -130,25 +143,29 @@ def solve(M: Numbers, right: Numbers, prime: int) -> tuple[Numbers, int]:
     """
     if len(M) == 0 or right.shape[1] == 0:
         return np.zeros((len(M), right.shape[1]), dtype=object), 1
-    back = inverse(residues(M, prime), prime)
+    M_inverse = inverse(residues(M, prime), prime)
     limbs = _limbs(M)
-    left = right.astype(object)
+    residual = right.astype(object)
     digits: list[Numbers] = []
-    wanted = 4
+    next_attempt = 4
+    # Invariant: right = M (digits[0] + digits[1] p + ... + digits[k-1] p^(k-1)) + p^k residual, with integers
+    # throughout. The digit C residual mod p makes residual - M digit divisible by p.
     while True:
-        digit = back @ (left % prime).astype(np.int64) % prime
+        digit = M_inverse @ (residual % prime).astype(np.int64) % prime
         digits.append(digit.astype(object))
         for k, limb in enumerate(limbs):
-            left = left - ((limb @ digit).astype(object) << k * _LIMB)
-        left = left // prime
-        if len(digits) == wanted:  # by Hadamard's bound it ends
-            wanted += max(4, wanted // 2)
-            found = _fractions(_joined(digits, prime), prime ** len(digits))
+            residual = residual - ((limb @ digit).astype(object) << k * _LIMB)
+        residual = residual // prime
+        if len(digits) == next_attempt:
+            # Attempts end: by Cramer's rule and Hadamard's bound numerators and denominator have bounded length, and
+            # reconstruction is right as soon as p^k exceeds twice the product of the bounds.
+            next_attempt += max(4, next_attempt // 2)
+            found = _reconstruct(_from_digits(digits, prime), prime ** len(digits))
             if found is not None and (M @ found[0] == right * found[1]).all():
                 return found
 
 
-def _joined(digits: list[Numbers], prime: int) -> Numbers:
+def _from_digits(digits: list[Numbers], prime: int) -> Numbers:
     """Return the sum of the digits times powers of the prime."""
     while len(digits) > 1:
         digits = [
@@ -159,57 +176,61 @@ def _joined(digits: list[Numbers], prime: int) -> Numbers:
 
 
 def _limbs(M: Numbers) -> list[Residues]:
-    """Return matrices of short integers that add up to M when the k-th is shifted by k limbs."""
+    """Return matrices of short integers L_k with M = sum of L_k 2**(k * _LIMB)."""
     signs, sizes = np.where(M < 0, -1, 1), np.abs(M)
     longest = max(int(value).bit_length() for value in sizes.ravel())
     mask = (1 << _LIMB) - 1
     return [(sizes >> start & mask).astype(np.int64) * signs for start in range(0, longest, _LIMB)]
 
 
-def _fractions(total: Numbers, modulus: int) -> tuple[Numbers, int] | None:
-    """Return numerators and their common denominator that equal ``total`` modulo ``modulus``, if short ones do."""
+def _reconstruct(total: Numbers, modulus: int) -> tuple[Numbers, int] | None:
+    """Return numerators and their common denominator that equal ``total`` modulo ``modulus``, if short ones do.
+
+    Rational reconstruction (P. S. Wang 1981): at most one fraction n / d with |n| and d up to sqrt(modulus / 2) equals
+    a residue, and the extended Euclidean algorithm, stopped halfway, finds it.
+    """
     most = math.isqrt(modulus >> 1)
-    below = 1
+    denominator = 1
     for value in total.ravel():
-        rest = value * below % modulus
+        rest = value * denominator % modulus
         if min(rest, modulus - rest) <= most:
-            continue
+            continue  # an integer over the denominator so far
         a, b, x, y = modulus, rest, 0, 1
-        while b > most:
+        while b > most:  # invariant: b = y rest (mod modulus), and the same for a and x
             quotient = a // b
             a, b, x, y = b, a - quotient * b, y, x - quotient * y
-        below *= abs(y)
-        if below > most:
+        denominator *= abs(y)
+        if denominator > most:
             return None
-    above = total * below % modulus
-    return np.where(above > modulus >> 1, above - modulus, above), below
+    numerators = total * denominator % modulus
+    return np.where(numerators > modulus >> 1, numerators - modulus, numerators), denominator
 
 
-# Exact products of floats with integers of any size, and such integers as floats.
+# Products of floats with integers of any size, exactly or with an error bound.
 
 
-_BLOCK = 1 << 20  # so many integers of Python's at once
-_MANY = 1000  # more rows than this are first looked through for equal ones
+_BLOCK = 1 << 20  # Python integers in memory at once
+_MANY = 1000  # from this number of rows on, equal rows are multiplied once
 
 
-def near_columns(A: Numbers) -> tuple[Floats, NDArray[np.int64]]:
+def scaled_floats(A: Numbers) -> tuple[Floats, NDArray[np.int64]]:
     """Return integers as floats, each column divided by a power of two so that no entry is above 1, and the powers.
 
-    Entries are off by one rounding; those below 2**-1000 of the largest in their column become 0.
+    Each entry is rounded once. Entries below 2**-1000 of the largest in their column become 0.
     """
     try:
-        near = A.astype(np.float64)
+        floats = A.astype(np.float64)
         drops = np.zeros(A.shape[1], np.int64)
     except OverflowError:
         sizes = [max(int(value).bit_length() for value in column) for column in A.T]
         drops = np.array([max(0, size - 1000) for size in sizes])
-        near = (A >> drops.astype(object)).astype(np.float64)
-    exponents = np.frexp(np.max(np.abs(near), axis=0, initial=0.0))[1].astype(np.int64)
-    return np.ldexp(near, -exponents), exponents + drops
+        floats = (A >> drops.astype(object)).astype(np.float64)
+    exponents = np.frexp(np.max(np.abs(floats), axis=0, initial=0.0))[1].astype(np.int64)
+    return np.ldexp(floats, -exponents), exponents + drops
 
 
 def exact_scores(X: Floats, D: Numbers) -> NDArray[Any]:
-    """Return X times the integers D, exactly, times some positive number: floats where they are exact, else integers.
+    """Return X D, exactly, times some positive number: as floats where these are exact, otherwise as integers.
 
     >>> exact_scores(np.array([[0.1, 0.3], [1.0, 0.0]]), np.array([[3], [-1]], dtype=object)).ravel() > 0
     array([ True,  True])
@@ -221,10 +242,10 @@ def exact_scores(X: Floats, D: Numbers) -> NDArray[Any]:
     least = lowest_exponents(X)
     if max(int(abs(value)).bit_length() for value in D.ravel()) < 53:
         largest = np.max(np.abs(X), axis=0)
-        near = D.astype(np.float64)
-        bound = float(largest @ np.max(np.abs(near), axis=1))
+        floats = D.astype(np.float64)
+        bound = float(largest @ np.max(np.abs(floats), axis=1))
         if bound < math.ldexp(1.0, min(1000, int(least.min()) + 52)) and least.min() > -1000:
-            return X @ near  # every sum is a multiple of 2**least below 2**53 of them
+            return X @ floats  # no rounding: every partial sum is a multiple of 2**least, and below 2**53 of them
     if len(X) > _MANY:
         X, inverse = np.unique(X, axis=0, return_inverse=True)
     else:
@@ -239,13 +260,17 @@ def exact_scores(X: Floats, D: Numbers) -> NDArray[Any]:
 
 
 def float_scores(X: Floats, D: Numbers) -> tuple[Floats, Floats]:
-    """Return X times D divided by some power of two, in floats, and a bound on the error of each product."""
+    """Return X D divided by some power of two, in floats, and a bound on the error of each product.
+
+    The bound is Higham's for dot products in any order of summation, gamma_n |x| . |d| with gamma_n = n u / (1 - n u)
+    (Accuracy and Stability of Numerical Algorithms, section 3.1), plus what underflow can lose.
+    """
     bits = max((int(value).bit_length() for value in D.ravel()), default=0)
-    near = np.array([[value / (1 << bits) if value else 0.0 for value in row] for row in D]).reshape(D.shape)
-    g = (X.shape[1] + 6) * HALF_ULP * 1.01
+    floats = np.array([[value / (1 << bits) if value else 0.0 for value in row] for row in D]).reshape(D.shape)
+    gamma = (X.shape[1] + 6) * HALF_ULP * 1.01  # a few terms more, for the rounding of D and of the bound itself
     with np.errstate(all="ignore"):
-        scores = X @ near
-        reach = np.empty_like(scores)
+        scores = X @ floats
+        magnitudes = np.empty_like(scores)
         for start in range(0, len(X), 4096):
-            reach[start : start + 4096] = np.abs(X[start : start + 4096]) @ (np.abs(near) + TINY)
-        return scores, 1.01 * (g * reach + (X.shape[1] + 4) * TINY)
+            magnitudes[start : start + 4096] = np.abs(X[start : start + 4096]) @ (np.abs(floats) + TINY)
+        return scores, 1.01 * (gamma * magnitudes + (X.shape[1] + 4) * TINY)

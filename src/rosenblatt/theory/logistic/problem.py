@@ -1,9 +1,8 @@
-"""The rows of a logistic regression as statements about its coefficients: z . b > 0 for every pair of classes.
+"""Logistic regression as linear inequalities: z . b > 0 for each observation and each class that it does not have.
 
-An observation with the columns x and the class y is predicted with certainty along b when x . b_y exceeds x . b_l for
-every other class l. So there is a row z for each observation and each class l that it does not have: x in the block of
-y, less x in the block of l, without the block of the first class, which is the baseline. With two classes it is x or
--x.
+Along the direction b the probability of an observation x with the class y tends to 1 if x . b_y > x . b_l for every
+other class l. So each observation gives a row z for each other class l: x in the block of y, -x in the block of l, and
+0 elsewhere. The first class is the baseline, b = 0, and has no block. With two classes z is x or -x.
 """
 
 from __future__ import annotations
@@ -29,25 +28,25 @@ from rosenblatt.theory.inputs import (
 )
 from rosenblatt.theory.logistic.arithmetic import exact_scores, float_scores
 
-# A data frame or a matrix as columns of numbers with names: words become a column for each level but the first.
+# The design matrix: a data frame or a matrix as named columns of numbers, with treatment (dummy) coding of factors.
 
 
 INTERCEPT = "intercept"
 
 
 class Design(NamedTuple):
-    """Columns of finite numbers, the constant first where there is an intercept, and their names."""
+    """A design matrix of finite numbers and the names of its columns; an intercept comes first."""
 
     names: tuple[str, ...]
     X: Floats
 
 
 def read_design(X: Any, fit_intercept: bool) -> Design:
-    """Return the columns of a logistic regression on ``X``.
+    """Return the design matrix of a logistic regression on ``X``.
 
-    Columns of words, and categorical ones, become a column of 0 and 1 for each level that occurs but the first, named
-    ``name=level``. Levels have the order of the categories in pandas, of a polars Enum and of an ordered Arrow
-    dictionary, else their sorted order. Without names columns are called x0, x1 and so on.
+    A column of words or of a categorical type becomes a 0/1 column for each level that occurs except the first, named
+    ``name=level``. Levels are in the order of the categories in pandas, of a polars Enum and of an ordered Arrow
+    dictionary, otherwise sorted. Columns without names are called x0, x1 and so on.
 
     >>> read_design([[1, 2], [3, 4]], True).names
     ('intercept', 'x0', 'x1')
@@ -62,7 +61,7 @@ def read_design(X: Any, fit_intercept: bool) -> Design:
         names, parts = [INTERCEPT, *names], [np.ones((len(parts[0]), 1)), *parts]
     if len(set(names)) < len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
-        raise ValueError(f"expected columns of different names, got {shorten(twice)} twice: rename one of them.")
+        raise ValueError(f"expected columns with different names, got {shorten(twice)} twice: rename one of them.")
     return Design(tuple(names), np.hstack(parts))
 
 
@@ -87,34 +86,33 @@ def _read_frame(X: Any) -> tuple[list[str], list[Floats]]:
 
 
 def _indicators(values: NDArray[Any], levels: list[Any]) -> Floats:
-    """Return a column of 0 and 1 for each level but the first."""
-    place = {level: k for k, level in enumerate(levels)}
+    """Return a 0/1 column for each level except the first."""
+    code = {level: k for k, level in enumerate(levels)}
     columns = np.zeros((len(values), len(levels)))
-    columns[np.arange(len(values)), [place[value] for value in values.tolist()]] = 1.0
+    columns[np.arange(len(values)), [code[value] for value in values.tolist()]] = 1.0
     return columns[:, 1:]
 
 
 def _read_column(column: Any, values: NDArray[Any], name: str) -> tuple[NDArray[Any], list[Any] | None]:
-    """Return the ``values`` of a column as numbers or words, and its levels in order where it is one of words."""
+    """Return the ``values`` of a column as numbers or words, and its levels in order if it is a factor."""
     kind = str(column.dtype if hasattr(column, "dtype") else column.type)
     if _has_missing(column):
         raise ValueError(
-            f"column {shorten(name)} has missing values: leave out their rows, fill them, "
-            "or give them a level of their own."
+            f"column {shorten(name)} has missing values: drop these rows, impute the values, or make missing a level."
         )
     if any(word in kind.lower() for word in ("date", "time", "duration")):
         raise ValueError(f"column {shorten(name)} holds dates or times: turn them into numbers or words first.")
     if values.ndim != 1 or (values.dtype.kind == "O" and any(map(_is_nested, values.tolist()))):
         raise ValueError(
-            f"column {shorten(name)} holds lists or other things of several parts: expected one number or word a row, "
-            "make a column of each part."
+            f"column {shorten(name)} holds lists or other nested values: expected one number or word per row, "
+            "make each part a column."
         )
     order = _categories(column, kind)
     words = order is not None or values.dtype.kind in "UT"
     if values.dtype.kind == "O" and not words:
         text = [isinstance(value, str) for value in values.tolist()]
         if any(text) and not all(text):
-            raise ValueError(f"column {shorten(name)} holds words and other things: make it all words or all numbers.")
+            raise ValueError(f"column {shorten(name)} mixes words with other values: make it all words or all numbers.")
         words = any(text)
     if not words:
         return values.astype(np.float64) if values.dtype.kind == "b" else values, None
@@ -134,7 +132,7 @@ def _has_missing(column: Any) -> bool:
 
 
 def _categories(column: Any, kind: str) -> list[Any] | None:
-    """Return the categories of a categorical column in their order, None for any other column."""
+    """Return the categories of a categorical column in order, None for any other column."""
     if kind == "category":
         return list(column.cat.categories)
     if kind.startswith("dictionary"):
@@ -155,63 +153,66 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Problem:
-    """Observations: columns ``X``, the index of the class ``own``, and the number of the data row each comes from."""
+    """Observations: their columns ``X``, the index ``own_class`` of each class, and the number of each data row."""
 
     names: tuple[str, ...]
     classes: tuple[Any, ...]
     X: Floats
-    own: Indices
+    own_class: Indices
     rows: Indices
 
     @property
     def blocks(self) -> int:
-        """How many classes there are besides the baseline."""
+        """The number of classes besides the baseline."""
         return len(self.classes) - 1
 
     def with_columns(self, columns: Sequence[int]) -> Problem:
-        """Return the problem with some of its columns."""
+        """Return the problem restricted to some columns."""
         names = tuple(self.names[j] for j in columns)
         X = self.X if len(columns) == self.X.shape[1] else np.ascontiguousarray(self.X[:, list(columns)])
-        return Problem(names, self.classes, X, self.own, self.rows)
+        return Problem(names, self.classes, X, self.own_class, self.rows)
 
     def with_observations(self, which: Indices) -> Problem:
-        """Return the problem of some of its observations."""
-        return Problem(self.names, self.classes, self.X[which], self.own[which], self.rows[which])
+        """Return the problem restricted to some observations."""
+        return Problem(self.names, self.classes, self.X[which], self.own_class[which], self.rows[which])
 
     def others(self) -> Indices:
-        """Return the classes that each observation does not have, in order: those of its rows z."""
-        every = np.broadcast_to(np.arange(len(self.classes)), (len(self.own), len(self.classes)))
-        return every[every != self.own[:, None]].reshape(len(self.own), self.blocks)
+        """Return, for each observation, the other classes in order: one for each of its rows z."""
+        every = np.broadcast_to(np.arange(len(self.classes)), (len(self.own_class), len(self.classes)))
+        return every[every != self.own_class[:, None]].reshape(len(self.own_class), self.blocks)
 
     def margins(self, scores: NDArray[Any]) -> NDArray[Any]:
-        """Return z . b for the rows z of each observation, from the scores x . b of each class but the baseline."""
+        """Return z . b for the rows z of each observation, from the scores x . b_l without the baseline."""
         every = np.column_stack([np.zeros(len(scores), dtype=scores.dtype), scores])
-        lead = every[np.arange(len(scores)), self.own][:, None] - every
-        kept = np.arange(len(self.classes)) != self.own[:, None]
-        return lead[kept].reshape(len(scores), self.blocks)
+        margins = every[np.arange(len(scores)), self.own_class][:, None] - every
+        others = np.arange(len(self.classes)) != self.own_class[:, None]
+        return margins[others].reshape(len(scores), self.blocks)
 
     def signs(self, b: Numbers) -> NDArray[np.int8]:
-        """Return the sign of z . b for the rows z of each observation, exactly; ``b`` are integers, class by class."""
+        """Return the sign of z . b for the rows z of each observation, exactly; ``b`` holds integers, block by block.
+
+        A floating-point filter: signs beyond the error bound are certain, the others are computed in integers.
+        """
         D = b.reshape(self.blocks, -1).T
-        near, error = float_scores(self.X, D)
+        scores, error = float_scores(self.X, D)
         with np.errstate(all="ignore"):
-            lead = self.margins(near)
-            off = np.max(error, axis=1, initial=0.0)[:, None] * 2.01
-            found = np.where(np.abs(lead) > off, np.sign(lead), np.nan)
-        doubtful = np.flatnonzero(np.isnan(found).any(axis=1))
+            margins = self.margins(scores)
+            bound = np.max(error, axis=1, initial=0.0)[:, None] * 2.01  # a margin is a difference of two scores
+            signs = np.where(np.abs(margins) > bound, np.sign(margins), np.nan)
+        doubtful = np.flatnonzero(np.isnan(signs).any(axis=1))
         if len(doubtful):
             part = self.with_observations(doubtful)
             exact = part.margins(exact_scores(part.X, D))
-            found[doubtful] = (exact > 0).astype(np.float64) - (exact < 0)
-        return found.astype(np.int8)
+            signs[doubtful] = (exact > 0).astype(np.float64) - (exact < 0)
+        return signs.astype(np.int8)
 
     def row_vectors(self, observations: Indices, other: Indices) -> Floats:
-        """Return the rows z of some observations and classes that they do not have, as floats, which is exact."""
-        return blocks_of(self.X[observations], self.own[observations], other, self.blocks)
+        """Return the rows z of some observations and other classes, as floats, which hold them exactly."""
+        return blocks_of(self.X[observations], self.own_class[observations], other, self.blocks)
 
 
 def blocks_of(x: NDArray[Any], own: Indices, other: Indices, blocks: int) -> NDArray[Any]:
-    """Return the rows z: x in the block of the class ``own``, less x in that of ``other``; class 0 has no block."""
+    """Return the rows z: x in the block of the class ``own``, -x in the block of ``other``; class 0 has no block."""
     p = x.shape[1]
     z = np.zeros((len(x), (blocks + 1) * p), dtype=x.dtype)
     for k in range(blocks + 1):
@@ -221,129 +222,127 @@ def blocks_of(x: NDArray[Any], own: Indices, other: Indices, blocks: int) -> NDA
 
 
 def read_problem(X: Any, y: ArrayLike, fit_intercept: bool, sample_weight: ArrayLike | None) -> Problem:
-    """Return the observations of a logistic regression; rows of weight zero are left out."""
+    """Return the observations of a logistic regression, without rows of weight zero."""
     check_boolean("fit_intercept", fit_intercept)
     names, columns = read_design(X, fit_intercept)
     n = len(columns)
-    weighty = _read_weights(sample_weight, n)
+    has_weight = _read_weights(sample_weight, n)
     refuse_masked(y, "y")
     if np.shape(y) == (n, 2):
-        own, rows = _read_counts(y, weighty)
+        own, rows = _read_counts(y, has_weight)
         classes: tuple[Any, ...] = (0, 1)
     else:
         labels = check_labels(y, n)
-        rows = np.flatnonzero(weighty)
+        rows = np.flatnonzero(has_weight)
         found, own = np.unique(labels[rows], return_inverse=True)
         classes = tuple(found.tolist())
         if len(classes) < 2:
             raise ValueError(
                 f"expected at least two classes among the rows with weight, got {len(classes)}: "
-                "a logistic regression has nothing to tell apart."
+                "a logistic regression needs two or more."
             )
-    whole = len(rows) == n and np.array_equal(rows, np.arange(n))
-    return Problem(names, classes, columns if whole else columns[rows], own.ravel().astype(np.intp), rows)
+    in_order = len(rows) == n and np.array_equal(rows, np.arange(n))
+    return Problem(names, classes, columns if in_order else columns[rows], own.ravel().astype(np.intp), rows)
 
 
 def _read_weights(sample_weight: Any, n: int) -> NDArray[np.bool_]:
-    """Return which rows have a positive weight, as decided on the exact numbers."""
+    """Return which rows have a positive weight, decided on the exact numbers."""
     if sample_weight is None:
         return np.ones(n, dtype=bool)
     refuse_masked(sample_weight, "sample_weight")
     weights = _numbers(sample_weight, "sample_weight")
     if weights.shape != (n,):
         raise ValueError(f"expected one weight for each of the {n} rows, got an array of shape {weights.shape}.")
-    fine = _fine(weights)
+    fine = _is_weight(weights)
     if not fine.all():
         raise ValueError(f"sample_weight must be finite and not negative, got {shorten(weights[~fine].tolist()[0])}.")
     return np.asarray(weights > 0, dtype=bool)
 
 
 def _numbers(values: Any, name: str) -> NDArray[Any]:
-    """Return numbers whose signs are those of the exact values, which float64 might round to 0."""
+    """Return numbers with the signs of the exact values, which float64 might round to 0."""
     array = np.asarray(values)
     return array if array.dtype.kind in "biuf" else exact_numbers(values, name)
 
 
-def _fine(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which numbers are finite and not negative."""
+def _is_weight(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which numbers are finite and at least 0."""
     return np.asarray((values >= 0) & (values < np.inf), dtype=bool)
 
 
-def _read_counts(given: Any, weighty: NDArray[np.bool_]) -> tuple[Indices, Indices]:
-    """Return the classes (1 a success, 0 a failure) and the rows of the observations behind binomial counts."""
+def _read_counts(given: Any, has_weight: NDArray[np.bool_]) -> tuple[Indices, Indices]:
+    """Return the classes (1 success, 0 failure) and the row numbers of the observations in binomial counts."""
     try:
         counts = _numbers(given, "y")
     except ValueError:
         counts = np.array([np.nan])
-    if not _fine(counts).all():
-        raise ValueError(
-            "a y of two columns counts successes and failures: expected finite numbers that are not negative."
-        )
-    rows, which = np.nonzero(np.asarray(counts > 0, dtype=bool) & weighty[:, None])
+    if not _is_weight(counts).all():
+        raise ValueError("a y with two columns counts successes and failures: expected finite numbers of at least 0.")
+    rows, which = np.nonzero(np.asarray(counts > 0, dtype=bool) & has_weight[:, None])
     if len(rows) == 0:
         raise ValueError("expected at least one success or failure of positive weight, got none.")
     return 1 - which, rows
 
 
-# Columns far from zero moved near it, exactly: another choice of the intercept, and the same question.
+# Centring, exactly: a column x far from zero becomes x - m, which is the same model with another intercept, as
+# b_0 + x b_1 = (b_0 + m b_1) + (x - m) b_1.
 #
-# In 1e8 + u only the last digits tell rows apart, and floating point loses them. Where m is near the column x - m is
-# exact, and b_0 + x b_1 is (b_0 + m b_1) + (x - m) b_1.
+# In 1e8 + u only the last digits differ between rows, and floating point would lose them in products.
 
 
-_FAR = 16.0  # columns are moved whose middle is so many times farther from zero than from their ends
+_FAR = 16.0  # a column is centred if its middle is more than 16 times its range away from 0
 
 
 @dataclass(frozen=True)
-class Shift:
-    """A problem with columns moved by ``by``, where vectors for one problem are turned into vectors for the other."""
+class Centring:
+    """A problem with the ``offsets`` subtracted from its columns; it maps coefficients from one to the other."""
 
     problem: Problem
-    by: Floats
+    offsets: Floats
 
-    def into(self, vectors: Numbers) -> Numbers:
-        """Return vectors, one a column, for the moved columns, times a positive integer common to all."""
-        return self._moved(vectors, 1)
+    def to_centred(self, vectors: Numbers) -> Numbers:
+        """Return coefficient vectors, as columns, for the centred problem, times a positive integer common to all."""
+        return self._change_intercept(vectors, 1)
 
-    def back(self, vectors: Numbers) -> Numbers:
-        """Return vectors, one a column, for the columns as they were, times a positive integer common to all."""
-        return self._moved(vectors, -1)
+    def to_original(self, vectors: Numbers) -> Numbers:
+        """Return coefficient vectors, as columns, for the problem as given, times a positive integer common to all."""
+        return self._change_intercept(vectors, -1)
 
     def coefficient(self, j: int) -> Floats:
-        """Return the coefficient j of the columns as they were, as a linear function of those of the moved columns."""
-        p = len(self.by)
+        """Return the coefficient j of the problem as given, as a linear function of the centred coefficients."""
+        p = len(self.offsets)
         values = np.zeros(p * self.problem.blocks)
         if j % p == 0:
-            values[j : j + p] = -self.by
+            values[j : j + p] = -self.offsets
         values[j] += 1.0
         return values
 
-    def _moved(self, vectors: Numbers, sign: int) -> Numbers:
-        if not self.by.any():
+    def _change_intercept(self, vectors: Numbers, sign: int) -> Numbers:
+        if not self.offsets.any():
             return vectors
-        whole, unit = in_common_units(self.by.tolist())
-        by = np.array(whole, dtype=object) * sign
+        whole, unit = in_common_units(self.offsets.tolist())
+        offsets = np.array(whole, dtype=object) * sign
         result = vectors * unit.denominator
-        p = len(by)
+        p = len(offsets)
         for start in range(0, len(vectors), p):
-            result[start] = result[start] + by @ vectors[start : start + p]
+            result[start] = result[start] + offsets @ vectors[start : start + p]
         return result
 
 
-def shifted(problem: Problem) -> Shift:
-    """Return the problem with the columns moved that are far from zero, if the first column is a constant 1."""
+def centred(problem: Problem) -> Centring:
+    """Return the problem with columns far from zero centred, if its first column is an intercept."""
     X = problem.X
-    by = np.zeros(X.shape[1])
+    offsets = np.zeros(X.shape[1])
     if X.shape[1] < 2 or not (X[:, 0] == 1).all():
-        return Shift(problem, by)
+        return Centring(problem, offsets)
     low, high = X.min(axis=0), X.max(axis=0)
     with np.errstate(all="ignore"):
         middle = low / 2 + high / 2
         far = np.flatnonzero((np.abs(middle) > _FAR * (high - low)) & np.isfinite(middle) & (high > low))
     if len(far) == 0:
-        return Shift(problem, by)
-    moved = X.copy()
+        return Centring(problem, offsets)
+    differences = X.copy()
     for j in far.tolist():
-        by[j] = X[np.argmin(np.abs(X[:, j] - middle[j])), j]
-        moved[:, j] -= by[j]  # within a factor of two of each other, so that nothing is rounded (Sterbenz)
-    return Shift(Problem(problem.names, problem.classes, moved, problem.own, problem.rows), by)
+        offsets[j] = X[np.argmin(np.abs(X[:, j] - middle[j])), j]
+        differences[:, j] -= offsets[j]  # exact by Sterbenz's lemma: the two lie within a factor of two of each other
+    return Centring(Problem(problem.names, problem.classes, differences, problem.own_class, problem.rows), offsets)

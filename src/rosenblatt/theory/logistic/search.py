@@ -1,11 +1,18 @@
-"""`detect_separation`: complete or quasi-complete separation or overlap, and which coefficients are infinite.
+"""Search for separation in logistic regression: complete, quasi-complete or overlap, and which estimates are infinite.
 
-The proof is Tucker's pair (A. W. Tucker 1956): b with Z b >= 0 and alpha >= 0 with Z' alpha = 0, where each row has a
-positive z . b or may have weight. It is found by facial reduction (Borwein and Wolkowicz 1981): rows that balance lie
-on every weakly separating hyperplane, so the search continues in the quotient by their span, whose dimension falls each
-time. Floats guess, integers decide: a working set is solved, rows that disagree come in, and where a guess fails
-`farkas` decides the working set, so the search ends. Then the sign of each infinite coefficient is settled in the same
-way: rows that force it, or a direction with the other sign.
+Z has a row z for each observation and each other class (see `problem`). The estimates are finite if and only if no d
+has Z d >= 0 and Z d != 0 (Albert and Anderson 1984); Konis (2007) tests this by linear programs in floating point. Here
+the answer is exact, and its proof is Tucker's pair (1956): b with Z b >= 0 and alpha >= 0 with Z' alpha = 0, where each
+row has z . b > 0 or may have weight.
+
+The pair is found by facial reduction (Borwein and Wolkowicz 1981). Rows that add up to zero with positive weights are 0
+on every d of the cone Z d >= 0. So the search continues in the subspace where they are 0, whose dimension falls each
+time, until some c is strictly positive on all other rows. Floats propose and integers decide: a working set of rows is
+solved, and rows that contradict the result join it. Where floats fail, an exact simplex method (`farkas`) decides the
+working set, so the search ends.
+
+Then each infinite coefficient gets its sign in the same way: either rows force it, or some direction of the cone has
+the opposite sign.
 """
 
 from __future__ import annotations
@@ -21,8 +28,9 @@ from scipy.linalg import qr
 from rosenblatt.theory.exact import Combination, farkas, lowest_exponents, primitive, representatives, to_integers
 from rosenblatt.theory.inputs import Floats, Numbers
 from rosenblatt.theory.logistic.answers import (
-    Force,
-    Pair,
+    ForcedSign,
+    Proof,
+    Row,
     Separation,
     Vectors,
     encloses_combination,
@@ -33,25 +41,25 @@ from rosenblatt.theory.logistic.arithmetic import (
     UnluckyPrimeError,
     exact_scores,
     float_scores,
-    leftmost,
-    near_columns,
+    pivot_columns,
     residues,
+    row_basis,
+    scaled_floats,
     solve,
-    spanning_rows,
 )
-from rosenblatt.theory.logistic.problem import Indices, Problem, blocks_of, read_problem, shifted
+from rosenblatt.theory.logistic.problem import Indices, Problem, blocks_of, centred, read_problem
 
-# Searches in floats, whose results are only guesses: they are made exact and proved elsewhere.
+# Searches in floating point. Their results are proposals, which are made exact and proved elsewhere.
 
 
-_STEEP = 1e5  # beyond this condition the rows are multiplied exactly before they are rounded
+_ILL_CONDITIONED = 1e5  # above this condition number rows are multiplied in integers before they are rounded
 
 
 @dataclass(frozen=True)
-class Conditioned:
-    """Integer rows A as floats F, where F = A T but for rounding and a power of two for each row.
+class Preconditioned:
+    """Integer rows A as floats F = A T, up to rounding and a power of two for each row, with an integer matrix T.
 
-    The columns of F are about orthonormal, so that a Newton step is accurate; T is kept as integers.
+    The columns of F are nearly orthogonal, so that a Newton step is accurate.
     """
 
     F: Floats
@@ -59,7 +67,7 @@ class Conditioned:
     row_powers: NDArray[np.int64]
 
     def vector(self, u: Floats, bits: int = 52) -> Numbers:
-        """Return integers in proportion to T u, with the entries of u rounded to so many bits of the largest."""
+        """Return integers in proportion to T u, after rounding u to ``bits`` bits of its largest entry."""
         largest = float(np.max(np.abs(u), initial=0.0))
         if largest == 0 or not np.isfinite(largest):
             return np.zeros(len(self.T), dtype=object)
@@ -67,55 +75,58 @@ class Conditioned:
         return primitive(self.T @ whole)
 
     def target(self, values: Numbers) -> Floats:
-        """Return the linear function ``values`` of A's space as one of F's space, scaled to length 1."""
-        near = near_columns((values @ self.T)[:, None])[0].ravel()
+        """Return the linear functional ``values`` on the space of A as one on the space of F, scaled to length 1."""
+        near = scaled_floats((values @ self.T)[:, None])[0].ravel()
         length = float(np.linalg.norm(near))
         return near / length if length else near
 
 
-def condition(A: Numbers) -> Conditioned:
-    """Return integer rows as floats with columns that are about orthonormal."""
-    near, powers = near_columns(A)
+def precondition(A: Numbers) -> Preconditioned:
+    """Return integer rows as floats with nearly orthogonal columns: A R^-1, where scaled rows of A are Q R."""
+    near, powers = scaled_floats(A)
     k = A.shape[1]
     lengths = np.linalg.norm(near, axis=1)
     scaled = near / np.where(lengths > 0, lengths, 1.0)[:, None]
-    inverse, steep = _inverse_factor(scaled)
+    inverse, ill_conditioned = _inverse_factor(scaled)
     inverse = inverse / np.max(np.abs(inverse), axis=0, initial=1e-300)
     rounded = np.rint(np.ldexp(inverse, 40))
     T = to_integers(rounded, np.zeros(k, np.int64)) << (powers.max(initial=0) - powers).astype(object)[:, None]
-    if steep:
-        columns, row_powers = near_columns((A @ T).T)
+    if ill_conditioned:
+        columns, row_powers = scaled_floats((A @ T).T)
         F = columns.T
     else:
         F, row_powers = near @ rounded, np.zeros(len(A), np.int64)
     sizes = np.max(np.abs(F), axis=1, initial=0.0)
     exponents = np.where(sizes > 0, np.frexp(sizes)[1], 0)
-    return Conditioned(np.ldexp(F, -exponents[:, None]), T, exponents + row_powers)
+    return Preconditioned(np.ldexp(F, -exponents[:, None]), T, exponents + row_powers)
 
 
 def _inverse_factor(rows: Floats) -> tuple[Floats, bool]:
-    """Return the inverse of the factor R of the rows = Q R, or the identity where there is none; and if R is steep."""
+    """Return the inverse of R in rows = Q R, or the identity if R is singular, and whether R is ill-conditioned."""
     k = rows.shape[1]
     upper: Any
     try:
         upper = np.linalg.cholesky(rows.T @ rows).T
-        if np.linalg.cond(upper) > _STEEP:
+        if np.linalg.cond(upper) > _ILL_CONDITIONED:
             upper = np.linalg.qr(rows, mode="r")
     except np.linalg.LinAlgError:
         upper = np.linalg.qr(rows, mode="r") if len(rows) >= k else np.zeros((k, k))
     sizes = np.abs(np.diag(upper))
     if sizes.min(initial=1.0) <= 1e-14 * sizes.max(initial=1.0):
         return np.eye(k), False
-    return np.linalg.inv(upper), bool(np.linalg.cond(upper) > _STEEP)
+    return np.linalg.inv(upper), bool(np.linalg.cond(upper) > _ILL_CONDITIONED)
 
 
-def hinge(F: Floats, most: int = 100) -> tuple[Floats, Floats]:
-    """Return u and a = (1 - F u)+ near the least of |a|^2: all of F u is positive, or a weights rows to a zero sum.
+def squared_hinge_minimum(F: Floats, most: int = 100) -> tuple[Floats, Floats]:
+    """Return u and a = (1 - F u)+ near the minimum of f(u) = |a|^2 / 2.
 
-    Newton's method on a piecewise quadratic function, with an exact search along each step.
+    The minimum is Gordan's alternative: grad f = -F' a = 0. Either a = 0 and F u >= 1, a strict solution, or a >= 0 is
+    not 0 and weights the rows to a zero sum. Finite Newton method (Mangasarian 2002, "A finite Newton method for
+    classification") with an exact line search: f is piecewise quadratic and convex, so each step decreases it, and a
+    step within the piece of the minimum ends at it.
     """
     k = F.shape[1]
-    u, s = np.zeros(k), np.zeros(len(F))
+    u, s = np.zeros(k), np.zeros(len(F))  # throughout, s = F u up to rounding
     for _ in range(most):
         active = s < 1
         rest = 1 - s[active]
@@ -129,15 +140,19 @@ def hinge(F: Floats, most: int = 100) -> tuple[Floats, Floats]:
         except np.linalg.LinAlgError:
             step = np.linalg.lstsq(H, -gradient, rcond=None)[0]
         along = F @ step
-        t = _least_along(s, along)
+        t = _exact_line_search(s, along)
         if not t > 0:
             break
         u, s = u + t * step, s + t * along
     return u, np.maximum(1 - F @ u, 0.0)
 
 
-def _least_along(s: Floats, along: Floats) -> float:
-    """Return the t >= 0 where the sum of squares of (1 - s - t along)+ is least."""
+def _exact_line_search(s: Floats, along: Floats) -> float:
+    """Return the t >= 0 that minimises g(t) = |(1 - s - t along)+|^2 / 2.
+
+    g' is continuous, increasing and piecewise linear, with a kink where a row enters or leaves the sum. Between the
+    kinks numbers i - 1 and i it is slopes[i] + t curves[i], and its root there is the minimum.
+    """
     with np.errstate(all="ignore"):
         crossing = (1 - s) / along
     enters = (along < 0) & (s >= 1)
@@ -147,7 +162,7 @@ def _least_along(s: Floats, along: Floats) -> float:
     moving = np.flatnonzero(enters | leaves)
     moving = moving[np.argsort(crossing[moving], kind="stable")]
     sign = np.where(enters[moving], 1.0, -1.0)
-    # beyond a crossing the row adds sign * (along^2 t - (1 - s) along) to the derivative
+    # beyond its kink a row adds sign * (along^2 t - (1 - s) along) to the derivative
     curves = curve + np.concatenate([[0.0], np.cumsum(sign * along[moving] ** 2)])
     slopes = slope - np.concatenate([[0.0], np.cumsum(sign * (1 - s[moving]) * along[moving])])
     ends = np.append(crossing[moving], np.inf)
@@ -159,116 +174,133 @@ def _least_along(s: Floats, along: Floats) -> float:
     return float(min(max(roots[inside[0]], 0.0), ends[inside[0]]))
 
 
-# Tucker's pair for a set of integer rows, face by face. Gordan's alternative is asked about the rows in the quotient,
-# with ``null`` as coordinates, until nothing is left of the rows or of the space. More rows may come in at any time.
+# Facial reduction for a set of integer rows. Each step solves Gordan's alternative for the rows A = Z N, where the
+# columns of N = ``null_basis`` span the subspace that the cone is known to lie in. Rows may be added between steps.
 
 
 @dataclass
 class Face:
-    """What is known of the rows so far: some of them that balance, and what is 0 on their span."""
+    """The face of the cone Z d >= 0 found so far: rows that balance, and a basis of the space where they are 0.
+
+    Invariant: ``weights @ balanced == 0`` with positive weights, ``balanced @ null_basis == 0``, and the rows
+    ``balanced[basis]`` are independent and span all balanced rows. So every d of the cone is a combination of the
+    columns of ``null_basis``.
+    """
 
     prime: int
-    null: Numbers
+    null_basis: Numbers
     balanced: Numbers  # rows, all with weight
-    weights: Numbers  # one for each, positive: they add up to zero
-    keys: list[int] = field(default_factory=list)  # which rows these are, for the caller
-    basis: list[int] = field(default_factory=list)  # of these, some that span all
+    weights: Numbers
+    row_ids: list[int] = field(default_factory=list)  # the caller's numbers of the balanced rows
+    basis: list[int] = field(default_factory=list)
 
     @classmethod
     def of_size(cls, size: int, prime: int) -> Face:
-        """Return the face of which nothing is known; exact systems will be solved with the prime."""
+        """Return the face without balanced rows, which is the whole cone; systems are solved with the prime."""
         nothing = np.zeros((0, size), dtype=object)
         return cls(prime, np.eye(size, dtype=int).astype(object), nothing, np.zeros(0, dtype=object))
 
     def products(self, Z: Numbers) -> Numbers:
-        """Return Z null."""
-        return Z @ self.null if self.keys else Z
+        """Return Z N, the rows as functionals on the subspace."""
+        return Z @ self.null_basis if self.row_ids else Z
 
-    def add(self, Z: Numbers, A: Numbers, weights: Numbers, keys: list[int]) -> None:
-        """Take in rows that add up to zero but for the span of those already in; A = Z null."""
+    def add(self, Z: Numbers, A: Numbers, weights: Numbers, row_ids: list[int]) -> None:
+        """Add rows Z with positive weights such that ``weights @ A`` is 0, where A = Z N.
+
+        The dimension of the subspace falls by the rank of A.
+        """
         M = residues(A, self.prime)
-        rows = leftmost(M.T, self.prime)
+        rows = pivot_columns(M.T, self.prime)
+        # The weighted sum of Z is 0 on N, so it is a combination of the balanced rows. Its coefficients may be
+        # negative; enough copies of the old weights, which add up to zero, make all of them positive.
         sums = weights @ Z
         span = self.balanced[self.basis]
-        places = leftmost(residues(span, self.prime), self.prime) if len(span) else []
-        make_up, scale = solve(span[:, places].T, -sums[places][:, None], self.prime)
-        if (make_up.ravel() @ span + sums * scale).any():
+        columns = pivot_columns(residues(span, self.prime), self.prime) if len(span) else []
+        correction, scale = solve(span[:, columns].T, -sums[columns][:, None], self.prime)
+        if (correction.ravel() @ span + sums * scale).any():
             raise UnluckyPrimeError
         weights = weights * scale
         old = self.weights.copy()
         if len(old):
             change = np.zeros(len(old), dtype=object)
-            change[self.basis] = make_up.ravel()
-            times = max(1, *(int(-c // w) + 1 for c, w in zip(change, old, strict=True)))
-            old = old * times + change
+            change[self.basis] = correction.ravel()
+            copies = max(1, *(int(-c // w) + 1 for c, w in zip(change, old, strict=True)))
+            old = old * copies + change
         self.weights = primitive([*old, *weights])
         count = len(self.balanced)
         self.balanced = np.vstack([self.balanced, Z])
-        self.keys += keys
+        self.row_ids += row_ids
         self.basis += [count + row for row in rows]
-        self._shrink(A, rows, leftmost(M[rows], self.prime))
+        self._shrink(A, rows, pivot_columns(M[rows], self.prime))
 
     def _shrink(self, A: Numbers, rows: list[int], columns: list[int]) -> None:
-        """Keep of ``null`` what is 0 on A; ``rows`` are independent and span it, and so are and do the ``columns``."""
+        """Reduce the subspace to where A is 0; ``rows`` are a basis of A's rows, ``columns`` of its columns."""
         k = A.shape[1]
         free = [j for j in range(k) if j not in columns]
-        above, below = solve(A[rows][:, columns], -A[rows][:, free], self.prime)
+        numerators, denominator = solve(A[rows][:, columns], -A[rows][:, free], self.prime)
         inner = np.zeros((k, len(free)), dtype=object)
-        inner[columns] = above
-        inner[free, np.arange(len(free))] = below
+        inner[columns] = numerators
+        inner[free, np.arange(len(free))] = denominator
         if (A @ inner).any():
             raise UnluckyPrimeError
-        product = self.null @ inner if len(free) else np.zeros((len(self.null), 0), dtype=object)
-        self.null = np.array([primitive(column) for column in product.T], dtype=object).reshape(-1, len(self.null)).T
+        size = len(self.null_basis)
+        product = self.null_basis @ inner if len(free) else np.zeros((size, 0), dtype=object)
+        self.null_basis = np.array([primitive(column) for column in product.T], dtype=object).reshape(-1, size).T
 
 
-def next_face(Z: Numbers, keys: list[int], face: Face, exactly: bool = False) -> Numbers | None:
-    """Ask Gordan's alternative about rows in the quotient; a balance is taken in, and None returned.
+def next_face(Z: Numbers, row_ids: list[int], face: Face, exactly: bool = False) -> Numbers | None:
+    """Solve Gordan's alternative for the rows on the subspace of the face.
 
-    A strict solution comes as integers c with Z null c > 0 for all rows that are not 0 there. It is certain only if it
-    is asked for ``exactly``; a balance always is.
+    Return integers c with Z N c > 0 for all rows that are not 0 on the subspace; they are a proposal unless
+    ``exactly``. Or add rows that balance to the face, which is always exact, and return None.
     """
     A = face.products(Z)
     rest = np.flatnonzero((A != 0).any(axis=1))
-    A, Z, keys = A[rest], Z[rest], [keys[i] for i in rest.tolist()]
+    A, Z, row_ids = A[rest], Z[rest], [row_ids[i] for i in rest.tolist()]
     if len(A) == 0:
-        return np.zeros(face.null.shape[1], dtype=object)
+        return np.zeros(face.null_basis.shape[1], dtype=object)
     found = None
     if not exactly:
-        conditioned = condition(A)
-        u, a = hinge(conditioned.F)
-        if (conditioned.F @ u).min() > 1e-9:
-            return conditioned.vector(u)
-        found = _balance(A, a, conditioned, face.prime)
+        preconditioned = precondition(A)
+        u, a = squared_hinge_minimum(preconditioned.F)
+        if (preconditioned.F @ u).min() > 1e-9:
+            return preconditioned.vector(u)
+        found = _balance(A, a, preconditioned, face.prime)
     if found is None:
+        # Is (0, ..., 0, 1) a combination of the rows (A, 1) with weights >= 0? Then the weights balance the rows. If
+        # not, (y, t) has A y + t >= 0 and t < 0, so A y > 0.
         ones = np.ones((len(A), 1), dtype=int).astype(object)
         answer = farkas(np.hstack([A, ones]), np.array([0] * A.shape[1] + [1], dtype=object))
         if not isinstance(answer, Combination):
             return answer.y[:-1]
         found = answer.rows, answer.weights
     which, weights = found
-    face.add(Z[which], A[which], weights, [keys[i] for i in which.tolist()])
+    face.add(Z[which], A[which], weights, [row_ids[i] for i in which.tolist()])
     return None
 
 
-def _balance(A: Numbers, a: Floats, conditioned: Conditioned, prime: int) -> tuple[Indices, Numbers] | None:
-    """Return rows and positive integer weights near ``a`` with which they add up to exactly zero, if that works."""
-    for least in (1e-9, 1e-5, 1e-3):
+def _balance(A: Numbers, a: Floats, preconditioned: Preconditioned, prime: int) -> tuple[Indices, Numbers] | None:
+    """Return rows and positive integer weights near ``a`` with which they add up to exactly zero, or None.
+
+    A basis of the rows gets its weights from an exact linear system, all other rows keep theirs, rounded. This succeeds
+    if the weights of the basis come out positive, so the basis is taken among large weights.
+    """
+    for least in (1e-9, 1e-5, 1e-3):  # smaller weights count as 0
         rows = np.flatnonzero(a > least * a.max())
         rows = rows[np.argsort(-a[rows], kind="stable")]
         heavy = rows[: 4 * A.shape[1]]
-        heavy = heavy[qr((a[heavy, None] * conditioned.F[heavy]).T, mode="r", pivoting=True)[1]]
+        heavy = heavy[qr((a[heavy, None] * preconditioned.F[heavy]).T, mode="r", pivoting=True)[1]]
         rows = np.concatenate([heavy, rows[len(heavy) :]])
         M = residues(A[rows], prime)
-        basis = leftmost(M.T, prime)
-        columns = leftmost(M[basis], prime)
+        basis = pivot_columns(M.T, prime)
+        columns = pivot_columns(M[basis], prime)
         light = np.setdiff1d(np.arange(len(rows)), basis)
         for bits in (12, 30):
-            weights = _rounded(a[rows], conditioned.row_powers[rows], bits)
+            weights = _rounded(a[rows], preconditioned.row_powers[rows], bits)
             right = -(weights[light] @ A[rows[light]])[columns] if len(light) else np.zeros(len(columns), dtype=object)
-            solution, below = solve(A[rows[basis]][:, columns].T, right[:, None], prime)
+            solution, denominator = solve(A[rows[basis]][:, columns].T, right[:, None], prime)
             if (solution > 0).all():
-                weights = weights * below
+                weights = weights * denominator
                 weights[basis] = solution.ravel()
                 if not (weights @ A[rows]).any():
                     order = np.argsort(rows)
@@ -277,133 +309,141 @@ def _balance(A: Numbers, a: Floats, conditioned: Conditioned, prime: int) -> tup
 
 
 def _rounded(a: Floats, powers: NDArray[np.int64], bits: int) -> Numbers:
-    """Return integers in proportion to a / 2**powers, rounded to some bits each."""
+    """Return integers in proportion to a / 2**powers, each rounded to ``bits`` bits."""
     parts, exponents = np.frexp(a)
     whole = np.rint(np.ldexp(parts, bits)).astype(np.int64)
     shifts = exponents - powers
     return whole.astype(object) << (shifts - shifts.min()).astype(object)
 
 
-# Tucker's pair for all observations: a working set is decided exactly, and rows that disagree with it come in.
+# Tucker's pair for all observations, by a working set of rows.
 
 
-_SMALL = 400  # up to so many rows z all of them are in the working set
-_FIRST = 20  # beyond, so many for each coefficient are in the first one
+_SMALL = 400  # up to this number of rows z, the working set has all of them
+_ROWS_PER_COEFFICIENT = 20  # beyond, the first working set has this number for each coefficient
 
 
-class Rows:
-    """The rows z of a problem as integers, by number: observation times classes, then the class they are compared with.
+class IntegerRows:
+    """The rows z of a problem as integers. Row i * blocks + k compares observation i with its k-th other class.
 
-    Columns far from zero are moved (``shift``), and each is divided by a power of two (``exponents``). `restored`
-    undoes the second, `original` both.
+    Columns far from zero are centred, and each column is divided by a power of two (``exponents``). Coefficient vectors
+    for these columns are mapped to the centred columns by `unscaled`, to the columns as given by `original`.
     """
 
     def __init__(self, problem: Problem) -> None:
-        self.shift = shifted(problem)
-        self.problem = problem = self.shift.problem
+        self.centring = centred(problem)
+        self.problem = problem = self.centring.problem
         self.exponents = lowest_exponents(problem.X)
         self.others = problem.others()
         self.size = problem.X.shape[1] * problem.blocks
 
     def __len__(self) -> int:
-        return len(self.problem.own) * self.problem.blocks
+        return len(self.problem.own_class) * self.problem.blocks
 
-    def integers(self, keys: Indices) -> Numbers:
+    def integers(self, row_ids: Indices) -> Numbers:
         """Return some rows as integers."""
-        observations, place = np.divmod(keys, self.problem.blocks)
+        observations, k = np.divmod(row_ids, self.problem.blocks)
         x = to_integers(self.problem.X[observations], self.exponents)
-        other = self.others[observations, place]
-        return blocks_of(x, self.problem.own[observations], other, self.problem.blocks)
+        other = self.others[observations, k]
+        return blocks_of(x, self.problem.own_class[observations], other, self.problem.blocks)
 
-    def name(self, key: int) -> tuple[int, int, int]:
-        """Return the data row, its class and the other class of a row z."""
-        i, place = divmod(key, self.problem.blocks)
-        return int(self.problem.rows[i]), int(self.problem.own[i]), int(self.others[i, place])
+    def name(self, row_id: int) -> Row:
+        """Return the row as certificates name it: its data row, its class and the other class."""
+        i, k = divmod(row_id, self.problem.blocks)
+        return int(self.problem.rows[i]), int(self.problem.own_class[i]), int(self.others[i, k])
 
-    def restored(self, vectors: Numbers) -> Numbers:
-        """Return vectors, one a column, for the columns of ``problem``, times a positive integer common to all."""
+    def unscaled(self, vectors: Numbers) -> Numbers:
+        """Return coefficient vectors, as columns, for the centred problem, times a positive integer common to all."""
         exponents = np.tile(self.exponents, self.problem.blocks)
         return vectors << (exponents.max(initial=0) - exponents).astype(object)[:, None]
 
     def original(self, vectors: Numbers) -> Numbers:
-        """Return vectors, one a column, for the columns as they were given, times a positive integer common to all."""
-        return self.shift.back(self.restored(vectors))
+        """Return coefficient vectors, as columns, for the problem as given, times a positive integer common to all."""
+        return self.centring.to_original(self.unscaled(vectors))
 
-    def violating(self, b: Numbers, most: int, rng: np.random.Generator) -> Indices:
-        """Return rows with z . b < 0 for certain: the worst, and some others."""
+    def violating(self, b: Numbers, limit: int, rng: np.random.Generator) -> Indices:
+        """Return at most ``limit`` rows that certainly have z . b < 0: the farthest on the wrong side, and others."""
         D = b.reshape(self.problem.blocks, -1).T
-        near, error = float_scores(self.problem.X, D)
+        scores, error = float_scores(self.problem.X, D)
         with np.errstate(all="ignore"):
-            lead = self.problem.margins(near) + np.max(error, axis=1, initial=0.0)[:, None] * 2.01
-            lead = lead.ravel()
-            below = np.flatnonzero(lead < 0)
-            if len(below) <= most:
-                return below
-            lengths = np.linalg.norm(self.problem.X[below // self.problem.blocks], axis=1)
-            order = np.argsort(lead[below] / lengths, kind="stable")
-        half = most // 2
-        return np.concatenate([below[order[:half]], rng.permutation(below[order[half:]])[: most - half]])
+            highest = self.problem.margins(scores) + np.max(error, axis=1, initial=0.0)[:, None] * 2.01
+            highest = highest.ravel()
+            negative = np.flatnonzero(highest < 0)
+            if len(negative) <= limit:
+                return negative
+            lengths = np.linalg.norm(self.problem.X[negative // self.problem.blocks], axis=1)
+            order = np.argsort(highest[negative] / lengths, kind="stable")
+        half = limit // 2
+        return np.concatenate([negative[order[:half]], rng.permutation(negative[order[half:]])[: limit - half]])
 
 
 @dataclass
-class Found:
-    """Tucker's pair as found: b is null c, where null are the columns of the face; and the working set."""
+class TuckerPair:
+    """Tucker's pair: b = N c with the null basis N of the face, the signs of Z b, and the last working set."""
 
     face: Face
     c: Numbers
-    work: list[int]
+    working_set: list[int]
     signs: NDArray[np.int8]
 
 
-def find_pair(rows: Rows, prime: int) -> Found:
+def find_pair(rows: IntegerRows, prime: int) -> TuckerPair:
     """Return Tucker's pair for all rows, exactly."""
     rng = np.random.default_rng(0)
     face = Face.of_size(rows.size, prime)
-    work = _first_rows(rows, rng)
-    Z = rows.integers(np.array(work, dtype=np.intp))
-    many = max(100, 10 * rows.size)
+    working_set = _initial_working_set(rows, rng)
+    Z = rows.integers(np.array(working_set, dtype=np.intp))
+    limit = max(100, 10 * rows.size)
     exactly = False
+    # Invariant: the balanced rows of the face, exactly proved, are rows of Z, and every d with Z d >= 0 is N c for some
+    # c. The loop ends with N empty (overlap), or with Z N c > 0 for every row that is not 0 on N (separation).
+    #
+    # Termination. An iteration that does not return does one of three things. Rows balance: the dimension of N falls.
+    # New rows contradict c: the working set grows. Only rows of the working set contradict c: c was a proposal of the
+    # floats, and the next iteration is exact. An exact c is right about the whole working set, so that this iteration
+    # returns, finds a balance, or adds a row. Hence at most 2 (rows + size) iterations; in practice a few.
     while True:
-        c = next_face(Z, work, face, exactly) if rows.size else None
-        null = face.null
-        if null.shape[1] == 0:
-            signs = np.zeros((len(rows.problem.own), rows.problem.blocks), dtype=np.int8)
-            return Found(face, np.zeros(0, dtype=object), work, signs)
+        c = next_face(Z, working_set, face, exactly) if rows.size else None
+        if face.null_basis.shape[1] == 0:
+            signs = np.zeros((len(rows.problem.own_class), rows.problem.blocks), dtype=np.int8)
+            return TuckerPair(face, np.zeros(0, dtype=object), working_set, signs)
         exactly = False
         if c is None:
             continue
-        moved = rows.restored(null)
-        more = rows.violating(moved @ c, many, rng)
+        null = rows.unscaled(face.null_basis)
+        more = rows.violating(null @ c, limit, rng)
         if len(more) == 0:
-            for shorter in (*_shortened(face.products(Z), c), c):
-                signs = rows.problem.signs(moved @ shorter)
-                more = _disagreeing(rows, moved, signs)[:many]
+            for shorter in (*_with_few_bits(face.products(Z), c), c):
+                signs = rows.problem.signs(null @ shorter)
+                more = _contradicting(rows, null, signs)[:limit]
                 if len(more) == 0:
-                    return Found(face, primitive(shorter), work, signs)
-        more = np.setdiff1d(more, work)
-        exactly = len(more) == 0  # the floats were wrong about the working set itself
-        work = [*work, *more.tolist()]
+                    return TuckerPair(face, primitive(shorter), working_set, signs)
+        more = np.setdiff1d(more, working_set)
+        exactly = len(more) == 0
+        working_set = [*working_set, *more.tolist()]
         Z = np.vstack([Z, rows.integers(more)])
 
 
-def _disagreeing(rows: Rows, null: Numbers, signs: NDArray[np.int8]) -> Indices:
-    """Return the rows with z . b < 0, or with z . b = 0 though they do not lie in the span of the face."""
-    flat = signs.ravel()
-    below = np.flatnonzero(flat < 0)
+def _contradicting(rows: IntegerRows, null: Numbers, signs: NDArray[np.int8]) -> Indices:
+    """Return the rows with z . b < 0, or if there are none the rows with z . b = 0 that are not 0 on ``null``."""
+    negative = np.flatnonzero(signs.ravel() < 0)
     part = np.flatnonzero((signs == 0).any(axis=1))
-    if len(below) or len(part) == 0:
-        return below
+    if len(negative) or len(part) == 0:
+        return negative
     on = rows.problem.with_observations(part)
     off = np.zeros((len(part), rows.problem.blocks), dtype=bool)
     for column in null.T:
         off |= on.margins(exact_scores(on.X, column.reshape(on.blocks, -1).T)) != 0
-    which, place = np.nonzero(off & (signs[part] == 0))
-    return part[which] * rows.problem.blocks + place
+    which, k = np.nonzero(off & (signs[part] == 0))
+    return part[which] * rows.problem.blocks + k
 
 
-def _shortened(A: Numbers, c: Numbers) -> list[Numbers]:
-    """Return c rounded to few bits for each column of A by its size, where A c > 0 still, as far as floats can tell."""
-    near, powers = near_columns(A[(A != 0).any(axis=1)])
+def _with_few_bits(A: Numbers, c: Numbers) -> list[Numbers]:
+    """Return c rounded to few bits, relative to the sizes of A's columns, if floats still find A c > 0.
+
+    Short integers read better in ``direction``, and make proofs shorter.
+    """
+    floats, powers = scaled_floats(A[(A != 0).any(axis=1)])
     parts = [value << int(power) for value, power in zip(c, powers, strict=True)]
     top = max(abs(int(part)) for part in parts).bit_length()
     most = int(powers.max())
@@ -411,22 +451,22 @@ def _shortened(A: Numbers, c: Numbers) -> list[Numbers]:
     for bits in (2, 4, 8, 16, 32):
         drop = max(0, top - bits)
         short = [(part + ((1 << drop) >> 1)) >> drop for part in parts]
-        if (near @ np.array(short, dtype=np.float64)).min(initial=1.0) > 0:
+        if (floats @ np.array(short, dtype=np.float64)).min(initial=1.0) > 0:
             found.append(
                 np.array([v << (most - int(power)) for v, power in zip(short, powers, strict=True)], dtype=object)
             )
     return found[:2]
 
 
-def _first_rows(rows: Rows, rng: np.random.Generator) -> list[int]:
-    """Return the rows of the first working set: some at random, and of each class some where a column is not 0."""
+def _initial_working_set(rows: IntegerRows, rng: np.random.Generator) -> list[int]:
+    """Return the first working set: random rows, and for each class and column some rows where it is not 0."""
     n, problem = len(rows), rows.problem
     if n <= _SMALL:
         return list(range(n))
-    chosen = [rng.permutation(n)[: max(_SMALL, _FIRST * rows.size)]]
-    order = rng.permutation(len(problem.own))
+    chosen = [rng.permutation(n)[: max(_SMALL, _ROWS_PER_COEFFICIENT * rows.size)]]
+    order = rng.permutation(len(problem.own_class))
     for k in range(len(problem.classes)):
-        members = order[problem.own[order] == k][:20_000]
+        members = order[problem.own_class[order] == k][:20_000]
         block = problem.X[members]
         for j in range(problem.X.shape[1]):
             some = members[np.flatnonzero(block[:, j])[:3]] * problem.blocks
@@ -434,145 +474,169 @@ def _first_rows(rows: Rows, rng: np.random.Generator) -> list[int]:
     return np.unique(np.concatenate(chosen)).tolist()
 
 
-# The signs that infinite estimates take: forced by rows, or turned by a direction of the other sign.
+# The signs of infinite estimates. An estimate tends to +infinity if its coefficient is >= 0 in the whole cone Z d >= 0,
+# and > 0 somewhere. Each sign is proved by Farkas's lemma: rows that force it, or a direction of the cone against it.
 
 
-_MIX = 0.75  # how much of b is added to a direction, so that it does not fail by a rounding
+_INTERIOR_SHARE = 0.75  # of the multiple of b that would turn the coefficient of a counter-direction to 0
 
 
-class Signs(NamedTuple):
-    """The status of each coefficient, with directions and rows that prove those that are infinite."""
+class InfiniteSigns(NamedTuple):
+    """The status of each coefficient, with directions and rows that prove the infinite estimates."""
 
     statuses: list[str]
-    turns: list[Numbers]
-    forces: dict[int, Force]
+    counter_directions: list[Numbers]
+    forced_signs: dict[int, ForcedSign]
 
 
-def find_signs(rows: Rows, found: Found) -> Signs:
-    """Return the status of each coefficient: finite, +inf, -inf or either."""
-    null = rows.original(found.face.null)
-    b = null @ found.c if null.shape[1] else np.zeros(rows.size, dtype=object)
-    moving = (null != 0).any(axis=1)
-    search = _Search(rows, found, null) if null.shape[1] > 1 else None
+def find_infinite_signs(rows: IntegerRows, pair: TuckerPair) -> InfiniteSigns:
+    """Return the status of each coefficient: finite, +inf, -inf or either.
+
+    b lies in the relative interior of the cone, which spans the null basis. So a coefficient that is 0 in b but not in
+    the null basis has both signs in the cone.
+    """
+    null = rows.original(pair.face.null_basis)
+    b = null @ pair.c if null.shape[1] else np.zeros(rows.size, dtype=object)
+    is_infinite = (null != 0).any(axis=1)
+    search = _SignSearch(rows, pair, null) if null.shape[1] > 1 else None
     statuses = []
     for j in range(rows.size):
         sign = (b[j] > 0) - (b[j] < 0)
-        if not moving[j]:
+        if not is_infinite[j]:
             statuses.append("finite")
         elif sign and (search is None or search.is_forced(j, sign)):
             statuses.append("+inf" if sign > 0 else "-inf")
         else:
             statuses.append("either")
-    return Signs(statuses, search.turns if search else [], search.forces if search else {})
+    if search is None:
+        return InfiniteSigns(statuses, [], {})
+    return InfiniteSigns(statuses, search.counter_directions, search.forced_signs)
 
 
-class _Search:
-    """The search for the sign of one coefficient after the other, which share directions and rows."""
+class _SignSearch:
+    """Search for the signs of one coefficient after the other, with directions and a working set shared by all.
 
-    def __init__(self, rows: Rows, found: Found, null: Numbers) -> None:
-        self.rows, self.found, self.null = rows, found, null
+    Row i of ``A`` is z N for the row z numbered ``_row_ids[i]``, where N is the null basis of the face; ``null`` is N
+    for the columns as given. No row of the working set lies on the hyperplane.
+    """
+
+    def __init__(self, rows: IntegerRows, pair: TuckerPair, null: Numbers) -> None:
+        self.rows, self.pair, self.null = rows, pair, null
         self.A = np.zeros((0, null.shape[1]), dtype=object)
-        self.turns: list[Numbers] = []
-        self.forces: dict[int, Force] = {}
-        self._bases: list[tuple[list[int], Any]] = []
-        self._keys: list[int] = []
-        self._take(self._nearest(np.array(found.work, dtype=np.intp), 20 * null.shape[1] + 400))
+        self.counter_directions: list[Numbers] = []
+        self.forced_signs: dict[int, ForcedSign] = {}
+        self._bases: list[tuple[list[int], NDArray[Any]]] = []
+        self._row_ids: list[int] = []
+        self._add_rows(self._nearest_rows(np.array(pair.working_set, dtype=np.intp), 20 * null.shape[1] + 400))
 
-    def _nearest(self, keys: Indices, most: int) -> Indices:
-        """Return the rows of the working set that are nearest to the hyperplane."""
-        keys = keys[self.found.signs.ravel()[keys] > 0]
-        if len(keys) <= most:
-            return keys
-        A = self.found.face.products(self.rows.integers(keys))
-        leads = near_columns((A @ self.found.c)[:, None])[0].ravel()
-        lengths = np.linalg.norm(near_columns(A)[0], axis=1)
-        return keys[np.argsort(leads / np.maximum(lengths, 1e-300), kind="stable")[:most]]
+    def _nearest_rows(self, row_ids: Indices, limit: int) -> Indices:
+        """Return the rows nearest to the hyperplane, without those on it."""
+        row_ids = row_ids[self.pair.signs.ravel()[row_ids] > 0]
+        if len(row_ids) <= limit:
+            return row_ids
+        A = self.pair.face.products(self.rows.integers(row_ids))
+        margins = scaled_floats((A @ self.pair.c)[:, None])[0].ravel()
+        lengths = np.linalg.norm(scaled_floats(A)[0], axis=1)
+        return row_ids[np.argsort(margins / np.maximum(lengths, 1e-300), kind="stable")[:limit]]
 
-    def _take(self, keys: Indices) -> None:
-        """Let rows into the working set, none of them on the hyperplane."""
-        self.A = np.vstack([self.A, self.found.face.products(self.rows.integers(keys))])
-        self._keys += keys.tolist()
-        self.conditioned = condition(self.A)
-        known, self._bases = self._bases, []
-        for rows, _ in known:
-            self._remember(rows)
+    def _add_rows(self, row_ids: Indices) -> None:
+        """Add rows that are not on the hyperplane to the working set."""
+        self.A = np.vstack([self.A, self.pair.face.products(self.rows.integers(row_ids))])
+        self._row_ids += row_ids.tolist()
+        self.preconditioned = precondition(self.A)
+        bases, self._bases = self._bases, []
+        for rows, _ in bases:
+            self._remember_basis(rows)
 
-    def _remember(self, rows: list[int]) -> None:
-        """Keep rows that force one sign: they may force others."""
+    def _remember_basis(self, rows: list[int]) -> None:
+        """Keep a basis of rows that forced one sign: it is tried first for the others."""
         with contextlib.suppress(np.linalg.LinAlgError):
-            self._bases.append((rows, np.linalg.inv(self.conditioned.F[rows])))
+            self._bases.append((rows, np.linalg.inv(self.preconditioned.F[rows])))
 
     def is_forced(self, j: int, sign: int) -> bool:
-        """Find rows that force the sign of the coefficient j, or a direction with the other sign."""
+        """Find rows that force the sign of coefficient j, or a direction of the cone with the opposite sign."""
         rng = np.random.default_rng(j)
+        limit = max(100, 4 * self.rows.size)
         exactly = False
+        # Farkas's lemma for the working set A and the target t = sign N_j: either t = w A with w >= 0, so that sign d_j
+        # = w A c >= 0 for every d = N c in the cone; or some y has A y >= 0 and t . y < 0. The first is a proof for all
+        # rows; the second is one if no other row contradicts it.
+        #
+        # Termination. An iteration that does not return either adds a row to the working set, or makes all later ones
+        # exact. `farkas` is then right about the whole working set: weights are a proof, and rows that contradict a
+        # direction are new. There are finitely many rows.
         while True:
-            if any(turn[j] * sign < 0 for turn in self.turns):
+            if any(direction[j] * sign < 0 for direction in self.counter_directions):
                 return False
             target = self.null[j] * sign
-            answer = farkas(self.A, target) if exactly else self._guess(target)
+            answer = farkas(self.A, target) if exactly else self._propose(target)
             if isinstance(answer, Combination):
-                force = self._force(answer, j, sign, exactly)
-                if force is not None:
-                    self.forces[j] = force
+                forced = self._prove_forced(answer, j, sign, exactly)
+                if forced is not None:
+                    self.forced_signs[j] = forced
                     return True
                 exactly = True
                 continue
             y = answer if isinstance(answer, np.ndarray) else answer.y
-            c = self._turned(y, j, sign)
+            c = self._counter_direction(y, j, sign)
             if c is None:
                 exactly = True
                 continue
-            turn = self.rows.restored(self.found.face.null @ c[:, None])
-            more = self.rows.violating(turn, max(100, 4 * self.rows.size), rng)
+            direction = self.rows.unscaled(self.pair.face.null_basis @ c[:, None])
+            more = self.rows.violating(direction, limit, rng)
             if len(more) == 0:
-                signs = self.rows.problem.signs(turn)
-                more = np.flatnonzero(signs.ravel() < 0)[: max(100, 4 * self.rows.size)]
+                more = np.flatnonzero(self.rows.problem.signs(direction).ravel() < 0)[:limit]
             if len(more) == 0:
-                self.turns.append(primitive(self.null @ c))
+                self.counter_directions.append(primitive(self.null @ c))
                 return False
-            before = len(self._keys)
-            self._take(np.setdiff1d(more, self._keys))
-            exactly = exactly or len(self._keys) == before
+            before = len(self._row_ids)
+            self._add_rows(np.setdiff1d(more, self._row_ids))
+            exactly = exactly or len(self._row_ids) == before
 
-    def _guess(self, target: Numbers) -> Combination | Numbers:
-        """Return rows that combine to the target, or a direction against it, by least squares in floats."""
+    def _propose(self, target: Numbers) -> Combination | Numbers:
+        """Return rows that combine to the target, or a direction against it, by non-negative least squares in floats.
+
+        With w the minimum of |w F - t| over w >= 0, the residual y = w F - t has F y >= 0 and t . y = -|y|^2.
+        """
         from scipy.optimize import nnls
 
-        aim = self.conditioned.target(target)
-        for keys, inverse in self._bases:
+        aim = self.preconditioned.target(target)
+        for rows_of_basis, inverse in self._bases:
             weights = aim @ inverse
             if (weights > 1e-9 * np.abs(weights).max()).all():
-                return Combination(np.array(keys, dtype=np.intp), np.zeros(len(keys), dtype=object))
-        F = self.conditioned.F
+                return Combination(np.array(rows_of_basis, dtype=np.intp), np.zeros(len(rows_of_basis), dtype=object))
+        F = self.preconditioned.F
         try:
             weights, gap = nnls(F.T, aim, maxiter=20 * len(F) + 100)
         except RuntimeError:
             weights, gap = np.zeros(len(F)), 1.0
         if gap > 1e-9:
-            return self.conditioned.vector(weights @ F - aim)
+            return self.preconditioned.vector(weights @ F - aim)
         rows = np.flatnonzero(weights > 1e-12 * weights.max())
         if len(rows) == F.shape[1]:
-            self._remember(rows.tolist())
+            self._remember_basis(rows.tolist())
         return Combination(rows, np.zeros(len(rows), dtype=object))
 
-    def _turned(self, y: Numbers, j: int, sign: int) -> Numbers | None:
-        """Return a direction with the other sign at j: y mixed with b."""
-        against, along = -sign * (self.null[j] @ y), sign * (self.null[j] @ self.found.c)
+    def _counter_direction(self, y: Numbers, j: int, sign: int) -> Numbers | None:
+        """Return y plus a share of b that keeps the opposite sign at j; None if y does not have it.
+
+        With A y >= 0 up to rounding and A c > 0 the sum is strictly inside the cone, so that rounding does no harm.
+        """
+        against, along = -sign * (self.null[j] @ y), sign * (self.null[j] @ self.pair.c)
         if against <= 0:
             return None
-        return primitive(y * (along * 1024) + self.found.c * (against * int(_MIX * 1024)))
+        return primitive(y * (along * 1024) + self.pair.c * (against * int(_INTERIOR_SHARE * 1024)))
 
-    def _force(self, answer: Combination, j: int, sign: int, exactly: bool) -> Force | None:
-        """Return the proof that the rows force the sign, if that can be made exact."""
-        names = tuple(self.rows.name(self._keys[i]) for i in answer.rows.tolist())
+    def _prove_forced(self, answer: Combination, j: int, sign: int, exactly: bool) -> ForcedSign | None:
+        """Return the proof that the rows force the sign, or None if it cannot be made exact."""
+        names = tuple(self.rows.name(self._row_ids[i]) for i in answer.rows.tolist())
         if exactly:
-            return Force(names, tuple(answer.weights.tolist()))
+            return ForcedSign(names, tuple(answer.weights.tolist()))
         A, target = self.A[answer.rows], self.null[j] * sign
         if len(A) == len(target) and self._encloses(answer.rows, j, sign):
-            return Force(names, None)
-        prime = self.found.face.prime
-        columns = leftmost(residues(A, prime), prime)
+            return ForcedSign(names, None)
+        prime = self.pair.face.prime
+        columns = pivot_columns(residues(A, prime), prime)
         if len(columns) < len(A):
             return None
         weights, _ = solve(A[:, columns].T, target[columns][:, None], prime)
@@ -580,16 +644,16 @@ class _Search:
         kept = np.flatnonzero(weights)
         if (weights < 0).any() or len(kept) == 0 or not is_positive_multiple(weights @ A, target):
             return None
-        return Force(tuple(names[i] for i in kept.tolist()), tuple(weights[kept].tolist()))
+        return ForcedSign(tuple(names[i] for i in kept.tolist()), tuple(weights[kept].tolist()))
 
     def _encloses(self, rows: Indices, j: int, sign: int) -> bool:
-        """Return whether the enclosure in floats works, on the very numbers that the check will look at."""
-        if not self.found.signs.all():
+        """Return whether an enclosure in floats proves it, on exactly the numbers that the check uses."""
+        if not self.pair.signs.all():
             return False
-        keys = np.array([self._keys[i] for i in rows.tolist()], dtype=np.intp)
-        observations, place = np.divmod(keys, self.rows.problem.blocks)
-        Z = self.rows.problem.row_vectors(observations, self.rows.others[observations, place])
-        return encloses_combination(Z, sign * self.rows.shift.coefficient(j))
+        row_ids = np.array([self._row_ids[i] for i in rows.tolist()], dtype=np.intp)
+        observations, k = np.divmod(row_ids, self.rows.problem.blocks)
+        Z = self.rows.problem.row_vectors(observations, self.rows.others[observations, k])
+        return encloses_combination(Z, sign * self.rows.centring.coefficient(j))
 
 
 MOST_COEFFICIENTS = 2048
@@ -598,31 +662,36 @@ MOST_COEFFICIENTS = 2048
 def detect_separation(
     X: Any, y: ArrayLike, fit_intercept: bool = True, sample_weight: ArrayLike | None = None
 ) -> Separation:
-    """Decide whether a logistic regression has finite maximum-likelihood estimates, for each coefficient, and prove it.
+    """Decide for each coefficient of a logistic regression whether its maximum-likelihood estimate is finite.
 
-    Three things can happen (Albert and Anderson 1984). Complete separation: some combination of the columns predicts
+    There are three cases (Albert and Anderson 1984). Complete separation: some combination of the columns predicts
     every row with certainty, and no estimate is finite. Quasi-complete separation: some combination predicts some rows
-    with certainty and is 0 on the others; some estimates are infinite. Overlap: neither; all estimates are finite. The
-    answer is about the numbers as stored, exactly; it prints in words and has ``check``, ``save`` and ``load``.
+    with certainty and is 0 for the others, and some estimates are infinite. Overlap: no such combination, and all
+    estimates are finite. The answer is exact for the numbers as stored, and comes with a proof.
 
     Parameters
     ----------
     X : data frame, array or sparse matrix of shape (n, d)
-        Finite numbers. In a pandas, polars or pyarrow table columns of words and categorical ones become a column for
-        each level but the first, called ``name=level``; booleans are 0 and 1. A column that is a combination of
-        columns before it is aliased and left out, as R does. (The intercept comes first.)
+        Finite numbers. In a pandas, polars or pyarrow table, a column of words or categories becomes a 0/1 column for
+        each level except the first, called ``name=level``; booleans are 0 and 1. As in R, a column that is a
+        combination of columns before it is aliased and left out. The intercept comes first.
     y : array of shape (n,) or (n, 2)
-        Labels, two or more. The first in sorted order is the baseline; more than two make a multinomial regression.
-        Of shape (n, 2): counts of successes and failures.
-    fit_intercept : bool
-        Whether there is a constant.
-    sample_weight : array of shape (n,), optional
-        Rows of weight zero are left out; of the others the weights do not matter.
+        Labels of two or more classes. The first in sorted order is the baseline. With more than two the regression is
+        multinomial. With shape (n, 2): counts of successes and failures.
+    fit_intercept : bool, default=True
+        Whether the model has an intercept.
+    sample_weight : array of shape (n,), default=None
+        Rows with weight zero are left out. Otherwise weights do not matter.
 
     Returns
     -------
     Separation
-        ``kind``, ``coefficients``, ``direction``, ``on_hyperplane`` and ``baseline``, with the proof.
+        ``kind``, ``coefficients``, ``direction``, ``on_hyperplane`` and ``baseline``, with the proof. It prints as
+        sentences and has ``check``, ``save`` and ``load``.
+
+    See Also
+    --------
+    separability : Whether a hyperplane separates two classes, for any number of columns.
 
     Examples
     --------
@@ -640,73 +709,74 @@ def detect_separation(
     if p * blocks > MOST_COEFFICIENTS:
         raise ValueError(
             f"expected at most {MOST_COEFFICIENTS:,} coefficients, got {p * blocks:,}: exact arithmetic would take "
-            "hours. Leave out columns or merge levels; `separability` says whether two classes are separated at all."
+            "hours. Drop columns or merge levels, or use `separability`, which decides only whether two classes are "
+            "linearly separable."
         )
     for prime in PRIMES:
         with contextlib.suppress(UnluckyPrimeError):
             answer = _decide(problem, bool(fit_intercept), prime)
             if answer.holds(problem):
                 return answer
-    raise AssertionError("no proof was found that holds: this is a fault of the search, please report it.")
+    raise AssertionError("no proof that holds was found: this is a bug in the search, please report it.")
 
 
 def _decide(problem: Problem, fit_intercept: bool, prime: int) -> Separation:
     """Return the answer with its proof, not yet checked; systems are solved with the prime."""
     p, blocks = len(problem.names), problem.blocks
-    first, same = _distinct(problem)
+    first, same = _distinct_observations(problem)
     distinct = problem.with_observations(first) if len(first) < len(same) else problem
     kept, relations = _aliases(distinct, prime)
-    rows = Rows(distinct.with_columns(kept))
-    found = find_pair(rows, prime)
-    signs = find_signs(rows, found)
+    rows = IntegerRows(distinct.with_columns(kept))
+    pair = find_pair(rows, prime)
+    signs = find_infinite_signs(rows, pair)
     where = np.concatenate([np.array(kept, dtype=np.intp) + k * p for k in range(blocks)])
     statuses = np.full(p * blocks, "aliased", dtype=object)
     statuses[where] = signs.statuses
 
-    def spread(vector: Numbers) -> tuple[int, ...]:
-        whole = np.zeros(p * blocks, dtype=object)
-        whole[where] = vector
-        return tuple(whole.tolist())
+    def with_aliased(vector: Numbers) -> tuple[int, ...]:
+        padded = np.zeros(p * blocks, dtype=object)
+        padded[where] = vector
+        return tuple(padded.tolist())
 
-    kind = "complete" if found.signs.all() else "quasi-complete" if found.signs.any() else "overlap"
-    face = found.face
-    null = rows.original(face.null)
-    pair = Pair(
-        spread(primitive(null @ found.c) if len(found.c) else np.zeros(len(null), dtype=object)),
-        tuple((rows.name(key), int(weight)) for key, weight in zip(face.keys, face.weights, strict=True)),
-        () if kind == "complete" else tuple(spread(primitive(column)) for column in null.T),
+    kind = "complete" if pair.signs.all() else "quasi-complete" if pair.signs.any() else "overlap"
+    face = pair.face
+    null = rows.original(face.null_basis)
+    proof = Proof(
+        with_aliased(primitive(null @ pair.c) if len(pair.c) else np.zeros(len(null), dtype=object)),
+        tuple((rows.name(row_id), int(weight)) for row_id, weight in zip(face.row_ids, face.weights, strict=True)),
+        () if kind == "complete" else tuple(with_aliased(primitive(column)) for column in null.T),
         relations,
-        tuple(map(spread, signs.turns)),
-        {int(where[j]): force for j, force in signs.forces.items()},
+        tuple(map(with_aliased, signs.counter_directions)),
+        {int(where[j]): forced for j, forced in signs.forced_signs.items()},
     )
-    on = np.unique(problem.rows[(found.signs == 0).any(axis=1)[same]])
+    on = np.unique(problem.rows[(pair.signs == 0).any(axis=1)[same]])
     n_rows = len(np.unique(problem.rows))
-    return Separation(kind, problem.names, problem.classes, tuple(statuses.tolist()), on, n_rows, fit_intercept, pair)
+    return Separation(kind, problem.names, problem.classes, tuple(statuses.tolist()), on, n_rows, fit_intercept, proof)
 
 
-def _distinct(problem: Problem) -> tuple[Indices, Indices]:
-    """Return an observation of each kind, and for each observation the place of its like among them."""
-    everything = np.arange(len(problem.own))
-    like = representatives(problem.X, problem.own, everything, np.arange(problem.X.shape[1]))
-    first, same = np.unique(like, return_inverse=True)
+def _distinct_observations(problem: Problem) -> tuple[Indices, Indices]:
+    """Return the first of each set of equal observations, and for each observation the position of its first."""
+    everything = np.arange(len(problem.own_class))
+    firsts = representatives(problem.X, problem.own_class, everything, np.arange(problem.X.shape[1]))
+    first, same = np.unique(firsts, return_inverse=True)
     return first, same.ravel()
 
 
 def _aliases(problem: Problem, prime: int) -> tuple[list[int], Vectors]:
-    """Return the columns that are independent of those to their left, and how the others depend on them."""
+    """Return the columns that are independent of all to their left, and the relations of the others to them."""
     X, p = problem.X, problem.X.shape[1]
     start = np.unique(np.linspace(0, len(X) - 1, min(len(X), 4 * p + 20)).astype(np.intp))
-    rows, kept = spanning_rows(X, start, prime)
+    rows, kept = row_basis(X, start, prime)
     others = [j for j in range(p) if j not in kept]
     if not others:
         return kept, ()
     exponents = lowest_exponents(X[rows])
-    whole = to_integers(X[rows], exponents)
-    above, below = solve(whole[:, kept], -whole[:, others], prime)
+    integers = to_integers(X[rows], exponents)
+    numerators, denominator = solve(integers[:, kept], -integers[:, others], prime)
     relations = []
     for k, j in enumerate(others):
         relation = np.zeros(p, dtype=object)
-        relation[kept], relation[j] = above[:, k], below
+        relation[kept], relation[j] = numerators[:, k], denominator
         relations.append(primitive(relation << (exponents.max(initial=0) - exponents).astype(object)))
     if exact_scores(X, np.array(relations, dtype=object).T).any():
         raise UnluckyPrimeError

@@ -121,9 +121,9 @@ def test_early_stopping_never_sees_the_rows_held_out():
 
 def test_sorted_data_gets_a_warning():
     X, y = data.make_sorted(1000, 5, 0.1, random_state=0)
-    with pytest.warns(UserWarning, match="the first 500 rows all carry one label"):
+    with pytest.warns(UserWarning, match="the first 500 rows all have one label"):
         Perceptron(shuffle=False, max_iter=1000).fit(X, y)
-    with pytest.warns(UserWarning, match="all carry one label"):
+    with pytest.warns(UserWarning, match="all have one label"):
         Perceptron().partial_fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -225,7 +225,7 @@ def test_overflowing_weights_are_refused():
 def test_warnings_point_at_the_caller():
     X, y = data.make_sorted(200, random_state=0)
     for learn in (Perceptron(shuffle=False, max_iter=10_000).fit, Perceptron().partial_fit):
-        with pytest.warns(UserWarning, match="all carry one label") as seen:
+        with pytest.warns(UserWarning, match="all have one label") as seen:
             learn(X, y)
         assert seen[0].filename == __file__
 
@@ -241,7 +241,7 @@ def test_a_sorted_stream_gets_one_warning(chunk):
             some = order[start : start + chunk]
             model.partial_fit(X[some], y[some])
 
-    with pytest.warns(UserWarning, match="all carry one label") as seen:
+    with pytest.warns(UserWarning, match="all have one label") as seen:
         stream(np.arange(400))
     assert len(seen) == 1
     with warnings.catch_warnings():

@@ -100,7 +100,7 @@ def test_partial_fit_waits_for_classes(rows):
 def test_rows_sorted_by_label_are_warned_of(road, rows, tmp_path):
     X, y = rows
     order = np.argsort(y, kind="stable")
-    with pytest.warns(UserWarning, match="rows all carry one label") as seen:
+    with pytest.warns(UserWarning, match="rows all have one label") as seen:
         train(road, AveragedPerceptron(max_iter=1, shuffle=False), X[order], y[order], None, tmp_path)
     assert len(seen) == 1
     assert seen[0].filename == __file__

@@ -31,17 +31,17 @@ LEARNERS = [*PERCEPTRONS, MarginPerceptron, PassiveAggressive, AROW]
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("tol", "training ends after a pass without a mistake"),
-        ("eta0", "predictions do not depend on the size of the steps"),
+        ("tol", "training stops after a pass without a mistake"),
+        ("eta0", "weights start from zero, so predictions do not depend on the step size"),
         ("penalty", "weights are not penalised"),
         ("alpha", "weights are not penalised"),
         ("l1_ratio", "weights are not penalised"),
-        ("loss", "the loss is the perceptron's"),
-        ("learning_rate", "predictions do not depend on the size of the steps"),
-        ("average", "averages are kept by every run: use AveragedPerceptron"),
-        ("C", "steps have no largest size: leave it out, or use PassiveAggressive"),
-        ("r", "there are no variances to hold back: leave it out, or use AROW"),
-        ("margin", "rows that are right make no update: leave it out, or use MarginPerceptron"),
+        ("loss", "the loss is fixed"),
+        ("learning_rate", "weights start from zero, so predictions do not depend on the step size"),
+        ("average", "every run keeps averages: use AveragedPerceptron"),
+        ("C", "steps are not limited: leave it out, or use PassiveAggressive"),
+        ("r", "weights have no variances: leave it out, or use AROW"),
+        ("margin", "correct rows make no update: leave it out, or use MarginPerceptron"),
         ("initializer", "weights start from zero"),
     ],
 )
@@ -53,17 +53,17 @@ def test_foreign_parameters_say_what_to_do(learner, name, sentence):
 @pytest.mark.parametrize(
     ("learner", "name", "sentence"),
     [
-        (PassiveAggressive, "tol", "training ends after a pass without an update"),
-        (PassiveAggressive, "average", 'averages are kept by every run: set hypothesis="average"'),
+        (PassiveAggressive, "tol", "training stops after a pass without an update"),
+        (PassiveAggressive, "average", 'every run keeps averages: set hypothesis="average"'),
         (PassiveAggressive, "eta0", "the largest step is called C."),
         (PassiveAggressive, "learning_rate", '.*"pa1" is loss="hinge", and "pa2" is loss="squared_hinge"'),
-        (PassiveAggressive, "penalty", "weights are not penalised: leave it out, and lower C"),
-        (AROW, "C", "steps have no largest size, but are held back by r"),
-        (AROW, "eta0", "the size of a step follows from the row and the variances"),
-        (AROW, "average", 'averages are kept by every run: set hypothesis="average"'),
-        (AROW, "loss", "the loss is its own: leave it out, or use PassiveAggressive"),
-        (MarginPerceptron, "eta0", "steps have size 1: leave it out; smaller steps are a larger margin"),
-        (MarginPerceptron, "C", "steps have no largest size: leave it out, or use PassiveAggressive"),
+        (PassiveAggressive, "penalty", "weights are not penalised: leave it out; a smaller C"),
+        (AROW, "C", "neither steps nor weights are limited: leave it out; a larger r"),
+        (AROW, "eta0", "the row and the variances determine the step"),
+        (AROW, "average", 'every run keeps averages: set hypothesis="average"'),
+        (AROW, "loss", "the loss is fixed: leave it out, or use PassiveAggressive"),
+        (MarginPerceptron, "eta0", "steps have size 1: leave it out; a larger margin has the effect of smaller steps"),
+        (MarginPerceptron, "C", "steps are not limited: leave it out, or use PassiveAggressive"),
     ],
 )
 def test_the_rest_of_the_family_has_answers_of_its_own(learner, name, sentence):
@@ -79,7 +79,7 @@ def test_every_parameter_of_scikit_learn_is_known_or_has_a_sentence(learner, the
         with pytest.raises(TypeError, match=f"has no parameter {name};") as refusal:
             learner(**{name: None})
         if learner is not RescaledPerceptron:
-            assert "it has" not in str(refusal.value), "a sentence of its own"
+            assert "its parameters are" not in str(refusal.value), "a sentence of its own"
 
 
 def test_slips_name_the_parameter_that_was_meant():
@@ -89,7 +89,7 @@ def test_slips_name_the_parameter_that_was_meant():
         AveragedPerceptron(hypothesis="last")
     with pytest.raises(TypeError, match=r"KernelPerceptron has no parameter fit_intercept; .* coef0"):
         KernelPerceptron(fit_intercept=True)
-    with pytest.raises(TypeError, match="it has fit_intercept, max_rescalings"):
+    with pytest.raises(TypeError, match="its parameters are fit_intercept, max_rescalings"):
         RescaledPerceptron(zzz=1)
 
 
@@ -125,7 +125,7 @@ def test_set_params_says_what_the_constructor_says(learner):
 
 def test_a_grid_says_it_too():
     X, y = [[1.0], [-1.0]] * 5, [1, 0] * 5
-    with pytest.raises(ValueError, match="Perceptron has no parameter eta0; predictions do not depend"):
+    with pytest.raises(ValueError, match="Perceptron has no parameter eta0; weights start from zero"):
         GridSearchCV(Perceptron(), {"eta0": [0.1, 1.0]}).fit(X, y)
-    with pytest.raises(ValueError, match="Perceptron has no parameter tol; training ends"):
+    with pytest.raises(ValueError, match="Perceptron has no parameter tol; training stops"):
         GridSearchCV(make_pipeline(StandardScaler(), Perceptron()), {"perceptron__tol": [0.1]}).fit(X, y)

@@ -335,7 +335,7 @@ def test_a_model_of_files_carries_their_preparation(tmp_path):
         again = load(tmp_path / "m")
         rows, labels = data.open(tmp_path / "fruit.csv", preparation=again.preparation_).read()
         assert again.score(rows, labels) == 1.0
-    with pytest.raises(ValueError, match="trained on files, whose rows are prepared as preparation_ says"):
+    with pytest.raises(ValueError, match="trained on files, whose rows are prepared as in preparation_"):
         model.predict_one({"weight": 3})
     model.set_params(warm_start=False).fit(rows, labels)
     assert not hasattr(model, "preparation_"), "these rows come from no file"
@@ -398,8 +398,8 @@ def test_labels_are_still_required(learner):
 def test_strings_are_refused_in_scikit_learns_words_and_with_advice(rows):
     X = rows([["Nasser", "1"], ["Braund", "2"]])
     sentence = (
-        r"^could not convert string to float: .*'(Nasser|Braund)'\)?\. Make numbers of strings first: with "
-        r"OneHotEncoder in a pipeline, or train on the file with fit_stream\(data\.open\(\.\.\.\)\), which does\.$"
+        r"^could not convert string to float: .*'(Nasser|Braund)'\)?\. Encode strings as numbers first: with "
+        r"OneHotEncoder in a pipeline, or by training on the file with fit_stream\(data\.open\(\.\.\.\)\)\.$"
     )
     with pytest.raises(ValueError, match=sentence):
         Perceptron().fit(X, [0, 1])

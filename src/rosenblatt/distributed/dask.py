@@ -440,7 +440,7 @@ class DaskLearner(ClusterLearner):
         """Return the activation of each row; for a Dask collection, as a lazy collection."""
         if not is_collection(X):
             return super().decision_function(X)
-        shape = (0,) if len(self.state_.w) == 1 else (0, len(self.state_.w))
+        shape = (0,) if self.state_.n_scores == 1 else (0, self.state_.n_scores)
         return map_collection(self.to_local(), "decision_function", X, np.empty(shape))
 
     def score(self, X: MatrixLike, y: VectorLike = None, sample_weight: VectorLike = None) -> float:

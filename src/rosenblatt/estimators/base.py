@@ -1,24 +1,25 @@
-"""`BasePerceptron`: how every perceptron learns, from arrays, streams and chunks, and what it answers afterwards."""
+"""Base classes of the estimators: `ExactClassifier` predicts, `BasePerceptron` trains with the engine."""
 
 from __future__ import annotations
 
 import inspect
 import os
+import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from types import MethodType
-from typing import Any, Self, cast
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import assert_all_finite
+from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.estimators.parameter_hints import HINTS, unknown_parameter
@@ -33,7 +34,7 @@ from rosenblatt.estimators.validation import (
 )
 from rosenblatt.messages import ParameterError, Setting, count_of, warn_user
 from rosenblatt.tables import Table
-from rosenblatt.training.batches import InMemory, Streamed, labelled_batch
+from rosenblatt.training.batches import InMemory, Streamed, TrainingSource, labelled_batch
 from rosenblatt.training.checkpoint import Checkpoint
 from rosenblatt.training.early_stopping import EarlyStoppingFacts, early_stopping_facts
 from rosenblatt.training.linear import GivenWeights
@@ -47,17 +48,19 @@ from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.state import Outcome, RunState
 from rosenblatt.training.train import Checkpointing, MakeRun, WarmStart, online_run, train
 
-# Methods that a model has only under some parameters, or not at all, and that say why.
+Floats = NDArray[np.float64]
+
+# Methods that exist only under some parameters, or never, and that give the reason.
 
 
 class AvailableUnless:
-    """A method that is there unless ``reason(model)`` returns a sentence, which is then the AttributeError's.
+    """A method that is available unless ``reason(model)`` returns a sentence, which becomes the AttributeError.
 
-    scikit-learn's ``available_if`` says only that there is no such attribute.
+    scikit-learn's ``available_if`` reports only that the attribute does not exist.
 
     >>> class Door:
     ...     locked = True
-    ...     @AvailableUnless.decorator(lambda door: "the door is locked: unlock it." if door.locked else "")
+    ...     @partial(AvailableUnless, reason=lambda door: "the door is locked: unlock it." if door.locked else "")
     ...     def open(self):
     ...         return "open"
     >>> hasattr(Door(), "open")
@@ -67,51 +70,86 @@ class AvailableUnless:
     AttributeError: the door is locked: unlock it.
     """
 
-    def __init__(self, method: Callable[..., Any], reason: Callable[[Any], str]) -> None:
+    def __init__(self, method: Callable[..., object], reason: Callable[[Any], str]) -> None:
         self.method, self.reason = method, reason
-        update_wrapper(cast(Any, self), method)
+        update_wrapper(cast(Callable[..., object], self), method)
 
-    @classmethod
-    def decorator(cls, reason: Callable[[Any], str]) -> Callable[[Callable[..., Any]], Any]:
-        """Return what makes a method such a one."""
-        return lambda method: cls(method, reason)
-
-    def __get__(self, model: Any, owner: type | None = None) -> Any:
-        """Return the method of a model, or the function of the class."""
+    def __get__(self, model: object, owner: type | None = None) -> Callable[..., Any]:
+        """Return the bound method, or the function if it is read from the class."""
         if model is None:
             return self.method
-        sentence = self.reason(model)
-        if sentence:
-            raise AttributeError(sentence)
+        reason = self.reason(model)
+        if reason:
+            raise AttributeError(reason)
         return MethodType(self.method, model)
 
 
-def never(sentence: str) -> AvailableUnless:
-    """Return a method that no model of a class has, for the sentence ``sentence``."""
+def unavailable(reason: str) -> AvailableUnless:
+    """Return a method that always raises an AttributeError with this reason."""
 
-    def method(self: Any, *arguments: Any) -> Any:
-        """Raise an AttributeError that says what to use instead."""
-        raise AttributeError(sentence)
+    def method(self: object, *arguments: object) -> None:
+        """Raise an AttributeError that names an alternative."""
+        raise AttributeError(reason)
 
-    return AvailableUnless(method, lambda model: sentence)
+    return AvailableUnless(method, lambda model: reason)
 
 
-def set_parameters(model: Any, given: dict[str, Any]) -> None:
-    """Set what a constructor is given (its ``locals()``) under the names of its parameters, as scikit-learn asks."""
+# Constructors: their parameters, and the documentation that they share.
+
+
+def set_parameters(model: object, given: Mapping[str, object]) -> None:
+    """Set the arguments of a constructor, passed as its ``locals()``, as attributes of the same names."""
     for name, value in given.items():
         if name not in ("self", "__class__"):
             setattr(model, name, value)
 
 
-# Streams where arrays are expected: one sentence each on what to do instead.
+Class = TypeVar("Class", bound=type)
 
 
-def refuse_stream(X: MatrixLike, method: str, learner: Any) -> None:
-    """Raise a TypeError where ``X`` is a stream of ``data.open``, which this method of a learner does not take.
+def complete_docstring(source: type) -> Callable[[Class], Class]:
+    """Return a decorator that copies the missing parameters and attributes of a docstring from that of ``source``.
+
+    Parameters come in the order of the signature, with the class's own defaults. An attribute of ``source`` that is a
+    property is copied if the class has it. The docstring needs a section "See Also", before which these two stand.
+    """
+
+    def complete(cls: Class) -> Class:
+        if cls.__doc__ is None or source.__doc__ is None:  # python -OO
+            return cls
+        own, shared = inspect.cleandoc(cls.__doc__), inspect.cleandoc(source.__doc__)
+        parameters = _entries(shared, "Parameters") | _entries(own, "Parameters")
+        signature = list(inspect.signature(cls).parameters.values())
+        described = [
+            re.sub(r"default=\S+", "default=" + repr(p.default).replace("'", '"'), parameters[p.name], count=1)
+            for p in signature
+        ]
+        attributes = _entries(own, "Attributes")
+        for names, entry in _entries(shared, "Attributes").items():
+            first = names.split(",")[0]
+            if hasattr(cls, first) or not hasattr(source, first):
+                attributes.setdefault(names, entry)
+        summary = re.split(r"\n\n(?:Parameters|Attributes|See Also)\n---", own)[0]
+        sections = {"Parameters": described, "Attributes": attributes.values()}
+        written = [f"{name}\n{'-' * len(name)}\n" + "\n".join(entries) for name, entries in sections.items()]
+        cls.__doc__ = "\n\n".join([summary, *written, own[own.index("See Also\n---") :]])
+        return cls
+
+    return complete
+
+
+def _entries(docstring: str, section: str) -> dict[str, str]:
+    """Return the entries of a section of a numpydoc docstring by their names; no entry contains a blank line."""
+    body = docstring.partition(f"\n{section}\n{'-' * len(section)}\n")[2].partition("\n\n")[0]
+    return {entry.partition(" : ")[0]: entry for entry in re.split(r"\n(?=\S)", body) if entry}
+
+
+def refuse_stream(X: MatrixLike, method: str, learner: object) -> None:
+    """Raise a TypeError if ``X`` is a stream of ``data.open``, which this method does not accept.
 
     >>> refuse_stream([[1.0]], "fit", None)
     """
-    module = sys.modules.get("rosenblatt.data.stream")  # whoever has a stream has imported it
+    module = sys.modules.get("rosenblatt.data.stream")  # a stream exists only if this is imported
     if module is None or not isinstance(X, module.Stream):
         return
     if method in ("fit", "partial_fit") and hasattr(learner, "fit_stream"):
@@ -123,33 +161,37 @@ def refuse_stream(X: MatrixLike, method: str, learner: Any) -> None:
     )
 
 
-# What all classifiers of the library answer, and what they say of themselves.
-
-
-Floats = NDArray[np.float64]
-
-
 class ExactClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier whose decisions are exact; a subclass says what the scores and the winning classes of rows are.
+    """Base class of classifiers whose decisions are exact; subclasses define ``_scores`` and ``_decisions``.
 
-    Its constructor and ``set_params`` say what to do instead of parameters that it does not have. Constructors keep
-    their signatures, which scikit-learn reads; the names are looked at before they are called.
+    The constructor and ``set_params`` refuse parameters of other libraries with advice on what to use instead.
+    ``__new__`` checks the names, so that constructors keep the explicit signatures that scikit-learn reads.
     """
 
     classes_: Labels
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Return a new object; a TypeError where a keyword is not a parameter."""
-        if kwargs:
-            own = inspect.signature(cls.__init__).parameters
-            if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in own.values()):
-                for name in kwargs:
-                    if name not in own:
-                        raise TypeError(unknown_parameter(cls.__name__, name, list(own)[1:]))
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
+        """Return a new object, or raise a TypeError if a keyword is not a parameter."""
+        own = inspect.signature(cls.__init__).parameters
+        if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in own.values()):
+            for name in kwargs:
+                if name not in own:
+                    raise TypeError(unknown_parameter(cls.__name__, name, list(own)[1:]))
         return super().__new__(cls)
 
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, those of scikit-learn's ``get_params``; a ValueError where one is another library's."""
+    def set_params(self, **params: object) -> Self:
+        """Set the parameters of this estimator.
+
+        Parameters
+        ----------
+        **params : dict
+            Names and values, as ``get_params`` returns them. A ValueError is raised for a name that is not a parameter.
+
+        Returns
+        -------
+        self : estimator
+            This estimator.
+        """
         own = inspect.signature(type(self).__init__).parameters
         for name in params:
             if name in HINTS and name not in own:
@@ -157,11 +199,11 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         return super().set_params(**params)
 
     def _scores(self, rows: RowMatrix) -> Floats:
-        """Return the score of each row for each classifier."""
+        """Return the scores of rows: an array with a column for each class, or one column for two classes."""
         raise NotImplementedError
 
     def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the class number of each row, and whether it is tied."""
+        """Return the index of the predicted class of each row, and whether the row is tied."""
         raise NotImplementedError
 
     def _rows(self, X: MatrixLike) -> RowMatrix:
@@ -170,44 +212,94 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         return as_rows(validate_matrix(self, X, reset=False))
 
     def predict(self, X: MatrixLike) -> Labels:
-        """Return the class of each row. On the boundary, where no class is right, it is the first of those tied."""
-        numbers, _ = self._decisions(self._rows(X))
-        return like_input(self.classes_[numbers], X)
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Rows to classify.
+
+        Returns
+        -------
+        y : array of shape (n,)
+            Predicted labels. A row exactly on the boundary gets the first of the tied classes; see `on_boundary`.
+        """
+        indices, _ = self._decisions(self._rows(X))
+        return like_input(self.classes_[indices], X)
 
     def score(self, X: MatrixLike, y: VectorLike = None, sample_weight: VectorLike = None) -> float:
-        """Return the share of rows whose class is predicted, each counted with its weight if there are weights."""
+        """Return the accuracy on the given rows and labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Test rows.
+        y : array-like of shape (n,)
+            Their true labels.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        score : float
+            The (weighted) share of rows whose class is predicted correctly.
+        """
         refuse_stream(X, "score", self)
         if y is None:
             raise TypeError("score compares predictions with labels, got none: use score(X, y).")
         return float(super().score(X, y, sample_weight))
 
-    predict_proba = never(
-        "a perceptron has no probabilities: wrap it in sklearn.calibration.CalibratedClassifierCV, which makes them of "
-        "decision_function."
+    predict_proba = unavailable(
+        "a perceptron does not predict probabilities: wrap it in sklearn.calibration.CalibratedClassifierCV, which "
+        "computes them from decision_function."
     )
 
     def on_boundary(self, X: MatrixLike) -> NDArray[np.bool_]:
-        """Return, for each row, whether it lies exactly on the boundary, so that its label is undefined."""
+        """Return whether each row lies exactly on the decision boundary.
+
+        Such a row has no well-defined label. The test is exact: no row is reported because of rounding.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Rows to test.
+
+        Returns
+        -------
+        tied : array of bool of shape (n,)
+            True for each row on the boundary.
+        """
         return self._decisions(self._rows(X))[1]
 
     def decision_function(self, X: MatrixLike) -> Floats:
-        """Return the activation of each row, for each class if there are more than two; signs are exact.
+        """Return the score of each row; its sign is exact.
 
-        For votes it is the share of all visits by which those in favour outnumber those against. Where two
-        classes are within rounding of each other, ``predict`` compares them exactly and these numbers may not.
+        A linear model's score is the activation ``w @ x + b``. A vote's score is the share of votes for a class minus
+        the share against it. If two classes score within rounding error of each other, ``predict`` compares them
+        exactly, while the numbers returned here are rounded.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Rows to score.
+
+        Returns
+        -------
+        scores : array of shape (n,) or (n, n_classes)
+            For two classes a number for each row, positive for ``classes_[1]``. Otherwise a column for each class.
         """
         scores = self._scores(self._rows(X))
         return like_input(scores[:, 0] if scores.shape[1] == 1 else scores, X)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    # in a notebook: scikit-learn's diagram, and below it what was found in training
+    # In a notebook: scikit-learn's diagram, followed by the results of training.
 
     def _html_card(self) -> str:
-        """Return what training has found, as HTML; "" before it."""
+        """Return the results of training as HTML, or "" before training."""
         return ""
 
     # scikit-learn 1.6 to 1.9 have both; notebooks prefer the second
@@ -215,29 +307,26 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
     def _repr_html_inner(self) -> str:
         return super()._repr_html_inner() + self._html_card()
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
         bundle = super()._repr_mimebundle_(**kwargs)
         if "text/html" in bundle:
             bundle["text/html"] += self._html_card()
         return bundle
 
 
-# Training that fails leaves a model as it was.
-
-
 @contextmanager
-def restored_on_error(model: Any) -> Iterator[None]:
-    """Leave ``model`` as it was where training fails, but not where it is interrupted."""
-    before = dict(model.__dict__)
+def restored_on_error(model: object) -> Iterator[None]:
+    """Restore the attributes of ``model`` if training fails, but not if it is interrupted."""
+    before = dict(vars(model))
     try:
         yield
     except Exception:
-        model.__dict__.clear()
-        model.__dict__.update(before)
+        vars(model).clear()
+        vars(model).update(before)
         raise
 
 
-# Warnings about a run: mistakes that are left, features that hardly count beside others, rows sorted by label.
+# Warnings about a run: mistakes left, features of very different ranges, rows sorted by label.
 
 
 def warn_about_mistakes(run: TrainingRun) -> None:
@@ -257,14 +346,11 @@ def warn_about_mistakes(run: TrainingRun) -> None:
 
 
 def warn_about_scales(run: TrainingRun) -> None:
-    """Warn that some features hardly count beside others, where that may be why there are many mistakes."""
+    """Warn if the ranges of the features differ so much that this may explain the mistakes."""
     ratio = differ_in_scale(run)
     if ratio:
         mistakes = int(np.maximum(run.state.mistakes[-1], 0).sum())
-        warn_user(
-            f"{_mistakes_in_pass(mistakes, run)}, and {_scale_advice(ratio)}.",
-            ConvergenceWarning,
-        )
+        warn_user(f"{_mistakes_in_pass(mistakes, run)}, and {_scale_advice(ratio)}.", ConvergenceWarning)
 
 
 def _mistakes_in_pass(mistakes: int, run: TrainingRun) -> str:
@@ -280,55 +366,25 @@ def _scale_advice(ratio: float) -> str:
     )
 
 
-def warn_if_sorted(leading_run: int) -> None:
-    """Warn that rows visited as they come start with a long run of one label (CIML section 4.2)."""
+def warn_about_order(leading_run: int) -> None:
+    """Warn that rows visited in the given order begin with a long run of one label (CIML section 4.2)."""
     warn_user(
-        f"the first {leading_run} rows all carry one label and are visited in the given order: after a few of them "
-        "the perceptron gives that label to everything, and the others teach it nothing. "
+        f"the first {leading_run} rows all have one label and are visited in the given order: after a few of them "
+        "the perceptron predicts that label for every row and learns nothing from the rest. "
         'Shuffle the rows, or use fit with shuffle=True or shuffle="once".',
         UserWarning,
     )
 
 
-# The errors of a model after each pass of its training.
-
-
-class ErrorsByPass:
-    """Collects, pass by pass, the mistakes made and the share of given rows that are predicted wrongly afterwards.
-
-    Parameters
-    ----------
-    given : dict
-        The rows and labels to predict, by the name of the column that gets their error.
-    """
-
-    def __init__(self, given: dict[str, tuple[Any, Any]]) -> None:
-        self.columns: dict[str, list[Any]] = {"pass": [], "mistakes": [], **{name: [] for name in given}}
-        self._given = given
-        self._checked: dict[str, tuple[RowMatrix, Labels]] = {}
-
-    def add(self, model: BasePerceptron) -> None:
-        """Add the pass that ``model`` has just made."""
-        self.columns["pass"].append(model.n_iter_)
-        self.columns["mistakes"].append(int(model.history_["mistakes"][-1]))
-        for name, (X, y) in self._given.items():
-            if name not in self._checked:
-                model.score(X, y)  # it refuses rows and labels that do not fit; once is enough
-                self._checked[name] = model._rows(X), np.ravel(as_numpy(y))
-            rows, labels = self._checked[name]
-            right = model.classes_[model._decisions(rows)[0]] == labels
-            self.columns[name].append(1.0 - float(np.mean(right)))
-
-
 INTERRUPT_NOTE = (
-    "The model keeps what it has learned, where it has a name: after model = Perceptron(), an interrupt of "
-    "model.fit(X, y) leaves it, and report_ says how far it came."
+    "The model keeps what it has learned if it has a name: after model = Perceptron(), an interrupted "
+    "model.fit(X, y) leaves a usable model, and model.report_ tells how far it came."
 )
-"""What an interrupt says to people."""
+"""Note on the KeyboardInterrupt of an interrupted fit."""
 
 
 class BasePerceptron(ExactClassifier):
-    """A learner that the engine trains: it knows the state of a run. A subclass says what its parameters are."""
+    """Base class of the estimators that the engine trains; subclasses define the parameters."""
 
     hypothesis: str
     max_iter: int
@@ -339,20 +395,27 @@ class BasePerceptron(ExactClassifier):
     n_jobs: int | None
 
     n_features_in_: int
-    state_: Any
+    state_: RunState
     _early_stopping_state: EarlyStoppingState | None = None
 
     def fit(self, X: MatrixLike, y: VectorLike = None, sample_weight: VectorLike = None) -> Self:
-        """Learn from the rows of ``X`` and their labels, pass by pass, until one is clean or the limit is reached.
+        """Fit the model to labelled rows.
+
+        Training stops after the first pass without an update, or when ``max_iter`` or ``max_updates`` is reached.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n, d)
-            Used as it is if it is C-ordered or CSR and holds float32 or float64; otherwise a copy is made.
-        y : array of shape (n,)
-            Labels of any type, at least two different ones.
-        sample_weight : array of shape (n,), optional
-            Scales the step that an update makes; rows of weight 0 are not visited.
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Training rows. C-ordered and CSR matrices of float32 or float64 are used without a copy.
+        y : array-like of shape (n,)
+            Labels of any type, from at least two classes.
+        sample_weight : array-like of shape (n,), default=None
+            Factors of the step that an update makes. Rows of weight 0 are skipped.
+
+        Returns
+        -------
+        self : estimator
+            The fitted model.
         """
         refuse_stream(X, "fit", self)
         return self._fit(X, y, sample_weight)
@@ -382,40 +445,49 @@ class BasePerceptron(ExactClassifier):
         self,
         blocks: Iterable[object],
         classes: VectorLike = None,
-        on_pass: Callable[[Self], Any] | None = None,
+        on_pass: Callable[[Self], object] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         every: float = 30.0,
         resume: bool = False,
     ) -> Self:
-        """Learn from blocks of rows, pass by pass as ``fit`` does, with one window of them in memory at a time.
+        """Fit the model to blocks of rows, with a bounded number of rows in memory at a time.
 
-        With ``shuffle=False`` the run is that of ``fit`` on all rows, bit for bit, however they are cut into blocks.
-        Otherwise rows are shuffled within windows of 65,536 that follow each other, so the order does not depend on
-        the blocks either; a stream of one window is visited as ``fit`` visits it. Early stopping holds out rows by
-        their numbers and keeps them in memory.
+        Training makes the same passes as ``fit`` and stops in the same cases. With ``shuffle=False`` the result equals
+        that of ``fit`` on all rows, bit for bit. Otherwise rows are shuffled within consecutive windows of 65,536 rows,
+        and a stream of one window is visited as ``fit`` visits it. The result never depends on how the rows are cut
+        into blocks. Early stopping chooses the rows to hold out by their numbers and keeps them in memory.
 
         Parameters
         ----------
-        blocks : iterable of (X, y), (X, y, sample_weight), or what ``data.open`` returns
-            Read once for each pass, so more than one pass needs what can be iterated again: a list, a file, but
-            not a generator. Sparse blocks may have ever more columns; those that came up late count as 0 before.
-        classes : array, optional
-            All classes. Without them a class that is not in the first block makes the run start again, after a look at
-            all labels; a generator cannot start again, so there a third class starts from zero at its first row.
-        on_pass : callable, optional
-            Called with the model after each pass, for instance to score it on a test set; the run ends where it returns
-            True.
-        checkpoint : path, optional
-            A file to write all that the run needs to go on to, from time to time and when it is interrupted by Ctrl-C,
-            replaced as a whole.
-        every : float
-            Seconds between two checkpoints, 0 or more; without ``checkpoint`` it has no effect. A run that ends
-            sooner leaves none.
-        resume : bool
-            Whether to go on from ``checkpoint``, if it is there; the run ends with the bits of one that was never
-            interrupted. Refused if the data or a parameter (but ``verbose`` and ``n_jobs``) is not what it was, so
-            ``max_iter`` cannot be raised. Files of ``data.open`` are taken for the same if size, modification time and
-            sampled parts are, or size and all bytes that were read; other blocks if their first rows are.
+        blocks : iterable of (X, y) or (X, y, sample_weight), or a stream of ``data.open``
+            Read once in each pass, so more than one pass needs an iterable that can be read again, such as a list or a
+            file; a generator cannot be. Later sparse blocks may have more columns; earlier rows count as 0 there.
+        classes : array-like, default=None
+            All classes. If None and a later block has a new class, the run reads all labels and starts again. A
+            generator cannot start again: there a third class starts from zero at its first row.
+        on_pass : callable, default=None
+            Function that is called with the model after each pass, for instance to score it on a test set. Training
+            stops if it returns True.
+        checkpoint : str or path-like, default=None
+            File to which everything that the run needs to resume is written, from time to time and on Ctrl-C. It is
+            replaced atomically.
+        every : float, default=30.0
+            Seconds between two checkpoints, at least 0. A shorter run writes none.
+        resume : bool, default=False
+            Whether to resume from ``checkpoint`` if that file exists. The result equals that of an uninterrupted run,
+            bit for bit. A ValueError is raised if the data or a parameter other than ``verbose`` and ``n_jobs``
+            has changed; so ``max_iter`` cannot be raised. Files are compared by size and either modification
+            time and samples of their content, or all bytes read so far. Other blocks are compared by their first rows.
+
+        Returns
+        -------
+        self : estimator
+            The fitted model.
+
+        See Also
+        --------
+        partial_fit : Visit each row of a chunk once.
+        rosenblatt.data.open : Open files as a stream of blocks.
 
         Examples
         --------
@@ -434,41 +506,54 @@ class BasePerceptron(ExactClassifier):
             resume,
             blocks,
             feature_names=lambda: getattr(self, "feature_names_in_", None),
-            on_resume=self._note_checkpoint,
+            on_resume=self._restore_features,
         )
         with restored_on_error(self):
             warm = self._is_warm()
             width = self.n_features_in_ if warm else 0
             validate = block_validator(self, reset=not warm)
             source = Streamed(blocks, classes, class_weight=options.class_weight, validate=validate, width=width)
-            observers = [] if on_pass is None else [Callback(self._caller(on_pass))]
+            observers = [] if on_pass is None else [Callback(self._callback(on_pass))]
             return self._train(source, options, observers, checkpoints=checkpoints)
 
-    def _note_checkpoint(self, found: Checkpoint) -> None:
-        """Take over the features that a run knew, before it continues."""
+    def _restore_features(self, found: Checkpoint) -> None:
         self.n_features_in_ = found.state.n_features
         if found.names is not None:
             self.feature_names_in_ = found.names
 
-    @AvailableUnless.decorator(lambda model: model._needs_all_rows())
+    @partial(AvailableUnless, reason=lambda model: model._why_no_partial_fit())
     def partial_fit(
         self, X: MatrixLike, y: VectorLike = None, classes: VectorLike = None, sample_weight: VectorLike = None
     ) -> Self:
-        """Visit each row of ``X`` once, in the given order, and go on from what was learned before.
+        """Visit each row once, in the given order, and continue from the current weights.
 
-        Any chunking of a data set gives the same bits as one pass of ``fit`` with ``shuffle=False``, as long as
-        ``classes`` is given at first or at most two occur. A class that turns up later is welcome: from the third on
-        it starts from zero at its first row. ``n_iter_`` counts the calls; ``max_updates`` limits the updates of all of
-        them together. Rows are not held out, whatever ``early_stopping`` says. What needs all rows at once is refused:
-        ``hypothesis="pocket"``, and a kernel's ``gamma="scale"``.
+        Splitting a data set into chunks does not change the result: it equals one pass of ``fit`` with
+        ``shuffle=False``, bit for bit. For more than two classes this needs ``classes`` in the first call; otherwise
+        a class that appears later starts from zero at its first row. ``n_iter_`` counts the calls, and ``max_updates``
+        limits the updates of all calls together. No rows are held out, even with ``early_stopping=True``.
+
+        The method does not exist if all rows are needed at once: with ``hypothesis="pocket"``, or with a kernel whose
+        ``gamma="scale"``.
 
         Parameters
         ----------
-        X, y : as for ``fit``; one class is enough.
-        classes : array, optional
-            All classes that may occur. Those in ``y`` need not be among them.
-        sample_weight : array of shape (n,), optional
-            As for ``fit``.
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Rows to learn from.
+        y : array-like of shape (n,)
+            Their labels; a single class is enough.
+        classes : array-like, default=None
+            All classes that may occur. Labels in ``y`` may be missing from it.
+        sample_weight : array-like of shape (n,), default=None
+            Factors of the step that an update makes. Rows of weight 0 are skipped.
+
+        Returns
+        -------
+        self : estimator
+            The updated model.
+
+        See Also
+        --------
+        fit_stream : Make several passes over blocks of rows.
         """
         refuse_stream(X, "partial_fit", self)
         options = self._options(X)
@@ -482,14 +567,15 @@ class BasePerceptron(ExactClassifier):
                 "partial_fit holds out no rows, so early_stopping=True has no effect on it: use fit or fit_stream.",
                 UserWarning,
             )
-        if self._lacks_names(X):
-            raise ValueError(self._lacks_names(X))
+        refusal = self._why_names_needed(X)
+        if refusal:
+            raise ValueError(refusal)
         with restored_on_error(self):
             X, y = validate_pair(self, X, y, reset=start is None)
             batch = labelled_batch(X, y, as_numpy(sample_weight), self.class_weight)
             run = online_run(batch, options, start, as_numpy(classes), effective_n_jobs(self.n_jobs))
         if run.state.note_leading_run(y):
-            warn_if_sorted(run.state.leading_run)
+            warn_about_order(run.state.leading_run)
             run.state.leading_run = -1
         try:
             run.visit(batch)
@@ -500,13 +586,14 @@ class BasePerceptron(ExactClassifier):
     # the run
 
     def _options(self, X: MatrixLike = None) -> RunOptions:
-        """Return the parameters for training on ``X``, checked."""
+        """Return the validated parameters for training on ``X``."""
         kind = LEARNERS[type(self)._learner_name()].options
-        given = {field.name: getattr(self, field.name) for field in fields(kind) if hasattr(self, field.name)}
-        return kind(**given, **self._more_options(X)).check()
+        names = [field.name for field in fields(kind) if hasattr(self, field.name)]
+        given: dict[str, Any] = {name: getattr(self, name) for name in names} | self._more_options(X)
+        return kind(**given).check()
 
-    def _needs_all_rows(self) -> str:
-        """Return what needs all rows at once, which ``partial_fit`` never has, as a sentence; "" if nothing does."""
+    def _why_no_partial_fit(self) -> str:
+        """Return a sentence on which parameter needs all rows at once, or "" if ``partial_fit`` is available."""
         if self.hypothesis != "pocket":
             return ""
         return (
@@ -514,45 +601,45 @@ class BasePerceptron(ExactClassifier):
             'use fit, or hypothesis="average".'
         )
 
-    def _lacks_names(self, X: MatrixLike) -> str:
-        """Return why rows without names cannot be learned from, as a sentence; "" if they can."""
+    def _why_names_needed(self, X: MatrixLike) -> str:
+        """Return a sentence on why these rows need column names, or "" if they do not."""
         return ""
 
-    def _more_options(self, X: MatrixLike) -> dict[str, Any]:
-        """Return options that are no parameters."""
+    def _more_options(self, X: MatrixLike) -> dict[str, object]:
+        """Return options of the engine that are not parameters of the estimator."""
         return {}
 
     @classmethod
     def _learner_name(cls) -> str:
-        """Return the name of the library's learner that this class is or is derived from."""
+        """Return the name of this class, or of its nearest base class, in the table of learners."""
         return next((base.__name__ for base in cls.__mro__ if base.__name__ in LEARNERS), "Perceptron")
 
     def _is_warm(self) -> bool:
-        """Return whether training goes on from what was learned before; a ValueError where that cannot be."""
+        """Return whether training continues from the current weights; raise a ValueError if it should but cannot."""
         warm = bool(self.warm_start) and hasattr(self, "state_")
         if warm:
             self._check_unchanged()
         return warm
 
     def _check_unchanged(self) -> None:
-        """Raise a ValueError where a parameter that decides what the state is has changed since it was made."""
+        """Raise a ValueError if a parameter that shapes the state has changed since training."""
         self.state_.check_keeps(self.hypothesis)
         for name, then, now in self._fixed_parameters():
             if then != now:
                 raise ParameterError(
-                    Setting(name),
-                    " has changed since this model was trained, so it cannot go on: set it back, or fit from the "
-                    "start (warm_start=False).",
+                    "{parameter} has changed since this model was trained, so training cannot continue: set it back, "
+                    "or fit from the start (warm_start=False).",
+                    parameter=Setting(name),
                 )
 
-    def _fixed_parameters(self) -> list[tuple[str, Any, Any]]:
-        """Return the parameters that decide what a state is: name, the value it was made with, the value now."""
+    def _fixed_parameters(self) -> list[tuple[str, object, object]]:
+        """Return (name, value in training, value now) for each parameter that shapes the state."""
         direct = len(self.classes_) > 2 and self.multi_class == "direct"
         return [("multi_class", self.state_.direct, direct)]
 
     def _train(
         self,
-        source: Any,
+        source: TrainingSource,
         options: RunOptions,
         observers: Sequence[Observer] = (),
         *,
@@ -560,7 +647,7 @@ class BasePerceptron(ExactClassifier):
         checkpoints: Checkpointing | None = None,
         make_run: MakeRun = TrainingRun,
     ) -> Self:
-        """Make the passes, keep what came of them, and warn where mistakes are left."""
+        """Run the engine, keep the state that it reaches, and warn about mistakes that are left."""
         start = None
         if given is None and self._is_warm():
             state, best = self._early_stopping_state or (self.state_, None)
@@ -596,7 +683,7 @@ class BasePerceptron(ExactClassifier):
             raise
         run = runs[-1]
         if not options.shuffle and not run.resumed and run.labels.is_sorted:
-            warn_if_sorted(run.labels.leading_run)
+            warn_about_order(run.labels.leading_run)
         ended = outcome in (Outcome.MAX_PASSES, Outcome.MAX_UPDATES)
         if options.hypothesis == "last" and ended and options.expects_no_mistakes and run.state.mistakes_left():
             warn_about_mistakes(run)
@@ -604,10 +691,10 @@ class BasePerceptron(ExactClassifier):
             warn_about_scales(run)
         return self
 
-    def _caller(self, function: Callable[[Self], Any]) -> Callable[[TrainingRun], Any]:
-        """Return what calls ``function`` with this model as it is after a pass."""
+    def _callback(self, function: Callable[[Self], object]) -> Callable[[TrainingRun], object]:
+        """Return a function of a run that updates this model and calls ``function`` with it."""
 
-        def call(run: TrainingRun) -> Any:
+        def call(run: TrainingRun) -> object:
             self.state_, self.classes_, self._early_stopping_state = run.state, run.classes, None
             return function(self)
 
@@ -616,20 +703,59 @@ class BasePerceptron(ExactClassifier):
     def score_by_pass(
         self, X: MatrixLike, y: VectorLike, X_test: MatrixLike = None, y_test: VectorLike = None
     ) -> Table:
-        """Train a copy from scratch and return its errors after each pass: CIML figure 4.3.
+        """Train a copy of this model from scratch and return its errors after each pass.
 
-        Columns: ``pass``, ``mistakes`` made during it, ``training_error`` after it, and ``test_error`` on the rows
-        ``X_test`` if they are given, all by the hypothesis that predicts. This model is left as it is.
+        This model is not changed. The table is that of CIML figure 4.3.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Training rows.
+        y : array-like of shape (n,)
+            Their labels.
+        X_test : {array-like, sparse matrix, data frame}, default=None
+            Test rows.
+        y_test : array-like, default=None
+            Their labels.
+
+        Returns
+        -------
+        errors : Table
+            Columns ``pass``; ``mistakes`` made during the pass; ``training_error`` after it; and ``test_error`` if test
+            rows are given. Errors are shares of rows, predicted with the model's ``hypothesis``.
+
+        Examples
+        --------
+        >>> from rosenblatt import Perceptron
+        >>> X, y = [[1, 1], [2, 0], [-1, 0], [0, -2]], ["yes", "yes", "no", "no"]
+        >>> Perceptron(shuffle=False).score_by_pass(X, y)
+        Perceptron: errors by pass
+        pass  mistakes  training_error
+        ------------------------------
+           1         2               0
+           2         0               0
         """
         if (X_test is None) != (y_test is None):
             raise ValueError("X_test and y_test come together: give both, or neither.")
         model = clone(self).set_params(warm_start=False, verbose=0)
-        tests = {} if X_test is None else {"test_error": (X_test, y_test)}
-        errors = ErrorsByPass({"training_error": (X, y), **tests})
+        given = {"training_error": (X, y)} | ({} if X_test is None else {"test_error": (X_test, y_test)})
+        columns: dict[str, list[float]] = {name: [] for name in ("pass", "mistakes", *given)}
+        validated: dict[str, tuple[RowMatrix, Labels]] = {}
+
+        def add_pass(model: BasePerceptron) -> None:
+            columns["pass"].append(model.n_iter_)
+            columns["mistakes"].append(int(model.history_["mistakes"][-1]))
+            for name, (rows, labels) in given.items():
+                if name not in validated:
+                    model.score(rows, labels)  # raises the errors for rows and labels that do not fit
+                    validated[name] = model._rows(rows), np.ravel(as_numpy(labels))
+                right = model.classes_[model._decisions(validated[name][0])[0]] == validated[name][1]
+                columns[name].append(1.0 - float(np.mean(right)))
+
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model._fit(X, y, observers=[Callback(model._caller(errors.add))])
-        return Table(errors.columns, title=f"{type(self).__name__}: errors by pass")
+            model._fit(X, y, observers=[Callback(model._callback(add_pass))])
+        return Table(columns, title=f"{type(self).__name__}: errors by pass")
 
     # what was learned
 
@@ -637,8 +763,8 @@ class BasePerceptron(ExactClassifier):
         return hasattr(self, "state_")
 
     @property
-    def _trained(self) -> Any:
-        """The state, or scikit-learn's error if there is none yet."""
+    def _trained(self) -> RunState:
+        """The state, or scikit-learn's NotFittedError."""
         check_is_fitted(self)
         return self.state_
 
@@ -651,41 +777,42 @@ class BasePerceptron(ExactClassifier):
         return self._predictor().decide(self.hypothesis, rows)
 
     def _predictor(self) -> RunState:
-        """Return the state that answers for rows."""
+        """Return the state that computes scores."""
         return self.state_
 
     @property
     def n_iter_(self) -> int:
-        """Passes made in all; each call of ``partial_fit`` counts as one."""
+        """Number of passes made; each call of ``partial_fit`` counts as one."""
         return self._trained.passes
 
     @property
     def n_updates_(self) -> int:
-        """Updates made in all, over all classifiers."""
+        """Number of updates made, summed over all classifiers."""
         return int(sum(np.maximum(counts, 0).sum() for counts in self._trained.updates_by_pass))
 
     @property
     def seed_(self) -> int:
-        """What the visiting orders are drawn from."""
+        """Seed from which the visiting orders are drawn."""
         return self._trained.seed
 
     @property
     def converged_(self) -> bool:
-        """Whether each classifier made a whole pass without a mistake."""
+        """Whether every classifier has made a whole pass without an update."""
         return bool(self._trained.done.all())
 
     @property
     def history_(self) -> NDArray[np.void]:
-        """For each pass the ``mistakes`` made during it, and the ``validation_error`` after it if there is one.
+        """Structured array with a row for each pass.
 
-        Where an interrupt cut the last pass short, there is the ``share`` of the rows that each pass visited too: 1 for
-        the others, and NaN where it is not known.
+        Its fields are the ``mistakes`` made during the pass and, with early stopping, the ``validation_error`` after
+        it. If the last pass was interrupted, the field ``share`` has the share of the rows that each pass visited: 1
+        for whole passes, and NaN if it is not known.
         """
         return history(self._trained)
 
     @property
     def report_(self) -> Report:
-        """What the run proves about the data: see `Report`."""
+        """What the run proves about the training data, as a `Report`."""
         return report(self._trained, self.classes_, self._early_stopping)
 
     def _html_card(self) -> str:
@@ -693,12 +820,12 @@ class BasePerceptron(ExactClassifier):
 
     @property
     def best_iter_(self) -> int:
-        """The pass whose weights are kept, counted as ``n_iter_`` counts; the last one without early stopping."""
+        """Number of the pass whose weights are kept: the best pass with early stopping, otherwise the last one."""
         facts = self._early_stopping
         return self._trained.passes if facts is None else facts.best_pass
 
     @property
     def _early_stopping(self) -> EarlyStoppingFacts | None:
-        """What early stopping held out and kept, None where no rows were held out."""
+        """What early stopping held out and kept, or None if no rows were held out."""
         kept = self._early_stopping_state
         return early_stopping_facts(self._trained, kept and kept[1])

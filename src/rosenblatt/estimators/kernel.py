@@ -1,86 +1,97 @@
-"""The kernel perceptron as a scikit-learn estimator."""
+"""`KernelPerceptron`: the perceptron with a kernel."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from rosenblatt.estimators.base import BasePerceptron, never, set_parameters
+from rosenblatt.estimators.base import BasePerceptron, Floats, complete_docstring, set_parameters, unavailable
+from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.estimators.validation import MatrixLike, like_input, tensor_device
 from rosenblatt.training.dual.predict import kernel_values
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.options import SCALED, RandomSource
 from rosenblatt.training.rows import ClassWeight, Matrix
 
-Floats = NDArray[np.float64]
+KernelFunction: TypeAlias = Callable[[Matrix, Matrix], MatrixLike]
+"""A kernel written by the user: it returns a value for each row of one matrix and each row of the other."""
 
 
+@complete_docstring(Perceptron)
 class KernelPerceptron(BasePerceptron):
-    """The perceptron in the space of a kernel, without building that space (CIML 4.7; Freund and Schapire 1999).
+    """The kernel perceptron: a nonlinear classifier that learns in the feature space of a kernel.
 
-    It runs as `Perceptron` does, pass by pass until one is clean, and learns how often each row was a mistake: its
-    score of x is the sum over these support rows of step times kernel value. One run keeps the moments of all updates,
-    so ``hypothesis`` may be changed after it. There is no intercept; a constant comes in through ``coef0``. For
-    more than two classes see the table of docs/family.md, which compares the values of ``multi_class`` for linear
-    learners.
+    Training makes the same passes as `Perceptron` and stops in the same cases. The score of x is a sum over the support
+    rows, the rows that made updates: their coefficient times their kernel value with x. Changing ``hypothesis`` after
+    training needs no refit, except for "pocket". There is no intercept; ``coef0`` adds a constant term.
 
-    With the kernels "linear", "poly", "rbf" and "laplacian" every decision is exact, as if all sums were made in real
-    numbers: the same updates for every block, cache, type of product and device. With "sigmoid", "precomputed" and
-    functions they are decided by the numbers as computed.
+    With the kernels "linear", "poly", "rbf" and "laplacian" every decision is exact. The updates therefore do not
+    depend on block or cache size, number type or device. With "sigmoid", "precomputed" and functions, rounded numbers
+    decide.
 
     Parameters
     ----------
-    kernel : "poly", "rbf", "laplacian", "linear", "sigmoid", "precomputed" or callable
-        (gamma x.z + coef0)^degree, exp(-gamma |x - z|^2), exp(-gamma |x - z|_1), x.z, tanh(gamma x.z + coef0). For
-        "precomputed" rows are kernel values, a column for each training row. A function takes two matrices and returns
-        a line for each row of the first and a column for each row of the second.
-    degree : int
-        That of "poly".
-    gamma : "scale", "auto" or float
-        "scale" is 1 / (features * variance of X), from exact sums, rounded once; "auto" is 1 / features. Rows that can
-        be read only once, and ``partial_fit``, need a number instead of "scale".
-    coef0 : float
-        The constant of "poly" and "sigmoid".
-    hypothesis : "average", "last", "vote" or "pocket"
-        As for `Perceptron`. All but "pocket" can be had from every run.
-    max_iter, shuffle, random_state, max_updates, warm_start : as for `Perceptron`
-    early_stopping, validation_fraction, n_iter_no_change, class_weight, multi_class : as for `Perceptron`
-    cache_size : float
-        Megabytes for kernel values of support rows that are kept from pass to pass.
-    max_support : int or None
-        The most support rows of each classifier, for streams that never end. Where an update makes them one more, the
-        row whose first update is the oldest is forgotten with all its updates, as though they had never been made.
-    device : str or None
-        Where kernel values are computed: a device of PyTorch such as "cuda" (the extra ``gpu``), by default NumPy, or
-        the device of a tensor that is learned from under scikit-learn's array API dispatch.
-    n_jobs : int or None
-        Threads for the matrix products of ``fit`` and ``fit_stream``; None leaves that to the libraries.
-    verbose : int
-        1 shows progress on standard error.
+    kernel : {"poly", "rbf", "laplacian", "linear", "sigmoid", "precomputed"} or callable, default="poly"
+        "poly" is (gamma x.z + coef0)^degree, "rbf" is exp(-gamma |x - z|^2), "laplacian" is exp(-gamma |x - z|_1),
+        "linear" is x.z, and "sigmoid" is tanh(gamma x.z + coef0). With "precomputed", X holds kernel values, with a
+        column for each training row. A function takes two matrices and returns the kernel values, with a row
+        for each row of the first matrix and a column for each row of the second.
+    degree : int, default=3
+        Degree of "poly".
+    gamma : "scale", "auto" or float, default="scale"
+        Factor of the dot product or distance. "scale" is 1 / (d * variance of X) and "auto" is 1 / d, for d features.
+        "scale" needs all rows: ``partial_fit`` and streams that can be read only once need "auto" or a number.
+    coef0 : float, default=1.0
+        Constant term of "poly" and "sigmoid".
+    hypothesis : {"average", "last", "vote", "pocket"}, default="average"
+        Coefficients used for prediction, as for `Perceptron`.
+    cache_size : float, default=1000
+        Megabytes of kernel values that are kept between passes.
+    max_support : int or None, default=None
+        Maximum number of support rows of each classifier, for endless streams. Beyond it, the support row with the
+        oldest first update is removed with all its updates.
+    device : str or None, default=None
+        PyTorch device that computes kernel values, such as "cuda" (needs the extra ``gpu``). None uses NumPy, or the
+        device of the training tensor under scikit-learn's array API dispatch.
+    n_jobs : int or None, default=None
+        Number of threads for matrix products in ``fit`` and ``fit_stream``. None leaves it to the libraries.
 
     Attributes
     ----------
     support_ : array of shape (s,)
-        The numbers of the rows that updates were made on, by their first update. In streams rows are counted from 0 on.
+        Numbers of the support rows in the training data, in the order of their first updates. Streams count rows from
+        0.
     support_vectors_ : array or CSR matrix of shape (s, d)
-        These rows; none for a precomputed kernel.
+        The support rows; empty for a precomputed kernel.
     dual_coef_ : array of shape (m, s)
-        The factor of each in each score; m is 1 for two classes, else their number. (Not for votes.)
-    last_dual_coef_, average_dual_coef_ : arrays
-        Those of the last and the averaged hypothesis, whichever predicts.
-    n_support_ : array
-        How many of them are of each class.
+        Coefficients used for prediction; m is 1 for two classes, otherwise the number of classes. Not available for
+        votes.
+    last_dual_coef_, average_dual_coef_ : arrays of shape (m, s)
+        Coefficients after the last visit, and their average over all visits.
+    n_support_ : array of shape (n_classes,)
+        Number of support rows of each class.
     gamma_ : float
-        The number in use.
-    classes_, n_features_in_, feature_names_in_, n_iter_, best_iter_, n_updates_, converged_, history_, seed_
-        As for `Perceptron`.
+        The value of gamma in use.
     report_ : Report
-        What the run proves: radius, margin and bound are those of the kernel's space.
+        What the run proves; radius, margin and bound are those in the feature space of the kernel.
+
+    See Also
+    --------
+    Perceptron : Linear perceptron.
+    Combinations : Explicit polynomial features for linear learners.
+
+    References
+    ----------
+    Y. Freund and R. E. Schapire (1999). Large margin classification using the perceptron algorithm. Machine Learning
+    37, 277-296.
 
     Examples
     --------
@@ -93,18 +104,18 @@ class KernelPerceptron(BasePerceptron):
     (array([0, 2, 3, 1]), (1, 4))
     """
 
-    kernel: Any
+    kernel: str | KernelFunction
     degree: int
     gamma: float | str
     coef0: float
     device: str | None
     state_: DualState
-    _computing: ClassVar[dict[str, Any]] = {}
-    """Fields of `Computing` that are set otherwise, for tests and measurements."""
+    _computing: ClassVar[Mapping[str, object]] = {}
+    """Values that replace fields of `Computing`, for tests and measurements."""
 
     def __init__(
         self,
-        kernel: Any = "poly",
+        kernel: str | KernelFunction = "poly",
         degree: int = 3,
         gamma: float | str = "scale",
         coef0: float = 1.0,
@@ -127,39 +138,39 @@ class KernelPerceptron(BasePerceptron):
     ) -> None:
         set_parameters(self, locals())
 
-    learn_one = predict_one = never(
-        "a KernelPerceptron learns from rows of numbers: make them of records with "
+    learn_one = predict_one = unavailable(
+        "a KernelPerceptron learns from rows of numbers: convert records with "
         "sklearn.feature_extraction.DictVectorizer, and use partial_fit and predict."
     )
 
-    def _more_options(self, X: MatrixLike) -> dict[str, Any]:
+    def _more_options(self, X: MatrixLike) -> dict[str, object]:
         device = tensor_device(X)
         where = {"device": device} if self.device is None and device not in (None, "cpu") else {}
-        return {"overrides": where | self._computing}
+        return {"overrides": {**where, **self._computing}}
 
-    def _train(self, *run: Any, **how: Any) -> Self:
+    def _train(self, *arguments: Any, **options: Any) -> Self:
         if self.n_jobs is None:
-            return super()._train(*run, **how)
+            return super()._train(*arguments, **options)
         with threadpool_limits(effective_n_jobs(self.n_jobs)):
-            return super()._train(*run, **how)
+            return super()._train(*arguments, **options)
 
     def _predictor(self) -> DualState:
-        """Return the state, to be computed with on the device that is asked for now."""
+        """Return the state, with the ``device`` that is set now."""
         if self.device is None or self.device == self.state_.computing.device:
             return self.state_
         return replace(self.state_, computing=replace(self.state_.computing, device=self.device))
 
-    def _needs_all_rows(self) -> str:
+    def _why_no_partial_fit(self) -> str:
         if isinstance(self.gamma, str) and self.gamma == "scale" and self.kernel in SCALED:
             return (
                 'gamma="scale" depends on all rows, which partial_fit never sees: give gamma as a number, or use fit.'
             )
-        return super()._needs_all_rows()
+        return super()._why_no_partial_fit()
 
-    def _fixed_parameters(self) -> list[tuple[str, Any, Any]]:
+    def _fixed_parameters(self) -> list[tuple[str, object, object]]:
         kernel = self.state_.kernel
         name = "function" if callable(self.kernel) else self.kernel
-        given: list[tuple[str, Any, Any]] = [("kernel", kernel.name, name)]
+        given: list[tuple[str, object, object]] = [("kernel", kernel.name, name)]
         if kernel.name in ("poly", "sigmoid"):
             given.append(("coef0", kernel.coef0, float(self.coef0)))
         if kernel.name == "poly":
@@ -171,8 +182,13 @@ class KernelPerceptron(BasePerceptron):
     # what was learned
 
     @property
+    def _trained(self) -> DualState:
+        check_is_fitted(self)
+        return self.state_
+
+    @property
     def support_(self) -> NDArray[np.int64]:
-        """The numbers of the support rows."""
+        """Numbers of the support rows in the training data."""
         return np.array(self._trained.supports.numbers, np.int64)
 
     @property
@@ -182,23 +198,23 @@ class KernelPerceptron(BasePerceptron):
 
     @property
     def dual_coef_(self) -> Floats:
-        """The factor of each support row in each score, by the hypothesis that predicts."""
+        """Coefficients of the support rows in each score, for the hypothesis that predicts."""
         return self._coefficients(self.hypothesis)
 
     @property
     def last_dual_coef_(self) -> Floats:
-        """The sum of the steps on each support row."""
+        """Coefficients after the last visit: the sum of the steps on each support row."""
         return self._coefficients("last")
 
     @property
     def average_dual_coef_(self) -> Floats:
-        """The mean of these sums over all visits."""
+        """Average of the coefficients over all visits."""
         return self._coefficients("average")
 
     def _coefficients(self, hypothesis: str) -> Floats:
         if hypothesis == "vote":
             raise AttributeError(
-                "a vote is cast by many moments of the run, so there is no single dual_coef_: "
+                "a vote is cast by many coefficient vectors, so there is no single dual_coef_: "
                 "use average_dual_coef_ or last_dual_coef_."
             )
         state = self._trained
@@ -208,20 +224,32 @@ class KernelPerceptron(BasePerceptron):
 
     @property
     def n_support_(self) -> NDArray[np.int64]:
-        """How many support rows are of each class."""
+        """Number of support rows of each class."""
         return np.bincount(self._trained.support_classes(), minlength=len(self.classes_))
 
     @property
     def gamma_(self) -> float:
-        """The factor of dot products and distances in use."""
+        """The value of gamma in use."""
         return self._trained.kernel.gamma
 
     def kernel_values(self, X: MatrixLike) -> Floats:
-        """Return the kernel value of each row of ``X`` with each support row, of shape (n, s)."""
+        """Return the kernel values between given rows and the support rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Rows to compare with the support rows.
+
+        Returns
+        -------
+        K : array of shape (n, s)
+            A row for each row of ``X``, a column for each support row. Unless votes predict, the scores are
+            ``K @ model.dual_coef_.T``, up to rounding.
+        """
         rows = self._rows(X)
         return like_input(kernel_values(self._predictor(), rows), X)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags

@@ -1,35 +1,45 @@
-"""The rest of the family: learners that also update on rows that are right, but not by enough."""
+"""Learners that also update on correct rows of small margin: `MarginPerceptron`, `PassiveAggressive`, `AROW`."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rosenblatt.estimators.base import set_parameters
-from rosenblatt.estimators.perceptron import LinearPerceptron
+from rosenblatt.estimators.base import Floats, complete_docstring, set_parameters
+from rosenblatt.estimators.perceptron import LinearPerceptron, Perceptron
 from rosenblatt.training.options import RandomSource
 from rosenblatt.training.rows import ClassWeight
 
 
+@complete_docstring(Perceptron)
 class MarginPerceptron(LinearPerceptron):
-    """The perceptron that also updates on rows that it gets right by no more than a margin: while ``y a <= margin``.
+    """The perceptron with margin: it updates on every row with ``y a <= margin``, where a is the activation.
 
-    Runs as `Perceptron` does and has its parameters and attributes; with ``margin=0`` it is `Perceptron`, to the bit.
-    On data that separates with margin g, it makes at most ``(R^2 + 2 margin) / g^2`` updates, and the larger the margin
-    asked for, the nearer to the largest possible one its weights come. ``history_`` has the ``updates`` of each pass
-    besides its ``mistakes``. (Duda and Hart 1973; Krauth and Mezard 1987.)
+    Everything else is as in `Perceptron`; with ``margin=0`` it is `Perceptron`, bit for bit. Training stops after the
+    first pass without an update. On data that is separable with margin g it makes at most ``(R^2 + 2 margin) / g^2``
+    updates, where R is the length of the longest row. The larger ``margin`` is, the closer the separator comes to the
+    one of largest margin. ``history_`` also counts the ``updates`` of each pass.
 
     Parameters
     ----------
-    margin : float
-        An activation up to this makes an update; on the scale of activations, which grow with the features.
-    hypothesis : "last" or "average"
-        Which weights predict: those after the last visit, or their mean over all visits.
-    max_iter, fit_intercept, shuffle, random_state, max_updates, warm_start, early_stopping, validation_fraction, \
-n_iter_no_change, class_weight, multi_class, n_jobs, verbose, decay
-        As for `Perceptron`.
+    margin : float, default=10.0
+        Activation up to which a correct row makes an update. It is on the scale of the activations, which grow with the
+        features.
+    hypothesis : {"last", "average"}, default="last"
+        Weights used for prediction: those after the last visit, or their average over all visits.
+
+    See Also
+    --------
+    Perceptron : Updates on mistakes only.
+    dataset_margin : The largest possible margin, with proof.
+
+    References
+    ----------
+    W. Krauth and M. Mézard (1987). Learning algorithms with optimal stability in neural networks. Journal of Physics A
+    20, L745-L752.
+
+    R. O. Duda and P. E. Hart (1973). Pattern Classification and Scene Analysis, section 5.5.
 
     Examples
     --------
@@ -63,34 +73,46 @@ n_iter_no_change, class_weight, multi_class, n_jobs, verbose, decay
     ) -> None:
         set_parameters(self, locals())
 
-    def _fixed_parameters(self) -> list[tuple[str, Any, Any]]:
+    def _fixed_parameters(self) -> list[tuple[str, object, object]]:
         return [("margin", self.state_.rule.threshold, float(self.margin)), *super()._fixed_parameters()]
 
 
+@complete_docstring(Perceptron)
 class PassiveAggressive(LinearPerceptron):
-    """Passive-aggressive learning: an update goes as far as would make a row right by 1 but for the bias, up to ``C``.
+    """Passive-aggressive learning: each update is just large enough to classify the row with a margin of 1.
 
-    Where the activation is below 1 by l, the step is ``min(C, l / |x|^2)``, or ``l / (|x|^2 + 1 / (2 C))`` for
-    ``loss="squared_hinge"``; ``C=inf`` goes all the way. On dense rows these are the weights of scikit-learn's
-    ``PassiveAggressiveClassifier``, whose ``multi_class`` is "ovr" and which is removed in its version 1.10; on sparse
-    rows, where that differs from itself, they stay those of the dense ones. The bias moves, but is not counted in
-    ``|x|^2``, so rows much shorter than 1 overshoot. Sums are rounded once, so the same rows in the same order give the
-    same bits in every layout. (Crammer et al. 2006.)
+    A row with activation a and loss l = 1 - y a > 0 makes an update with the step ``min(C, l / |x|^2)``, or
+    ``l / (|x|^2 + 1 / (2 C))`` for ``loss="squared_hinge"``. ``C=inf`` does not limit the step. The bias is updated but
+    does not count in ``|x|^2``, so the update overshoots on rows much shorter than 1. Training stops after the first
+    pass without an update.
+
+    On dense rows with ``multi_class="ovr"`` the weights equal those of scikit-learn's ``PassiveAggressiveClassifier``,
+    which is removed in its version 1.10. Sparse rows give the same weights as dense ones, bit for bit.
 
     Parameters
     ----------
-    C : float
-        The largest step, or how little the step is damped; ``inf`` for no limit. The default is scikit-learn's; for the
-        last weights of several passes 0.1 was better on most sets (docs/family.md).
-    loss : "hinge" or "squared_hinge"
-        PA-I or PA-II.
-    hypothesis : "last" or "average"
-        Which weights predict: those after the last visit, or their mean over all visits, which is steadier where labels
-        are noisy.
-    max_iter, fit_intercept, shuffle, random_state, max_updates, warm_start, early_stopping, validation_fraction, \
-n_iter_no_change, class_weight, multi_class, n_jobs, verbose, decay
-        As for `Perceptron`, but ``max_iter`` is 10 and ``multi_class`` "direct", where the activation is the lead
-        of the true class over its best rival, and ``|x|^2`` counts twice, as both move.
+    C : float, default=1.0
+        Maximum step (hinge), or how little the step is damped (squared hinge); ``inf`` for no limit. For the last
+        weights of several passes 0.1 was better on most of our benchmark data.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        Loss function: PA-I or PA-II of the paper.
+    hypothesis : {"last", "average"}, default="last"
+        Weights used for prediction: those after the last visit, or their average over all visits. The average is more
+        stable on noisy labels.
+    multi_class : {"ovr", "direct"}, default="direct"
+        Method for more than two classes. "direct" trains all classes jointly: the activation is the score of the true
+        class minus the highest other score, and ``|x|^2`` counts twice because the weights of both classes move. "ovr"
+        trains a one-vs-rest classifier for each class.
+
+    See Also
+    --------
+    AROW : Adapts the step of each weight.
+    AveragedPerceptron : Has no step size to tune.
+
+    References
+    ----------
+    K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz and Y. Singer (2006). Online passive-aggressive algorithms.
+    Journal of Machine Learning Research 7, 551-585.
 
     Examples
     --------
@@ -125,7 +147,7 @@ n_iter_no_change, class_weight, multi_class, n_jobs, verbose, decay
     ) -> None:
         set_parameters(self, locals())
 
-    def _fixed_parameters(self) -> list[tuple[str, Any, Any]]:
+    def _fixed_parameters(self) -> list[tuple[str, object, object]]:
         then: Any = self.state_.rule
         now: Any = self._options().rule
         return [
@@ -135,30 +157,41 @@ n_iter_no_change, class_weight, multi_class, n_jobs, verbose, decay
         ]
 
 
+@complete_docstring(Perceptron)
 class AROW(LinearPerceptron):
-    """Adaptive regularisation of weights: each weight has a variance, and moves the less the more is known of it.
+    """Adaptive regularization of weights (AROW): each weight has a variance, and uncertain weights move more.
 
-    Rare features keep their large steps while common ones settle, so one pass over text is often enough. Where the
-    activation is below 1 by l, the step is ``l / (v + r)`` times each feature and its variance, for v the variance of
-    the row; then the variances of its features shrink. They begin at 1, the bias has one too. Diagonal: no covariances
-    are kept. (Crammer, Kulesza and Dredze 2009.)
+    A row with activation a and loss l = 1 - y a > 0 makes an update. Each weight moves by ``l / (v + r)`` times its
+    feature times its variance, where v is the variance of the activation; then the variances of these weights shrink.
+    They start at 1, and the bias has one too. Rare features therefore keep large steps while frequent ones settle, and
+    one pass over text is often enough. The covariance matrix is diagonal. Training stops after the first pass
+    without an update. Sample weights divide ``r``.
 
     Parameters
     ----------
-    r : float
-        How much the learner holds back: larger values make smaller steps and keep variances longer. The default was
-        measured (docs/family.md).
-    hypothesis : "last" or "average"
-        Which weights predict: those after the last visit, or their mean over all visits.
-    max_iter, fit_intercept, shuffle, random_state, max_updates, warm_start, early_stopping, validation_fraction, \
-n_iter_no_change, class_weight, multi_class, n_jobs, verbose, decay
-        As for `Perceptron`, but ``max_iter`` is 5 and ``multi_class`` "direct", where the activation is the
-        lead of the true class over its best rival. The weight of a row divides ``r``.
+    r : float, default=10.0
+        Regularization: larger values make smaller steps and shrink variances more slowly. The default was the best on
+        average on our benchmark data.
+    hypothesis : {"last", "average"}, default="last"
+        Weights used for prediction: those after the last visit, or their average over all visits.
+    multi_class : {"ovr", "direct"}, default="direct"
+        Method for more than two classes. "direct" trains all classes jointly: the activation is the score of the true
+        class minus the highest other score. "ovr" trains a one-vs-rest classifier for each class.
 
     Attributes
     ----------
-    variance_, intercept_variance_ : arrays of the shapes of ``coef_`` and ``intercept_``
-        The variance of each weight: 1 for a feature that no update had.
+    variance_, intercept_variance_ : arrays of shape (m, d) and (m,)
+        Variance of each weight and bias; 1 if no update has changed it.
+
+    See Also
+    --------
+    PassiveAggressive : The same margin without variances.
+    explain : Shows the confidence in each weight.
+
+    References
+    ----------
+    K. Crammer, A. Kulesza and M. Dredze (2009). Adaptive regularization of weight vectors. Advances in Neural
+    Information Processing Systems 22.
 
     Examples
     --------
@@ -192,15 +225,15 @@ n_iter_no_change, class_weight, multi_class, n_jobs, verbose, decay
         set_parameters(self, locals())
 
     @property
-    def variance_(self) -> NDArray[np.float64]:
-        """The variance of each weight."""
+    def variance_(self) -> Floats:
+        """Variance of each weight."""
         return np.array(self._trained.s)
 
     @property
-    def intercept_variance_(self) -> NDArray[np.float64]:
-        """The variance of each bias; 1 where none is learned."""
+    def intercept_variance_(self) -> Floats:
+        """Variance of each bias; 1 if no bias is learned."""
         return np.array(self._trained.s_b)
 
-    def _fixed_parameters(self) -> list[tuple[str, Any, Any]]:
+    def _fixed_parameters(self) -> list[tuple[str, object, object]]:
         rule: Any = self.state_.rule
         return [("r", rule.r, float(self.r)), *super()._fixed_parameters()]

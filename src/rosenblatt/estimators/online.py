@@ -1,11 +1,11 @@
-"""Records, dictionaries from names to values, as sparse rows: what `learn_one` and `predict_one` take."""
+"""Records as sparse rows: the dictionaries that ``learn_one`` and ``predict_one`` take."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,20 +14,21 @@ from numpy.typing import NDArray
 from rosenblatt.messages import shorten
 from rosenblatt.training.rows import Labels, Names
 
-_MISSING = ("NAType", "NaTType")  # what pandas calls missing
+Label: TypeAlias = str | bool | int | float
+_MISSING = ("NAType", "NaTType")  # types of the missing values of pandas
 
 
 class Entries(NamedTuple):
-    """What a record has: columns in rising order, and a number for each."""
+    """The entries of a sparse row: columns in increasing order, and a value for each."""
 
     columns: NDArray[np.int32]
     values: NDArray[np.float64]
 
 
 class RecordColumns:
-    """The column of each name, in the order in which they came up.
+    """A map from feature names to columns, in the order of their first appearance.
 
-    Numbers are features of their name, booleans are 0 and 1, and a word is a feature "name=word" that is 1.
+    Numbers are features of their name, booleans are 0 and 1, and a string is one-hot encoded as "name=string".
 
     >>> columns = RecordColumns()
     >>> columns.learn({"weight": 150, "colour": "red"})
@@ -36,7 +37,7 @@ class RecordColumns:
     Entries(columns=array([0, 2], dtype=int32), values=array([120.5,   1. ]))
     >>> columns.names
     array(['weight', 'colour=red', 'colour=green'], dtype=object)
-    >>> columns.look_up({"colour": "blue", "weight": 8})  # which no column is for
+    >>> columns.look_up({"colour": "blue", "weight": 8})  # no column for blue
     Entries(columns=array([0], dtype=int32), values=array([8.]))
     """
 
@@ -45,16 +46,16 @@ class RecordColumns:
         self._names: Names = np.array([*self._columns, None], object)
 
     def __len__(self) -> int:
-        """Return how many columns there are."""
+        """Return the number of columns."""
         return len(self._columns)
 
     @property
     def names(self) -> Names:
-        """The name of each column; a view of an array that grows by doubling, so that reading it costs nothing."""
+        """The name of each column: a view of an array that grows by doubling, so reading it is cheap."""
         return self._names[: len(self._columns)]
 
-    def learn(self, record: Any) -> Entries:
-        """Return what a record has; names that are new get the next columns."""
+    def learn(self, record: object) -> Entries:
+        """Return the entries of a record; new names get the next columns."""
         features = record_features(record)
         for name in features:
             column = self._columns.setdefault(name, len(self._columns))
@@ -63,8 +64,8 @@ class RecordColumns:
             self._names[column] = name
         return self._entries(features)
 
-    def look_up(self, record: Any) -> Entries:
-        """Return what a record has in the columns that are known."""
+    def look_up(self, record: object) -> Entries:
+        """Return the entries of a record in the known columns."""
         return self._entries({name: value for name, value in record_features(record).items() if name in self._columns})
 
     def _entries(self, features: dict[str, float]) -> Entries:
@@ -74,16 +75,16 @@ class RecordColumns:
         return Entries(columns[order], values[order])
 
 
-def record_features(record: Any) -> dict[str, float]:
-    """Return the number of each feature of a record; an error says which value is none.
+def record_features(record: object) -> dict[str, float]:
+    """Return the value of each feature of a record; raise an error that names the first invalid value.
 
     >>> record_features({"age": 22, "port": "Cherbourg"})
     {'age': 22.0, 'port=Cherbourg': 1.0}
     """
     if not isinstance(record, Mapping):
         raise TypeError(
-            f"expected a dictionary from names to values, got {shorten(record)}: for arrays there are partial_fit and "
-            "predict."
+            f"expected a dictionary from names to values, got {shorten(record)}: for arrays use partial_fit "
+            "and predict."
         )
     features: dict[str, float] = {}
     for key, value in record.items():
@@ -96,15 +97,15 @@ def record_features(record: Any) -> dict[str, float]:
     return features
 
 
-def _number(name: str, value: Any) -> float:
-    """Return the value of a feature as a number; an error where it is none."""
+def _number(name: str, value: object) -> float:
+    """Return the value of a feature as a finite number, or raise an error."""
     missing = value is None or type(value).__name__ in _MISSING
     if not missing and not isinstance(value, Real | np.bool_):
         raise TypeError(
             f"expected a number, a boolean or a string for {name!r}, got {shorten(value)}{_several(name, value)}."
         )
     try:
-        number = math.nan if missing else float(value)
+        number = float(value) if isinstance(value, Real | np.bool_) else math.nan
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
@@ -115,11 +116,10 @@ def _number(name: str, value: Any) -> float:
     return number
 
 
-def _several(name: str, value: Any) -> str:
-    """Return how to give several values at once, as the end of a sentence; "" where there are none."""
-    try:
-        first = next(iter(value))
-    except (TypeError, StopIteration):
+def _several(name: str, value: object) -> str:
+    """Return advice on how to give several values at once, or "" if ``value`` is not a collection with elements."""
+    first = next(iter(value), None) if isinstance(value, Iterable) else None
+    if first is None:
         return ""
     return f": give several values as features of their own, for instance {{{f'{name}={first}'!r}: 1}}"
 
@@ -132,8 +132,8 @@ def record_row(entries: Entries, width: int) -> sp.csr_array:
     return row
 
 
-def label_array(y: Any) -> Labels:
-    """Return a label as an array of one class; an error where it is none."""
+def label_array(y: object) -> Labels:
+    """Return a label as an array with one element; raise an error for anything that is not a class."""
     label = np.array([y]) if isinstance(y, str | bool | int | float | np.generic) else np.empty(0)
     if label.shape != (1,) or label.dtype.kind not in "biufU":
         raise TypeError(f"expected a label that is a word, an integer or a boolean, got {shorten(y)}.")

@@ -1,11 +1,14 @@
-"""The perceptron, averaged and voted: CIML chapter 4 as scikit-learn estimators."""
+"""Linear learners: `Perceptron`, `AveragedPerceptron` and `VotedPerceptron`."""
 
 from __future__ import annotations
 
-from typing import Any, Self, cast
+from collections.abc import Mapping
+from typing import Self, cast
 
-from rosenblatt.estimators.base import BasePerceptron, Floats, refuse_stream, set_parameters
-from rosenblatt.estimators.online import RecordColumns, label_array, record_row
+from sklearn.utils.validation import check_is_fitted
+
+from rosenblatt.estimators.base import BasePerceptron, Floats, complete_docstring, refuse_stream, set_parameters
+from rosenblatt.estimators.online import Label, RecordColumns, label_array, record_row
 from rosenblatt.estimators.validation import MatrixLike, as_numpy
 from rosenblatt.training.batches import labelled_batch
 from rosenblatt.training.linear import GivenWeights, LinearState
@@ -16,16 +19,16 @@ from rosenblatt.training.train import WarmStart, online_run
 
 
 class LinearPerceptron(BasePerceptron):
-    """The common part of learners that have weights; use `Perceptron` or another of them."""
+    """Base class of the learners with a weight for each feature."""
 
     fit_intercept: bool
     decay: float
     state_: LinearState
     _columns: tuple[Names, RecordColumns] | None = None
-    """The columns of names, and the ``feature_names_in_`` that they are about."""
+    """``feature_names_in_``, and the columns made from it; stale if ``feature_names_in_`` is another object."""
     _learns_by_name = False
     _online: tuple[TrainingRun, RunOptions, int] | None = None
-    """The run that learns row by row, its options, and the passes made until then."""
+    """The run that ``learn_one`` continues, its options, and the passes made before it."""
 
     def __init__(
         self,
@@ -54,23 +57,31 @@ class LinearPerceptron(BasePerceptron):
         coef_init: VectorLike = None,
         intercept_init: VectorLike = None,
     ) -> Self:
-        """Learn from the rows of ``X`` and their labels, pass by pass, until one is clean or the limit is reached.
+        """Fit the model to labelled rows.
+
+        Training stops after the first pass without an update, or when ``max_iter`` or ``max_updates`` is reached.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n, d)
-            Used as it is if it is C-ordered or CSR and holds float32 or float64; otherwise a copy is made.
-        y : array of shape (n,)
-            Labels of any type, at least two different ones.
-        sample_weight : array of shape (n,), optional
-            Scales the step that an update makes, after ``C`` has limited it; for AROW it divides ``r`` instead. Rows of
-            weight 0 are not visited.
-        coef_init : array of shape (d,) or (1, d) for two classes, (k, d) for k classes, optional
-            Weights to begin with instead of zero, for instance ``coef_`` of another model. Averages and
-            votes begin with them, the bounds of ``report_`` are for runs from weights of their length, and a fit that
-            has them never goes on from an earlier one, whatever ``warm_start`` says.
-        intercept_init : number or array of shape (1,) for two classes, (k,) for k classes, optional
-            Biases to begin with. Where only one of the two is given, the other is zero.
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Training rows. C-ordered and CSR matrices of float32 or float64 are used without a copy.
+        y : array-like of shape (n,)
+            Labels of any type, from at least two classes.
+        sample_weight : array-like of shape (n,), default=None
+            Factors of the step that an update makes, applied after `PassiveAggressive` has limited the step to ``C``.
+            `AROW` divides ``r`` by them instead. Rows of weight 0 are skipped.
+        coef_init : array-like of shape (d,), (1, d) or (n_classes, d), default=None
+            Initial weights, for instance ``coef_`` of another model; zero by default. Two classes take one row, more
+            classes a row each. Averages and votes start from these weights too. The bounds of ``report_`` then
+            hold for all runs that start from weights of this length. Such a fit always starts anew, even with
+            ``warm_start=True``.
+        intercept_init : float or array-like of shape (1,) or (n_classes,), default=None
+            Initial biases; zero by default.
+
+        Returns
+        -------
+        self : estimator
+            The fitted model.
 
         Examples
         --------
@@ -85,7 +96,7 @@ class LinearPerceptron(BasePerceptron):
             given = GivenWeights(as_numpy(coef_init), as_numpy(intercept_init))
         return self._fit(X, y, sample_weight, given=given)
 
-    def _fixed_parameters(self) -> list[tuple[str, Any, Any]]:
+    def _fixed_parameters(self) -> list[tuple[str, object, object]]:
         return [
             ("fit_intercept", self.state_.fit_intercept, bool(self.fit_intercept)),
             ("decay", self.state_.decay, float(self.decay)),
@@ -95,33 +106,38 @@ class LinearPerceptron(BasePerceptron):
     # the weights, by hypothesis
 
     @property
+    def _trained(self) -> LinearState:
+        check_is_fitted(self)
+        return self.state_
+
+    @property
     def coef_(self) -> Floats:
-        """The weights that predict, one line a class (one line in all for two classes)."""
+        """Weights used for prediction: a row for each class, or a single row for two classes."""
         return self._weights(self.hypothesis)[0]
 
     @property
     def intercept_(self) -> Floats:
-        """The bias that predicts, one a class (one in all for two classes)."""
+        """Biases used for prediction: one for each class, or a single one for two classes."""
         return self._weights(self.hypothesis)[1]
 
     @property
     def last_coef_(self) -> Floats:
-        """The weights after the last visit."""
+        """Weights after the last visit."""
         return self._weights("last")[0]
 
     @property
     def last_intercept_(self) -> Floats:
-        """The bias after the last visit."""
+        """Biases after the last visit."""
         return self._weights("last")[1]
 
     @property
     def average_coef_(self) -> Floats:
-        """The mean of the weights after each visit."""
+        """Average of the weights over all visits."""
         return self._weights("average")[0]
 
     @property
     def average_intercept_(self) -> Floats:
-        """The mean of the bias after each visit."""
+        """Average of the biases over all visits."""
         return self._weights("average")[1]
 
     def _weights(self, hypothesis: str) -> tuple[Floats, Floats]:
@@ -137,22 +153,32 @@ class LinearPerceptron(BasePerceptron):
             raise AttributeError(str(not_kept)) from not_kept
         return w.copy(), b.copy()
 
-    # records one by one: the verbs of online libraries such as river
+    # records one by one, with the methods of online libraries such as river
 
-    def learn_one(self, x: Any, y: VectorLike) -> Self:
-        """Visit one record, and go on from what was learned before; the twin of ``partial_fit`` for dictionaries.
+    def learn_one(self, x: Mapping[str, object], y: object) -> Self:
+        """Learn from one record, continuing from the current weights.
 
-        The weights are those of ``partial_fit`` on the same rows as a matrix, bit for bit. A name that is new gets a
-        new column, so ``feature_names_in_`` grows; what a record does not name is 0 there. A call takes time for what
-        the record has, however many columns there are. Rows that are learned one after the other count as one pass.
+        The weights equal those of ``partial_fit`` on the same rows as a matrix, bit for bit. A new name adds a column
+        to ``feature_names_in_``. Features that a record does not have count as 0. The time of a call depends on the
+        size of the record, not on the number of columns. Consecutive calls count as one pass.
 
         Parameters
         ----------
         x : dict
-            From names to values: numbers, booleans (0 and 1), or words: ``{"colour": "red"}`` is a feature
-            ``colour=red`` that is 1. None and NaN are refused: leave out what is missing.
-        y : label
-            A word, an integer or a boolean. A class that is new is welcome at any time, as for ``partial_fit``.
+            Values by feature name. Numbers are used as they are, booleans as 0 and 1. A string is one-hot encoded:
+            ``{"colour": "red"}`` is the feature ``colour=red`` with the value 1. None and NaN raise a ValueError: leave
+            out missing values.
+        y : str, int or bool
+            The label. A new class may appear at any time.
+
+        Returns
+        -------
+        self : estimator
+            The updated model.
+
+        See Also
+        --------
+        predict_one : Predict the class of one record.
 
         Examples
         --------
@@ -177,12 +203,12 @@ class LinearPerceptron(BasePerceptron):
             self._check_unchanged()
         row = record_row(columns.learn(x), len(columns))
         batch = labelled_batch(row, label, None, self.class_weight, None if run is None else run.classes)
-        goes_on = run is not None
+        continues = run is not None
         if run is None:
             start = WarmStart(self.state_, self.classes_) if hasattr(self, "state_") else None
             run = online_run(batch, options, start, one_by_one=True)
         try:
-            run.visit(batch, goes_on)
+            run.visit(batch, continues)
         finally:
             self.state_, self.classes_, self._early_stopping_state = cast(LinearState, run.state), run.classes, None
             self.n_features_in_, self.feature_names_in_ = run.state.n_features, columns.names
@@ -191,17 +217,25 @@ class LinearPerceptron(BasePerceptron):
         return self
 
     def _row_run(self, options: RunOptions) -> TrainingRun | None:
-        """Return the run that goes on row by row; None where something else has trained this model since."""
+        """Return the run that ``learn_one`` continues, or None if the model has been trained in another way since."""
         if self._online is None:
             return None
         run, then, passes = self._online
-        state: Any = getattr(self, "state_", None)
-        return run if run.state is state and state.passes == passes and then == options else None
+        unchanged = run.state is getattr(self, "state_", None) and run.state.passes == passes and then == options
+        return run if unchanged else None
 
-    def predict_one(self, x: Any) -> Any:
-        """Return the class of one record, a dictionary as ``learn_one`` takes it; None before anything was learned.
+    def predict_one(self, x: Mapping[str, object]) -> Label | None:
+        """Predict the class of one record.
 
-        Names that are new count for nothing.
+        Parameters
+        ----------
+        x : dict
+            Values by feature name, as for `learn_one`. Unknown names are ignored.
+
+        Returns
+        -------
+        label : str, int, bool or None
+            The predicted class, or None if the model has not learned anything yet.
 
         Examples
         --------
@@ -219,7 +253,7 @@ class LinearPerceptron(BasePerceptron):
         return labels[self.state_.decide_one(self.hypothesis, record_row(entries, self.state_.n_features))]
 
     def _record_columns(self) -> RecordColumns:
-        """Return the columns of names; a ValueError where this model was trained on columns that have none."""
+        """Return the columns by name; raise a ValueError if the model was trained on columns without names."""
         if not hasattr(self, "state_"):
             return RecordColumns()
         names = getattr(self, "feature_names_in_", None)
@@ -227,18 +261,18 @@ class LinearPerceptron(BasePerceptron):
             return self._columns[1]
         if hasattr(self, "preparation_"):
             raise ValueError(
-                "this model was trained on files, whose rows are prepared as preparation_ says: read more of them with "
+                "this model was trained on files, whose rows are prepared as in preparation_: read more of them with "
                 "data.open(..., preparation=model.preparation_)."
             )
         if names is None:
             raise ValueError(
-                "this model was trained on columns without names, which a record cannot be matched with: train it on a "
-                "data frame, or with learn_one from the start."
+                "this model was trained on columns without names, so the names of a record have no columns: train it "
+                "on a data frame, or with learn_one from the start."
             )
         self._columns = names, RecordColumns(names.tolist())
         return self._columns[1]
 
-    def _lacks_names(self, X: MatrixLike) -> str:
+    def _why_names_needed(self, X: MatrixLike) -> str:
         known = self._columns is not None and self._columns[0] is getattr(self, "feature_names_in_", None)
         if not (self._learns_by_name and known) or hasattr(X, "columns"):
             return ""
@@ -247,85 +281,113 @@ class LinearPerceptron(BasePerceptron):
             "model.feature_names_in_, or use learn_one."
         )
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: all but the run that learns row by row."""
+    def __getstate__(self) -> dict[str, object]:
+        """Return the attributes to pickle: all but the run of ``learn_one``."""
         state = dict(super().__getstate__())
         state.pop("_online", None)
         return state
 
 
 class Perceptron(LinearPerceptron):
-    """The perceptron: it visits example after example and moves its weights whenever it is wrong.
+    """The perceptron: a linear classifier that adjusts its weights whenever it misclassifies a row.
 
-    Training stops after the first pass without a mistake, which comes if and only if the data is separable and
-    ``max_iter`` and ``max_updates`` allow; where mistakes remain a ``ConvergenceWarning`` says how many. A point on the
-    boundary counts as a mistake. Decisions are exact: the same numbers in the same order give the same bits,
-    dense or sparse, in one piece or in chunks, on every machine. (Rosenblatt 1958; CIML algorithm 5.)
+    Training stops after the first pass without a mistake. This happens if and only if the classes are linearly
+    separable and ``max_iter`` and ``max_updates`` are large enough. Otherwise a ``ConvergenceWarning`` gives the number
+    of mistakes left. In training, a row on the decision boundary counts as a mistake.
+
+    Decisions are exact: rounding never changes the sign of a score. The same rows in the same order give the same
+    weights, bit for bit: dense or sparse, at once or in chunks, on every machine.
 
     Parameters
     ----------
-    hypothesis : "last", "average", "pocket" or "vote"
-        Which weights predict: those after the last visit; their mean over all visits (CIML algorithm 7); the ones
-        with the fewest training mistakes, among those at the end of each pass and those that survived the most
-        visits in it; or a vote of all weights by the visits that each survived (CIML equation 4.17). Only "last"
-        warns about mistakes left, as the others are for data that may not separate.
-    max_iter : int
-        The most passes.
-    fit_intercept : bool
+    hypothesis : {"last", "average", "pocket", "vote"}, default="last"
+        Weights used for prediction. "last" uses the weights after the last visit and "average" their average over all
+        visits. "pocket" uses the weights with the fewest training mistakes; the candidates in each pass are its final
+        weights and those that survived the most visits. "vote" lets all weight vectors vote, each weighted by the
+        number of visits that it survived. Only "last" warns about mistakes left, because the others suit
+        data that is not separable.
+    max_iter : int, default=100
+        Maximum number of passes over the data.
+    fit_intercept : bool, default=True
         Whether to learn a bias.
-    shuffle : bool or "once"
-        True draws a new order for each pass, "once" keeps the first, False visits the rows as they come.
-    random_state : int, RandomState, Generator or None
-        Where orders come from; ``visiting_order(n, model.seed_, p)`` gives that of pass p again.
-    max_updates : int or None
-        The most updates in one fit, for each classifier where there are several; for ``partial_fit`` those of all calls
+    shuffle : bool or "once", default=True
+        Visiting order. True draws a new order for each pass, "once" reuses that of the first pass, and False visits the
+        rows in the given order.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the visiting orders. ``visiting_order(n, model.seed_, p)`` reproduces the order of pass p.
+    max_updates : int or None, default=None
+        Maximum number of updates in one ``fit``, for each one-vs-rest classifier; in ``partial_fit``, in all calls
         together.
-    warm_start : bool
-        Whether ``fit`` goes on from the last one: passes, orders and averages continue, so that k fits of one pass
-        equal one fit of k.
-    early_stopping : bool
-        Whether to hold out ``validation_fraction`` of the rows, to stop once ``n_iter_no_change`` passes have not
-        predicted them better, and to keep all weights of the best pass.
-    validation_fraction : float
+    warm_start : bool, default=False
+        Whether ``fit`` continues from the previous one, including passes, orders and averages. k fits of one pass
+        then equal one fit of k passes.
+    early_stopping : bool, default=False
+        Whether to hold out ``validation_fraction`` of the rows and to stop when their error has not improved for
+        ``n_iter_no_change`` passes. The weights of the best pass are kept.
+    validation_fraction : float, default=0.1
         Share of the rows that early stopping holds out.
-    n_iter_no_change : int
-        Passes without improvement before early stopping ends the run.
-    class_weight : dict, "balanced" or None
-        Step sizes by class; they multiply sample weights.
-    multi_class : "ovr" or "direct"
-        For more than two classes: a classifier for each class against the rest, which stops by itself; or all in one,
-        where a mistake moves the true class and its best rival. Which errs less is in the table of docs/family.md.
-    n_jobs : int or None
-        Threads for one-vs-rest classifiers.
-    verbose : int
-        1 shows progress on standard error: a bar on a terminal, a line for each pass elsewhere.
-    decay : float
-        What the average forgets, for streams that drift: with every visit, all weights before it count less by this
-        share. 0, the default, forgets nothing; 0.001 remembers about the last thousand visits. Not for votes.
+    n_iter_no_change : int, default=5
+        Number of passes without improvement after which early stopping stops.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the step for each class, multiplied with the sample weights. "balanced" weights classes inversely to
+        their frequencies.
+    multi_class : {"ovr", "direct"}, default="ovr"
+        Method for more than two classes. "ovr" trains a one-vs-rest classifier for each class, and each stops
+        separately. "direct" trains all classes jointly: a mistake moves the weights of the true class and of the
+        class with the highest other score.
+    n_jobs : int or None, default=None
+        Number of threads for one-vs-rest classifiers. It does not change the result.
+    verbose : int, default=0
+        With 1, progress is shown on standard error: a bar on a terminal, otherwise a line for each pass.
+    decay : float, default=0.0
+        Forgetting rate of the average, for streams that drift. Each visit reduces the influence of all earlier weights
+        by this share; 0.001 averages about the last thousand visits. Not available for votes.
 
     Attributes
     ----------
     coef_, intercept_ : arrays of shape (m, d) and (m,)
-        The weights that predict; m is 1 for two classes, else their number. (Not for votes.)
-    last_coef_, last_intercept_, average_coef_, average_intercept_ : arrays
-        Those after the last visit and their mean, whichever hypothesis predicts.
-    classes_, n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        Weights and biases used for prediction; m is 1 for two classes, otherwise the number of classes. Not available
+        for votes.
+    last_coef_, last_intercept_ : arrays of shape (m, d) and (m,)
+        Weights and biases after the last visit.
+    average_coef_, average_intercept_ : arrays of shape (m, d) and (m,)
+        Averages of the weights and biases over all visits.
+    classes_ : array of shape (n_classes,)
+        Class labels.
+    n_features_in_ : int
+        Number of features seen in training.
+    feature_names_in_ : array of shape (d,)
+        Feature names, if the training data had names.
     n_iter_, n_updates_ : int
-        Passes and updates made.
+        Number of passes, and number of updates of all classifiers.
     best_iter_ : int
-        The pass whose weights are kept, counted as ``n_iter_`` is: the last one without early stopping.
+        Number of the pass whose weights are kept: the best one with early stopping, otherwise the last one.
     converged_ : bool
-        Whether a whole pass was made without a mistake, by each classifier.
+        Whether every classifier has made a whole pass without an update.
     history_ : structured array
-        For each pass the ``mistakes`` made during it and, with early stopping, the ``validation_error`` after it; where
-        an interrupt cut the last one short, the ``share`` of the rows that each visited.
+        A row for each pass with its ``mistakes`` and, with early stopping, the ``validation_error`` after it. After an
+        interrupt it also has the ``share`` of the rows that each pass visited.
     report_ : Report
-        What the run proves: radius, margin bracket, bound on the updates of any run; and what early stopping kept.
+        What the run proves: radius, bounds on the margin, bound on the number of updates; also the results of early
+        stopping.
     preparation_ : dict
-        How rows are made of files, after ``fit_stream`` on what ``data.open`` returns.
+        How files become rows, after ``fit_stream`` on a stream of ``data.open``.
     seed_ : int
-        What the visiting orders are drawn from.
+        Seed from which the visiting orders are drawn.
+
+    See Also
+    --------
+    AveragedPerceptron : Predicts with averaged weights, for noisy data.
+    VotedPerceptron : Predicts with a vote of all weight vectors.
+    KernelPerceptron : Nonlinear perceptron.
+    separability : Decide whether data is linearly separable, with proof.
+
+    References
+    ----------
+    F. Rosenblatt (1958). The perceptron: a probabilistic model for information storage and organization in the brain.
+    Psychological Review 65, 386-408.
+
+    H. Daumé III (2017). A Course in Machine Learning (CIML), chapter 4.
 
     Examples
     --------
@@ -358,12 +420,25 @@ class Perceptron(LinearPerceptron):
         set_parameters(self, locals())
 
 
+@complete_docstring(Perceptron)
 class AveragedPerceptron(LinearPerceptron):
-    """The perceptron that predicts by the mean of its weights over all visits; the one to use for data with noise.
+    """The averaged perceptron: it predicts with the average of its weights over all visits.
 
-    Runs as `Perceptron` does and has its parameters but ``hypothesis``; ``max_iter`` is 10. The mean costs work only on
-    mistakes (CIML algorithm 7), and reading it never disturbs training. For more than two classes see the table of
-    docs/family.md, which compares the values of ``multi_class``.
+    Training is that of `Perceptron`. The average is more stable than the last weights, so this is the learner to start
+    with on noisy data. Averaging adds work only to updates, not to every visit (CIML algorithm 7).
+
+    See Also
+    --------
+    Perceptron : Predicts with the last weights by default.
+    VotedPerceptron : Predicts with a vote of all weight vectors.
+    AROW : Also adapts the step of each feature; good for text.
+
+    References
+    ----------
+    Y. Freund and R. E. Schapire (1999). Large margin classification using the perceptron algorithm. Machine Learning
+    37, 277-296.
+
+    H. Daumé III (2017). A Course in Machine Learning (CIML), section 4.6.
 
     Examples
     --------
@@ -376,13 +451,29 @@ class AveragedPerceptron(LinearPerceptron):
     hypothesis = "average"
 
 
+@complete_docstring(Perceptron)
 class VotedPerceptron(LinearPerceptron):
-    """The perceptron that predicts by a vote of all its weight vectors, each with the visits that it survived.
+    """The voted perceptron: all weight vectors of the run vote, each weighted by the visits that it survived.
 
-    Runs as `Perceptron` does and has its parameters but ``hypothesis``; ``max_iter`` is 10. It keeps the rows of its
-    mistakes, and answers for a row from its products with them (CIML equation 4.17; Freund and Schapire 1999).
-    There is no ``coef_``; ``decision_function`` gives votes for less votes against, as a share of all. For more than
-    two classes see the table of docs/family.md, which compares the values of ``multi_class``.
+    Training is that of `Perceptron`. The model keeps the rows of its mistakes and predicts from dot products with them,
+    so prediction is much slower than with averaged weights. There is no ``coef_``. ``decision_function`` returns the
+    share of votes for a class minus the share against it; a voter with an activation of exactly 0 abstains.
+
+    Attributes
+    ----------
+    coef_, intercept_ : not available
+        A vote has no single weight vector: reading them raises an AttributeError.
+
+    See Also
+    --------
+    AveragedPerceptron : Faster to predict with, and usually as accurate.
+
+    References
+    ----------
+    Y. Freund and R. E. Schapire (1999). Large margin classification using the perceptron algorithm. Machine Learning
+    37, 277-296.
+
+    H. Daumé III (2017). A Course in Machine Learning (CIML), equation 4.17.
 
     Examples
     --------

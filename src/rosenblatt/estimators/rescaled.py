@@ -1,10 +1,10 @@
-"""The rescaled perceptron as a scikit-learn estimator, for data whose margin is tiny."""
+"""`RescaledPerceptron`: a perceptron for data with a tiny margin."""
 
 from __future__ import annotations
 
 import dataclasses
 import sys
-from typing import Any, Self
+from typing import Self, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,54 +20,69 @@ from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.rescaled import RescaledRun, rescaled_perceptron
 from rosenblatt.theory.search.wolfe import longest_row
 from rosenblatt.theory.separability import dataset_margin, separability
-from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Verdicts
+from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 from rosenblatt.training.options import RandomSource, draw_seed
 from rosenblatt.training.predict import activations, best_classes
-from rosenblatt.training.rows import RowMatrix, VectorLike, encode_labels
+from rosenblatt.training.rows import Matrix, RowMatrix, VectorLike, encode_labels
 
-Verdict = Any  # Separable, Inseparable, Undecided or MarginBracket
+Verdict: TypeAlias = Separable | Inseparable | Undecided | MarginBracket
 
 
 class RescaledPerceptron(ExactClassifier):
-    """The perceptron that hardly minds how small the margin is, and that ends in a verdict.
+    """The rescaled perceptron: it separates data with a tiny margin in few updates, or proves that it cannot.
 
-    A perceptron takes up to (R / margin)^2 updates. This one is stopped after m^2 / 4 of them (m weights), stretches
-    space across the directions in which it was wrong, and starts again, until every row is on its side
-    (``rosenblatt.theory.search.rescaled``). A margin of 1e-8 takes some hundred updates in ten dimensions. Where it
-    finds no separator, `separability` decides: either it has one, which is taken, or it proves that there is none.
-    Then a ``ConvergenceWarning`` says so, and the weights kept are those that left the fewest rows wrong at the end of
-    a phase.
+    The perceptron makes up to (R / margin)^2 updates on rows of length up to R. This variant stops after m^2 / 4
+    updates, for m weights, stretches the space across the directions of its mistakes, and starts again. It stops when
+    every row is classified correctly. A margin of 1e-8 in ten dimensions takes a few hundred updates.
 
-    It is for data that separates, if only just; for noisy data `AveragedPerceptron` predicts better. It keeps a dense
-    copy of the data while it learns. More than two classes: a classifier for each against the rest.
+    If this finds no separator in ``max_rescalings`` rescalings, `separability` decides: it finds a separator or
+    proves that there is none. In the second case a ``ConvergenceWarning`` says so, and the model keeps the weights
+    that misclassified the fewest rows at the end of a phase.
+
+    Use it for separable data with a small margin; on noisy data `AveragedPerceptron` is more accurate. It keeps a dense
+    copy of the data in memory during training. For more than two classes it trains one-vs-rest classifiers.
 
     Parameters
     ----------
-    fit_intercept : bool
+    fit_intercept : bool, default=True
         Whether to learn a bias.
-    max_rescalings : int
-        The most rescalings before `separability` is asked, for each classifier.
-    random_state : int, RandomState, Generator or None
-        Where the order of visits comes from.
-    verbose : int
-        1 prints a line for each phase on standard error.
+    max_rescalings : int, default=100
+        Maximum number of rescalings of each classifier before `separability` decides.
+    random_state : int, RandomState, Generator or None, default=None
+        Source of the visiting orders.
+    verbose : int, default=0
+        With 1, a line for each phase is printed on standard error.
 
     Attributes
     ----------
     coef_, intercept_ : arrays of shape (m, d) and (m,)
-        The weights; m is 1 for two classes, else their number.
-    classes_, n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        Weights and biases; m is 1 for two classes, otherwise the number of classes.
+    classes_ : array of shape (n_classes,)
+        Class labels.
+    n_features_in_ : int
+        Number of features seen in training.
+    feature_names_in_ : array of shape (d,)
+        Feature names, if the training data had names.
     converged_ : bool
-        Whether every classifier has every training row on its side, proved exactly; it implies a training score of 1.
-    verdict_ : Separable, Inseparable or Undecided; a dictionary of them by class where there are more than two
-        What is proved about the data; ``verdict_.check(X, y)`` recomputes it. The upper end of a margin found by this
-        perceptron is rough; `dataset_margin` has the digits. Without an intercept it is a `MarginBracket` of the kind
-        "homogeneous", as hyperplanes through the origin are another question.
+        Whether every classifier separates the training rows, proved exactly. This implies a training score of 1.
+    verdict_ : Separable, Inseparable, Undecided or MarginBracket; a dictionary by class for more than two classes
+        What is proved about the data; ``verdict_.check(X, y)`` verifies it. Its upper bound on the margin may be
+        loose; `dataset_margin` computes a tight one. Without an intercept it is a `MarginBracket` of kind
+        "homogeneous", which is about hyperplanes through the origin.
     n_iter_, n_updates_, n_rescalings_ : int
-        Passes (the most that a classifier made), and updates and rescalings of all classifiers.
+        Largest number of passes of a classifier, and numbers of updates and rescalings of all classifiers.
     seed_ : int
-        What the visiting orders are drawn from.
+        Seed from which the visiting orders are drawn.
+
+    See Also
+    --------
+    Perceptron : Needs no dense copy, but many more updates if the margin is tiny.
+    separability : Decide whether data is linearly separable, with proof.
+
+    References
+    ----------
+    D. Dadush, L. A. Végh and G. Zambelli (2020). Rescaling algorithms for linear conic feasibility. Mathematics of
+    Operations Research 45, 732-754.
 
     Examples
     --------
@@ -90,20 +105,25 @@ class RescaledPerceptron(ExactClassifier):
         self.verbose = verbose
 
     def fit(self, X: MatrixLike, y: VectorLike = None) -> Self:
-        """Learn from the rows of ``X`` and their labels until they are separated, or proved not to be.
+        """Fit the model to labelled rows until it separates them or proves that they are not separable.
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n, d)
-            Numbers that float64 would round are refused.
-        y : array of shape (n,)
-            Labels of any type, at least two different ones.
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Training rows. Numbers that are not exact in float64 raise a ValueError.
+        y : array-like of shape (n,)
+            Labels of any type, from at least two classes.
+
+        Returns
+        -------
+        self : estimator
+            The fitted model.
         """
         refuse_stream(X, "fit", self)
         check_boolean("fit_intercept", self.fit_intercept)
-        given = X = check_exact_matrix(X) if sp.issparse(X) else X  # equal places are added up exactly
+        given = X = check_exact_matrix(X) if sp.issparse(X) else X  # duplicate entries are added exactly
         X, y = validate_pair(self, X, y, reset=True)
-        check_exact_matrix(given)  # the verdict is about the numbers as given
+        check_exact_matrix(given)  # raises an error for rounded numbers: the verdict is about those given
         classes, numbers = encode_labels(y)
         if len(classes) < 2:
             raise ValueError(
@@ -132,21 +152,22 @@ class RescaledPerceptron(ExactClassifier):
 
     def _warn(self, failed: list[_Classifier], n: int) -> None:
         through = "" if self.fit_intercept else " through the origin"
+        two = len(self.classes_) == 2
         names = ", ".join(repr(classifier.label) for classifier in failed)
-        what = f"class {names} from the rest" if len(failed) == 1 else f"any of the classes {names} from the rest"
-        if len(self.classes_) == 2:
-            what = "the two classes"
-        where = "verdict_" if len(self.classes_) == 2 else "verdict_[class]"
+        several = f"any of the classes {names} from the rest"
+        classes = "the two classes" if two else f"class {names} from the rest" if len(failed) == 1 else several
+        where = "verdict_" if two else "verdict_[class]"
         wrong = sum(classifier.wrong for classifier in failed)
-        if all(_is_no(classifier.verdict) for classifier in failed):
-            most = max(len(classifier.verdict.support) for classifier in failed)
+        verdicts = [classifier.verdict for classifier in failed]
+        if all(map(_is_inseparable, verdicts)):
+            most = max(len(verdict.support) for verdict in verdicts)
             proof = "one row" if most == 1 else f"{most:,} rows" if len(failed) == 1 else f"at most {most:,} rows"
-            text = f"no hyperplane{through} separates {what}, as {where} proves with {proof}"
+            text = f"no hyperplane{through} separates {classes}, as {where} proves with {proof}"
         else:
-            text = f"no separator{through} in floating point was found for {what}, and {where} says what is proved"
+            text = f"no separator{through} in floating point was found for {classes}; {where} has what is proved"
         warn_user(
             f"{text}: the weights kept leave {wrong:,} of {n:,} rows on the wrong side; use AveragedPerceptron for "
-            "noisy data, or features that separate it.",
+            "noisy data, or add features that make the classes separable.",
             ConvergenceWarning,
         )
 
@@ -161,7 +182,7 @@ class RescaledPerceptron(ExactClassifier):
 
 
 class _Classifier:
-    """One class against the rest: the run, the weights that came of it, and the verdict."""
+    """A one-vs-rest classifier: its run, weights and verdict."""
 
     w: np.ndarray
     b: float
@@ -169,33 +190,40 @@ class _Classifier:
     wrong: int
     verdict: Verdict
 
-    def __init__(self, model: RescaledPerceptron, X: MatrixLike, positive: np.ndarray, label: Any, seed: int) -> None:
+    def __init__(
+        self, model: RescaledPerceptron, X: MatrixLike, positive: np.ndarray, label: object, seed: int
+    ) -> None:
         self.label = label
         signs = np.where(positive, 1.0, -1.0)
         Z = _examples(X, signs, model.fit_intercept)
-        kept = np.asarray(abs(Z).sum(axis=1)).ravel() > 0  # a row of zeros is on every plane through the origin
+        kept = np.asarray(abs(Z).sum(axis=1)).ravel() > 0  # every hyperplane through the origin contains a zero row
         rows = Z if kept.all() or not kept.any() else Z[kept]
         say = self._say if model.verbose else None
         self.run = rescaled_perceptron(rows, model.max_rescalings, seed=seed, on_phase=say)
-        self._take(self.run.best, model.fit_intercept)
+        v = self.run.best
+        self.w, self.b = (v[:-1], float(v[-1])) if model.fit_intercept else (v, 0.0)
         self.wrong = self.run.wrong + Z.shape[0] - rows.shape[0]
         self.separates = self.wrong == 0
         if self.separates:
-            self.verdict = self._yes(X, signs, model.fit_intercept)
+            self.verdict = self._separated(X, signs, model.fit_intercept)
             return
-        asked = separability if model.fit_intercept else _through_the_origin
-        verdict: Any = asked(X, positive, verbose=model.verbose)
+        verdict: Verdict
+        if model.fit_intercept:
+            verdict = cast(Verdict, separability(X, positive, verbose=model.verbose))
+        else:
+            verdict = dataset_margin(X, positive, kind="homogeneous", verbose=model.verbose)
         self.verdict = dataclasses.replace(verdict, positive=label)
-        if not _is_no(verdict):
+        if not (isinstance(verdict, Inseparable) or _is_inseparable(verdict)):
             w, b = _as_floats(verdict.w, verdict.b)
             if least_score(X, signs, w, b) > 0:
                 self.w, self.b, self.separates = w, b, True
 
-    def _take(self, v: np.ndarray, bias: bool) -> None:
-        self.w, self.b = (v[:-1], float(v[-1])) if bias else (v, 0.0)
+    def _separated(self, X: MatrixLike, signs: np.ndarray, bias: bool) -> Verdict:
+        """Return the verdict of a run that found a separator.
 
-    def _yes(self, X: MatrixLike, signs: np.ndarray, bias: bool) -> Verdict:
-        """Return what the separator and the counts of updates prove."""
+        The separator proves the lower bound on the margin. The upper bound is the length of the average of the rows
+        y x, each weighted by its number of updates.
+        """
         alpha = self.run.alpha / self.run.alpha.sum()
         kind = "geometric" if bias else "homogeneous"
         low, high = margin_of(X, signs, self.w, self.b, kind), margin_upper_bound(X, signs, alpha, kind)
@@ -208,16 +236,12 @@ class _Classifier:
         print(f"{self.label!r}: {rescalings} rescalings, {updates:,} updates, {rows}", file=sys.stderr, flush=True)
 
 
-def _through_the_origin(X: MatrixLike, positive: np.ndarray, verbose: int) -> MarginBracket:
-    return dataset_margin(X, positive, kind="homogeneous", verbose=verbose)
-
-
-def _is_no(verdict: Verdict) -> bool:
-    """Say whether the verdict proves that nothing separates."""
+def _is_inseparable(verdict: Verdict) -> bool:
+    """Return whether the verdict proves that no hyperplane separates the rows."""
     return isinstance(verdict, Inseparable) or (isinstance(verdict, MarginBracket) and verdict.high == -np.inf)
 
 
-def _examples(X: MatrixLike, signs: np.ndarray, bias: bool) -> Any:
+def _examples(X: MatrixLike, signs: np.ndarray, bias: bool) -> Matrix:
     """Return the rows y x, or y (x, 1) with a bias."""
     if sp.issparse(X):
         Z = sp.csr_array(X)
@@ -227,8 +251,8 @@ def _examples(X: MatrixLike, signs: np.ndarray, bias: bool) -> Any:
     return Z * signs[:, None]
 
 
-def _as_floats(w: np.ndarray, b: Any) -> tuple[np.ndarray, float]:
-    """Return (w, b) as floats; whole numbers, however long, are divided by a power of two first."""
+def _as_floats(w: np.ndarray, b: float) -> tuple[np.ndarray, float]:
+    """Return (w, b) as floats; integers of any length are divided by a power of two first."""
     if w.dtype != object:
         return w, float(b)
     shift = max(0, max(int(value).bit_length() for value in (*w.tolist(), int(b))) - 1000)

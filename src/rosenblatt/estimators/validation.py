@@ -1,12 +1,12 @@
-"""What users bring, checked by scikit-learn's rules and in the layout that the engine takes."""
+"""Validation of inputs: scikit-learn's checks, in the memory layout of the engine."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,27 +16,27 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from rosenblatt.blocks import Block, as_file_stream
-from rosenblatt.training.rows import Matrix, VectorLike, check_sparse
+from rosenblatt.training.rows import Labels, Matrix, VectorLike, check_sparse
 
 MatrixLike: TypeAlias = Any
-"""Rows as users bring them: arrays, sparse matrices, data frames, lists of lists, tensors."""
+"""Rows in any supported form: arrays, sparse matrices, data frames, lists of lists, tensors."""
 
-# Arrays of PyTorch as input and output, under scikit-learn's array API dispatch.
+# PyTorch tensors as input and output, under scikit-learn's array API dispatch.
 
 
 def tensor_device(X: MatrixLike) -> str | None:
-    """Return the device of a tensor of PyTorch, None for anything else, or where scikit-learn's dispatch is off.
+    """Return the device of a PyTorch tensor; None for anything else, or if scikit-learn's dispatch is off.
 
     >>> tensor_device([[1.0]])
     """
-    torch = sys.modules.get("torch")  # whoever has a tensor has imported it
+    torch = sys.modules.get("torch")  # a tensor exists only if this is imported
     if torch is None or not isinstance(X, torch.Tensor) or not get_config()["array_api_dispatch"]:
         return None
     return str(X.device)
 
 
-def as_numpy(X: MatrixLike) -> Any:
-    """Return a tensor as an array of NumPy; anything else as it is.
+def as_numpy(X: MatrixLike) -> MatrixLike:
+    """Return a tensor as a NumPy array, and anything else unchanged.
 
     >>> as_numpy([[1.0]])
     [[1.0]]
@@ -44,11 +44,11 @@ def as_numpy(X: MatrixLike) -> Any:
     return X if tensor_device(X) is None else X.detach().cpu().numpy()
 
 
-def like_input(found: Any, X: MatrixLike) -> Any:
-    """Return an array of NumPy as a tensor on the device of ``X``, if that is one; words stay as they are.
+def like_input(found: NDArray[Any], X: MatrixLike) -> MatrixLike:
+    """Return an array as a tensor on the device of ``X`` if ``X`` is a tensor; arrays of strings stay arrays.
 
-    >>> like_input(5, [[1.0]])
-    5
+    >>> like_input(np.array([5]), [[1.0]])
+    array([5])
     """
     device = tensor_device(X)
     if device is None or found.dtype.kind not in "biuf":
@@ -59,22 +59,29 @@ def like_input(found: Any, X: MatrixLike) -> Any:
 _LAYOUT = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "C"}
 
 
-def attach_preparation(model: Any, blocks: Any) -> None:
-    """Give a model what files say of their rows: how they are prepared, and what their features are called.
+class Trained(Protocol):
+    """The attributes of a trained model that validation reads and sets."""
 
-    With it, a saved model reads files by itself, as those of the command do.
+    n_features_in_: int
+
+
+def attach_preparation(model: Trained, blocks: Iterable[object]) -> None:
+    """Set ``preparation_`` and ``feature_names_in_`` of a model that was trained on a stream of files.
+
+    A saved model can then read files in the same way, as the command's models do.
     """
     files = as_file_stream(blocks)
     if files is None:
         return
-    model.preparation_, names = files.preparation, files.feature_names
+    names = files.feature_names
+    vars(model)["preparation_"] = files.preparation
     if names is not None and len(names) == model.n_features_in_ and not all(name.startswith("#") for name in names):
-        model.feature_names_in_ = np.array(names, object)
+        vars(model)["feature_names_in_"] = np.array(names, object)
 
 
 @contextmanager
-def _names_from_files(model: Any) -> Iterator[None]:
-    """Let rows of files come without names to a model that has the names from its files."""
+def _names_from_files(model: object) -> Iterator[None]:
+    """Accept rows without names if the model has its feature names from files."""
     if not hasattr(model, "preparation_"):
         yield
         return
@@ -85,20 +92,20 @@ def _names_from_files(model: Any) -> Iterator[None]:
 
 @contextmanager
 def _advice_on_strings() -> Iterator[None]:
-    """Add what to do to scikit-learn's error about a column of strings."""
+    """Add advice to scikit-learn's error about a column of strings."""
     try:
         yield
     except ValueError as fault:
         if not str(fault).startswith("could not convert string to float"):
             raise
         raise ValueError(
-            f"{fault}. Make numbers of strings first: with OneHotEncoder in a pipeline, or train on the file with "
-            "fit_stream(data.open(...)), which does."
+            f"{fault}. Encode strings as numbers first: with OneHotEncoder in a pipeline, or by training on the file "
+            "with fit_stream(data.open(...))."
         ) from fault
 
 
-def validate_matrix(model: Any, X: MatrixLike, *, reset: bool) -> Matrix:
-    """Return ``X`` as a C-ordered or CSR matrix of float32 or float64; a copy only where its layout asks for one."""
+def validate_matrix(model: object, X: MatrixLike, *, reset: bool) -> Matrix:
+    """Return ``X`` as a C-ordered or CSR matrix of float32 or float64, copied only if it has another layout or type."""
     X = as_numpy(X)
     _check_structure(X)
     with _names_from_files(model), _advice_on_strings():
@@ -106,20 +113,20 @@ def validate_matrix(model: Any, X: MatrixLike, *, reset: bool) -> Matrix:
 
 
 def validate_pair(
-    model: Any, X: MatrixLike, y: VectorLike, *, reset: bool, finite: bool = True
-) -> tuple[Matrix, NDArray[Any]]:
-    """Return ``X`` as ``validate_matrix`` does, and the labels; unless ``finite``, NaN in ``X`` is looked for later."""
+    model: object, X: MatrixLike, y: VectorLike, *, reset: bool, finite: bool = True
+) -> tuple[Matrix, Labels]:
+    """Return ``X`` as ``validate_matrix`` does, and the labels; ``finite=False`` leaves the check for NaN to later."""
     X, y = as_numpy(X), as_numpy(y)
     _check_structure(X)
     with _names_from_files(model), _advice_on_strings():
         X, y = validate_data(model, X, y, reset=reset, ensure_all_finite=finite, **_LAYOUT)
-    if y.dtype.kind not in "biuUS":  # integers and words are classes; asking would sort them
+    if y.dtype.kind not in "biuUS":  # integers and strings are classes; the check would sort them
         _check_classes(y)
     return _aligned(X), y
 
 
-def _check_classes(y: NDArray[Any]) -> None:
-    """Raise a ValueError for labels that are no classes."""
+def _check_classes(y: Labels) -> None:
+    """Raise a ValueError for labels that are not classes."""
     try:
         check_classification_targets(y)
     except ValueError as fault:
@@ -127,8 +134,8 @@ def _check_classes(y: NDArray[Any]) -> None:
             raise
         value = float(y[y != np.trunc(y)][0])
         raise ValueError(
-            f"Unknown label type: expected classes, got numbers such as {value:g}, as for a regression: make classes "
-            "of them first, for instance y > a limit, or use a regressor."
+            f"Unknown label type: expected classes, got numbers such as {value:g}, as for a regression: convert them "
+            "to classes first, for instance y > threshold, or use a regressor."
         ) from fault
 
 
@@ -142,13 +149,13 @@ def _aligned(X: MatrixLike) -> Matrix:
     return X if sp.issparse(X) else np.require(np.asarray(X), requirements=["C", "A"])
 
 
-def block_validator(model: Any, reset: bool) -> Callable[[Block], tuple[Matrix, NDArray[Any]]]:
-    """Return what checks the blocks of a stream; the first sets the features of ``model`` if ``reset``."""
+def block_validator(model: Trained, reset: bool) -> Callable[[Block], tuple[Matrix, Labels]]:
+    """Return a function that validates the blocks of a stream; with ``reset`` the first one sets the features."""
     if reset:
         for name in ("n_features_in_", "feature_names_in_"):
             vars(model).pop(name, None)
 
-    def validate(block: Block) -> tuple[Matrix, NDArray[Any]]:
+    def validate(block: Block) -> tuple[Matrix, Labels]:
         X, y = block.X, block.y
         known = getattr(model, "n_features_in_", None)
         if sp.issparse(X) and known is not None and X.shape[1] > known:

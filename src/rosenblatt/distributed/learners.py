@@ -186,7 +186,7 @@ class ClusterLearner(BasePerceptron):
                     on_loaded(shards.facts)
                 if seeds is not None:
                     return self._fit_seeds(shards, seeds)
-                observers = [] if on_pass is None else [Callback(self._caller(on_pass))]
+                observers = [] if on_pass is None else [Callback(self._callback(on_pass))]
                 if checkpoints is not None:
                     checkpoints.feature_names = lambda: shards.names
                 self._note_features(shards)

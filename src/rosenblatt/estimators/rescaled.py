@@ -20,12 +20,12 @@ from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.rescaled import RescaledRun, rescaled_perceptron
 from rosenblatt.theory.search.wolfe import longest_row
 from rosenblatt.theory.separability import dataset_margin, separability
-from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
+from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, UndecidedSeparability, Verdicts
 from rosenblatt.training.options import RandomSource, draw_seed
 from rosenblatt.training.predict import activations, best_classes
 from rosenblatt.training.rows import Matrix, RowMatrix, VectorLike, encode_labels
 
-Verdict: TypeAlias = Separable | Inseparable | Undecided | MarginBracket
+Verdict: TypeAlias = Separable | Inseparable | UndecidedSeparability | MarginBracket
 
 
 class RescaledPerceptron(ExactClassifier):

@@ -53,7 +53,7 @@ def error_message(state: LabState) -> dict[str, Any]:
                 if len(held):
                     test[hypothesis].append(float(wrong[len(y) :].mean()))
 
-        model._fit(X, y, observers=[Callback(model._caller(score))])
+        model._fit(X, y, observers=[Callback(model._callback(score))])
     return {"passes": sorted(scored), "train": train, "test": test if len(held) else None, "why": ""}
 
 

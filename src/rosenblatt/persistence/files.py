@@ -269,8 +269,9 @@ def rescaled_from_plain(
     model.__dict__.update({f"{name}_": value for name, value in found.items()})
     if not model.coef_.shape[1]:
         raise ValueError("there are no weights.")
-    model.verdict_ = (Verdicts if several else Certificate).from_json(text, max_rows=max_rows)
-    verdicts = model.verdict_ if isinstance(model.verdict_, Verdicts) else {labels[1]: model.verdict_}
+    verdict: Any = (Verdicts if several else Certificate).from_json(text, max_rows=max_rows)
+    model.verdict_ = verdict
+    verdicts = verdict if isinstance(verdict, Verdicts) else {labels[1]: verdict}
     kinds = (Separable, Inseparable, UndecidedSeparability, MarginBracket)
     if list(verdicts) != (labels if several else labels[1:]) or any(
         not isinstance(verdict, kinds) or verdict.positive != label for label, verdict in verdicts.items()

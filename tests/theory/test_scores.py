@@ -74,12 +74,12 @@ def test_the_sharper_look_holds_the_exact_score():
     for far in (1.0, 1e10):
         X, w = tied(rng, 300, 6, far)
         signs, rows = random_signs(rng, 300), np.arange(5, 300)
-        low, high = scores._sharp_scores(X, signs, rows, w, 0.25)
+        low, high = scores._compensated_scores(X, signs, rows, w, 0.25)
         for i, a, b in zip(rows.tolist(), low.tolist(), high.tolist(), strict=True):
             assert Fraction(a) <= naive_least_score(X[[i]], signs[[i]], w.tolist(), 0.25) <= Fraction(b)
         assert np.max(high - low) < 1e-13 * far**0.5  # not so wide that it says nothing
         X[0, 0] = 1e-200
-        assert np.isnan(scores._sharp_scores(X, signs, np.array([0]), w, 0.25)[0]).all()
+        assert np.isnan(scores._compensated_scores(X, signs, np.array([0]), w, 0.25)[0]).all()
 
 
 def test_equal_rows_by_the_hundred():

@@ -1,13 +1,18 @@
-"""Enclosures: proof that exact positive weights exist under which rows add up to zero, near given floats.
+"""Enclosures: proof that exact positive weights exist, near given floats, under which rows sum to zero.
 
-Weights that no float can hold are not written down. Instead some rows, the basis, are named: as many as there are
-independent columns on the support. The other weights are taken exactly as stored; those of the basis are then the
-solution of a square system, which Krawczyk's test encloses as in Rump's INTLAB: ``|I - R B| < 1`` for an approximate
-inverse R.
+The exact weights are rational numbers too long to write down. So a certificate names some rows, the basis, as many as
+there are independent columns on the support. The weights of the other rows are exact as stored. Those of the basis are
+then the solution of a square linear system, and Krawczyk's test, as in Rump's INTLAB, encloses it:
 
-Columns may be zero on the support, or depend on others, exactly or up to rounding. So steps of elimination come first:
-a column is replaced by a multiple of it less multiples of others. That is done exactly, and changes nothing about the
-question, because every step can be undone.
+- Let Z be the rows on the support, B the square matrix of the basis rows (transposed), R an approximate inverse of B.
+- If q = |I - R B|_inf < 1, then B is nonsingular, since R B = I - E with |E| < 1 is invertible by the Neumann series.
+- The residual of ``alpha`` is r = Z' alpha. The basis weights must change by d with B d = -r, so R B d = -R r and
+  d = -R r + E d. Hence |d|_inf <= |R r|_inf / (1 - q), and componentwise |d| <= |R| |r| + q |d|_inf.
+- If this bound is below ``alpha`` in every basis row, the exact weights are positive.
+
+Columns may be zero on the support, or depend on others, exactly or up to rounding; B would be singular. So steps of
+elimination come first: a column is replaced by a multiple of it minus multiples of others. They are done in integers,
+and keep the set of weights with Z' alpha = 0, because every step can be undone.
 """
 
 from __future__ import annotations
@@ -25,13 +30,13 @@ from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.exact import as_integers, linear_combination, product_with_integers, proportional_floats
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, as_float
 
-NEARNESS = 1e-6  # how far exact weights may be from those that are given, as a share of the largest
-MOST_FACTORS = 32  # of all steps, a column
-MOST_BITS = 1 << 12  # of a factor in a step, and of a number in a column
+NEARNESS = 1e-6  # the largest distance of the exact weights from the given ones, as a share of the largest weight
+MOST_FACTORS = 32  # factors in all steps together, for each column
+MOST_BITS = 1 << 12  # bits of a factor in a step, and of an entry of a column after it
 
 
 class ColumnStep(NamedTuple):
-    """Replace column ``column`` by ``times`` that column less ``factors`` times other ``columns``; all integers."""
+    """Replace ``column`` by ``times`` itself minus ``factors`` times other ``columns``; all numbers are integers."""
 
     column: int
     times: int
@@ -39,7 +44,7 @@ class ColumnStep(NamedTuple):
     factors: tuple[int, ...]
 
     def is_sound(self, width: int) -> bool:
-        """Return whether the step can be undone, and is about columns that a matrix of this width has."""
+        """Return whether the step can be undone and refers to columns of a matrix of this width."""
         used = {self.column, *self.columns}
         return (
             self.times != 0
@@ -52,13 +57,13 @@ class ColumnStep(NamedTuple):
 
 @dataclass(frozen=True)
 class Basis:
-    """What an enclosure needs besides the weights: basis rows, as places in the support, and steps of elimination."""
+    """The data of an enclosure besides the weights: basis rows, as positions in the support, and column steps."""
 
     rows: tuple[int, ...]
     steps: tuple[ColumnStep, ...] = ()
 
     def is_sound(self, height: int, width: int) -> bool:
-        """Return whether rows and steps are about a matrix of this shape, and no more than a proof needs."""
+        """Return whether rows and steps refer to a matrix of this shape and are no more than a proof needs."""
         return (
             len(set(self.rows)) == len(self.rows)
             and all(0 <= row < height for row in self.rows)
@@ -70,14 +75,12 @@ class Basis:
 def encloses_zero_combination(
     X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool, basis: Basis | None = None
 ) -> bool:
-    """Return whether exact positive weights near ``alpha`` are proved to exist under which the rows z add up to zero.
+    """Return whether exact positive weights near ``alpha``, under which the rows z sum to zero, are proved to exist.
 
-    After the steps, the columns that are not zero on the support must be as many as basis rows; B is the square
-    matrix of these. With an approximate inverse R, ``q = |I - R B| < 1`` proves that B can be inverted, and then the
-    exact weights of the basis lie within ``|R| |Z' alpha| / (1 - q)`` of ``alpha``. All rounding is counted. They must
-    be positive, and no further from ``alpha`` than a millionth of the largest weight.
+    After the steps, as many columns as basis rows must be nonzero on the support; they form the square matrix B. The
+    exact weights must be positive and within a millionth of the largest weight of ``alpha``. All rounding is bounded.
 
-    Without a ``basis`` there are no steps, and every row is in it but the one of largest weight.
+    Without a ``basis`` there are no steps, and the basis is every row except that of largest weight.
     """
     if len(rows) == 0 or not (alpha > 0).all():
         return False
@@ -95,82 +98,92 @@ def encloses_zero_combination(
 def _support_rows(
     X: Matrix, signs: Signs, rows: NDArray[np.intp], bias: bool, steps: Sequence[ColumnStep]
 ) -> tuple[Floats, list[ColumnStep]]:
-    """Return the rows z without columns that are zero on them, and the steps, about the columns that are left."""
+    """Return the rows z without columns that are zero on them, and the steps with columns numbered accordingly."""
     part = X[rows]
     used = np.unique(part.indices) if sp.issparse(part) else np.flatnonzero(part.any(axis=0))
     named = [j for step in steps for j in (step.column, *step.columns) if j < X.shape[1]]
     used = np.union1d(used, np.array(named, dtype=np.intp)).astype(np.intp)
     Z = (part[:, used].toarray() if sp.issparse(part) else part[:, used]) * signs[rows][:, None]
-    place = {j: k for k, j in enumerate([*used.tolist(), X.shape[1]])}
-    moved = [step._replace(column=place[step.column], columns=tuple(place[j] for j in step.columns)) for step in steps]
-    return (np.column_stack([Z, signs[rows]]) if bias else Z), moved
+    number = {j: k for k, j in enumerate([*used.tolist(), X.shape[1]])}
+    renumbered = [
+        step._replace(column=number[step.column], columns=tuple(number[j] for j in step.columns)) for step in steps
+    ]
+    return (np.column_stack([Z, signs[rows]]) if bias else Z), renumbered
 
 
-def _basis_is_positive(A: _Columns, alpha: Floats, places: NDArray[np.intp]) -> bool:
-    size = len(places)
-    B = A.near[places].T
+def _basis_is_positive(A: _Columns, alpha: Floats, basis: NDArray[np.intp]) -> bool:
+    """Return whether Krawczyk's test proves that the exact weights of the ``basis`` rows are positive and near."""
+    size = len(basis)
+    B = A.near[basis].T
     try:
         R = np.linalg.inv(B)
     except np.linalg.LinAlgError:
         return False
+    # |fl(I - R B) - (I - R B)| <= g |R| |B| with g = gamma_(size + 4) (Higham 3.1). A.rounding is the error of replaced
+    # columns, and ``lost`` bounds underflow. The factors 1.01 cover the rounding of the bounds themselves.
     g = (size + 4) * HALF_ULP * 1.01
     with np.errstate(all="ignore"):
-        spread = np.abs(R) @ (np.abs(B) + TINY)
+        magnitude = np.abs(R) @ (np.abs(B) + TINY)
         lost = TINY * (1.0 + size * np.abs(R).sum(axis=1))
-        off = np.abs(np.eye(size) - R @ B) + (g + A.rounding) * spread + lost[:, None]
+        off = np.abs(np.eye(size) - R @ B) + (g + A.rounding) * magnitude + lost[:, None]
         q = float(np.max(np.sum(off, axis=1))) * 1.01
-        if not q < 0.5:
+        if not q < 0.5:  # q < 1 is enough for the proof; below 0.5 the factor q / (1 - q) of the error is below 1
             return False
-        vanished = TINY * (len(alpha) + float(np.sum(alpha)))  # where columns were scaled
-        for residual in (A.residual_bound, A.exact_residual):
-            delta = np.abs(R) @ (residual(alpha) + vanished) * 1.01
+        underflow = TINY * (len(alpha) + float(np.sum(alpha)))  # of columns that were scaled
+        for residual in (A.residual_bound, A.exact_residual):  # the cheap bound first; exact sums where it is too wide
+            # delta = |R| |r|, and then |R| |r| + q |d|_inf with |d|_inf <= max(delta) / (1 - q)
+            delta = np.abs(R) @ (residual(alpha) + underflow) * 1.01
             delta = delta + TINY + 1.01 * q / (1 - q) * np.max(delta)
-            if (alpha[places] > delta).all() and np.max(delta) <= NEARNESS * np.max(alpha):
+            if (alpha[basis] > delta).all() and np.max(delta) <= NEARNESS * np.max(alpha):
                 return True
     return False
 
 
 class _Columns:
-    """The columns that are left after the steps: as floats scaled by powers of two, and exactly where they differ."""
+    """The nonzero columns after the steps.
+
+    ``near`` are floats, scaled by powers of two. ``exact`` has the integers of the replaced columns, which ``near``
+    rounds. The scale of a column is that of an equation, so it changes no solution.
+    """
 
     def __init__(self, near: Floats, exact: dict[int, Numbers]) -> None:
         self.near, self.exact, self.shape = near, exact, near.shape
         self.rounding = 2 * HALF_ULP if exact else 0.0
 
     def residual_bound(self, alpha: Floats) -> Floats:
-        """Return a bound of ``|A' alpha|`` by floats alone."""
+        """Return a bound on ``|A' alpha|`` computed in floats."""
         g = (len(alpha) + 6) * HALF_ULP * 1.01 + self.rounding
         return np.abs(alpha @ self.near) + 1.01 * g * (alpha @ np.abs(self.near))
 
     def exact_residual(self, alpha: Floats) -> Floats:
-        """Return ``|A' alpha|`` rounded up, from exact sums."""
-        whole, place = as_integers(alpha)
-        sums, more = product_with_integers(self.near.T, whole)
-        values = [Fraction(abs(total), 1 << -(place + more)) for total in sums]
+        """Return ``|A' alpha|`` from exact sums, rounded up."""
+        weights, exponent = as_integers(alpha)
+        sums, more = product_with_integers(self.near.T, weights)
+        values = [Fraction(abs(total), 1 << -(exponent + more)) for total in sums]
         for j, column in self.exact.items():
             bits = max(abs(value) for value in column).bit_length()
-            values[j] = Fraction(abs(int(column @ whole)), 1 << (bits - place))
+            values[j] = Fraction(abs(int(column @ weights)), 1 << (bits - exponent))
         return np.nextafter(np.array([as_float(value) for value in values]), np.inf)
 
 
 def _reduced(Z: Floats, steps: Sequence[ColumnStep]) -> _Columns | None:
-    """Return the columns that are not zero once the steps are made; None where their numbers become too long."""
-    whole: dict[int, tuple[Numbers, int]] = {}  # exact columns as integers, in units of 2**place
+    """Return the nonzero columns after the steps, or None if their entries become too long."""
+    replaced: dict[int, tuple[Numbers, int]] = {}  # integers, in units of 2**exponent
 
     def exact_column(j: int) -> tuple[Numbers, int]:
-        return whole[j] if j in whole else as_integers(Z[:, j])
+        return replaced[j] if j in replaced else as_integers(Z[:, j])
 
-    for step in steps:
+    for step in steps:  # invariant: exact_column(j) is column j after the steps so far
         parts = [(step.times, *exact_column(step.column))]
         parts += [(-factor, *exact_column(j)) for j, factor in zip(step.columns, step.factors, strict=True)]
-        whole[step.column] = linear_combination(parts)
-        if max((abs(value) for value in whole[step.column][0]), default=0).bit_length() > MOST_BITS:
+        replaced[step.column] = linear_combination(parts)
+        if max((abs(value) for value in replaced[step.column][0]), default=0).bit_length() > MOST_BITS:
             return None
     near: list[Floats] = []
     exact = {}
     for j in range(Z.shape[1]):
-        if j in whole:
-            column, _ = whole[j]
+        if j in replaced:
+            column, _ = replaced[j]
             if not column.any():
                 continue
             floats = np.array(proportional_floats(column.tolist()))

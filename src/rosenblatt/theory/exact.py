@@ -1,7 +1,7 @@
-"""Exact arithmetic: sums and products of rows in integers, directed rounding, elimination, Farkas's alternative.
+"""Exact arithmetic: sums and products of rows in integers, directed rounding, Bareiss's elimination, Farkas's lemma.
 
-Nothing is rounded unless its name says so, so that the answers are facts about the numbers as stored and are the same
-on every machine. Rows stand for z = y (x, 1), or z = y x where there is no bias.
+Nothing is rounded unless the name of a function says so. So results are facts about the numbers as stored, and are the
+same on every machine. A row is z = y (x, 1), or z = y x without a bias.
 """
 
 from __future__ import annotations
@@ -21,51 +21,51 @@ from numpy.typing import NDArray
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, as_float, entries
 
 BLOCK_BYTES = 1 << 26
-MOST_STALLED = 21  # steps of the simplex method without progress
-_FIRST_BITS = 1 << 11  # floats, and what is tiny beside them, go down to 2**-1074
+MOST_STALLED = 21  # degenerate pivots of the simplex method before Bland's rule
+_LEADING_BITS = 1 << 11  # enough to compare with floats, which go down to 2**-1074
 
 
 def squared_length(w: Numbers, b: float = 0.0) -> Fraction:
-    """Return the sum of the squares of all of w, and of b, exactly."""
+    """Return |w|^2 + b^2 exactly."""
     if w.dtype == object:
-        whole, unit = in_common_units(w.tolist())
-        square = sum(value * value for value in whole) * unit * unit
+        multiples, unit = in_common_units(w.tolist())
+        square = sum(value * value for value in multiples) * unit * unit
     else:
-        integers, place = as_integers(w[w != 0])
-        square = Fraction(int(integers @ integers), 1 << -2 * place)
+        integers, exponent = as_integers(w[w != 0])
+        square = Fraction(int(integers @ integers), 1 << -2 * exponent)
     return square + Fraction(b) ** 2
 
 
 def squared_mean_length(X: Matrix, signs: Signs, alpha: Floats, bias: bool) -> Fraction:
     """Return the squared length of the mean of the rows z with the weights ``alpha``, exactly.
 
-    No separator has a margin above that length: every row of z lies at least as far along it as the margin, so
-    the mean does.
+    No separator has a margin above that length: if u . z >= margin for every row and |u| = 1, the mean m has
+    |m| >= u . m >= margin.
     """
     rows = np.flatnonzero(alpha)
     weights, _ = as_integers(alpha[rows])
     signed = np.where(signs[rows] > 0, weights, -weights)
-    sums, place = product_with_integers(X[rows].T, signed)
-    square = sum(value * value for value in sums) + (int(bias) * signed.sum() << -place) ** 2
-    return Fraction(square, weights.sum() ** 2 << -2 * place)
+    sums, exponent = product_with_integers(X[rows].T, signed)
+    square = sum(value * value for value in sums) + (int(bias) * signed.sum() << -exponent) ** 2
+    return Fraction(square, weights.sum() ** 2 << -2 * exponent)
 
 
 def squared_half_distance(X: Matrix, signs: Signs, alpha: Floats) -> Fraction | None:
-    """Return the squared half of the distance between the means of the two classes weighted by ``alpha``, exactly.
+    """Return the square of half the distance between the weighted means of the two classes, exactly.
 
-    No separator, with any bias, has a margin above that half. None where a class has no weight.
+    No separator has a margin above that half, whatever its bias. None is returned if a class has no weight.
     """
     rows = np.flatnonzero(alpha)
     (weights, _), positive = as_integers(alpha[rows]), signs[rows] > 0
     plus, minus = weights[positive].sum(), weights[~positive].sum()
     if plus == 0 or minus == 0:
         return None
-    gap, place = product_with_integers(X[rows].T, np.where(positive, weights * minus, -weights * plus))
-    return Fraction(sum(value * value for value in gap), (2 * plus * minus) ** 2 << -2 * place)
+    gap, exponent = product_with_integers(X[rows].T, np.where(positive, weights * minus, -weights * plus))
+    return Fraction(sum(value * value for value in gap), (2 * plus * minus) ** 2 << -2 * exponent)
 
 
 def sums_to_zero(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Sequence[int], bias: bool) -> bool:
-    """Return whether the rows z with these integer weights, all positive, add up to exactly zero."""
+    """Return whether the weights are positive and the rows z times these integers sum to exactly zero."""
     if len(weights) != len(rows) or len(rows) == 0 or min(weights) <= 0:
         return False
     signed = [int(sign) * weight for sign, weight in zip(signs[rows].tolist(), weights, strict=True)]
@@ -75,14 +75,14 @@ def sums_to_zero(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Seque
 
 
 def are_proportional(alpha: Floats, weights: Sequence[int], of: Fraction, tiny: Fraction) -> bool:
-    """Return whether ``alpha`` are the shares of the weights in a total ``of``, to a billionth or a ``tiny`` part.
+    """Return whether ``alpha`` is ``of`` times weights / sum(weights), to a relative 1e-9 or an absolute ``tiny``.
 
-    Of long weights the first digits are looked at: what the others say is far below ``tiny``.
+    Only the leading bits of long weights are compared; the others change far less than ``tiny``.
     """
     total = sum(weights)
     if len(weights) != len(alpha) or total <= 0:
         return False
-    dropped = max(0, total.bit_length() - _FIRST_BITS)
+    dropped = max(0, total.bit_length() - _LEADING_BITS)
     total >>= dropped
     return all(
         abs(Fraction(share) * total - (weight >> dropped) * of) <= (weight >> dropped) * of / 10**9 + total * tiny
@@ -90,38 +90,38 @@ def are_proportional(alpha: Floats, weights: Sequence[int], of: Fraction, tiny: 
     )
 
 
-def product_with_integers(M: Matrix, whole: Sequence[int] | Numbers) -> tuple[Numbers, int]:
-    """Return M times integers, exactly, in units of 2**place, and that place, which is not above 0."""
-    M, numbers = sp.csr_array(M) if sp.issparse(M) else M, np.array(whole, dtype=object)
-    place = min(0, int(np.min(lowest_exponents(entries(M).reshape(-1, 1)))))
+def product_with_integers(M: Matrix, integers: Sequence[int] | Numbers) -> tuple[Numbers, int]:
+    """Return the exact product of ``M`` and integers: integers in units of 2**exponent, and that exponent <= 0."""
+    M, numbers = sp.csr_array(M) if sp.issparse(M) else M, np.array(integers, dtype=object)
+    exponent = min(0, int(np.min(lowest_exponents(entries(M).reshape(-1, 1)))))
     sums = np.zeros(M.shape[0], dtype=object)
-    step = max(1, BLOCK_BYTES // ((256 + largest_bytes(whole)) * max(1, M.shape[1])))
+    step = max(1, BLOCK_BYTES // ((256 + largest_bytes(integers)) * max(1, M.shape[1])))
     for start in range(0, M.shape[0] if M.shape[1] else 0, step):
         part = M[start : start + step]
         if sp.issparse(part):
             filled = np.flatnonzero(np.diff(part.indptr))
             if len(filled):
-                products = to_integers(part.data, place) * numbers[part.indices]
+                products = to_integers(part.data, exponent) * numbers[part.indices]
                 sums[start + filled] = np.add.reduceat(products, part.indptr[filled])
         else:
-            sums[start : start + step] = to_integers(part, place) @ numbers
-    return sums, place
+            sums[start : start + step] = to_integers(part, exponent) @ numbers
+    return sums, exponent
 
 
 def linear_combination(parts: Sequence[tuple[int, Numbers, int]]) -> tuple[Numbers, int]:
-    """Return the sum of integer factors times columns, exactly, and its place; each column is in units of 2**place."""
-    lowest = min(place for _, _, place in parts)
+    """Return the exact sum of factors times columns of integers, and its exponent, from (factor, column, exponent)."""
+    lowest = min(exponent for _, _, exponent in parts)
     total = np.zeros(len(parts[0][1]), dtype=object)
-    for factor, column, place in parts:
-        total = total + column * (factor << (place - lowest))
+    for factor, column, exponent in parts:
+        total = total + column * (factor << (exponent - lowest))
     return total, lowest
 
 
 def as_integers(values: Floats) -> tuple[Numbers, int]:
-    """Return the numbers as integers in units of 2**place, and that place, which is not above 0."""
+    """Return floats as integers in units of 2**exponent, and exponent <= 0."""
     odd, exponents = _odd_parts(values)
-    place = int(np.min(exponents, where=odd != 0, initial=0))
-    return _shifted(odd, exponents - place), place
+    exponent = int(np.min(exponents, where=odd != 0, initial=0))
+    return _shifted(odd, exponents - exponent), exponent
 
 
 def lowest_exponents(X: Floats) -> NDArray[np.int64]:
@@ -144,7 +144,7 @@ def to_integers(X: Floats, exponents: int | NDArray[np.int64]) -> Numbers:
 
 
 def _shifted(odd: NDArray[np.int64], shifts: NDArray[np.int64]) -> Numbers:
-    """Return integers of at most 53 bits, shifted to the left."""
+    """Return integers of at most 53 bits shifted to the left, as Python integers."""
     shifts = np.where(odd == 0, 0, shifts)
     if np.max(shifts, initial=0) <= 9:
         return (odd << shifts).astype(object)
@@ -152,31 +152,32 @@ def _shifted(odd: NDArray[np.int64], shifts: NDArray[np.int64]) -> Numbers:
 
 
 def _odd_parts(X: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return odd integers (or 0) and exponents, so that X is the integers times 2**exponents."""
+    """Return odd integers (or 0) and exponents such that X equals the integers times 2**exponents."""
     parts, exponents = np.frexp(X)
-    whole = (parts * 2.0**53).astype(np.int64)
-    zeros = np.frexp((whole & -whole).astype(np.float64))[1].astype(np.int64) - 1
-    zeros = np.where(whole == 0, 0, zeros)
-    return whole >> zeros, exponents.astype(np.int64) - 53 + zeros
+    significands = (parts * 2.0**53).astype(np.int64)
+    # m & -m is the lowest set bit of m, a power of two, so its float exponent counts the trailing zeros
+    zeros = np.frexp((significands & -significands).astype(np.float64))[1].astype(np.int64) - 1
+    zeros = np.where(significands == 0, 0, zeros)
+    return significands >> zeros, exponents.astype(np.int64) - 53 + zeros
 
 
-def largest_bytes(whole: Iterable[int]) -> int:
-    """Return about how many bytes the longest of some integers takes."""
-    return max((value.bit_length() for value in whole), default=0) // 8
+def largest_bytes(integers: Iterable[int]) -> int:
+    """Return about the number of bytes of the longest integer."""
+    return max((value.bit_length() for value in integers), default=0) // 8
 
 
 def in_common_units(values: Sequence[float]) -> tuple[list[int], Fraction]:
-    """Return integers and the unit that they count, so that each value is exactly its number of units."""
+    """Return integers and a unit such that each value is exactly its integer times the unit."""
     ratios = [value.as_integer_ratio() for value in values]
     scale = max((below for _, below in ratios), default=1)
     return [above * (scale // below) for above, below in ratios], Fraction(1, scale)
 
 
-# Integers in place of fractions, where only proportions matter.
+# Integers in place of fractions, if only proportions matter.
 
 
 def proportional_integers(values: Iterable[float | Fraction]) -> list[int]:
-    """Return the integers without a common factor that are in proportion to the values, exactly.
+    """Return integers without a common factor that are exactly proportional to the values.
 
     >>> proportional_integers([0.5, Fraction(-1, 3), 1])
     [3, -2, 6]
@@ -187,45 +188,47 @@ def proportional_integers(values: Iterable[float | Fraction]) -> list[int]:
 
 
 def primitive(values: Any) -> Numbers:
-    """Return integers divided by their greatest common factor.
+    """Return integers divided by their greatest common divisor.
 
     >>> primitive([4, -6, 0]).tolist()
     [2, -3, 0]
     """
-    whole = [int(value) for value in values]
-    common = math.gcd(*whole) or 1
-    return np.array([value // common for value in whole], dtype=object)
+    integers = [int(value) for value in values]
+    common = math.gcd(*integers) or 1
+    return np.array([value // common for value in integers], dtype=object)
 
 
 def proportional(values: list[float | Fraction]) -> NDArray[Any]:
-    """Return floats as they are; where there are fractions, integers in proportion to them."""
+    """Return an array of the floats; if there are fractions, integers proportional to all values instead."""
     if not any(isinstance(value, Fraction) for value in values):
         return np.array(values)
     return np.array(proportional_integers(values), dtype=object)
 
 
 def are_finite(values: Iterable[float | Fraction]) -> bool:
-    """Return whether all numbers are finite, as integers and fractions of any size are."""
+    """Return whether all numbers are finite; integers and fractions of any size are."""
     return all(isinstance(value, Rational) or math.isfinite(value) for value in values)
 
 
 def proportional_floats(v: Sequence[int]) -> list[float]:
-    """Return floats in proportion to the integers, but for one rounding each; the largest lies between 1/2 and 1.
+    """Return floats proportional to the integers, each rounded once; the largest lies between 1/2 and 1.
 
     >>> proportional_floats([3, -2, 6])
     [0.375, -0.25, 0.75]
     """
     unit = 1 << max(abs(value) for value in v).bit_length()
-    return [value / unit for value in v]  # rounded once, whatever their size
+    return [value / unit for value in v]  # Python rounds the quotient of two integers once, whatever their size
 
 
 # Elimination.
 
 
 def bareiss(rows: Sequence[Sequence[int]] | Numbers) -> tuple[Numbers, list[int]]:
-    """Return a matrix of integers in echelon form, and the columns of the pivots, one for each of its rows.
+    """Return an echelon form of a matrix of integers, and its pivot columns, one for each nonzero row.
 
-    By Bareiss's elimination without fractions: entries stay minors of the matrix, so that every division is exact.
+    Fraction-free Gaussian elimination (E. H. Bareiss 1968). Invariant: after r pivots, every entry below row r is the
+    determinant of the (r + 1) x (r + 1) submatrix of the pivot rows and columns and its own row and column. So the
+    division by the previous pivot is exact (Sylvester's identity), and by Hadamard's bound entries do not explode.
     """
     M = np.array(rows, dtype=object)
     pivots: list[int] = []
@@ -238,6 +241,7 @@ def bareiss(rows: Sequence[Sequence[int]] | Numbers) -> tuple[Numbers, list[int]
         if below[0]:
             M[[r, r + below[0]]] = M[[r + below[0], r]]
         line, pivot = M[r, j + 1 :], M[r, j]
+        # M_ik <- (M_rj M_ik - M_ij M_rk) / previous pivot
         M[r + 1 :, j + 1 :] = (M[r + 1 :, j + 1 :] * pivot - np.multiply.outer(M[r + 1 :, j], line)) // last
         M[r + 1 :, j] = 0
         pivots.append(j)
@@ -246,9 +250,10 @@ def bareiss(rows: Sequence[Sequence[int]] | Numbers) -> tuple[Numbers, list[int]
 
 
 def back_substitute(M: Numbers, pivots: list[int], j: int) -> tuple[list[int], int]:
-    """Return how column j is made of the pivots' columns: integers, one for each, over their determinant.
+    """Return column j as a combination of the pivot columns: integer numerators, and their common denominator.
 
-    ``M`` and ``pivots`` are those of `bareiss`.
+    ``M`` and ``pivots`` are from `bareiss`. The denominator is the last pivot, the determinant of the pivot columns, so
+    by Cramer's rule the numerators are integers and every division is exact.
     """
     determinant = M[len(pivots) - 1, pivots[-1]] if pivots else 1
     found = [0] * len(pivots)
@@ -259,7 +264,7 @@ def back_substitute(M: Numbers, pivots: list[int], j: int) -> tuple[list[int], i
 
 
 def null_space(rows: Sequence[Sequence[float | Fraction]]) -> list[list[int]]:
-    """Return integers d that span the solutions of ``row . d = 0`` for every row.
+    """Return a basis of the vectors d with ``row . d = 0`` for every row, in integers.
 
     >>> null_space([[1, 2, 0.0]])
     [[-2, 1, 0], [0, 0, 1]]
@@ -277,23 +282,23 @@ def null_space(rows: Sequence[Sequence[float | Fraction]]) -> list[list[int]]:
     return spanning
 
 
-# Exact numbers rounded to floats, up or down for certain.
+# Directed rounding: exact numbers to floats, provably up or down.
 
 
 def round_root(square: Fraction, up: bool | None, over: Fraction = Fraction(1)) -> float:
-    """Return the root of ``square / over``: rounded ``up`` or down for certain, to the nearest where ``up`` is None.
+    """Return the square root of ``square / over``, rounded up or down, or to nearest if ``up`` is None.
 
     >>> round_root(Fraction(1, 25), up=None), round_root(Fraction(1), up=False, over=Fraction(25))
     (0.2, 0.19999999999999998)
     """
     if square <= 0:
         return 0.0
-    above, below = square.numerator * over.denominator, square.denominator * over.numerator  # never reduced: it is slow
+    above, below = square.numerator * over.denominator, square.denominator * over.numerator  # not reduced: gcd is slow
     shift = (above.bit_length() - below.bit_length()) // 2
     root = math.sqrt((above << max(0, -2 * shift)) / (below << max(0, 2 * shift)))
 
     def compare(p: int, q: int) -> int:
-        """Return how (p / q)^2 compares with the square: -1, 0 or 1."""
+        """Return the sign of (p / q)^2 - square / over."""
         left, right = p * p * below, q * q * above
         return (left > right) - (left < right)
 
@@ -301,6 +306,7 @@ def round_root(square: Fraction, up: bool | None, over: Fraction = Fraction(1)) 
         low = math.ldexp(root, shift)
     except OverflowError:
         low = math.nextafter(math.inf, 0.0)
+    # ``root`` is within a few units in the last place; now find neighbours with low^2 <= square / over <= high^2
     while compare(*low.as_integer_ratio()) > 0:
         low = math.nextafter(low, 0.0)
     high = low
@@ -312,7 +318,7 @@ def round_root(square: Fraction, up: bool | None, over: Fraction = Fraction(1)) 
 
 
 def rounded_product(x: Floats, w: Floats) -> float:
-    """Return the dot product of two vectors, rounded once: its sign is right, or it is 0 exactly.
+    """Return the dot product of two vectors rounded once; its sign is exact, and it is 0 only if the exact one is.
 
     >>> rounded_product(np.array([1e16, 1.0, -1e16]), np.ones(3))
     1.0
@@ -325,7 +331,7 @@ def rounded_product(x: Floats, w: Floats) -> float:
 
 
 def rounded(value: Fraction, up: bool) -> float:
-    """Return the nearest float that is not below ``value``, or not above it."""
+    """Return the nearest float not below ``value`` if ``up``, otherwise the nearest not above it."""
     near = as_float(value)
     if not math.isfinite(near):
         return near if (near > 0) == up else math.copysign(math.nextafter(math.inf, 0.0), near)
@@ -336,18 +342,18 @@ def rounded(value: Fraction, up: bool) -> float:
     return near
 
 
-# Rows that are equal, found by hashing and then compared.
+# Equal rows, found by hashing and then compared.
 
 
-_CACHED = 1 << 15  # numbers of a block that stays in the cache
-_ODD = np.uint64(0x9E3779B97F4A7C15)
+_CACHED = 1 << 15  # numbers in a block that fits the cache
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: Fibonacci hashing
 
 
 def representatives(X: Matrix, groups: NDArray, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return for each of ``rows`` one of them, the first, that is of the same group and has the same ``columns``.
+    """Return for each of ``rows`` the first of them with the same group and the same values in ``columns``.
 
-    Equal rows have equal hashes. Each row is compared with the first one of its hash, and stands for itself if it
-    is another: should two hashes agree by chance, a row too many is kept, and none is lost.
+    Equal rows have equal hashes. Each row is compared with the first row of the same hash, and represents itself if
+    they differ. So two hashes that agree by chance keep a row too many, but lose none.
 
     >>> representatives(np.array([[1.0, 5.0], [1.0, 6.0], [2.0, 5.0]]), np.ones(3), np.arange(3), np.array([0]))
     array([0, 0, 2])
@@ -366,7 +372,7 @@ def representatives(X: Matrix, groups: NDArray, rows: NDArray[np.intp], columns:
 
 
 def row_hashes(X: Matrix) -> NDArray[np.uint64]:
-    """Return a hash of each row: the sum of numbers that its entries stand for, times odd ones."""
+    """Return a hash of each row: the sum modulo 2^64 of its mixed entries times a random odd number for each column."""
     n, d = X.shape
     odd = _odd_numbers(d)
     if sp.issparse(X):
@@ -385,10 +391,10 @@ def _odd_numbers(count: int) -> NDArray[np.uint64]:
 
 
 def _mixed(values: Floats) -> NDArray[np.uint64]:
-    """Return numbers that depend on all bits of the floats; 0 for 0 and for -0.
+    """Return integers that depend on all bits of the floats, 0 for 0 and -0.
 
-    Of small integers and powers of two only the first bits, those of sign and exponent, are not zero. They are moved to
-    the end, from where multiplication spreads them.
+    Small integers and powers of two have nonzero bits only at the upper end, in sign and exponent. They are rotated to
+    the lower end, because multiplication carries bits upwards only.
     """
     bits = (values + 0.0).view(np.uint64)
     bits = ((bits << np.uint64(12)) | (bits >> np.uint64(52))) * _ODD
@@ -396,28 +402,28 @@ def _mixed(values: Floats) -> NDArray[np.uint64]:
 
 
 def _part(X: Matrix, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Matrix:
-    """Return some columns of some rows."""
+    """Return the given columns of the given rows."""
     if len(columns) == X.shape[1]:
         return X[rows]
     return np.ascontiguousarray(X[rows][:, columns]) if not sp.issparse(X) else X[rows][:, columns]
 
 
 def rows_differ(A: Matrix, B: Matrix) -> NDArray[np.bool_]:
-    """Return in which rows two matrices differ."""
+    """Return for each row whether two matrices differ in it."""
     unequal = A != B
     return np.asarray(unequal.sum(axis=1)).ravel() > 0 if sp.issparse(unequal) else unequal.any(axis=1)
 
 
-# Farkas's alternative, decided by the simplex method in integers: slow, and always right.
+# Farkas's lemma, decided by the simplex method in integers.
 
 
 class TooMuchWorkError(Exception):
-    """The work that was allowed is done, and the question is open."""
+    """The limit of work is reached and the question is open."""
 
 
 @dataclass(frozen=True)
 class Combination:
-    """The rows with these positive integer weights add up to a positive multiple of the target."""
+    """Rows and positive integer weights whose sum is a positive multiple of the target."""
 
     rows: NDArray[np.intp]
     weights: Numbers
@@ -425,19 +431,19 @@ class Combination:
 
 @dataclass(frozen=True)
 class Ray:
-    """Integers y with A y >= 0 and target . y < 0."""
+    """Integers ``y`` with A y >= 0 and target . y < 0."""
 
     y: Numbers
 
 
 def farkas(A: Numbers, target: Numbers, patience: int = MOST_STALLED, most_work: float = math.inf) -> Combination | Ray:
-    """Decide Farkas's alternative for integers: some mu >= 0 has A' mu = target, or some `Ray` exists, never both.
+    """Return a `Combination` if some mu >= 0 has A' mu = target, otherwise a `Ray`; exactly one exists (Farkas).
 
-    The first phase of the revised simplex method. The inverse of the basis is kept as integers over their common
-    determinant, so that every division is exact (Edmonds, Bareiss). The row of largest gain enters. After ``patience``
-    steps without progress it is the first that gains (Bland's rule, which cannot cycle), and at once if that is 0. At
-    most as many rows as A has columns have weight. Beyond ``most_work``, in products of 64 bits by 64, it is a
-    `TooMuchWorkError`.
+    Phase one of the revised simplex method: minimise the sum of artificial variables. The inverse of the basis is kept
+    as integers over their common determinant, so that every division is exact (J. Edmonds 1967, E. H. Bareiss 1968).
+    The row of largest reduced cost enters (Dantzig's rule). After ``patience`` degenerate pivots in a row it is the
+    first row with positive reduced cost (Bland's rule, which cannot cycle); with 0 it always is. At most as many rows
+    as A has columns get weight. Beyond ``most_work``, in products of 64-bit words, a `TooMuchWorkError` is raised.
 
     >>> farkas(np.array([[1, 0], [1, 1]], dtype=object), np.array([3, 2], dtype=object)).weights.tolist()
     [1, 2]
@@ -448,28 +454,31 @@ def farkas(A: Numbers, target: Numbers, patience: int = MOST_STALLED, most_work:
     A, x = A * flip, target * flip
     k = len(x)
     T, below = np.eye(k, dtype=int).astype(object), 1
-    basis = [j - k for j in range(k)]  # below 0: artificial
+    basis = [j - k for j in range(k)]  # negative numbers are artificial variables
     stalled, work = 0, 0
     while True:
+        # Invariant: for the matrix B of the basis columns and below = |det B| > 0, T = below B^-1 and x = T target are
+        # integer, and x >= 0. The basic variables are x / below.
         artificial = [r for r in range(k) if basis[r] < 0]
         if not any(x[r] for r in artificial):
             rows = [r for r in range(k) if basis[r] >= 0 and x[r] > 0]
             order = sorted(rows, key=lambda r: basis[r])
             return Combination(np.array([basis[r] for r in order], dtype=np.intp), primitive([x[r] for r in order]))
-        y = T[artificial].sum(axis=0)
+        y = T[artificial].sum(axis=0)  # the dual solution times ``below``; A y are the reduced costs
         gains = A @ y if len(A) else np.zeros(0, dtype=object)
         better = [i for i in range(len(gains)) if gains[i] > 0]
         if not better:
             return Ray(primitive(-y * flip))
         i = better[0] if stalled >= patience else max(better, key=lambda i: gains[i])
         u = T @ A[i]
-        # some u is positive, since the sum of the artificials cannot fall below 0
+        # Ratio test. Some u > 0 exists, since the sum of the artificial variables is bounded below by 0.
         leaving = min((r for r in range(k) if u[r] > 0), key=lambda r: (Fraction(x[r], u[r]), basis[r]))
         stalled = stalled + 1 if x[leaving] == 0 else 0
         pivot, line, value = u[leaving], T[leaving].copy(), x[leaving]
         work += (len(A) + 1) * (k + 1) * (1 + pivot.bit_length() // 64) ** 2
         if work > most_work:
             raise TooMuchWorkError
+        # Edmonds's pivot on row r: T <- (u_r T - u T_r) / below, but for row r, which stays; the new det B is u_r.
         T = (T * pivot - np.multiply.outer(u, line)) // below
         x = (x * pivot - u * value) // below
         T[leaving], x[leaving] = line, value

@@ -1,8 +1,8 @@
-"""The scores y (w . x + b) of rows, exactly: which is the least, and which rows are within a distance.
+"""Exact scores y (w . x + b) of rows: the least score, and the rows within a distance of a hyperplane.
 
-Floating point with error bounds settles almost every row, and exact arithmetic the others. The error bound: a dot
-product of d terms in any order, with or without fused multiplication, is off by at most g (|x| . |w|) with
-g = d u / (1 - d u), u = 2^-53, and by 2^-1074 for each product that underflows.
+Floating point with error bounds decides almost every row, and exact arithmetic the others. The bound (Higham 2002,
+section 3.1): a dot product of d terms, summed in any order, with or without fused multiply-add, has an error of at most
+g (|x| . |w|) with g = d u / (1 - d u), u = 2^-53, plus 2^-1074 for each product that underflows.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,43 +20,44 @@ from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.exact import in_common_units, largest_bytes, product_with_integers, representatives, round_root
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, largest_entry
 
+T = TypeVar("T", float, Floats)
 BLOCK_BYTES = 1 << 26
-MANY = 200  # more dense rows in doubt than this are first looked at with twice the digits
+MANY = 200  # if more dense rows than this are in doubt, twice the precision is tried before exact arithmetic
 
 
 def least_score(X: Matrix, signs: Signs, w: Numbers, b: float) -> Fraction:
     """Return the least ``y (w . x + b)`` over all rows, exactly; ``w`` and ``b`` are floats or integers."""
     scores = _Scores(X, signs, w, b)
-    in_doubt = scores.perhaps_least()
+    in_doubt = scores.least_candidates()  # invariant: it always contains a row of least score
     if len(in_doubt) > MANY and not sp.issparse(X):
         in_doubt = np.unique(representatives(X, signs, in_doubt, scores.used))
     if len(in_doubt) > MANY and scores.nothing_vanished and not sp.issparse(X):
-        low, high = _sharp_scores(X, signs, in_doubt, scores.w, scores.b)
+        low, high = _compensated_scores(X, signs, in_doubt, scores.w, scores.b)
         in_doubt = in_doubt[~(low > np.min(high))]
     return min(min(part) * unit for part, unit in scores.exactly(in_doubt))
 
 
 def rows_within(X: Matrix, signs: Signs, w: Numbers, b: float, square: Fraction) -> NDArray[np.intp]:
-    """Return the rows whose ``y (w . x + b)`` is not above the root of ``square``, exactly."""
+    """Return the rows whose ``y (w . x + b)`` is at most the square root of ``square``, decided exactly."""
     scores = _Scores(X, signs, w, b)
     shifted = square / Fraction(4) ** scores.exponent
     low, high = scores.bounds(np.arange(X.shape[0]))
     inside, outside = high <= round_root(shifted, up=False), low > round_root(shifted, up=True)
     in_doubt = np.flatnonzero(~(inside | outside))
     same = in_doubt if sp.issparse(X) or len(in_doubt) <= MANY else representatives(X, signs, in_doubt, scores.used)
-    few, places = np.unique(same, return_inverse=True)
+    distinct, index = np.unique(same, return_inverse=True)
     found = []
-    for part, unit in scores.exactly(few):
+    for part, unit in scores.exactly(distinct):
         most = math.floor(square / (unit * unit))
         found += [score <= 0 or score * score <= most for score in part]
-    inside[in_doubt] = np.array(found, dtype=bool)[places]
+    inside[in_doubt] = np.array(found, dtype=bool)[index]
     return np.flatnonzero(inside)
 
 
 class _Scores:
-    """The scores ``y (w . x + b)`` of all rows: near them in floats, with bounds, and exactly for some.
+    """The scores ``y (w . x + b)`` of all rows: in floats with error bounds, and exactly for chosen rows.
 
-    In floats they are divided by ``2**exponent``, so that ``w`` and ``b``, floats or integers of any size, are about 1.
+    The floats are divided by ``2**exponent``, so that ``w`` and ``b``, floats or integers of any size, are about 1.
     """
 
     def __init__(self, X: Matrix, signs: Signs, w: Numbers, b: float) -> None:
@@ -73,62 +74,66 @@ class _Scores:
         kept = np.count_nonzero(self.w) == len(self.used) and (self.b != 0) == (b != 0)
         self.nothing_vanished = kept and w.dtype != object
         self.terms = int(np.max(np.diff(X.indptr), initial=0)) if sp.issparse(X) else X.shape[1]
-        self.reach = np.abs(self.w) + TINY  # what vanished when w was scaled
+        self.abs_w = np.abs(self.w) + TINY  # TINY: weights that underflowed when w was scaled
         with np.errstate(all="ignore"):
             self.near = signs * (X @ self.w + self.b)
 
-    def _error(self, products: float | Floats) -> Any:
-        """Return how far a score may be off, where ``products`` bounds the sum of ``|x| |w|``."""
+    def _error(self, products: T) -> T:
+        """Return a bound on the error of a score, where ``products`` bounds the sum of ``|x| |w|``."""
         g = (self.terms + 6) * HALF_ULP * 1.01
         return 1.01 * (g * (products + abs(self.b)) + (self.terms + 4) * TINY)
 
     def bounds(self, rows: NDArray[np.intp]) -> tuple[Floats, Floats]:
-        """Return bounds of the scores of some rows, in floats; ``w`` and ``b`` may be off by one rounding."""
+        """Return lower and upper bounds of the scores of the given rows, in floats.
+
+        They allow for one rounding of each of ``w`` and ``b``.
+        """
         low, high = np.empty(len(rows)), np.empty(len(rows))
         step = max(1, BLOCK_BYTES // (8 * max(1, self.X.shape[1])))
         with np.errstate(all="ignore"):
             for start in range(0, len(rows), step):
                 part = rows[start : start + step]
-                error = self._error(abs(self.X[part]) @ self.reach)
+                error = self._error(abs(self.X[part]) @ self.abs_w)
                 low[start : start + step], high[start : start + step] = self.near[part] - error, self.near[part] + error
         return low, high
 
-    def perhaps_least(self) -> NDArray[np.intp]:
-        """Return the rows whose score may be the least."""
+    def least_candidates(self) -> NDArray[np.intp]:
+        """Return the rows whose score may be the least: first by one bound for all rows, then by a bound for each."""
         with np.errstate(all="ignore"):
-            error = self._error(1.01 * largest_entry(self.X) * np.sum(self.reach))  # of any row
+            error = self._error(1.01 * largest_entry(self.X) * np.sum(self.abs_w))
             rows = np.flatnonzero(~(self.near > np.min(self.near) + 2.02 * error))
         low, high = self.bounds(rows)
         least = np.min(high) if not np.isnan(high).any() else np.inf
         return rows[~(low > least)]
 
     def exactly(self, rows: NDArray[np.intp]) -> Iterator[tuple[list[int], Fraction]]:
-        """Yield exact scores of some rows, in parts that fit into memory: integers, and the unit that they count."""
+        """Yield the exact scores of the given rows, in parts that fit into memory: integers, and their unit."""
         columns = self.used
         if sp.issparse(self.X):
             columns = np.unique(self.X[rows].indices)
             columns = columns[self.given_w[columns] != 0]
-        whole, unit = in_common_units([*self.given_w[columns].tolist(), self.given_b])
-        *w, whole_b = whole
-        step = max(1, BLOCK_BYTES // (256 + largest_bytes(whole)))
+        integers, unit = in_common_units([*self.given_w[columns].tolist(), self.given_b])
+        *w, integer_b = integers
+        step = max(1, BLOCK_BYTES // (256 + largest_bytes(integers)))
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
             X = self.X[part][:, columns] if len(columns) < self.X.shape[1] else self.X[part]
-            products, place = product_with_integers(X, w)
-            b, signs = whole_b << -place, self.signs[part]
+            products, exponent = product_with_integers(X, w)
+            b, signs = integer_b << -exponent, self.signs[part]
             found = [total + b if sign > 0 else -total - b for total, sign in zip(products, signs, strict=True)]
-            yield found, unit / (1 << -place)
+            yield found, unit / (1 << -exponent)
 
 
-def _sharp_scores(X: Matrix, signs: Signs, rows: NDArray[np.intp], w: Floats, b: float) -> tuple[Floats, Floats]:
-    """Return bounds of ``y (w . x + b)`` for some rows, to about 100 bits; NaN and inf where a number is extreme.
+def _compensated_scores(X: Matrix, signs: Signs, rows: NDArray[np.intp], w: Floats, b: float) -> tuple[Floats, Floats]:
+    """Return bounds of ``y (w . x + b)`` for the given rows, to about 100 bits; NaN and inf if a number is extreme.
 
-    Products are split into a float and what it rounded off (Dekker), and so are sums (Knuth): the sum is then off by
-    at most u |s| + g^2 (|x| . |w| + |b|) (Ogita, Rump and Oishi 2005).
+    The compensated dot product Dot2 (Ogita, Rump and Oishi 2005): the rounding error of each product is computed by
+    TwoProduct (Dekker, Veltkamp) and that of each sum by TwoSum (Knuth), and the errors are added up in ``rest``. The
+    result s has an error of at most u |s| + g^2 (|x| . |w| + |b|).
     """
     columns = np.flatnonzero(w)
     g = (len(columns) + 4) * HALF_ULP * 1.01
-    split = 2.0**27 + 1
+    split = 2.0**27 + 1  # Veltkamp's constant: halves of 26 bits, whose products are exact
     step = 1 + BLOCK_BYTES // (80 * max(1, len(columns)))
     lows, highs = [], []
     with np.errstate(all="ignore"):
@@ -136,6 +141,7 @@ def _sharp_scores(X: Matrix, signs: Signs, rows: NDArray[np.intp], w: Floats, b:
             which = rows[start : start + step]
             part = X[which][:, columns]
             safe = _moderate(part).all(axis=1) & bool(_moderate(np.append(w, b)).all())
+            # invariant: total + (all rounding errors so far, of which ``rest`` is the rounded sum) is the exact score
             total, rest, reach = np.full(len(which), b), np.zeros(len(which)), np.full(len(which), abs(b))
             for x, v in zip(part.T, w[columns].tolist(), strict=True):
                 product = x * v
@@ -154,13 +160,13 @@ def _sharp_scores(X: Matrix, signs: Signs, rows: NDArray[np.intp], w: Floats, b:
 
 
 def _moderate(values: Floats) -> NDArray[np.bool_]:
-    """Return which numbers are zero or have products and halves that neither overflow nor underflow."""
+    """Return which numbers are zero, or of a size at which products and halves neither overflow nor underflow."""
     size = np.abs(values)
     return (size == 0) | ((size > 2.0**-300) & (size < 2.0**300))
 
 
 def _largest(w: Numbers, b: float) -> list[float]:
-    """Return numbers that are not zero, the largest of ``w`` and of ``b`` among them."""
+    """Return nonzero numbers, among them the largest of ``w`` and ``b``."""
     values = w.tolist() if w.dtype == object else [float(np.max(w, initial=0.0)), float(np.min(w, initial=0.0))]
     return [value for value in (*values, b) if value]
 
@@ -170,7 +176,7 @@ def _exponent(value: float) -> int:
 
 
 def _scaled(value: float, exponent: int) -> float:
-    """Return ``value / 2**exponent`` as a float, one rounding at most where it is not tiny."""
+    """Return ``value / 2**exponent`` as a float, with at most one rounding unless it underflows."""
     if isinstance(value, int):
         return value / (1 << exponent) if value else 0.0
     return math.ldexp(value, -exponent)

@@ -1,7 +1,7 @@
-"""The rescaled perceptron: it finds v with Z v > 0, in hardly more time for small margins.
+"""The rescaled perceptron: a search for v with Z v > 0 whose time hardly depends on the margin.
 
-The perceptron needs up to (R / margin)^2 updates. So it is stopped early, space is stretched across the directions
-in which the rows that were wrong most often lie, and it starts again:
+The perceptron needs up to (R / margin)^2 updates. So it is stopped early, space is shrunk along the rows that were
+updated on most often, which stretches it across them, and the perceptron starts again:
 
     B = I
     repeat:  A = rows of Z B, each scaled to length 1
@@ -9,11 +9,13 @@ in which the rows that were wrong most often lie, and it starts again:
              if Z (B w) > 0 in every row: return B w
              S = I + 10 m A^T diag(cnt / sum cnt) A;   B = B F with F F^T = S^(-1)
 
-(F comes from Cholesky's factor of S. The root of S^(-1) would differ by a rotation, which changes no decision.)
+Invariant: w for the rows of A stands for v = B w, and the sign of a row of A w is that of the same row of Z v, since
+its scale is positive. F comes from Cholesky's factor of S; the square root of S^(-1) differs by a rotation, which
+changes no decision.
 
-This is the multi-rank step of Dadush, Végh and Zambelli (2020) with constants that work in practice, and close to
-the second-order perceptron. No proof is claimed for these constants: whatever comes out is checked in the original
-coordinates, exactly, and a system without a solution ends at the limit.
+This is the multi-rank step of Dadush, Végh and Zambelli (2020) with constants that work in practice. It is close to
+the second-order perceptron. Nothing is claimed for these constants: a result is checked exactly in the original
+coordinates, and a system without a solution ends at the limit of rescalings.
 """
 
 from __future__ import annotations
@@ -37,28 +39,28 @@ from rosenblatt.training.run import TrainingRun, new_state
 from rosenblatt.training.state import Outcome
 
 STRETCH = 10.0
-WORST_CONDITION = 1e12
-MOST_COLUMNS = 2048  # a dense matrix of so many rows and columns has to be factored in each phase
+WORST_CONDITION = 1e12  # of B: beyond it rounding decides the signs
+MOST_COLUMNS = 2048  # each phase factors a dense matrix of this size at most
 MOST_ENTRIES = 1 << 28  # of the dense matrix A
-FEWEST_UPDATES = 4  # a column and phase: fewer see too little of the rows
+FEWEST_UPDATES = 4  # for each column in a phase: fewer updates see too few of the rows
 
 
 @dataclass(frozen=True)
 class RescaledRun:
-    """What came of `rescaled_perceptron`.
+    """The result of `rescaled_perceptron`.
 
     Attributes
     ----------
     v : array of shape (m,) or None
-        ``Z v > 0`` in every row, proved exactly; None if no such v was found, which proves nothing.
+        ``Z v > 0`` in every row, proved exactly. None if no such v was found, which proves nothing.
     updates, passes, rescalings : int
-        Counted over all phases; a pass that the limit of a phase cut short counts as one.
+        Totals over all phases. A pass that the limit of a phase interrupts counts as one.
     alpha : array of shape (n,)
-        How often each row was updated on.
+        The number of updates on each row.
     best : array of shape (m,)
-        ``v``, or where that is None the end of the phase that left the fewest rows not positive.
+        ``v``, or if that is None the last weights of the phase that left the fewest rows not positive.
     wrong : int
-        How many rows are not positive for ``best``; 0 if and only if ``v`` was found.
+        The number of rows that are not positive for ``best``. It is 0 if and only if ``v`` was found.
     """
 
     updates: int
@@ -88,27 +90,31 @@ def rescaled_perceptron(
     seed: int = 0,
     on_phase: Callable[[int, int, int], None] | None = None,
 ) -> RescaledRun:
-    """Look for v with ``Z v > 0`` in every row, by the perceptron with rescaling; stop when one is proved.
+    """Search for v with ``Z v > 0`` in every row by the perceptron with rescaling; stop when one is proved.
 
-    For labels fold the sign into the row: z = y x, or z = y (x, 1) with a bias. Margins of 1e-8 take some hundred
-    updates in ten dimensions. The search also ends, without an answer, after ``max_rescalings``, or when the
-    coordinates are stretched by more than 1e12; then ask `separability` or `strict_feasibility`, which decide.
+    For labelled rows, multiply each row by its sign: z = y x, or z = y (x, 1) with a bias. Margins of 1e-8 take a few
+    hundred updates in ten dimensions. The search ends without an answer after ``max_rescalings``, or when the condition
+    of the coordinates exceeds 1e12. `separability` and `strict_feasibility` decide in these cases.
 
-    A copy of Z is made, dense from the first rescaling on. Beyond 2,048 columns or 2^28 entries nothing is rescaled and
-    this is the plain perceptron, for one phase.
+    A copy of Z is made, which is dense from the first rescaling on. Beyond 2,048 columns or 2^28 entries there is one
+    phase without rescaling, the plain perceptron.
 
     Parameters
     ----------
     Z : array or sparse matrix of shape (n, m)
         Finite numbers. Rows and columns are scaled by powers of two beforehand.
     max_rescalings : int
-        The most rescalings, at least 0.
+        The most rescalings, 0 or more.
     max_updates_per_phase : int, optional
-        Updates before the next rescaling: m^2 / 4, and at least 4 m, if not given.
+        The most updates before the next rescaling. The default is m^2 / 4, but at least 4 m.
     seed : int
         Pass p visits the rows in the order ``visiting_order(n, seed, p)``.
     on_phase : callable, optional
-        Called after each phase with the rescalings before it, the updates so far, and the rows that are not positive.
+        Called after each phase with the number of rescalings before it, of updates so far, and of rows not positive.
+
+    See Also
+    --------
+    RescaledPerceptron : The scikit-learn classifier that uses this search.
 
     Examples
     --------
@@ -143,7 +149,7 @@ def rescaled_perceptron(
 
 
 class _Search:
-    """One run: where it stands and what it has found so far."""
+    """The state of one run and the best weights so far."""
 
     def __init__(self, Z: Matrix, scaled: Matrix, exponents: NDArray[np.int64], limit: int, seed: int) -> None:
         self.Z, self.scaled, self.exponents, self.limit, self.seed = Z, scaled, exponents, limit, seed
@@ -156,9 +162,9 @@ class _Search:
         self.best, self.wrong = np.zeros(m), n
 
     def phase(self) -> bool:
-        """Run the perceptron on A from zero, until a clean pass or the limit; return whether that solves the system.
+        """Run the perceptron on A from zero until a clean pass or the limit; return whether that solves the system.
 
-        The end of the phase is kept if fewer rows are wrong than ever before.
+        The last weights are kept if fewer rows are wrong than in any phase before.
         """
         n, m = self.Z.shape
         options = RunOptions(max_iter=2**62, max_updates=self.limit, fit_intercept=False, random_state=self.seed)
@@ -171,7 +177,7 @@ class _Search:
         self.updates += int(state.counters["updates"][0])
         self.alpha += self.counts
         v = state.w[0] if self.B is None else self.B @ state.w[0]
-        wrong = int(np.sum(~(self.scaled @ v > 0)))  # not a comparison that NaN would pass
+        wrong = int(np.sum(~(self.scaled @ v > 0)))  # NaN counts as wrong
         v = _stretched(v, self.exponents)  # in the original coordinates
         if not np.isfinite(v).all():
             return False
@@ -183,7 +189,7 @@ class _Search:
         return wrong == 0
 
     def rescale(self) -> bool:
-        """Stretch space by what the last phase counted; return whether that can be trusted."""
+        """Rescale by the update counts of the last phase; return whether the condition of B allows it."""
         m = self.Z.shape[1]
         used = np.flatnonzero(self.counts)
         A = dense_rows(self.A, used)
@@ -191,7 +197,7 @@ class _Search:
         S = np.eye(m) + STRETCH * m * (A.T * share) @ A
         if not np.isfinite(S).all():
             return False
-        inverse = dtrtri(dpotrf(S, lower=1)[0], lower=1)[0]  # (on small matrices `solve` would wake all threads)
+        inverse = dtrtri(dpotrf(S, lower=1)[0], lower=1)[0]  # (LAPACK directly: `scipy.linalg` starts threads)
         B = inverse.T if self.B is None else self.B @ inverse.T  # upper triangular
         B = B / np.max(np.abs(B))
         if not (np.isfinite(B).all() and dtrcon(B)[0] >= 1 / WORST_CONDITION):

@@ -1,14 +1,18 @@
-"""The point of a convex hull nearest to the origin, by Wolfe's algorithm (P. Wolfe 1976).
+"""Nearest point of a convex hull to the origin, by Wolfe's algorithm (P. Wolfe, Mathematical Programming 11, 1976).
 
-Problem: given the vertices of a hull, find weights, not negative and of sum 1, whose mean of the vertices is shortest.
-At any moment its length is at least the distance of the hull from the origin, and the least score of a vertex along a
-unit direction is at most that distance: a bracket that closes. The rows in use (the corral) stay affinely
-independent. Each step adds the rows of least score and moves to the nearest point of the affine hull of the corral;
-where that leaves the convex hull, rows are dropped.
+Problem: given points z_i, find weights a_i >= 0 of sum 1 that minimise the length of x = sum a_i z_i.
 
-The steps are few, about one to five for each row of the final corral, nearly whatever the margin, and they are
-compiled. Full passes over the data are fewer: steps look at a working set of the rows with the lowest scores, and at
-all rows only when that is nearly done.
+- The points in use, the corral, are affinely independent, and x lies in their convex hull.
+- Major cycle: add the point of least score z . x to the corral.
+- Minor cycle: go to the point y of least length in the affine hull of the corral. If y has a negative weight, stop on
+  the segment from x to y where the first weight becomes zero, drop that point, and repeat.
+
+Invariant: min_i z_i . u <= distance of the hull <= |x| for every unit vector u. The first bound, ``low``, is kept for
+the best direction seen, the second, ``high``, for the shortest x. The search ends when they agree to a relative
+tolerance. Every major cycle makes x strictly shorter, so no corral occurs twice, and the algorithm is finite.
+
+It takes about one to five steps for each point of the final corral, almost independent of the margin. The steps are
+compiled (`kernels.wolfe`), and most of them consider only a working set of the rows with the lowest scores.
 """
 
 from __future__ import annotations
@@ -45,23 +49,24 @@ from rosenblatt.theory.inputs import (
     scatter,
 )
 
-# The convex hulls whose nearest point to the origin is the margin, for the three definitions of a margin.
+# The convex hulls whose distance from the origin is the margin, for the three definitions of a margin.
 #
-# Each row stands for z = y x, or z = y (x, 1) where the bias is a weight like any other. The margin is the distance
-# from the origin to the hull of
+# A row is z = y x, or z = y (x, 1) if the bias is a weight like any other. By duality the margin is the distance from
+# the origin to the hull of
 #
 # - all rows z: homogeneous without the 1, augmented with it;
-# - the means (z_i + z_j) / 2 of one row of each class: geometric. These are the halved differences of the two
-#   classes, so their hull lies at half the distance of the two class hulls, and the bias is free.
+# - the means (z_i + z_j) / 2 of one row of each class: geometric. These are half the differences of two points of the
+#   classes, so the distance is half the distance between the two class hulls, and the bias is free.
 
 
-ROUNDED = 2.0**-50  # a product of rows is off by about this share
+ROUNDED = 2.0**-50  # about the relative error of a dot product of rows
 
 
 class Hull:
-    """The hull of one kind, for the solver: floats, scaled by a power of two where squares would overflow or vanish.
+    """The hull for one kind of margin, in floats, scaled by a power of two if squares would overflow or underflow.
 
-    ``constant`` is what stands for the 1 in z = y (x, 1); 0 means that there is no such coordinate.
+    ``constant`` replaces the 1 in z = y (x, 1); 0 means that there is no such coordinate. ``groups`` are the rows whose
+    weights have a common sum: both classes for the geometric margin, otherwise all rows.
     """
 
     def __init__(self, X: Matrix, signs: Signs, kind: str, constant: float = 1.0) -> None:
@@ -73,7 +78,7 @@ class Hull:
         both = kind == "geometric"
         self.groups = [np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)] if both else [np.arange(len(signs))]
         self.radius = math.hypot(longest_row(self.X), self.constant) or 1.0
-        self.noise = 1e-15  # lengths below this share of the radius are rounding
+        self.noise = 1e-15  # lengths below this share of the radius are rounding errors
 
     def scores(self, u: Floats) -> Floats:
         """Return ``z . u`` for all rows."""
@@ -85,7 +90,7 @@ class Hull:
         return s
 
     def rows(self, which: NDArray[np.intp]) -> Floats:
-        """Return some rows z as a dense matrix."""
+        """Return the given rows z as a dense matrix."""
         Z = np.zeros((len(which), self.size))
         Z[:, : self.X.shape[1]] = dense_rows(self.X, which)
         if self.constant:
@@ -93,25 +98,30 @@ class Hull:
         Z *= self.signs[which][:, None]
         return Z
 
-    def narrowed(self, which: NDArray[np.intp]) -> Hull:
-        """Return the hull of points with the same products as these rows, in no more dimensions than there are rows."""
+    def from_products(self, which: NDArray[np.intp]) -> Hull:
+        """Return an isometric copy of the hull of the given rows, with at most as many dimensions as rows.
+
+        If G = Z Z' are the products of the rows and G = L L' by Cholesky, the rows of L have the same products, and so
+        the same distances and nearest point. G needs a small multiple of the identity to be positive definite in
+        floats. It lengthens every point a little, which ``noise`` accounts for.
+        """
         part = self.X[which]
         G = part @ part.T
         G = (G.toarray() if sp.issparse(G) else G) + self.constant**2
         largest = float(np.max(G.diagonal())) or 1.0
-        extra = ROUNDED * largest  # so that rounding does not make a length negative
+        extra = ROUNDED * largest
         while True:
             try:
                 points = np.linalg.cholesky(G + extra * np.eye(len(G)))
                 break
             except np.linalg.LinAlgError:
                 extra *= 8.0
-        few = Hull(points, self.signs[which], "geometric" if len(self.groups) == 2 else "homogeneous")
-        few.noise = 3.0 * math.sqrt(extra / largest)
-        return few
+        copy = Hull(points, self.signs[which], "geometric" if len(self.groups) == 2 else "homogeneous")
+        copy.noise = 3.0 * math.sqrt(extra / largest)
+        return copy
 
     def combine(self, shares: Floats) -> Floats:
-        """Return the sum of all rows z times ``shares``."""
+        """Return the sum of all rows z times their ``shares``."""
         signed = self.signs * shares
         return np.append(self.X.T @ signed, self.constant * signed.sum())[: self.size]
 
@@ -123,11 +133,11 @@ class Hull:
         return self.combine(shares)
 
     def lowest(self, s: Floats) -> float:
-        """Return the least score of a vertex, where ``s`` are the scores of all rows."""
+        """Return the least score of a vertex of the hull, given the scores ``s`` of all rows."""
         return sum(float(np.min(s[group])) for group in self.groups) / len(self.groups)
 
     def lowest_rows(self, s: Floats, count: int) -> NDArray[np.intp]:
-        """Return the ``count`` rows of least score of each group, or all."""
+        """Return the ``count`` rows of least score in each group, or all of a smaller group."""
         parts = []
         for group in self.groups:
             few = min(count, len(group)) - 1
@@ -135,13 +145,13 @@ class Hull:
         return np.concatenate(parts)
 
 
-ENOUGH = 1e-3  # all rows are looked at for the first time when the working set's own bracket is closed to this share
+ENOUGH = 1e-3  # relative gap of the working set at which all rows are scored for the first time
 PATIENCE = 300  # the most steps without a shorter mean
-WIDE = 4000  # from so many dimensions on, only products of rows are kept and not the rows
-FEW_PRODUCTS = 1000  # the rows whose products are kept at first; twice as many after each look at all rows
-ROOM = 1 << 22  # numbers to hold at first, at most, and to add at a time
-OFTEN = 16  # the search pauses after each step, and after a share of the steps made where these are more
-BATCH = 1 << 26  # multiplications to make, about, before progress is shown and an interrupt is seen
+WIDE = 4000  # from this number of dimensions on, products of rows replace the rows
+FEW_PRODUCTS = 1000  # rows in the first matrix of products; the number that may be added doubles with each pass
+CAPACITY = 1 << 22  # the most numbers in the first working set, and the most added at a time
+OFTEN = 16  # a batch is one step and a sixteenth of the steps made so far
+BATCH = 1 << 26  # about the most multiplications in a batch, after which progress is shown and interrupts are seen
 
 Rows = NDArray[np.intp]
 Watcher = Callable[[int, float, float], bool | None]
@@ -149,39 +159,44 @@ Watcher = Callable[[int, float, float], bool | None]
 
 @dataclass(frozen=True)
 class Nearest:
-    """Where the search ended; the bracket is in floating point, so it still has to be proved."""
+    """The result of a search; the bracket is in floating point and has yet to be proved."""
 
     u: Floats  # unit direction of largest ``low``
     low: float  # least score of a vertex along ``u``
     high: float  # length of the shortest mean found
-    rows: Rows  # of that mean
-    weights: Floats  # of these rows, of sum 1
+    rows: Rows  # rows of that mean
+    weights: Floats  # their weights, of sum 1
     steps: int
-    passes: int  # looks at all rows between the steps
+    passes: int  # passes over all rows
 
 
 def nearest_point(hull: Hull, rtol: float = 1e-6, max_steps: int = 20_000, watch: Watcher | None = None) -> Nearest:
-    """Return the nearest point once ``high - low <= rtol * high``, or the best when no step helps any more.
+    """Return the nearest point once ``high - low <= rtol * high``, or the best point when no step helps any more.
 
-    ``watch`` is called with the steps and the bracket after each batch of steps; where it returns True the search ends.
+    ``watch`` is called with the steps and the bracket after each batch of steps. The search ends if it returns True.
     """
     return (_search_products if hull.size >= WIDE else _search)(hull, rtol, max_steps, watch)
 
 
 def _search(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> Nearest:
-    working = _Working(hull, max_steps)
+    """Alternate between steps on a working set and passes over all rows, which add the rows of least score to it.
+
+    Invariant: ``high`` is the length of a mean of rows, so it bounds the distance of the hull of all rows. ``low`` is a
+    least score over all rows: from the steps if the working set has all rows, otherwise from the passes alone.
+    """
+    working = _WorkingSet(hull, max_steps)
     state = working.state
     low, best_u = -math.inf, np.zeros(hull.size)
-    passes = 0 if working.whole else 1
-    tol = rtol if working.whole else max(rtol, ENOUGH)
+    passes = 0 if working.has_all_rows else 1
+    tol = rtol if working.has_all_rows else max(rtol, ENOUGH)
     while True:
-        ended = working.go(tol)
+        ended = working.run(tol)
         high, steps = float(state["high"]), int(state["steps"])
-        if working.whole:
+        if working.has_all_rows:
             low, best_u = float(state["low"]), working.best_u[:-2]
         over = bool(watch and watch(steps, low, high))
         grew = False
-        if not working.whole and (ended != PAUSED or over):
+        if not working.has_all_rows and (ended != PAUSED or over):
             u = working.best_u[:-2].copy()
             s = hull.scores(u)
             passes += 1
@@ -198,23 +213,23 @@ def _search(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> N
         done = close or ended == AT_ZERO or not (grew or tol > rtol)
         if steps > max_steps or (done and state["careful"]):
             return Nearest(best_u, low, high, *working.best(), steps, passes)
-        if done:  # the last steps are made with care, and only they count
+        if done:  # restart the bracket with iterative refinement, which doubles the time of a step
             state["careful"], state["high"], low = 1, math.inf, -math.inf
-        if done or grew:
+        if done or grew:  # bounds of a smaller working set, or without refinement, hold no longer
             state["low"] = -math.inf
         state["stuck"], tol = 0, rtol
 
 
 def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> Nearest:
-    """Search among points that have the same products as some rows, until no others are lower.
+    """Search among isometric copies of some rows (`Hull.from_products`), until no other row has a lower score.
 
-    It cannot follow margins below some 1e-7 of the rows' length.
+    Products square the condition number, so margins below about 1e-7 of the row length cannot be resolved.
     """
     few, steps, passes = FEW_PRODUCTS, 0, 1
     low, best_u = -math.inf, np.zeros(hull.size)
     which = hull.lowest_rows(hull.scores(hull.middle()), few)
     while True:
-        found = _search(hull.narrowed(which), rtol, max_steps - steps, _of_some_rows(watch, low, steps))
+        found = _search(hull.from_products(which), rtol, max_steps - steps, _watch_upper_bound(watch, low, steps))
         rows, steps, passes = which[found.rows], steps + found.steps, passes + 1
         mean = hull.combine(scatter(rows, found.weights, len(hull.signs)))
         high = math.sqrt(mean @ mean)
@@ -230,55 +245,52 @@ def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | N
         which, few = np.concatenate([which, new]), 2 * few
 
 
-def _of_some_rows(watch: Watcher | None, low: float, before: int) -> Watcher | None:
-    """Return a watcher for some of the rows: their upper bound holds for all, their lower one does not.
-
-    ``before`` are the steps made before.
-    """
+def _watch_upper_bound(watch: Watcher | None, low: float, before: int) -> Watcher | None:
+    """Return a watcher for a search on some rows: their upper bound holds for all rows, their lower bound does not."""
     return None if watch is None else lambda steps, _, high: watch(before + steps, low, high)
 
 
-class _Working:
-    """Some rows of a hull, and the search among them, which goes on when rows are added."""
+class _WorkingSet:
+    """Some rows of a hull and the state of the search among them, which continues when rows are added."""
 
     def __init__(self, hull: Hull, max_steps: int) -> None:
         n, d, groups = len(hull.signs), hull.size, len(hull.groups)
         self.hull = hull
-        self.few = max(50, min(2 * d, ROOM // (2 * d + 1)))
-        self.whole = n <= 4 * self.few and n * d <= ROOM
+        self.few = max(50, min(2 * d, CAPACITY // (2 * d + 1)))
+        self.has_all_rows = n <= 4 * self.few and n * d <= CAPACITY
         middle = hull.middle()
-        self.which = np.arange(n) if self.whole else hull.lowest_rows(hull.scores(middle), self.few)
+        self.which = np.arange(n) if self.has_all_rows else hull.lowest_rows(hull.scores(middle), self.few)
         self.Z, self.group = self._columns(self.which)
         self.u = np.append(middle, [0.0, 0.0])
         self.best_u = self.u.copy()
-        room = min(n, d + groups)  # as many as can be independent
-        self.corral = (np.empty(room, np.intp), np.empty(room), np.empty(room * (d + 2)), np.empty(room * room))
-        self.best_places, self.best_weights = np.empty(room, np.intp), np.empty(room)
-        self.scratch = (np.empty(d + 2), np.empty(d + 2), np.empty(room), np.empty(room), np.empty(room))
+        most = min(n, d + groups)  # independent rows
+        self.corral = (np.empty(most, np.intp), np.empty(most), np.empty(most * (d + 2)), np.empty(most * most))
+        self.best_places, self.best_weights = np.empty(most, np.intp), np.empty(most)
+        self.scratch = (np.empty(d + 2), np.empty(d + 2), np.empty(most), np.empty(most), np.empty(most))
         self.states = np.zeros(1, STATE)
         self.state = self.states[0]
         self.state["groups"], self.state["c"], self.state["noise"] = groups, hull.radius, hull.noise
         self.state["most"], self.state["patience"] = max_steps, min(2 * d + 20, PATIENCE)
         self.state["low"], self.state["high"] = -math.inf, math.inf
 
-    def go(self, tol: float) -> int:
-        """Make a batch of steps, or less if that closes the bracket of these rows to ``tol``; say why they ended."""
-        turns = max(1, BATCH // (self.Z.size + 8 * self.corral[2].size))
-        turns = min(turns, 1 + int(self.state["steps"]) // OFTEN)  # at first few, so that the bracket is seen closing
+    def run(self, tol: float) -> int:
+        """Make a batch of steps, or fewer if they close the bracket of these rows to ``tol``; return why they ended."""
+        most = max(1, BATCH // (self.Z.size + 8 * self.corral[2].size))
+        most = min(most, 1 + int(self.state["steps"]) // OFTEN)  # few at first, so that the bracket is seen to close
         best = (self.best_places, self.best_weights, self.best_u)
         ended = nearest_steps(
-            self.Z.reshape(-1), self.group, self.states, self.corral, best, self.u, self.scratch, tol, turns
+            self.Z.reshape(-1), self.group, self.states, self.corral, best, self.u, self.scratch, tol, most
         )
         return int(ended)
 
     def best(self) -> tuple[Rows, Floats]:
-        """Return the rows and the weights of the shortest mean."""
+        """Return the rows and weights of the shortest mean."""
         count = int(self.state["best"])
         weights = self.best_weights[:count]
         return self.which[self.best_places[:count]], weights / weights.sum()
 
     def add(self, s: Floats) -> bool:
-        """Add the rows of least score, where ``s`` are the scores of all; return whether any was new."""
+        """Add the rows of least score, given the scores ``s`` of all rows; return whether any was new."""
         new = np.setdiff1d(self.hull.lowest_rows(s, self.few), self.which)
         if len(new) == 0:
             return False
@@ -288,38 +300,38 @@ class _Working:
         return True
 
     def _columns(self, which: Rows) -> tuple[Floats, Rows]:
-        """Return the rows (z, c, 0) or (z, 0, c), by their groups, and the groups."""
+        """Return the rows (z, c, 0) or (z, 0, c), according to their group, and the groups."""
         group = np.where(self.hull.signs[which] < 0, len(self.hull.groups) - 1, 0)
         ends = np.zeros((len(which), 2))
         ends[np.arange(len(which)), group] = self.hull.radius
         return np.hstack([self.hull.rows(which), ends]), group
 
 
-# Wolfe's algorithm in exact arithmetic, to decide what floating point leaves open.
+# Wolfe's algorithm in exact arithmetic, which decides what floating point leaves open.
 #
-# Rows are taken as integers in a common unit, so nothing is rounded and every step is a fact about the numbers as
-# stored. The search starts from the corral that floating point ended with, so it is short, and it always ends: each
-# corral gives a strictly shorter mean. Either some corral holds the origin, and its weights prove that nothing
-# separates (Gordan), or its mean is a separator.
+# Rows are integers in a common unit, so nothing is rounded. The search starts from the corral at which floating point
+# ended, so it is short. It is finite because each major cycle makes the mean strictly shorter. It ends in one of two
+# cases: the hull of the corral contains the origin, and its weights prove that no hyperplane separates (Gordan); or
+# every row has a positive score along the mean, which then is a separator.
 
 
-MOST_WORK = 1 << 28  # what a search may cost, in products of words: a minute or two
+MOST_WORK = 1 << 28  # the most work of a search, in products of machine words: a minute or two
 
 
 class ExactRows(Protocol):
-    """Rows of integers, which floats are near to."""
+    """Rows of integers, with floating-point approximations of their scores."""
 
     width: int  # the number of columns
 
     @property
     def bits(self) -> int:
-        """The most bits of a number."""
+        """The bits of the longest entry."""
 
     def __getitem__(self, i: int) -> list[int]:
         """Return row i."""
 
     def near(self, v: Floats) -> tuple[Floats, Floats]:
-        """Return ``z . v`` for every row, in some common unit, and how far each may be off."""
+        """Return ``z . v`` for every row, in a common unit, and a bound on the error of each."""
 
 
 class IntegerRows:
@@ -342,10 +354,10 @@ class IntegerRows:
         return self._known[i]
 
     def near(self, v: Floats) -> tuple[Floats, Floats]:
-        """Return ``z . v`` for every row, and how far each may be off."""
+        """Return ``z . v`` for every row, and a bound on the error of each."""
         d = self.X.shape[1]
         s = self.X @ v[:d]
-        spread = abs(self.X) @ (np.abs(v[:d]) + TINY)  # so that what vanished in v counts too
+        spread = abs(self.X) @ (np.abs(v[:d]) + TINY)  # TINY: entries of v that underflowed count too
         if self.bias:
             s, spread = s + v[d], spread + abs(v[d])
         return self.signs * s, 1.01 * ((d + 6) * HALF_ULP * spread + 2.0**-1000)
@@ -357,50 +369,52 @@ def exact_search(
     most_work: float = MOST_WORK,
     watch: Callable[[int, float], bool | None] | None = None,
 ) -> tuple[list[int], None] | tuple[list[int], list[int]] | None:
-    """Return ``(v, None)`` with v . z > 0 for all rows z, or ``(numbers, weights)`` of rows that add up to zero.
+    """Return ``(v, None)`` with v . z > 0 for every row z, or ``(rows, weights)`` of a sum of rows that is zero.
 
-    All numbers are integers, and the rows that add up to zero are affinely independent, so at most one more than there
-    are columns. ``start`` are rows to begin with. None where it would be too much work. ``watch`` is called before
-    each step with the number of rows in use and the share of the allowed work that is done; True ends the search.
+    All numbers are integers. The rows of such a sum are affinely independent, so there is at most one more than there
+    are columns. ``start`` is the first corral. None is returned if the search would exceed ``most_work``, or if
+    ``watch`` returns True; it is called before each step with the size of the corral and the share of the work done.
     """
-    keys = list(dict.fromkeys(int(i) for i in start)) or [0]
-    shares = [Fraction(1, len(keys))] * len(keys)
+    corral = list(dict.fromkeys(int(i) for i in start)) or [0]
+    weights = [Fraction(1, len(corral))] * len(corral)
     work = 0
     while True:
-        if watch and watch(len(keys), work / most_work):
+        # Invariant (once the start is affinely independent): the corral is affinely independent, and x, its mean with
+        # the nonnegative ``weights`` of sum 1, is strictly shorter after every major cycle.
+        if watch and watch(len(corral), work / most_work):
             return None
-        work += len(keys) ** 4 * rows.bits // 64  # the numbers grow with the points
+        work += len(corral) ** 4 * rows.bits // 64  # k^3 operations on numbers whose length grows with k
         if work > most_work:
             return None
-        target = _nearest([rows[i] for i in keys])
-        if target is None:  # affinely dependent: the last is not needed
-            keys, shares = keys[:-1], [Fraction(1, len(keys) - 1)] * (len(keys) - 1)
+        target = _affine_minimizer([rows[i] for i in corral])  # Wolfe's step 2(a): the point y of the affine hull
+        if target is None:  # the start is affinely dependent: drop its last point
+            corral, weights = corral[:-1], [Fraction(1, len(corral) - 1)] * (len(corral) - 1)
         elif min(target) <= 0:
-            keys, shares = _toward(keys, shares, target)
-        else:
-            whole = proportional_integers(target)
-            v = [sum(share * rows[i][j] for share, i in zip(whole, keys, strict=True)) for j in range(rows.width)]
+            corral, weights = _drop_point(corral, weights, target)  # step 3, the minor cycle
+        else:  # step 2(b): y is in the interior of the hull, so x = y
+            integers = proportional_integers(target)
+            v = [sum(a * rows[i][j] for a, i in zip(integers, corral, strict=True)) for j in range(rows.width)]
             if not any(v):
-                return keys, whole
-            i, score = _lowest(rows, v)
+                return corral, integers
+            i, score = _lowest(rows, v)  # step 1 of the major cycle, with x = v / sum of the integers
             if score > 0:
                 return v, None
-            keys, shares = [*keys, i], [*target, Fraction(0)]
+            corral, weights = [*corral, i], [*target, Fraction(0)]  # score <= 0 < |x|^2, so the next x is shorter
 
 
-def _toward(keys: list[int], shares: list[Fraction], target: list[Fraction]) -> tuple[list[int], list[Fraction]]:
-    """Move from ``shares`` toward ``target`` until the first weight is gone, and drop what has none."""
-    way = min(s / (s - t) if s else s for s, t in zip(shares, target, strict=True) if t <= 0)
-    shares = [(1 - way) * s + way * t for s, t in zip(shares, target, strict=True)]
-    kept = [k for k, share in enumerate(shares) if share > 0]
-    return [keys[k] for k in kept], [shares[k] for k in kept]
+def _drop_point(corral: list[int], weights: list[Fraction], target: list[Fraction]) -> tuple[list[int], list[Fraction]]:
+    """Move from ``weights`` toward ``target`` until the first weight is zero, and drop the points of weight zero."""
+    way = min(a / (a - t) if a else a for a, t in zip(weights, target, strict=True) if t <= 0)
+    weights = [(1 - way) * a + way * t for a, t in zip(weights, target, strict=True)]
+    kept = [k for k, weight in enumerate(weights) if weight > 0]
+    return [corral[k] for k in kept], [weights[k] for k in kept]
 
 
-def _nearest(points: list[list[int]]) -> list[Fraction] | None:
-    """Return the weights of the affine hull's point nearest to the origin; None where the points are dependent.
+def _affine_minimizer(points: list[list[int]]) -> list[Fraction] | None:
+    """Return the weights of the point of the affine hull nearest to the origin; None if the points are dependent.
 
-    They are in proportion to the solution of (P P' + 1 1') a = 1. The matrix is positive definite, so every column has
-    its pivot unless the points are affinely dependent.
+    They are proportional to the solution of (P P' + 1 1') a = 1, Wolfe's equations. The matrix is positive definite
+    exactly if the points are affinely independent, and then every column has a pivot.
     """
     P = np.array(points, dtype=object).reshape(len(points), -1)
     M, pivots = bareiss(np.column_stack([P @ P.T + 1, np.ones(len(P), dtype=object)]))
@@ -412,7 +426,7 @@ def _nearest(points: list[list[int]]) -> list[Fraction] | None:
 
 
 def _lowest(rows: ExactRows, v: list[int]) -> tuple[int, int]:
-    """Return the row of least score v . z and that score: floats leave few rows in doubt, which are done exactly."""
+    """Return the row of least score v . z and that score, computed exactly for the few rows that floats leave open."""
     with np.errstate(all="ignore"):
         s, error = rows.near(np.array(proportional_floats(v)))
         in_doubt = np.flatnonzero(~(s - error > np.min(s + error)))

@@ -96,8 +96,8 @@ def test_certificates_that_are_no_files_are_refused(tmp_path):
     rows = written(tmp_path, "and.csv", AND)
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", "/dev/zero", tmp_path):
-        assert f"{path} is no file." in refused("check", path, rows, "-t", "label")
-        with pytest.raises(ValueError, match="is no file"):
+        assert f"{path} is not a file." in refused("check", path, rows, "-t", "label")
+        with pytest.raises(ValueError, match="is not a file"):
             Certificate.load(path)
     (tmp_path / "empty").write_text("[]")
     assert "expected a list of certificates, got an empty one" in refused(

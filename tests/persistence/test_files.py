@@ -278,7 +278,7 @@ def test_one_long_label_does_not_widen_many(path):
     path.write_bytes(forge(compact({**header, "classes": {"type": "U50000", "values": values}}), arrays))
     tracemalloc.start()
     try:
-        with pytest.raises(ValueError, match="'classes' would take 500,050,000 letters"):
+        with pytest.raises(ValueError, match="'classes' would take 500,050,000 characters"):
             load(path)
         assert tracemalloc.get_traced_memory()[1] < 40_000_000
     finally:

@@ -10,7 +10,7 @@ from rosenblatt.data.io.bytes import FORMATS, TABLES
 from rosenblatt.data.source import FILLS, VERSION
 from rosenblatt.messages import ParameterError, Setting, shorten
 from rosenblatt.scaling import METHODS
-from rosenblatt.storage.schema import Place, codec_of, integer, list_of, number, read_fields, record, size, word
+from rosenblatt.storage.schema import Place, codec_of, integer, list_of, number, read_fields, record, size, string
 
 KINDS = ("number", "boolean", "category", "text", "date", "decimal-comma", "thousands-comma")
 """What a column of a table may hold."""
@@ -52,19 +52,19 @@ def is_hashed(column: dict[str, Any]) -> bool:
 # The schema of a preparation, by its format.
 
 
-_MissingNumbers = Annotated[str, word(*FILLS)]
+_MissingNumbers = Annotated[str, string(*FILLS)]
 _Features = Annotated[int, integer(1, _MOST_FEATURES)]
 
 
 class _Scale:
-    method: Annotated[str, word(*METHODS[1:])]
+    method: Annotated[str, string(*METHODS[1:])]
     features: Annotated[list[int], list_of(integer(0, _MOST_FEATURES), "scaled")]
     centre: Annotated[list[float], list_of(number(), "scaled")]
     spread: Annotated[list[float], list_of(number(math.ulp(0.0)), "scaled")]
 
 
 class _Any:
-    format: Annotated[str, word(*FORMATS)]
+    format: Annotated[str, string(*FORMATS)]
     version: Annotated[int, integer(VERSION, VERSION)]
     scale: Annotated[dict[str, Any], record(_Scale, dict)] | None = None
 
@@ -94,14 +94,14 @@ class _Dialect:
 
 class _Target:
     name: str
-    kind: Annotated[str, word(*LABEL_KINDS)]
+    kind: Annotated[str, string(*LABEL_KINDS)]
 
 
 class _Column:
     name: str
-    kind: Annotated[str, word(*KINDS)]
+    kind: Annotated[str, string(*KINDS)]
     categories: list[str] | None = None
-    order: Annotated[str, word(*DATE_ORDERS)] | None = None
+    order: Annotated[str, string(*DATE_ORDERS)] | None = None
     fill: float | None = None
 
 
@@ -136,7 +136,7 @@ def check_preparation(data: Any) -> int | None:
     place = Place("the preparation")
     if type(data) is not dict:
         raise place.error("a dictionary", data)
-    format = word(*FORMATS).read(data.get("format"), place.at("format"))
+    format = string(*FORMATS).read(data.get("format"), place.at("format"))
     schema: type = _Table if format in TABLES else {"svmlight": _Svmlight, "vw": _Vw, "npz": _Npz}[format]
     found = read_fields(schema, data, place)
     features: int | None = found["n_features"]
@@ -166,7 +166,7 @@ def _table_features(table: dict[str, Any], place: Place) -> tuple[int | None, Co
     if dialect["delimiter"] is not None:
         codec_of(bool).read(dialect["header"], place.at("dialect.header"))
         for name in ("delimiter", "quote"):
-            check_character(name, word().read(dialect[name], place.at(f"dialect.{name}")))
+            check_character(name, string().read(dialect[name], place.at(f"dialect.{name}")))
     if bool(table["lists"]) == bool(columns):
         raise place.at("columns").error("a list of columns, empty where rows are lists", columns)
     if table["lists"]:

@@ -23,7 +23,7 @@ from rosenblatt.messages import check_integer, shorten
 from rosenblatt.persistence.pipelines import STEPS, Step, check_chain, check_defaults
 from rosenblatt.storage.columns import LEAST_SHARE, MOST_FEATURES
 from rosenblatt.storage.container import check_version, read_container, write_container
-from rosenblatt.storage.schema import Arrays, Floats, Place, Wide, integer, read_fields, word, write_fields
+from rosenblatt.storage.schema import Arrays, Floats, Place, Wide, integer, read_fields, string, write_fields
 from rosenblatt.theory.certificates import MOST_ROWS, Certificate
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, UndecidedSeparability, Verdicts
 from rosenblatt.training.model_file import (
@@ -138,7 +138,7 @@ def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_featu
     >>> _ = path.write_bytes(path.read_bytes()[:-1])
     >>> load(path)
     Traceback (most recent call last):
-    ValueError: ... is cut short: 193 bytes of arrays should follow its head, and 192 do.
+    ValueError: ... is truncated: 193 bytes of arrays should follow its head, and 192 do.
     """
     if max_features is not None:
         check_integer("max_features", max_features, 1)
@@ -291,7 +291,7 @@ _PIPELINE_FORMAT = 2
 class _PipelineFields:
     """The header of a pipeline's file: its steps, and the header of its learner's file."""
 
-    kind: Annotated[str, word("pipeline")]
+    kind: Annotated[str, string("pipeline")]
     version: Annotated[int, integer(_PIPELINE_FORMAT, _PIPELINE_FORMAT)]
     library: str
     verbose: bool

@@ -33,13 +33,13 @@ from rosenblatt.storage.schema import (
     array,
     checked,
     fields_of,
+    is_too_wide,
     list_of,
     optional,
     read_fields,
     record,
     size,
-    takes_too_many_letters,
-    word,
+    string,
     write_fields,
 )
 
@@ -81,7 +81,7 @@ _VALUE = Codec(_write_value, _read_value)
 
 
 class _ValuesFields:
-    type: Annotated[str, word(*_TYPES)]
+    type: Annotated[str, string(*_TYPES)]
     values: Annotated[list[Any], list_of(_VALUE)]
 
 
@@ -97,7 +97,7 @@ def _read_values(data: object, place: Place) -> NDArray[Any]:
     found = read_fields(_ValuesFields, data, place)
     name, values = found["type"], found["values"]
     longest = max((len(value) for value in values if type(value) is str), default=0)
-    if name == "str" and takes_too_many_letters(len(values), longest):
+    if name == "str" and is_too_wide(len(values), longest):
         raise place.error("words of similar lengths, as numpy makes all of them as wide as the longest", values)
     try:
         with np.errstate(over="ignore"):
@@ -136,8 +136,8 @@ _Value = Annotated[Any, _VALUE]
 class _StepFields:
     kind: str
     n_features: Annotated[int, size("features", 1)]
-    feature_names: Annotated[list[str], list_of(word(), "features")] | None = None
-    output: Annotated[str, word("default", "pandas", "polars")] | None = None
+    feature_names: Annotated[list[str], list_of(string(), "features")] | None = None
+    output: Annotated[str, string("default", "pandas", "polars")] | None = None
 
 
 class _StandardFields(_StepFields):
@@ -169,7 +169,7 @@ def _check_max_abs(step: MaxAbsScaler, place: Place) -> None:
 
 
 class _ExactFields(_StepFields):
-    method: Annotated[str, word("standard", "maxabs")]
+    method: Annotated[str, string("standard", "maxabs")]
     centre_: _Numbers
     spread_: _Scale
 
@@ -197,12 +197,12 @@ def _fit_combinations(step: Combinations, place: Place) -> None:
     step.fit(np.zeros((1, d)))
 
 
-_FITTED_ON = Codec(lambda dtype, _: np.dtype(dtype).name, word("float64", "float32", "int64", "int32", "object").read)
+_FITTED_ON = Codec(lambda dtype, _: np.dtype(dtype).name, string("float64", "float32", "int64", "int32", "object").read)
 
 
 class _ImputerFields(_StepFields):
     missing_values: _Value
-    strategy: Annotated[str, word("mean", "median", "most_frequent", "constant")]
+    strategy: Annotated[str, string("mean", "median", "most_frequent", "constant")]
     fill_value: _Value
     copy: bool
     keep_empty_features: bool
@@ -224,17 +224,17 @@ def _fit_imputer(step: SimpleImputer, place: Place) -> None:
     step.statistics_ = statistics
 
 
-_CATEGORIES = Codec(lambda given, _: given if isinstance(given, str) else "given", word("auto", "given").read)
+_CATEGORIES = Codec(lambda given, _: given if isinstance(given, str) else "given", string("auto", "given").read)
 """Lists of categories are stored as what was fitted."""
 _DROP = Codec(
     lambda drop, place: drop if isinstance(drop, str | None) else [_write_value(value, place) for value in list(drop)],
     lambda data, place: (
         np.array([_read_value(value, place) for value in data], object)
         if type(data) is list
-        else optional(word("first", "if_binary")).read(data, place)
+        else optional(string("first", "if_binary")).read(data, place)
     ),
 )
-_DTYPES = word("float64", "float32", "int64", "int32", "int8", "uint8", "bool")
+_DTYPES = string("float64", "float32", "int64", "int32", "int8", "uint8", "bool")
 _DTYPE = Codec(lambda dtype, _: np.dtype(dtype).name, lambda data, place: np.dtype(_DTYPES.read(data, place)).type)
 
 
@@ -243,7 +243,7 @@ class _OneHotFields(_StepFields):
     drop: Annotated[Any, _DROP]
     sparse_output: bool
     dtype: Annotated[Any, _DTYPE]
-    handle_unknown: Annotated[str, word("error", "ignore", "infrequent_if_exist", "warn")]
+    handle_unknown: Annotated[str, string("error", "ignore", "infrequent_if_exist", "warn")]
     categories_: Annotated[list[NDArray[Any]], list_of(_VALUES, "features")]
 
 
@@ -617,7 +617,7 @@ def check_defaults(step: BaseEstimator, schema: type) -> None:
 def read_step(data: object, place: Place) -> Step:
     """Return the fitted step that plain data and arrays describe, or raise a ValueError."""
     if type(data) is str:
-        return word("drop", "passthrough").read(data, place)
+        return string("drop", "passthrough").read(data, place)
     kind = KINDS.get(str(data.get("kind"))) if isinstance(data, dict) else None
     if kind is None:
         raise place.error(f"a step of one of the kinds {', '.join(KINDS)}", data)

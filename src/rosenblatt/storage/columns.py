@@ -1,9 +1,9 @@
-"""Weights in files without the columns that are zero, and names without those that only count: wide tables stay small.
+"""Compression of wide weights and their names: files leave out zero columns and numbered names.
 
-Hashed features are many and mostly unused. So a file may store, of all arrays that have a column for each feature, only
-the columns in which one of them is not zero, to the bit (-0.0 is not), and their indices in the array ``columns``; its
-header then states the ``width``. Variances of weights are 1 in such columns. A small file can claim any width, which is
-checked before memory is asked for.
+Hashed features are many and mostly unused. A file may therefore leave out the columns in which all arrays with a column
+for each feature are zero (+0.0; -0.0 is stored). It then stores the indices of the other columns in the array
+``columns``, and its header states the ``width``. Variances of weights are 1 in columns that are left out. A small file
+can state any width, so the width is checked before memory is allocated.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.messages import IfAvailable, ParameterError, Setting
-from rosenblatt.storage.schema import Place, integer, list_of, read_fields, size, word
+from rosenblatt.messages import Hint, ParameterError
+from rosenblatt.storage.schema import Place, integer, list_of, read_fields, size, string
 
 MOST_FEATURES = 1 << 24
-"""Columns that a file may claim without storing them, unless more are allowed."""
+"""The most columns that a file may state without storing them, unless more are allowed."""
 LEAST_SHARE = 64
-"""A file with more columns stores at least one in so many, so that its size vouches for its width."""
+"""A wider file stores at least one column in this many, so that its size vouches for its width."""
 _NUMBERS_PER_FEATURE = 16
-"""Numbers that may be claimed for each column: there are several arrays, with a line for each class."""
+"""The numbers that are allowed for each column: there are several arrays, with a row for each class."""
 _NUMBERS_PER_NAME = 8
-"""A name takes the memory of so many numbers."""
+"""The memory of a name, in numbers."""
 _WIDE = re.compile(r"([a-z_.]+\.)?(w|u|s|candidate_w|coef|feature_ranges)")
 """Names of the arrays that have a column for each feature."""
 _NUMBERED = re.compile(r"#(0|[1-9][0-9]{0,17})")
@@ -33,7 +33,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 def pack_columns(arrays: Arrays) -> tuple[int | None, dict[str, NDArray[Any]]]:
-    """Return the number of columns and the arrays without those that are zero; None and all, where that is no smaller.
+    """Return the number of columns, and the arrays without zero columns; None and all columns if that is not smaller.
 
     >>> width, packed = pack_columns({"w": np.array([[0.0, 0.0, 5.0, 0.0]])})
     >>> width, packed["columns"].tolist(), packed["w"].tolist()
@@ -46,13 +46,13 @@ def pack_columns(arrays: Arrays) -> tuple[int | None, dict[str, NDArray[Any]]]:
         return None, out
     used = np.zeros(width, bool)
     for name in wide:
-        for line in np.atleast_2d(arrays[name]):
-            used |= np.ascontiguousarray(line).view(np.int64) != np.float64(_unused(name)).view(np.int64)
+        for row in np.atleast_2d(arrays[name]):
+            used |= np.ascontiguousarray(row).view(np.int64) != np.float64(_unused(name)).view(np.int64)
     if width > MOST_FEATURES and LEAST_SHARE * np.count_nonzero(used) < width:
         used[::LEAST_SHARE] = True
     columns = np.flatnonzero(used).astype(np.int32 if width <= 2**31 else np.int64)
-    lines = sum(arrays[name].size // width for name in wide)
-    if columns.nbytes + 8 * lines * len(columns) >= 8 * lines * width:
+    n_rows = sum(arrays[name].size // width for name in wide)
+    if columns.nbytes + 8 * n_rows * len(columns) >= 8 * n_rows * width:
         return None, out
     out |= {name: np.ascontiguousarray(arrays[name][..., columns]) for name in wide}
     out["columns"] = columns
@@ -60,9 +60,9 @@ def pack_columns(arrays: Arrays) -> tuple[int | None, dict[str, NDArray[Any]]]:
 
 
 def unpack_columns(width: int | None, arrays: Arrays, max_features: int | None) -> dict[str, NDArray[Any]]:
-    """Return the arrays with all their columns; a ValueError where they are not what `pack_columns` returns.
+    """Return the arrays with all their columns; a ValueError unless they are what `pack_columns` returns.
 
-    More than ``max_features`` columns are a ParameterError; None allows as many as the stored ones vouch for.
+    More than ``max_features`` columns raise a ParameterError; None allows as many as the stored columns vouch for.
 
     >>> unpack_columns(4, {"columns": np.array([2], np.int32), "w": np.array([[5.0]])}, 4)["w"]
     array([[0., 0., 5., 0.]])
@@ -72,7 +72,7 @@ def unpack_columns(width: int | None, arrays: Arrays, max_features: int | None) 
         return out
     columns = out.pop("columns", np.zeros((0, 0)))
     if columns.dtype.kind + str(columns.dtype.itemsize) not in ("i4", "i8") or columns.ndim != 1:
-        raise ValueError("there is no array 'columns' of indices, as there should be where a width is stated.")
+        raise ValueError("expected an array 'columns' of indices, since a width is stated, got none.")
     if len(columns) and not (columns[0] >= 0 and columns[-1] < width and (columns[1:] > columns[:-1]).all()):
         raise ValueError(f"the indices in 'columns' must rise, from 0 to below {width:,}.")
     wide = [name for name in out if _WIDE.fullmatch(name)]
@@ -80,8 +80,8 @@ def unpack_columns(width: int | None, arrays: Arrays, max_features: int | None) 
         array = out[name]
         if array.dtype != np.float64 or array.ndim not in (1, 2) or array.shape[-1] != len(columns):
             raise ValueError(f"the array {name!r} must have {len(columns):,} columns of floats.")
-    lines = sum(len(out[name]) if out[name].ndim == 2 else 1 for name in wide)
-    check_width(width, len(columns), lines, max_features)
+    n_rows = sum(len(out[name]) if out[name].ndim == 2 else 1 for name in wide)
+    check_width(width, len(columns), n_rows, max_features)
     for name in wide:
         array = np.full((*out[name].shape[:-1], width), _unused(name))
         array[..., columns] = out[name]
@@ -90,28 +90,34 @@ def unpack_columns(width: int | None, arrays: Arrays, max_features: int | None) 
 
 
 def _unused(name: str) -> float:
-    """Return what an array has in columns that nothing was learned of."""
+    """Return the value of an array in unused columns."""
     return 1.0 if name.rpartition(".")[2] == "s" else 0.0
 
 
-def check_width(width: int, stored: int, lines: int, max_features: int | None) -> None:
-    """Raise a ParameterError for more columns than allowed, of which so many are stored in so many lines."""
+def check_width(width: int, stored: int, n_rows: int, max_features: int | None) -> None:
+    """Raise a ParameterError if more than ``max_features`` columns are stated, of which ``stored`` are in the file."""
     most = MOST_FEATURES if max_features is None else max_features
     vouched = LEAST_SHARE * stored
     if width > most and (max_features is not None or width > vouched):
-        advice = IfAvailable("max_features", ": if you trust it, allow them by ", Setting("max_features", width))
-        raise ParameterError(f"it has {width:,} columns, and at most {most:,} are expected", advice, ".")
-    if lines * width > max(_NUMBERS_PER_FEATURE * most, vouched * lines):
-        needed = -(-lines * width // _NUMBERS_PER_FEATURE)
-        advice = IfAvailable("max_features", ": if you trust it, allow them by ", Setting("max_features", needed))
-        raise ParameterError(f"its {width:,} columns take {8 * lines * width:,} bytes of memory", advice, ".")
+        hint = Hint(": if you trust it, allow them by {max_features=width}", width=width)
+        raise ParameterError(
+            "it has {width:,} columns, and at most {most:,} are expected{hint}.", width=width, most=most, hint=hint
+        )
+    if n_rows * width > max(_NUMBERS_PER_FEATURE * most, vouched * n_rows):
+        hint = Hint(": if you trust it, allow them by {max_features=n}", n=-(-n_rows * width // _NUMBERS_PER_FEATURE))
+        raise ParameterError(
+            "its {width:,} columns take {size:,} bytes of memory{hint}.",
+            width=width,
+            size=8 * n_rows * width,
+            hint=hint,
+        )
 
 
 # names
 
 
 def names_to_plain(names: list[str] | None) -> list[str] | dict[str, Any] | None:
-    """Return names of features as a file has them: where most only count (#0, #1, ...), the others by their index.
+    """Return names of features for a file: if most are numbers (#0, #1, ...), only the others with their indices.
 
     >>> names_to_plain(["age", "#0", "#1", "#2", "word", "#4"])
     {'count': 6, 'first': 1, 'columns': [0, 4], 'names': ['age', 'word']}
@@ -130,23 +136,26 @@ class _NameFields:
     count: Annotated[int, size("features")]
     first: int
     columns: Annotated[list[int], list_of(integer(), "others")]
-    names: Annotated[list[str], list_of(word(), "others")]
+    names: Annotated[list[str], list_of(string(), "others")]
 
 
 def names_from_plain(data: object, n_features: int, max_features: int | None) -> list[str] | None:
-    """Return the names of so many features that a file states; a ValueError where they are not that many words."""
+    """Return the names of features that a file states; a ValueError unless they are ``n_features`` strings."""
     if data is None:
         return None
     place = Place("the header").at("feature_names")
     if type(data) is not dict:
-        return list_of(word(), n_features).read(data, place)
+        return list_of(string(), n_features).read(data, place)
     found = read_fields(_NameFields, data, place.alone(features=n_features))
     first, columns, words = found["first"], found["columns"], found["names"]
     check_width(n_features, len(words), 1, max_features)
     if max_features is not None and _NUMBERS_PER_NAME * n_features > max(max_features, MOST_FEATURES):
-        allowed = Setting("max_features", _NUMBERS_PER_NAME * n_features)
-        advice = IfAvailable("max_features", ": if you trust it, allow them by ", allowed)
-        raise ParameterError(f"the names of its {n_features:,} columns take {64 * n_features:,} bytes", advice, ".")
+        raise ParameterError(
+            "the names of its {n:,} columns take {size:,} bytes{hint}.",
+            n=n_features,
+            size=64 * n_features,
+            hint=Hint(": if you trust it, allow them by {max_features=n}", n=_NUMBERS_PER_NAME * n_features),
+        )
     if first > n_features or max(columns, default=0) >= n_features:
         raise place.at("columns").error(f"a list of indices below {n_features:,}", columns)
     names = [f"#{j - first}" for j in range(n_features)]

@@ -1,11 +1,11 @@
-"""Files of arrays and plain data: safetensors with a checksum. Reading one runs no code; an altered file is refused.
+"""Container format for arrays and plain data: safetensors with a checksum, written atomically and read without code.
 
-The layout is that of safetensors, so that any of its tools can look inside: eight bytes with the length of the head
+The layout is that of safetensors, so its tools can open the files: eight bytes with the length of the head
 (little-endian), the head as JSON padded with spaces, the arrays. The head's ``__metadata__`` has three strings:
-``rosenblatt``, the version of this layout; ``sha256``, the digest of the whole file with zeros in its own place; and
-``header``, one JSON text with everything that is not an array. Larger items come first, then names in order, without
-gaps. A file whose head is not byte for byte what `write_container` makes of its content is refused, so that there are
-no two ways to read one file.
+``rosenblatt``, the version of this layout; ``sha256``, the digest of the whole file with zeros in place of the digest;
+and ``header``, one JSON text with everything that is not an array. Arrays are sorted by decreasing item size, then by
+name, without gaps. A file is refused unless its head is byte for byte what `write_container` writes for its content,
+so that there is only one way to read a file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import numpy as np
 from rosenblatt.messages import shorten
 from rosenblatt.storage.schema import from_canonical_json, to_canonical_json
 
-# Files that are replaced as a whole or not at all.
+# Atomic replacement of files.
 
 
 try:
@@ -38,23 +38,23 @@ except ImportError:  # not on this system
     fcntl = None  # type: ignore[assignment]
 
 _KEPT = 100
-"""Bytes of a file's name that its temporary files begin with: few, as systems allow some 255 for a whole name."""
+"""Bytes of a file's name that start the names of its temporary files: file systems allow about 255 for a name."""
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _ABANDONED = 3600.0
-"""Seconds after its last change when a temporary file counts as left behind, where files cannot be locked."""
+"""Seconds after its last change when a temporary file counts as abandoned, where files cannot be locked."""
 
 
 class Replacement:
-    """A new file in the folder of ``target``, which is no link, that takes its place when it is complete.
+    """A new file in the folder of ``target``, which must not be a link, that replaces it when complete.
 
-    It is locked while it is open. So those that killed processes left are told from those that others, in any
-    container or on any host, are writing; the former are deleted here.
+    The file is locked while it is open. The lock distinguishes files that killed processes left, which are deleted
+    here, from files that other processes are writing, in any container or on any host.
 
     Attributes
     ----------
     descriptor : int
-        The open file, to be written to.
+        The descriptor of the open file.
     """
 
     def __init__(self, target: str) -> None:
@@ -74,12 +74,12 @@ class Replacement:
             os.close(self.descriptor)  # another process took it for abandoned before it was locked
 
     def keep(self) -> None:
-        """Give the file the name of the target, and close it."""
+        """Rename the file to the target, and close it."""
         if fcntl is None:
-            self._close()  # open files cannot be renamed there
+            self._close()  # Windows cannot rename an open file
         os.replace(self._name, self._target)
-        with contextlib.suppress(OSError):  # all is on the disk by now
-            self._close()  # not before, as others may delete what is not locked
+        with contextlib.suppress(OSError):  # everything is on the disk by now
+            self._close()  # not before, because others may delete a file that is not locked
 
     def discard(self) -> None:
         """Close and delete the file, unless it was kept."""
@@ -94,7 +94,7 @@ class Replacement:
 
 
 def _lock(file: int) -> bool | None:
-    """Lock an open file; return False if another process has locked it, None where files cannot be locked."""
+    """Lock an open file; return False if another process has locked it, None if files cannot be locked."""
     if fcntl is None:
         return None
     try:
@@ -114,29 +114,29 @@ def _delete_abandoned(path: str) -> None:
         if locked is None:
             locked = time.time() - os.fstat(file).st_mtime > _ABANDONED
         if locked:
-            os.unlink(path)  # before it is closed, as its maker may be about to lock it
+            os.unlink(path)  # before it is closed, because the process that made it may be about to lock it
     finally:
         os.close(file)
 
 
 def write_atomically(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
-    """Write ``parts`` to ``path``: afterwards the file holds all of them, or what it held before.
+    """Write ``parts`` to ``path`` atomically: afterwards the file holds all of them, or its old content.
 
-    They are written to a temporary file in the same folder, which is flushed to the disk and then renamed; then the
-    name is flushed. A power cut at any moment leaves the one or the other, and once this has returned, the new. A link
-    is followed, and the permissions of an existing file are kept. If several processes write at once, each writes a
-    temporary file of its own, and the last to finish replaces the others. Where it fails, on a full disk for instance,
-    an OSError names the file and says what it holds now and what to do.
+    The parts are written to a temporary file in the same folder. It is flushed to the disk and renamed, then the folder
+    is flushed. A power cut leaves the old or the new content, and the new one after this function has returned. A link
+    is followed, and the permissions of an existing file are kept. If several processes write at once, each writes its
+    own temporary file, and the last to finish wins. On an error, such as a full disk, an OSError names the file and
+    says what it holds now and what to do.
     """
     target = os.path.realpath(path)
     state = "nothing was written"
     try:
         mode = os.stat(target).st_mode if os.path.lexists(target) else None
         if mode is not None:
-            state = "what was there before is as it was"
+            state = "the old file is unchanged"
             if not stat.S_ISREG(mode):
                 raise OSError(
-                    errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL, "it is no file that can be replaced"
+                    errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL, "it is not a file that can be replaced"
                 )
         temporary = Replacement(target)
         try:
@@ -166,11 +166,11 @@ def _write(file: int, parts: Iterable[bytes | memoryview], mode: int | None) -> 
 
 
 def _sync_folder(folder: str) -> None:
-    """Flush the new name to the disk, where folders can be synchronised."""
+    """Flush the new name to the disk, if folders can be synchronised."""
     if hasattr(os, "O_DIRECTORY"):
         try:
             file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        except PermissionError:  # a folder may be one that can be written to and not read
+        except PermissionError:  # a folder can be writable and not readable
             return
         try:
             os.fsync(file)
@@ -194,10 +194,10 @@ _Shapes = dict[str, tuple[str, tuple[int, ...]]]
 
 
 def write_container(path: str | os.PathLike[str], header: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write plain data and arrays to a file that `read_container` reads; the file is replaced as a whole or not at all.
+    """Write plain data and arrays atomically to a file that `read_container` reads.
 
-    The header is a dictionary that JSON can hold, arrays are of floats (4 or 8 bytes), integers or booleans. An OSError
-    where the file cannot be written; an existing one is then as it was.
+    The header is a dictionary that JSON can hold; arrays are of floats (4 or 8 bytes), integers or booleans. If the
+    file cannot be written, an OSError is raised and an existing file is unchanged.
 
     Examples
     --------
@@ -235,8 +235,8 @@ def write_container(path: str | os.PathLike[str], header: dict[str, Any], arrays
 def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return the header and the arrays of a file that `write_container` wrote.
 
-    A ValueError with one sentence for any other file: cut short, altered, forged, or of a newer
-    layout. Arrays take no memory beyond the size of the file, and no code is run. What header and arrays mean is not
+    Any other file is refused with a ValueError of one sentence: truncated, altered, forged, or of a newer layout.
+    Arrays take no memory beyond the size of the file, and no code is run. The meaning of header and arrays is not
     checked.
     """
     check_is_file(path)
@@ -252,27 +252,27 @@ def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[s
 
 
 def is_container(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file begins as those do that `write_container` writes."""
+    """Return whether a file begins like the files that `write_container` writes."""
     start = b'{"__metadata__":{"rosenblatt":'
     with open(path, "rb") as file:
         return file.read(8 + len(start))[8:] == start
 
 
 def check_is_file(path: str | os.PathLike[str]) -> None:
-    """Raise a ValueError for a folder, or for a device or a pipe, which may have no end."""
+    """Raise a ValueError for a folder, a device or a pipe; the last two may never end."""
     if not stat.S_ISREG(os.stat(path).st_mode):
-        raise ValueError(f"{os.fspath(path)} is no file.")
+        raise ValueError(f"{os.fspath(path)} is not a file.")
 
 
 def check_version(path: str | os.PathLike[str], found: object, known: int) -> None:
-    """Raise a ValueError unless ``found`` is a version of a format that is ``known``, from 1 on."""
+    """Raise a ValueError unless ``found`` is a version from 1 to ``known``."""
     fault = _version_fault(found, known)
     if fault:
         raise ValueError(f"{path} {fault}")
 
 
 class _Fault(Exception):
-    """What is wrong with a file, as the end of a sentence that starts with its name."""
+    """A fault of a file, as the end of a sentence that starts with its name."""
 
 
 _ALTERED = "has been altered or damaged since it was saved: take another copy, or save the model again"
@@ -280,7 +280,7 @@ _ALTERED = "has been altered or damaged since it was saved: take another copy, o
 
 def _version_fault(found: object, known: int) -> str:
     if type(found) is not int or found < 1:
-        return f"names no version of its format: got {shorten(found)}."
+        return f"does not state a version of its format: got {shorten(found)}."
     if found > known:
         return (
             f"is in format {shorten(found)}, newer than format {known}, the latest that this version of rosenblatt "
@@ -290,12 +290,12 @@ def _version_fault(found: object, known: int) -> str:
 
 
 def _in_order(shapes: _Shapes) -> list[str]:
-    """Return the names in the order of their data: wide items first, so that each is aligned."""
+    """Return the names in the order of their data: larger items first, so that all are aligned."""
     return sorted(shapes, key=lambda name: (-_TYPES[shapes[name][0]].itemsize, name))
 
 
 def _head(shapes: _Shapes, text: str, digest: str) -> bytes:
-    """Return all that comes before the arrays."""
+    """Return the bytes before the arrays."""
     head: dict[str, Any] = {"__metadata__": {"rosenblatt": str(LAYOUT), "sha256": digest, "header": text}}
     start = 0
     for name in _in_order(shapes):
@@ -317,7 +317,7 @@ def _read(file: BinaryIO, size: int) -> tuple[dict[str, Any], dict[str, np.ndarr
         array = np.empty(shape, _TYPES[kind])
         raw = array.reshape(-1).view(np.uint8)
         if len(raw) and file.readinto(raw.data) != len(raw):  # type: ignore[attr-defined]
-            raise _Fault("was cut short while it was read: try again.")
+            raise _Fault("was truncated while it was read: try again.")
         total.update(raw.data)
         if kind == "BOOL" and raw.max(initial=0) > 1:
             raise _Fault(f"{_ALTERED}.")
@@ -327,9 +327,9 @@ def _read(file: BinaryIO, size: int) -> tuple[dict[str, Any], dict[str, np.ndarr
     try:
         header = from_canonical_json(text, "its header")
     except ValueError:
-        raise _Fault("is no file of rosenblatt's: its header cannot be read.") from None
+        raise _Fault("is not a rosenblatt file: its header cannot be read.") from None
     if type(header) is not dict:
-        raise _Fault("is no file of rosenblatt's: its header is not a dictionary.")
+        raise _Fault("is not a rosenblatt file: its header is not a dictionary.")
     return header, arrays
 
 
@@ -337,16 +337,16 @@ def _read_head(file: BinaryIO, size: int) -> tuple[_Shapes, str, str]:
     """Return types and shapes of the arrays, the header as JSON text, and the digest."""
     length = int.from_bytes(file.read(8), "little")
     if size < 8 or length > LONGEST_HEAD:
-        raise _Fault("is no model file: its first 8 bytes are not those of a safetensors file.")
+        raise _Fault("is not a model file: it does not start like a safetensors file.")
     if length > size - 8:
         raise _Fault(
-            f"is cut short, or no model file: {length:,} bytes should follow its first 8, and {size - 8:,} do."
+            f"is truncated, or not a model file: {length:,} bytes should follow its first 8, and {size - 8:,} do."
         )
     words = file.read(length)
     try:
         head = json.loads(words.decode("ascii"))
     except (ValueError, RecursionError):
-        raise _Fault("is damaged, or no model file: its head cannot be read.") from None
+        raise _Fault("is damaged, or not a model file: its head cannot be read.") from None
     metadata = head.get("__metadata__") if type(head) is dict else None
     layout = metadata.get("rosenblatt") if type(metadata) is dict else None
     if type(metadata) is not dict or type(layout) is not str:
@@ -358,13 +358,13 @@ def _read_head(file: BinaryIO, size: int) -> tuple[_Shapes, str, str]:
     text, digest = metadata.get("header"), metadata.get("sha256")
     del head["__metadata__"]
     shapes = dict(_shapes(head))
-    # everything else about the head follows from this, so it is compared as a whole
+    # the head is a function of shapes, text and digest, so comparing all of it leaves nothing else to validate
     if type(text) is not str or type(digest) is not str or _head(shapes, text, digest)[8:] != words:
         raise _Fault(f"{_ALTERED}.")
     expected = sum(math.prod(shape) * _TYPES[kind].itemsize for kind, shape in shapes.values())
     found = size - 8 - length
     if found < expected:
-        raise _Fault(f"is cut short: {expected:,} bytes of arrays should follow its head, and {found:,} do.")
+        raise _Fault(f"is truncated: {expected:,} bytes of arrays should follow its head, and {found:,} do.")
     if found > expected:
         raise _Fault(f"has been altered: {found - expected:,} bytes follow its end.")
     return shapes, text, digest
@@ -375,7 +375,7 @@ def _shapes(head: dict[str, Any]) -> Iterator[tuple[str, tuple[str, tuple[int, .
         kind, shape = (entry.get("dtype"), entry.get("shape")) if type(entry) is dict else (None, None)
         if type(kind) is not str or kind not in _TYPES or type(shape) is not list or len(shape) > _MOST_AXES:
             raise _Fault(f"{_ALTERED}.")
-        whole = all(type(length) is int and length >= 0 for length in shape)
-        if not name or not whole or math.prod(filter(None, shape)) >= 2**60:  # numpy checks empty arrays, too
+        is_valid = all(type(length) is int and length >= 0 for length in shape)
+        if not name or not is_valid or math.prod(filter(None, shape)) >= 2**60:  # numpy checks empty arrays, too
             raise _Fault(f"{_ALTERED}.")
         yield name, (kind, tuple(shape))

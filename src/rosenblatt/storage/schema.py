@@ -1,4 +1,4 @@
-"""Data that JSON can hold: one way to write it, class labels that keep their type, and strict readers."""
+"""Schemas of files: annotated classes whose codecs write plain data and arrays, and validate all that they read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import json
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
@@ -19,26 +19,26 @@ from numpy.typing import NDArray
 
 from rosenblatt.messages import Hint, ParameterError, shorten
 
-DEEPEST = 64  # levels of lists and dictionaries within each other; deeper ones are refused
-LARGEST = 2**53  # integers up to here are floats as well, as counters must be
+DEEPEST = 64  # levels of nested lists and dictionaries
+LARGEST = 2**53  # counters are integers that float64 holds exactly
 _LABEL_TYPES = (
     "bool",
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
     *(f"float{bits}" for bits in (16, 32, 64)),
 )
 _WIDEST = 256
-"""Labels keep the width of their array up to this many characters, so that no file can ask for much memory."""
+"""The most characters for which labels keep the width of their array, which bounds the memory a file can demand."""
 _MOST_LETTERS = 1 << 24
-"""All labels together, each as wide as the longest, have at most so many characters, where that is more than these."""
+"""The most characters of all strings of an array, each as wide as the longest, unless `_WIDEST` for each is more."""
 
 
 def to_canonical_json(data: object, what: str) -> str:
-    """Return ``data`` as JSON without spaces; a ValueError where JSON would change it.
+    """Return ``data`` as JSON without spaces; a ValueError if JSON would change it.
 
     >>> to_canonical_json({"columns": ["age", "sex"], "scale": 0.5}, "this")
     '{"columns":["age","sex"],"scale":0.5}'
     """
-    fault = _stray(data, DEEPEST)
+    fault = _not_json(data, DEEPEST)
     if fault:
         raise ValueError(
             f"{what} must be plain data as JSON has it (dictionaries with strings as keys, lists, strings, finite "
@@ -62,8 +62,8 @@ def from_canonical_json(text: str, what: str) -> Any:
     raise ValueError(f"{what} is not JSON as rosenblatt writes it.")
 
 
-def _stray(data: object, depth: int) -> str:
-    """Return what JSON cannot hold of ``data`` or would change, in words; "" if all is well."""
+def _not_json(data: object, depth: int) -> str:
+    """Return a description of the first part of ``data`` that JSON cannot hold or would change; "" if there is none."""
     if depth == 0:
         return f"more than {DEEPEST} levels"
     if data is None or type(data) in (bool, int, str):
@@ -71,28 +71,28 @@ def _stray(data: object, depth: int) -> str:
     if type(data) is float:
         return "" if math.isfinite(data) else repr(data)
     if type(data) is list:
-        return next(filter(None, (_stray(value, depth - 1) for value in data)), "")
+        return next(filter(None, (_not_json(value, depth - 1) for value in data)), "")
     if type(data) is dict:
         keys = next((f"the key {key!r}" for key in data if type(key) is not str), "")
-        return keys or next(filter(None, (_stray(value, depth - 1) for value in data.values())), "")
+        return keys or next(filter(None, (_not_json(value, depth - 1) for value in data.values())), "")
     return f"a {type(data).__name__}"
 
 
-# A schema is a class whose annotations say what a file holds, field by field.
+# A schema is a class whose annotations define the fields of a file.
 
 
 @dataclass(frozen=True)
 class Codec:
-    """How a value is written as plain data and read back; ``read`` checks all that the rest of the code relies on."""
+    """Writes a value as plain data and reads it back; ``read`` validates all that the rest of the code relies on."""
 
     write: Callable[[Any, Place], Any]
     read: Callable[[Any, Place], Any]
 
 
 class Place:
-    """A place in a file: its name in messages, the arrays of the file, and the sizes that are known by now.
+    """A place in a file: its path for messages, the arrays of the file, and the sizes read so far.
 
-    Sizes have names: an array of shape ("rows", "features") has as many columns as every other one with "features".
+    Sizes have names: all arrays with "features" in their shape must have the same length along that axis.
     """
 
     def __init__(self, what: str, arrays: Arrays | None = None, path: str = "", sizes: dict[str, int] | None = None):
@@ -105,23 +105,23 @@ class Place:
         return Place(self.what, self.arrays, f"{self.path}.{name}" if self.path else str(name), self.sizes)
 
     def alone(self, **sizes: int) -> Place:
-        """Return the same place, whose sizes have nothing to do with those outside."""
+        """Return the same place with sizes of its own."""
         return Place(self.what, self.arrays, self.path, sizes)
 
     def error(self, expected: str, value: object) -> ValueError:
-        """Return the error for a value that is not as expected."""
+        """Return a ValueError for a value that is not as expected."""
         name = f"{self.what}: {self.path!r}" if self.path else self.what
         return ValueError(f"{name} must be {expected}, got {shorten(value)}.")
 
     def has_size(self, name: int | str | None, size: int) -> bool:
-        """Return whether this is the size of that name, which it is from now on where it was not known."""
+        """Return whether ``size`` is the size of this name; an unknown name gets this size."""
         if name is None or type(name) is int:
             return name in (None, size)
         return self.sizes.setdefault(str(name), size) == size
 
 
 class Arrays:
-    """The arrays of a file by their names. Plain data names the arrays that belong to it, and none may be left over.
+    """The arrays of a file by name. Plain data refers to arrays by name, and every array must be referred to.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class Arrays:
     """
 
     _MOST_USES = 3
-    """Fields that one array may stand for, so that memory is in proportion to the file."""
+    """The most fields that may refer to one array, so that memory is in proportion to the file."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]] | None = None, most_columns: int = 2**62) -> None:
         self.arrays = dict(arrays or {})
@@ -158,7 +158,7 @@ class Arrays:
             )
 
     def put(self, path: str, array: NDArray[Any]) -> str:
-        """Store an array under ``path``, unless an array of the same field name has the same bits; return its name."""
+        """Store an array under ``path`` and return its name; reuse an array of the same field name and bits."""
         field = path.rpartition(".")[2]
         for name, known in self.arrays.items():
             if name.rpartition(".")[2] == field and self._uses[name] < self._MOST_USES and _same_bits(known, array):
@@ -169,14 +169,14 @@ class Arrays:
         return path
 
     def take(self, name: object) -> NDArray[Any] | None:
-        """Return an array of the file, None where there is none of this name."""
+        """Return an array of the file, or None if there is no array of this name."""
         if type(name) is not str or name not in self.arrays or self._uses[name] >= self._MOST_USES:
             return None
         self._uses[name] += 1
         return self.arrays[name]
 
     def finish(self) -> None:
-        """Raise a ValueError where an array belongs to no field."""
+        """Raise a ValueError if no field refers to an array."""
         left = sorted(set(self.arrays) - set(self._uses))
         if left:
             raise ValueError(f"there is an unknown array {shorten(left[0])}.")
@@ -186,10 +186,10 @@ def _same_bits(one: NDArray[Any], other: NDArray[Any]) -> bool:
     return one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
 
 
-def write_fields(schema: type, value: Any, place: Place) -> dict[str, Any]:
-    """Return the attributes of ``value`` that the schema names, as plain data; arrays go to those of the place.
+def write_fields(schema: type, value: object, place: Place) -> dict[str, Any]:
+    """Return the attributes of ``value`` that the schema names, as plain data; arrays are put into the place's.
 
-    A field that is None where that is its default is left out.
+    A field is left out if it is None and None is its default.
     """
     out = {}
     for name, (codec, default) in fields_of(schema).items():
@@ -199,9 +199,9 @@ def write_fields(schema: type, value: Any, place: Place) -> dict[str, Any]:
     return out
 
 
-def read_fields(schema: type, data: Any, place: Place) -> dict[str, Any]:
-    """Return what `write_fields` wrote, by the names of the fields; a ValueError for anything else."""
-    if type(data) is not dict:
+def read_fields(schema: type, data: object, place: Place) -> dict[str, Any]:
+    """Return the values that `write_fields` wrote, by the names of the fields; a ValueError for any other data."""
+    if not isinstance(data, dict):
         raise place.error("a dictionary", data)
     where = f"{place.what}: {place.path!r}" if place.path else place.what
     known = fields_of(schema)
@@ -222,15 +222,15 @@ _REQUIRED = object()
 
 
 @functools.cache
-def fields_of(schema: type) -> dict[str, tuple[Codec, Any]]:
-    """Return the codec of each field of a schema, and its default if there is one."""
+def fields_of(schema: type) -> dict[str, tuple[Codec, object]]:
+    """Return the codec and the default of each field of a schema."""
     hints = get_type_hints(schema, include_extras=True)
     names = [field.name for field in dataclasses.fields(schema)] if dataclasses.is_dataclass(schema) else list(hints)
     return {name: (codec_of(hints[name]), getattr(schema, name, _REQUIRED)) for name in names}
 
 
 def codec_of(hint: Any) -> Codec:
-    """Return the codec of a type: the one it is annotated with, or that of a number, a string, a list, a class."""
+    """Return the codec that a type is annotated with, or else the one for a number, a string, a list or a class."""
     kind, parts = get_origin(hint), get_args(hint)
     if kind is Annotated:
         return next(part for part in hint.__metadata__ if isinstance(part, Codec))
@@ -244,10 +244,10 @@ def codec_of(hint: Any) -> Codec:
     return _SIMPLE[hint] if hint in _SIMPLE else record(hint)
 
 
-def checked(expected: str, holds: Callable[[Any], bool], write: Callable[[Any], Any] = lambda value: value) -> Codec:
-    """Return the codec of a value that is in a file as it is, for which ``holds`` is true."""
+def checked(expected: str, holds: Callable[[Any], bool], write: Callable[[Any], object] = lambda value: value) -> Codec:
+    """Return the codec of a plain value that must satisfy ``holds``."""
 
-    def read(data: Any, place: Place) -> Any:
+    def read(data: object, place: Place) -> object:
         if not holds(data):
             raise place.error(expected, data)
         return data
@@ -261,13 +261,14 @@ def integer(least: int = 0, most: int = LARGEST) -> Codec:
 
 
 def size(name: str, least: int = 0, most: int = LARGEST) -> Codec:
-    """Return the codec of an integer that says how large something is, for which others know it by ``name``."""
+    """Return the codec of an integer that other fields refer to as the size ``name``."""
     count = integer(least, most)
 
-    def read(data: Any, place: Place) -> int:
-        if not place.has_size(name, count.read(data, place)):
+    def read(data: object, place: Place) -> int:
+        number = count.read(data, place)
+        if not place.has_size(name, number):
             raise place.error(f"{place.sizes[name]:,}, the number of {name}", data)
-        return int(data)
+        return int(number)
 
     return Codec(count.write, read)
 
@@ -282,8 +283,8 @@ def number(least: float = -sys.float_info.max, most: float = sys.float_info.max)
     return checked(expected, lambda value: type(value) is float and least <= value <= most, float)
 
 
-def word(*allowed: str) -> Codec:
-    """Return the codec of a string, one of those ``allowed`` if there are any."""
+def string(*allowed: str) -> Codec:
+    """Return the codec of a string, which must be one of ``allowed`` if any are given."""
     expected = " or ".join(map(repr, allowed)) or "a string"
     return checked(expected, lambda value: type(value) is str and (not allowed or value in allowed))
 
@@ -297,13 +298,13 @@ def optional(codec: Codec) -> Codec:
 
 
 def list_of(codec: Codec, length: int | str | None = None) -> Codec:
-    """Return the codec of a list, of so many items if there is a ``length``, a number or the name of a size."""
+    """Return the codec of a list; ``length`` is a number or the name of a size."""
 
-    def write(values: Any, place: Place) -> list[Any]:
+    def write(values: Iterable[object], place: Place) -> list[object]:
         return [codec.write(value, place.at(k)) for k, value in enumerate(values)]
 
-    def read(data: Any, place: Place) -> list[Any]:
-        if type(data) is not list or not place.has_size(length, len(data)):
+    def read(data: object, place: Place) -> list[Any]:
+        if not isinstance(data, list) or not place.has_size(length, len(data)):
             known = place.sizes.get(length) if isinstance(length, str) else length
             raise place.error("a list" if known is None else f"a list of {known:,}", data)
         return [codec.read(value, place.at(k)) for k, value in enumerate(data)]
@@ -311,8 +312,8 @@ def list_of(codec: Codec, length: int | str | None = None) -> Codec:
     return Codec(write, read)
 
 
-def record(schema: Any, made: Any = None) -> Codec:
-    """Return the codec of an object whose fields a schema describes: the schema itself, or a class ``made`` of them."""
+def record(schema: type, made: Callable[..., object] | None = None) -> Codec:
+    """Return the codec of an object whose fields a schema describes; it is read as ``made``, by default the schema."""
     return Codec(
         lambda value, place: write_fields(schema, value, place),
         lambda data, place: (made or schema)(**read_fields(schema, data, place)),
@@ -326,85 +327,87 @@ def array(
     most: float | None = None,
     below: str | None = None,
     finite: bool = True,
-    whole: bool = False,
+    integral: bool = False,
 ) -> Codec:
     """Return the codec of an array; its ``types`` are numpy's letters, and None in its shape is any length.
 
-    All numbers are checked: none is NaN, they are ``finite`` and ``whole`` where that is asked for, at least ``least``,
-    at most ``most``, and below the size of the name ``below``, which is how an index stays within its array.
+    No number may be NaN. Numbers may have to be ``finite`` or ``integral``, at least ``least`` and at most ``most``.
+    Indices must lie below the size named ``below``, so that none is out of bounds.
     """
 
-    expected = f"an array of {'finite ' if finite else ''}{'whole ' if whole else ''}numbers"
+    expected = f"an array of {'finite ' if finite else ''}{'integral ' if integral else ''}numbers"
     expected += "" if least is None else f", at least {least}"
 
-    def write(value: Any, place: Place) -> str:
+    def write(value: NDArray[Any], place: Place) -> str:
         return place.arrays.put(place.path, np.ascontiguousarray(value))
 
-    def read(data: Any, place: Place) -> NDArray[Any]:
+    def read(data: object, place: Place) -> NDArray[Any]:
         found = place.arrays.take(data)
         if found is None:
             raise place.error("the name of an array", data)
         fits = found.ndim == len(shape) and all(map(place.has_size, shape, found.shape))
         if found.dtype.kind + str(found.dtype.itemsize) not in types.split() or not fits:
-            sizes = ", ".join(str(place.sizes.get(one, "any") if isinstance(one, str) else one) for one in shape)
+            sizes = ", ".join(
+                str(place.sizes.get(length, "any") if isinstance(length, str) else length) for length in shape
+            )
             raise place.error(f"an array of type {types} and shape ({sizes})", f"{found.dtype} {found.shape}")
         bound = most if below is None else place.sizes[below] - 1
-        sound = _in_range(found, least, bound, finite, whole)
-        if not sound.all():
+        valid = _in_range(found, least, bound, finite, integral)
+        if not valid.all():
             limit = "" if bound is None else f", at most {bound}"
-            raise place.error(expected + limit, found[~sound][0].item())
+            raise place.error(expected + limit, found[~valid][0].item())
         return found.copy()
 
     return Codec(write, read)
 
 
 def _in_range(
-    values: NDArray[Any], least: float | None, most: float | None, finite: bool, whole: bool
+    values: NDArray[Any], least: float | None, most: float | None, finite: bool, integral: bool
 ) -> NDArray[np.bool_]:
     """Return which numbers are in a range; NaN never is."""
     if values.dtype.kind == "b":
         return np.ones(values.shape, bool)
-    sound = np.isfinite(values) if finite else ~np.isnan(values)
+    valid = np.isfinite(values) if finite else ~np.isnan(values)
     if least is not None:
-        sound &= values >= least
+        valid &= values >= least
     if most is not None:
-        sound &= values <= most
-    return sound & (values == np.floor(values)) if whole else sound
+        valid &= values <= most
+    return valid & (values == np.floor(values)) if integral else valid
 
 
-def _write_plain(value: Any, place: Place) -> Any:
+def _write_plain(value: object, place: Place) -> object:
     to_canonical_json(value, place.path)
     return value
 
 
-FLAG = checked("true or false", lambda value: type(value) is bool, bool)
+BOOLEAN = checked("true or false", lambda value: type(value) is bool, bool)
 PLAIN = Codec(_write_plain, lambda data, place: data)
-"""Anything that JSON holds."""
+"""Any plain data."""
 Wide = Annotated[NDArray[np.float64], array("f8", "scores", "features")]
-"""Finite floats, a line for each score and a column for each feature (`storage.columns` stores few of these)."""
+"""Finite floats, a row for each score and a column for each feature (`storage.columns` leaves out zero columns)."""
 Floats = Annotated[NDArray[np.float64], array("f8", "scores")]
 Count = Annotated[int, integer()]
 Share = Annotated[float, number(0.0, 1.0)]
-_SIMPLE: dict[Any, Codec] = {bool: FLAG, int: integer(), float: number(), str: word(), Any: PLAIN}
+_SIMPLE: dict[Any, Codec] = {bool: BOOLEAN, int: integer(), float: number(), str: string(), Any: PLAIN}
 _SIMPLE[dict[str, Any]] = checked("a dictionary", lambda value: type(value) is dict)
 
 
 # labels
 
 
-def label_to_json(label: Any) -> bool | int | float | str:
-    """Return a class label as JSON holds it; a ValueError where it is no number, boolean or string.
+def label_to_json(label: object) -> bool | int | float | str:
+    """Return a class label as JSON holds it; a ValueError unless it is a number, a boolean or a string.
 
     >>> label_to_json(np.float32(0.5)), label_to_json("spam")
     (0.5, 'spam')
     """
-    value = label.item() if isinstance(label, np.generic) else label
+    value: Any = label.item() if isinstance(label, np.generic) else label
     if type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value)):
         return value
     raise _label_error(f"{shorten(label)} of type {type(label).__name__}")
 
 
-def _read_label(data: Any, place: Place) -> Any:
+def _read_label(data: object, place: Place) -> object:
     if type(data) in (bool, int, str) or (type(data) is float and math.isfinite(data)):
         return data
     raise place.error("a label", data)
@@ -433,8 +436,8 @@ def labels_to_plain(labels: np.ndarray) -> dict[str, Any]:
     return {"type": name, "values": values}
 
 
-def takes_too_many_letters(n: int, longest: int) -> bool:
-    """Return whether ``n`` strings in one array, each as wide as the longest, take too much memory for their file."""
+def is_too_wide(n: int, longest: int) -> bool:
+    """Return whether ``n`` strings as wide as the longest take too much memory for their file."""
     return n * longest > max(_MOST_LETTERS, _WIDEST * n)
 
 
@@ -444,7 +447,7 @@ class _LabelFields:
 
 
 def labels_from_plain(data: object) -> np.ndarray:
-    """Return the labels that ``labels_to_plain`` wrote; a ValueError for anything else."""
+    """Return the labels that ``labels_to_plain`` wrote; a ValueError for any other data."""
     found = read_fields(_LabelFields, data, Place("'classes'"))
     name, values = found["type"], found["values"]
     if not values:
@@ -458,9 +461,9 @@ def labels_from_plain(data: object) -> np.ndarray:
         name[:1] == "U" and widths and max(1, longest) <= int(name[1:]) <= max(_WIDEST, longest)
     ):
         raise ValueError(f"'classes' must be of a known type, got {shorten(name)}.")
-    if name[:1] == "U" and takes_too_many_letters(len(values), int(name[1:])):
+    if name[:1] == "U" and is_too_wide(len(values), int(name[1:])):
         raise ValueError(
-            f"'classes' would take {int(name[1:]) * len(values):,} letters, {len(values):,} labels as wide as the "
+            f"'classes' would take {int(name[1:]) * len(values):,} characters, {len(values):,} labels as wide as the "
             f"longest, expected at most {_MOST_LETTERS:,}: shorten the longest, or use labels of type object."
         )
     if kind is int and not np.iinfo(name).min <= min(values) <= max(values) <= np.iinfo(name).max:
@@ -468,7 +471,7 @@ def labels_from_plain(data: object) -> np.ndarray:
     with np.errstate(over="ignore"):
         labels = np.array(values, dtype=name)
     if labels.tolist() != values or any(not low < high for low, high in itertools.pairwise(values)):
-        raise ValueError(f"'classes' must be sorted labels of type {name}, none twice, got {shorten(values)}.")
+        raise ValueError(f"'classes' must be sorted labels of type {name} without duplicates, got {shorten(values)}.")
     return labels
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.html import MOST_ROWS, bars, described, short_name
 from rosenblatt.messages import count_of, label_text
-from rosenblatt.storage.schema import word
+from rosenblatt.storage.schema import string
 from rosenblatt.tables import Table
 from rosenblatt.theory.certificates import (
     DEFINITIONS,
@@ -211,7 +211,7 @@ class MarginBracket(Bracket):
     w: Vector
     b: Number
     alpha: Sparse
-    kind: Annotated[str, word(*KINDS)]
+    kind: Annotated[str, string(*KINDS)]
     positive: Label
     weights: Integers = None
     basis: BasisOfProof = None

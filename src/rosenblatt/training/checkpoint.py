@@ -33,7 +33,7 @@ from rosenblatt.storage.schema import (
     list_of,
     read_fields,
     record,
-    word,
+    string,
     write_fields,
 )
 from rosenblatt.training.batches import Batch, as_blocks
@@ -121,14 +121,14 @@ class _PassFields:
     rows: int
     active: Annotated[NDArray[np.int64], array("i8", "active", least=0, below="judged")]
     was_done: Annotated[NDArray[np.bool_], array("b1", "active")]
-    visits: Annotated[NDArray[np.float64], array("f8", "active", least=0, most=LARGEST, whole=True)]
+    visits: Annotated[NDArray[np.float64], array("f8", "active", least=0, most=LARGEST, integral=True)]
     ranges: Annotated[NDArray[np.float64], array("f8", "features", least=0, finite=False)] | None = None
 
 
 class _CheckpointFields:
     """The header of a checkpoint."""
 
-    kind: Annotated[str, word("checkpoint")]
+    kind: Annotated[str, string("checkpoint")]
     version: Annotated[int, integer(VERSION, VERSION)]
     run: dict[str, Any]
     files: Annotated[Records, list_of(record(_FileRecord, dict))] | None

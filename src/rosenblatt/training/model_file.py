@@ -22,8 +22,8 @@ from rosenblatt.storage.schema import (
     Place,
     integer,
     read_fields,
+    string,
     to_canonical_json,
-    word,
     write_fields,
 )
 from rosenblatt.training.early_stopping import BestPass, EarlyStoppingFacts, early_stopping_facts
@@ -46,7 +46,7 @@ Model = TypeVar("Model")
 class _ModelFields:
     """The header of a model's file. Weights of columns that are 0 are left out (`storage.columns`)."""
 
-    kind: Annotated[str, word("model")]
+    kind: Annotated[str, string("model")]
     version: Annotated[int, integer(FORMAT, FORMAT)]
     library: str
     learner: str

@@ -30,7 +30,7 @@ from rosenblatt.storage.schema import (
     number,
     read_fields,
     record,
-    word,
+    string,
     write_fields,
 )
 from rosenblatt.storage.schema import size as size_of
@@ -55,7 +55,7 @@ def _counter(name: str) -> Codec:
     if name in ("updates", "mistakes", "pass_updates", "limit"):
         return array("i8", "judged", least=-1 if name == "limit" else 0, most=LARGEST)
     if name in ("visits", "last_change", "longest", "epoch"):
-        return array("f8", "judged", least=0, most=LARGEST, whole=True)
+        return array("f8", "judged", least=0, most=LARGEST, integral=True)
     return array("f8", "judged", least=0, finite=False)
 
 
@@ -124,7 +124,7 @@ class _UpdateFields:
     lengths: Annotated[NDArray[np.int64], array("i8", "judged", least=0, most=LARGEST)]
     members: Annotated[NDArray[np.int64], array("i8", "updates", least=0, below="rows")]
     steps: Annotated[NDArray[np.float64], array("f8", "updates")]
-    visits: Annotated[NDArray[np.float64], array("f8", "updates", least=0, most=LARGEST, whole=True)]
+    visits: Annotated[NDArray[np.float64], array("f8", "updates", least=0, most=LARGEST, integral=True)]
     trues: Annotated[NDArray[np.int64], array("i8", "updates", least=0, below="classes")]
     rivals: Annotated[NDArray[np.int64], array("i8", "updates", least=0, below="classes")]
 
@@ -276,7 +276,7 @@ def _squared_lengths(state: LinearState, w: NDArray[np.float64], b: NDArray[np.f
 
 
 class _KernelFields:
-    name: Annotated[str, word(*KERNELS)]
+    name: Annotated[str, string(*KERNELS)]
     degree: Annotated[int, integer(0)]
     gamma: Annotated[float, number(0.0)]
     coef0: float

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.html import arrows
 from rosenblatt.messages import show_text
-from rosenblatt.storage.schema import LABEL, PLAIN, Codec, Place, integer, list_of, optional, record, word
+from rosenblatt.storage.schema import LABEL, PLAIN, Codec, Place, integer, list_of, optional, record, string
 from rosenblatt.theory.certificates import INTEGER, INTEGERS, Certificate, Rows, write_integer
 from rosenblatt.theory.enclosures import encloses_zero_combination
 from rosenblatt.theory.exact import lowest_exponents, to_integers
@@ -394,7 +394,7 @@ def _read_classes(data: object, place: Place) -> tuple[Label, ...]:
     return labels
 
 
-Statuses: TypeAlias = tuple[Annotated[str, word(*STATUSES)], ...]
+Statuses: TypeAlias = tuple[Annotated[str, string(*STATUSES)], ...]
 Classes: TypeAlias = Annotated[tuple[Label, ...], Codec(list_of(LABEL).write, _read_classes)]
 _ProofType: TypeAlias = Annotated[Proof, record(_ProofFields, Proof)]
 
@@ -430,7 +430,7 @@ class Separation(Certificate):
     detect_separation : The search that returns it.
     """
 
-    kind: Annotated[str, word(*KINDS)]
+    kind: Annotated[str, string(*KINDS)]
     names: tuple[str, ...]
     classes: Classes
     statuses: Statuses

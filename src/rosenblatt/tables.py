@@ -12,6 +12,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from rosenblatt.messages import Message, Spelling
+
 
 class Table:
     """Named columns of equal length, with a title and notes; it is immutable.
@@ -26,7 +28,7 @@ class Table:
         The columns, in the order they are shown. Numpy arrays and numpy scalars become plain Python values.
     title : str
         One line above the table.
-    notes : sequence of str
+    notes : sequence of str or Message
         Lines below the table.
 
     Examples
@@ -47,7 +49,9 @@ class Table:
 
     __slots__ = ("_columns", "_notes", "_title")
 
-    def __init__(self, columns: Mapping[str, Iterable[object]], title: str = "", notes: Sequence[str] = ()) -> None:
+    def __init__(
+        self, columns: Mapping[str, Iterable[object]], title: str = "", notes: Sequence[str | Message] = ()
+    ) -> None:
         for name, values in columns.items():
             if not isinstance(name, str):
                 raise ValueError(f"a column's name must be a string, got {name!r}: use {str(name)!r}.")
@@ -72,7 +76,11 @@ class Table:
     @property
     def notes(self) -> tuple[str, ...]:
         """The lines below the table."""
-        return self._notes
+        return tuple(map(str, self._notes))
+
+    def render_notes(self, spell: Spelling) -> list[str]:
+        """Return the notes, with each parameter that they name as ``spell`` writes it."""
+        return [note.render(spell) if isinstance(note, Message) else note for note in self._notes]
 
     @property
     def columns(self) -> list[str]:

@@ -98,7 +98,7 @@ def test_lists_and_objects_have_no_count_of_missing_values():
 def test_rows_without_a_label_are_a_question_unless_they_are_skipped():
     file = written(Path(), "t.csv", "x,y\n" + "".join(f"{k % 9},{'ab'[k % 2] if k % 5 else ''}\n" for k in range(40)))
     text = " ".join(described(file, "-t", "y").partition("To answer before training:")[2].split())
-    assert "8 of the first 40 rows have no label, as column 'y' is empty there" in text
+    assert "8 of the first 40 rows have no label, because column 'y' is empty there" in text
     assert "give --on-error skip to leave such rows out." in text
     assert "To answer" not in described(file, "-t", "y", "--on-error", "skip")
 
@@ -118,9 +118,9 @@ def test_words_beside_numbers_and_codes_are_pointed_out():
     found = " ".join(described(file, "-t", "y").partition("Look at:\n")[2].split())
     assert found == (
         "- happy: holds numbers beside '-', 'prefer not to say', so each value is a category; --missing-value - "
-        "--missing-value 'prefer not to say' counts what is no number as missing "
-        "- plz: taken for codes, as '00001' begins with 0 and all have as many digits; --kind plz=number takes them "
-        "for numbers"
+        "--missing-value 'prefer not to say' counts these words as missing "
+        "- plz: taken for codes, because '00001' begins with 0 and all have as many digits; --kind plz=number takes "
+        "them for numbers"
     )
     answered = described(
         *(file, "-t", "y", "--missing-value", "-", "--missing-value", "prefer not to say", "--kind", "plz=number")

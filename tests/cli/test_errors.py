@@ -54,7 +54,7 @@ WAYS_OUT = {
     "separate {gap} -t label": "give --missing zero or --missing mean",
     "train {and} -t label --bits 99": "--bits must be an integer from 1 to 30",
     "predict {model} {gap}": "fill it in the file; --on-error skip leaves such rows out.",
-    "predict {model} {svm}": "give --format csv if it is that.",
+    "predict {model} {svm}": "give --format csv if it has that format.",
     "predict none.model {and}": "There is no file none.model.",
     "explain {model} --top 0": "--top must be",
 }

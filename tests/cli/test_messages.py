@@ -107,12 +107,32 @@ PYTHON_ONLY = {
 ONLY_INFERRING = {"schema.py", "column_kinds.py", "npz.py", "scaling.py", "splits.py", "describe.py"}
 
 
+PLACE = re.compile(r"\{(\w+)(=[^{}]+)?\}")
+
+
 def settings(tree):
-    """Return the names of all settings in a module that are not said only where they are available."""
+    """Return the names of all parameters in messages of a module, but for those in hints."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
-    conditional = {id(node) for call in calls if call.func.id == "IfAvailable" for node in ast.walk(call)}
-    named = [call for call in calls if call.func.id == "Setting" and id(call) not in conditional]
-    return {call.args[0].value for call in named if isinstance(call.args[0], ast.Constant)}
+    hints = {id(node) for call in calls if call.func.id == "Hint" for node in ast.walk(call)}
+    named = [call for call in calls if call.func.id == "Setting" and id(call) not in hints]
+    found = {call.args[0].value for call in named if isinstance(call.args[0], ast.Constant)}
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef | ast.Module):
+            continue
+        nodes = [node for body in function.body for node in ast.walk(body) if id(node) not in hints]
+        values = {node.arg for node in nodes if isinstance(node, ast.keyword)}
+        values |= {
+            key.value for node in nodes if isinstance(node, ast.Dict) for key in node.keys if hasattr(key, "value")
+        }
+        texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        places = [place for text in texts for place in PLACE.findall(text)]
+        found |= {name for name, value in places if value or name not in values}
+    return found
+
+
+def test_settings_are_found_in_templates():
+    source = 'def f():\n    raise ParameterError("{header} {got} {bits=2}" + "{quote}", got=1, hint=Hint("{on_error}"))'
+    assert settings(ast.parse(source)) == {"header", "bits", "quote"}
 
 
 def test_settings_about_rows_are_options_of_all_commands_that_read_rows():

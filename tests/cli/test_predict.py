@@ -145,7 +145,7 @@ def test_files_without_a_header_are_read_by_the_order_of_columns(model, tmp_path
     bare = written(tmp_path, "bare.csv", "1,1\n0,1\n")
     assert command("predict", model, bare, "--no-header").stdout == "yes\nno\n"
     message = " ".join(command("predict", model, bare).stderr.split())
-    assert "expected a first line with the names a, b, got 1, 1: give --no-header if it has none" in message
+    assert "expected a first line with the names a, b, got 1, 1: give --no-header if it has no header" in message
 
 
 def test_ids_come_along(model, new, tmp_path):
@@ -255,7 +255,7 @@ def test_missing_columns_are_listed_with_what_was_found(model, tmp_path):
     assert "less.csv has no column 'a' and no column 'b', expected a, b; found x, y: add them, empty" in message
     one = written(tmp_path, "one.csv", "x;y\n1;2\n")
     message = " ".join(command("predict", model, one, "--delimiter", ",").stderr.split())
-    assert "found one column, x;y: is ';' what separates its cells? Then give --delimiter ';'." in message
+    assert "found one column, x;y: is ';' the delimiter? Then give --delimiter ';'." in message
     assert command("predict", model, path).stdout == ""
 
 

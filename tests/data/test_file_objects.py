@@ -176,7 +176,7 @@ def test_the_schema_is_that_of_the_first_rows():
     ("content", "how", "message"),
     [
         (b"PAR1", {}, "the open file cannot be read as Parquet, which is read from its end: save it to a file."),
-        (b"PK\x03\x04", {}, "the open file cannot be read as npz, which needs a file on disk: save it to one."),
+        (b"PK\x03\x04", {}, "the open file cannot be read as npz, which needs a file on disk: save it to a file."),
         (b"ARROW1", {"target": "y"}, "the open file holds an Arrow file, expected an Arrow stream: save it to a file."),
         (b"1 1:2\n1 1:x\n", {}, "the open file, line 2: the value is 'x', expected a finite number."),
         (b"1 1:2\n", {"first_rows": 0}, "first_rows must be an integer of at least 1, got 0."),

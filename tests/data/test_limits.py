@@ -12,7 +12,7 @@ import pytest
 from rosenblatt import data
 from rosenblatt.blocks import DataError
 
-LONG = ": give a larger max_line_bytes if lines are so long"
+LONG = ": give a larger max_line_bytes if lines are this long"
 TEXTS = {
     "a.svm": ("1 1:1\n", "-1 " + "9" * 40 + ":1\n", "-1 2:1\n"),
     "a.vw": ("1 |f a\n", "-1 |f " + "b" * 40 + "\n", "-1 |f c\n"),
@@ -89,7 +89,7 @@ def test_an_index_beyond_all_reason_needs_consent(tmp_path):
         sentence = f"line 1: the index in '{index}:1' makes {columns}"
         with pytest.raises(DataError, match=sentence) as caught:
             data.open(path).read()
-        assert f"expected at most 67,108,864: give n_features={index} if so many are meant." in str(caught.value)
+        assert f"expected at most 67,108,864: give n_features={index} if there are that many." in str(caught.value)
         assert data.open(path, n_features=index).read()[0].shape == (2, index)
         assert data.open(path, on_error="skip").read()[1].tolist() == [-1.0]
     path.write_text("1 67108864:1\n-1 0:1\n")
@@ -163,7 +163,7 @@ QUICK = {
     "blank lines": ("a.csv", "\n" * 900_000 + "a,y\n1,0\n2,1\n", "(2, 1)"),
     "nothing but blank lines": ("a.csv", "\r\n" * 450_000, "is empty, expected rows"),
     "new fields": ("a.jsonl", "".join(f'{{"y":0,"k{k}":1}}\n' for k in range(9_900)), "9,901 different fields"),
-    "a field twice": ("a.jsonl", "{" + "".join(f'"k{k}":1,' for k in range(50_000)) + '"k7":1}', "'k7' is there twice"),
+    "a field twice": ("a.jsonl", "{" + "".join(f'"k{k}":1,' for k in range(50_000)) + '"k7":1}', "'k7' occurs twice"),
     "columns": ("a.csv", "y" + "".join(f",c{k}" for k in range(30_000)) + ("\n1" + ",2" * 30_000) * 2, "(1, 30000)"),
     "a name twice": ("a.csv", "y" + ",a" * 300_000 + "\n", "has 300,001 columns"),
     "nearly numbers": ("a.csv", "a,y\n" + "".join(f"{k}x,1\n" for k in range(1_000_000)), "different values"),

@@ -40,7 +40,7 @@ def test_arrays_that_are_not_as_expected(tmp_path):
     )
     assert saved(X=np.array([[None]]), y=y[:1]).startswith("a.npz: X holds object values, expected real numbers")
     assert saved(X=X[0], y=y) == "a.npz: expected X with rows and columns, got shape (2,)."
-    assert saved(X=X, y=X) == "a.npz: expected one label a row, got y of shape (3, 2)."
+    assert saved(X=X, y=X) == "a.npz: expected one label for each row, got y of shape (3, 2)."
     assert saved(Z=X, y=y) == "a.npz holds Z, y, expected X and y, or a matrix that scipy.sparse.save_npz saved and y."
     assert saved(X=X[1:2], y=np.array([np.nan])) == "a.npz, row 1: the label is not a finite number."
     assert saved(X=X[1:2].astype(np.float32), y=y[:1]) == ([[3.0, 4.0]], [0])
@@ -130,7 +130,7 @@ NO_SPARSE = [
     ({"indptr": [1, 1, 2]}, DAMAGED + "(indptr does not ascend from 0 to 2)"),
     ({"indptr": [0, 2]}, DAMAGED + "(it has 2 rows and 3 columns, but arrays of"),
     ({"shape": [2, -3]}, DAMAGED + "(it has 2 rows and -3 columns, but arrays"),
-    ({"shape": [2, 3, 1]}, "a.npz: expected a sparse matrix with rows and columns, got one of another shape."),
+    ({"shape": [2, 3, 1]}, "a.npz: expected a sparse matrix with rows and columns, got another shape."),
     ({"format": np.array("x" * 999)}, "a.npz: expected a sparse matrix in CSR format, got ''"),
     ({"y": [0]}, "a.npz has 2 rows in X, but 1 labels in y."),
 ]
@@ -164,8 +164,8 @@ def test_a_sparse_matrix_without_labels_gets_advice_that_works(tmp_path):
             np.array([{}]),
             "the labels in y would have to be unpickled, which is not done: save them as numbers or strings",
         ),
-        (header((1,), "<U2") + b"\0\0\x11\0\0\0\0\0", "a label has characters that are none of Unicode"),
-        (header((1,), "<U1") + b"\0\xd8\0\0", "a label has characters that are none of Unicode"),
+        (header((1,), "<U2") + b"\0\0\x11\0\0\0\0\0", "a label has characters that are not in Unicode"),
+        (header((1,), "<U1") + b"\0\xd8\0\0", "a label has characters that are not in Unicode"),
         (np.array([b"\xff"]), "'utf-8' codec can't decode byte 0xff in position 0"),
     ],
 )

@@ -138,7 +138,7 @@ def test_a_preparation_makes_the_same_rows_of_other_files(tmp_path):
     assert stream.unseen == {"c": 1}
     assert data.open(tmp_path / "train.csv", preparation=prepared).preparation == prepared
     assert (data.open(tmp_path / "train.csv", preparation=prepared).read()[0] != train.read()[0]).nnz == 0
-    with pytest.raises(ValueError, match=r"preparation says how rows are made, so target cannot"):
+    with pytest.raises(ValueError, match=r"preparation defines how rows are made, so target cannot"):
         data.open(tmp_path / "train.csv", "y", preparation=prepared)
 
 
@@ -254,7 +254,7 @@ def test_text_with_labels_goes_to_its_readers(tmp_path):
     with pytest.raises(ValueError, match=r"as svmlight, where column_types has no meaning \(it is for tables\)"):
         data.open(tmp_path / "a.svm", column_types={"a": "text"})
     with pytest.raises(
-        ValueError, match=r"a.svm is read as svmlight, but what was learned from was vw: convert it, or give"
+        ValueError, match=r"a.svm is read as svmlight, but the training files were vw: convert it, or give"
     ):
         data.open(tmp_path / "a.svm", preparation=stream.preparation)
 
@@ -295,7 +295,7 @@ def test_sparse_matrices_of_scipy(tmp_path):
         ({"target": "Wy"}, "has no column 'Wy' (did you mean 'why'?) for the target: its columns are a, why"),
         ({"target": 2}, "has no column number 2 for the target"),
         ({"target": None}, "which column of"),
-        ({"columns": ["why"]}, "is left to learn from: its columns are a, why."),
+        ({"columns": ["why"]}, "has no column to learn from: its columns are a, why."),
         ({"delimiter": "::"}, "delimiter must be one ASCII character, got '::'."),
         ({"preparation": {}, "target": None}, "preparation must be the preparation of a stream"),
     ],

@@ -147,11 +147,13 @@ def test_rows_of_early_stopping_have_no_part_in_the_scale(files, numbers, learne
 
 
 def test_what_can_be_read_once_takes_no_scale_of_its_own(files):
-    with pytest.raises(ParameterError, match=r"scale='standard' is found from all rows, and .* can be read only once"):
+    with pytest.raises(
+        ParameterError, match=r"scale='standard' is computed from all rows, and .* can be read only once"
+    ):
         data.open(io.BytesIO(files[0].read_bytes()), "y", format="csv", scale="standard")
     with pytest.raises(ParameterError, match="scale must be 'none' or 'standard' or 'maxabs' or 'auto', got 'minmax'"):
         data.open(files[0], "y", scale="minmax")
-    with pytest.raises(ParameterError, match="preparation says how rows are made, so scale cannot be given as well"):
+    with pytest.raises(ParameterError, match="preparation defines how rows are made, so scale cannot be given as well"):
         data.open(files[0], preparation=data.open(files[0], "y").preparation, scale="none")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rosenblatt.cli.inputs import open_data
 from rosenblatt.cli.options import AS_JSON, FILES, TARGET, RowOptions, command
-from rosenblatt.cli.output import cli_message, cli_note, emit, on_terminal, print_table, running, say, terminal_width
+from rosenblatt.cli.output import cli_note, emit, on_terminal, print_table, running, say, terminal_width
 from rosenblatt.cli.output import option as spelled
 
 
@@ -32,14 +32,13 @@ def describe(
 def _describe(data: Sequence[str], target: str | None, rows: RowOptions, as_json: bool) -> None:
     """Print a table of the columns, then what looks suspicious and what has to be answered before training."""
     from rosenblatt.data.describe import WIDTH, ColumnTable
-    from rosenblatt.messages import ParameterError
 
     stream = open_data(data, target, {**rows.to_open(), "on_ambiguous": "note"})
     table = stream.describe()
-    questions = [cli_message(ParameterError(*pieces)) for pieces in stream.notes]
+    questions = [cli_note(note) for note in stream.notes]
     if as_json:
         columns = [{name: value for name, value in row.items() if name != "histogram"} for row in table]
-        notes = list(map(cli_note, table.notes))
+        notes = table.render_notes(spelled)
         facts = {"left_out": stream.excluded, "questions": questions}
         emit({"title": table.title, "rows": columns, "notes": notes} | facts)
         return
@@ -49,7 +48,7 @@ def _describe(data: Sequence[str], target: str | None, rows: RowOptions, as_json
     say(table.title)
     for line in table.lines(terminal_width() if on_terminal() else WIDTH):
         print(line)
-    say(*map(cli_note, table.notes))
+    say(*table.render_notes(spelled))
     _list("Look at:", table.remarks(spelled))
     _list("To answer before training:", questions)
 

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 
 import typer
 
-from rosenblatt.messages import ParameterError, Sentence, Setting, count_of, name_some
+from rosenblatt.messages import Message, ParameterError, Setting, count_of, name_some
 from rosenblatt.messages import label_text as as_text
 
 _WIDTH = 78
@@ -147,13 +147,13 @@ def cli_message(error: BaseException) -> str:
     return " ".join(sentence.split())
 
 
-def cli_note(note: str) -> str:
-    """Return a note of a table with the options of the command that runs.
+def cli_note(note: Message) -> str:
+    """Return a note as one line with the options of the command that runs.
 
-    >>> cli_note(Sentence(Setting("bits", 30), " is too much.")), cli_note("2 features in all.")
-    ('--bits 30 is too much.', '2 features in all.')
+    >>> cli_note(Message("{bits=30} is too much."))
+    '--bits 30 is too much.'
     """
-    return cli_message(ParameterError(*note.pieces)) if isinstance(note, Sentence) else note
+    return " ".join(note.render(option).split())
 
 
 def option(setting: Setting) -> str | None:
@@ -254,7 +254,7 @@ def print_table(table: Any) -> None:
     width = terminal_width() if on_terminal() else None
     for line in type(table)(table.to_dict()).to_text().splitlines():
         print(line if width is None or len(line) <= width else line[: width - 1] + "…")
-    say(*map(cli_note, table.notes))
+    say(*table.render_notes(option))
 
 
 def terminal_width() -> int:
@@ -309,9 +309,9 @@ def say_preparation(stream: Any) -> None:
     """Print a line for each thing that was decided about the columns of a table: left out, or noted."""
     from rosenblatt.data.tables.schema import excluded_note
 
-    for pieces in (excluded_note(stream.excluded), *stream.notes):
-        if pieces:
-            note(cli_message(ParameterError(*pieces)))
+    for message in (excluded_note(stream.excluded), *stream.notes):
+        if message is not None:
+            note(cli_note(message))
 
 
 def say_extra_columns(stream: Any, who: str = "the model", used: Collection[str] = ()) -> None:

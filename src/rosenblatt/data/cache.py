@@ -1,11 +1,10 @@
-"""A cache of parsed rows for further passes: in memory while they are few, in a file beyond that.
+"""A cache of parsed rows for later passes, in memory or in a file.
 
-Parsing text costs several times as much as learning from it, and further passes need not do it again. A file that the
-user names also serves other runs; otherwise it has no name and disappears with the process, however that ends.
+Parsing text takes several times as long as learning from it. A file that the user names is also used by later runs;
+otherwise the file has no name and disappears with the process, however that ends.
 
-A file holds the arrays of all blocks one after the other, then facts about the rows as JSON: among them, for each
-block, its checksum and the name, type and shape of its arrays. It may come from a stranger: what is not as this
-library writes it is refused.
+A file holds the arrays of all blocks one after the other, then facts about the rows as JSON. These contain, for each
+block, its checksum and the name, type and shape of its arrays. The file is not trusted: everything is checked.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
-from typing import Annotated, Any, BinaryIO, NamedTuple, NoReturn
+from typing import Annotated, Any, BinaryIO, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,29 +30,29 @@ from rosenblatt.blocks import Block, Features, is_canonical_csr, is_sparse, is_t
 from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.source import Facts
 from rosenblatt.kernels.parsing.bytes import MAX_COLUMNS
-from rosenblatt.messages import ParameterError, Setting, warn_user
+from rosenblatt.messages import ParameterError, warn_user
 from rosenblatt.storage.container import Replacement
 from rosenblatt.storage.schema import Place, checked, integer, list_of, read_fields
 
 _MARK = b"rosenblatt-rows"
-"""How a file of rows begins and ends."""
+"""The first and last bytes of a file of rows."""
 _TAIL = struct.Struct(f"<IQ{len(_MARK)}s")
 """The end of a file: checksum and size of the facts, and the mark."""
 _ALIGNMENT = 8
-"""Arrays begin at multiples of this many bytes from the start of their block."""
+"""Arrays start at multiples of this many bytes in their block."""
 _TYPES = {
     "y": re.compile(r"\|b1|[<|][iu][1248]|<f[248]|<U[1-9][0-9]{0,6}"),
     "weight": re.compile("<f[48]"),
     **dict.fromkeys(("X", "data"), re.compile("<f[48]")),
     **dict.fromkeys(("indices", "indptr"), re.compile("<i[48]")),
 }
-"""The arrays of a block and their types, as NumPy writes them."""
+"""The arrays of a block and their types in NumPy's notation."""
 _LAYOUTS = ({"y", "X"}, {"y", "data", "indices", "indptr"})
 """The arrays of a dense and of a sparse block, besides weights."""
 
 
 def is_row_file(file: BinaryIO) -> bool:
-    """Return whether a file begins as files of rows do."""
+    """Return whether a file starts like a file of rows."""
     return file.read(len(_MARK)) == _MARK
 
 
@@ -72,7 +71,7 @@ class RowFileWriter:
     """
 
     def __init__(self, file: BinaryIO) -> None:
-        self._file, self._checked = file, True
+        self._file, self._validated = file, True
         self._blocks: list[list[Any]] = []
 
     def write(self, block: Block) -> None:
@@ -86,7 +85,7 @@ class RowFileWriter:
             arrays["X"] = X
         if block.weight is not None:
             arrays["weight"] = block.weight
-        self._checked = self._checked and block.is_validated
+        self._validated = self._validated and block.is_validated
         if not self._blocks:
             self._file.write(_MARK)
         checksum, entries = 0, []
@@ -101,25 +100,25 @@ class RowFileWriter:
 
     def finish(self, facts: Facts) -> None:
         """Write facts about the rows, with "rows" and "n_features" among them."""
-        data = json.dumps(facts | {"checked": self._checked, "blocks": self._blocks}).encode()
+        data = json.dumps(facts | {"checked": self._validated, "blocks": self._blocks}).encode()
         self._file.write(data + _TAIL.pack(zlib.crc32(data), len(data), _MARK))
         self._file.flush()
 
 
 class _StoredBlock(NamedTuple):
-    """Where the arrays of a block are in a file, and what they are."""
+    """The positions, types and shapes of the arrays of a block in a file."""
 
     start: int
     size: int
     checksum: int
     arrays: dict[str, tuple[int, np.dtype, tuple[int, ...]]]
-    """For each array: where it begins in the block, its type and shape."""
+    """For each array its start in the block, its type and its shape."""
 
 
 class RowFile:
-    """A file that a ``RowFileWriter`` wrote; a ValueError if it is incomplete. Several threads may read it at once.
+    """A file that a ``RowFileWriter`` wrote; a ValueError if it is incomplete. Thread-safe.
 
-    Each block is compared with its checksum when it is first read, and its numbers are checked: anyone can compute a
+    When a block is first read, its checksum is compared and its numbers are checked, because a forged file has a valid
     checksum.
     """
 
@@ -135,11 +134,11 @@ class RowFile:
             self.facts: Facts = json.loads(data.tobytes())
         except RecursionError:
             raise ValueError("it is not complete") from None
-        place = Place("what it says of its rows")
+        place = Place("the facts about its rows")
         if type(self.facts) is not dict:
             raise place.error("a dictionary", self.facts)
-        said = {name: self.facts.get(name) for name in ("checked", "n_features", "blocks")}
-        self._checked, self._width, blocks = read_fields(_RowFields, said, place).values()
+        found = {name: self.facts.get(name) for name in ("checked", "n_features", "blocks")}
+        self._validated, self._width, blocks = read_fields(_RowFields, found, place).values()
         self._blocks = _read_places(blocks, end - size)
         self._verified = [False] * len(self._blocks)
         weakref.finalize(self, file.close)
@@ -153,10 +152,10 @@ class RowFile:
         stored, arrays = self._blocks[k], {}
         every = self._bytes(stored.start, stored.size)
         if not self._verified[k] and zlib.crc32(every) != stored.checksum:
-            raise ValueError(f"its bytes from {stored.start} on are not those that were written")
+            raise ValueError(f"its bytes from {stored.start} on have changed")
         for name, (begin, dtype, shape) in stored.arrays.items():
             content = every[begin : begin + math.prod(shape) * dtype.itemsize]
-            # From the buffer: SciPy copies what it sees to be a small part of an array.
+            # From the buffer, because SciPy copies arrays that are a small part of another array.
             array = np.frombuffer(content, np.uint8) != 0 if dtype.kind == "b" else np.frombuffer(content, dtype)
             arrays[name] = array.reshape(shape)
         if not self._verified[k]:
@@ -169,7 +168,7 @@ class RowFile:
             parts = arrays["data"], arrays["indices"], arrays["indptr"]
             X = sp.csr_array(parts, shape=(len(arrays["y"]), self._width))
             X.has_canonical_format = True
-        return Block(X, arrays["y"], 0, arrays.get("weight"), self._checked)
+        return Block(X, arrays["y"], 0, arrays.get("weight"), self._validated)
 
     def _bytes(self, start: int, size: int) -> memoryview:
         if start < 0:
@@ -182,7 +181,10 @@ class RowFile:
         return content
 
     def _memory(self, size: int) -> np.ndarray:
-        """Return memory for some bytes: that of an earlier block, if nobody needs it, as new pages take time."""
+        """Return memory for some bytes, that of an earlier block if possible, because new pages take time.
+
+        The buffer belongs to the arrays of the block. It returns to ``_spare`` when the last of them is collected.
+        """
         memory = bytearray()
         with suppress(IndexError):
             memory = self._spare.pop()
@@ -194,7 +196,7 @@ class RowFile:
 
 
 def _read_places(blocks: list[Any], end: int) -> list[_StoredBlock]:
-    """Return where all blocks are: one after the other, up to ``end``; a ValueError if they are not blocks."""
+    """Return the positions of all blocks, one after the other up to ``end``; a ValueError if they are not valid."""
     found = []
     start = len(_MARK)
     for block in blocks:
@@ -202,11 +204,11 @@ def _read_places(blocks: list[Any], end: int) -> list[_StoredBlock]:
         if type(block) is not list or [type(part) for part in block[:1]] != [int]:
             raise ValueError("its parts are not as expected")
         for entry in block[1:]:
-            sound = type(entry) is list and [type(part) for part in entry] == [str, str, list]
-            name, code, shape = entry if sound else ("", "", [])
-            sound = sound and name in _TYPES and name not in arrays and _TYPES[name].fullmatch(code) is not None
-            sound = sound and len(shape) == 1 + (name == "X") and all(type(n) is int and 0 <= n <= end for n in shape)
-            if not sound:
+            valid = type(entry) is list and [type(part) for part in entry] == [str, str, list]
+            name, code, shape = entry if valid else ("", "", [])
+            valid = valid and name in _TYPES and name not in arrays and _TYPES[name].fullmatch(code) is not None
+            valid = valid and len(shape) == 1 + (name == "X") and all(type(n) is int and 0 <= n <= end for n in shape)
+            if not valid:
                 raise ValueError("its parts are not as expected")
             dtype = np.dtype(code)
             arrays[name] = begin, dtype, tuple(shape)
@@ -217,23 +219,23 @@ def _read_places(blocks: list[Any], end: int) -> list[_StoredBlock]:
         found.append(_StoredBlock(start, begin, block[0], arrays))
         start += begin
     if start != end:
-        raise ValueError("it has other parts than it says")
+        raise ValueError("its size does not match its parts")
     return found
 
 
 def _check_rows(arrays: dict[str, np.ndarray], width: int) -> None:
-    """Raise a ValueError unless rows are finite, as wide as they should be, and in canonical form."""
+    """Raise a ValueError unless rows are finite, have the right width, and are in canonical CSR format."""
     y, n = arrays["y"], len(arrays["y"])
     if "X" in arrays:
-        sound = arrays["X"].shape == (n, width) and bool(np.isfinite(arrays["X"]).all())
+        valid = arrays["X"].shape == (n, width) and bool(np.isfinite(arrays["X"]).all())
     else:
         data, indices, indptr = arrays["data"], arrays["indices"], arrays["indptr"]
-        sound = len(indptr) == n + 1 and len(data) == len(indices) and bool(np.isfinite(data).all())
-        sound = sound and is_canonical_csr(indptr, indices, width)
+        valid = len(indptr) == n + 1 and len(data) == len(indices) and bool(np.isfinite(data).all())
+        valid = valid and is_canonical_csr(indptr, indices, width)
     if "weight" in arrays:
         weight = arrays["weight"]
-        sound = sound and len(weight) == n and bool((np.isfinite(weight) & (weight >= 0)).all())
-    if not sound or not is_text(y):
+        valid = valid and len(weight) == n and bool((np.isfinite(weight) & (weight >= 0)).all())
+    if not valid or not is_text(y):
         raise ValueError("its rows are not as they were written")
 
 
@@ -242,7 +244,7 @@ _WORD = checked("a number and a word", lambda v: type(v) is list and [type(part)
 
 
 class _RowFields:
-    """What a file of rows says of them."""
+    """The fields that are needed to read a file of rows."""
 
     checked: bool
     n_features: Annotated[int, integer(0, MAX_COLUMNS)]
@@ -250,7 +252,7 @@ class _RowFields:
 
 
 class _FactsFields:
-    """What a source told a cache, besides."""
+    """The fields that restore the counts of a source."""
 
     key: str
     checked: bool
@@ -264,9 +266,8 @@ class _FactsFields:
 
 
 def check_facts(facts: Facts) -> None:
-    """Raise a ValueError unless these are the facts that a source told a cache."""
-    said = {name: value for name, value in facts.items() if name != "blocks"}
-    read_fields(_FactsFields, said, Place("what it says"))
+    """Raise a ValueError unless these are the facts of a source."""
+    read_fields(_FactsFields, {name: value for name, value in facts.items() if name != "blocks"}, Place("its facts"))
 
 
 MEMORY_LIMIT = 1 << 26
@@ -274,24 +275,24 @@ MEMORY_LIMIT = 1 << 26
 
 
 class DamagedCache(Exception):
-    """Rows of the cache that cannot be read any more; they are in the files still."""
+    """Rows of the cache that can no longer be read; the files still have them."""
 
 
 class RowCache:
     """The rows of one stream, once all of them have been read.
 
-    Where they cannot be stored, or not be read again, a warning says so and the files are read instead.
+    If they cannot be stored, or cannot be read again, there is a warning and the files are read instead.
 
     Parameters
     ----------
     path : str or None
-        The file to store them in, None for one without a name.
+        The file to store them in; None for a temporary file without a name.
     key : str
-        A digest that identifies these rows: a file with another key is replaced.
+        A digest that identifies these rows; a file with another key is replaced.
     get_facts : callable
-        Returns what is known about the rows after the last of them, "n_features" included.
+        Returns the facts about the rows after the last of them, with "n_features".
     width : int or None
-        How many columns rows have, None where that is known after the last of them.
+        The number of columns; None if it is known only after the last row.
 
     Raises
     ------
@@ -304,7 +305,7 @@ class RowCache:
         self._width = width
         self._in_memory: list[Block] | None = None
         self._reader: object = None
-        """The iteration whose rows are recorded: the one begun last, unless an earlier one continues meanwhile."""
+        """The iteration whose rows are recorded: the latest, unless an earlier one continues at the same time."""
         self._disabled = False
         self._file = self._open_file()
 
@@ -315,16 +316,16 @@ class RowCache:
 
     @property
     def facts(self) -> Facts | None:
-        """What is known about the rows, if they are in a file."""
+        """The facts about the rows, if they are in a file."""
         return None if self._file is None else self._file.facts
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return sum(map(len, self._in_memory or ())) if self._file is None else int(self._file.facts["rows"])
 
     def blocks(self) -> Generator[Block, None, None]:
-        """Yield the rows of the cache; where that fails, warn, forget them, and raise a `DamagedCache`."""
+        """Yield the rows of the cache; if that fails, warn, discard them and raise a `DamagedCache`."""
         if self._file is None:
             yield from self._in_memory or ()
             return
@@ -336,14 +337,17 @@ class RowCache:
                     first += len(block)
         except (OSError, ValueError) as error:
             self._file = None
-            warn_user(f"rows cached in {self._place} are damaged ({error}): they are read from the files.", UserWarning)
+            words = f"rows cached in {self._place} are damaged ({error}): they are read from the files again."
+            warn_user(words, UserWarning)
             raise DamagedCache from None
 
     def record(self, blocks: Generator[Block, None, None]) -> Generator[Block, None, None]:
-        """Yield blocks and store them. Nothing is stored unless all are read, by no other iteration meanwhile."""
+        """Yield blocks and store them. Nothing is stored unless all are read without another iteration in between."""
         mine = object()
         if not self._disabled:
             self._reader = mine
+        # Invariant: the blocks yielded so far are those written to ``file`` followed by ``waiting``. Blocks move to a
+        # file once they exceed ``space``, which is 0 for a named file.
         waiting: list[Block] = []
         file: _PartialFile | None = None
         space, rows = MEMORY_LIMIT if self._path is None else 0, 0
@@ -351,7 +355,7 @@ class RowCache:
             for block in blocks:
                 if self._is_only_reader(mine):
                     for array in block.arrays:
-                        array.flags.writeable = False  # it is needed again
+                        array.flags.writeable = False  # later passes need it unchanged
                     waiting.append(block)
                     rows, space = rows + len(block), space - block.nbytes
                 if space < 0 and waiting:
@@ -374,7 +378,7 @@ class RowCache:
                 file.discard()
 
     def _is_only_reader(self, reader: object) -> bool:
-        """Return whether no other iteration reads at the same time: the counts would be about both."""
+        """Return whether no other iteration reads at the same time, which would mix the counts of both."""
         if self._reader is not reader:
             self._reader = None
         return self._reader is reader
@@ -403,7 +407,7 @@ class RowCache:
         if path is None:
             return None
         if os.path.exists(path) and not os.path.isfile(path):
-            _refuse(f" must be a file, got {path}, which is something else.")
+            raise ParameterError("{cache} must be a file, got {path}, which is something else.", path=path)
         with self._disable_on_error():
             file = _open_row_file(path) if os.path.exists(path) else None
             facts = {} if file is None else file.facts
@@ -415,22 +419,17 @@ class RowCache:
         return None
 
 
-def _refuse(problem: str) -> NoReturn:
-    raise ParameterError(Setting("cache"), problem)
-
-
 def _open_row_file(path: str) -> RowFile | None:
     """Return a row file, None if it is not complete; a ParameterError if it is another kind of file."""
     with ExitStack() as stack:
         file = stack.enter_context(open(path, "rb"))
         if os.path.getsize(path) and not is_row_file(file):
-            _refuse(
-                f" must be a file of rows or a new file, got {path}, another kind of file: delete it, or name another."
-            )
+            what = "{cache} must be a file of rows or a new file, got {path}, another kind of file: "
+            raise ParameterError(what + "delete it, or name another.", path=path)
         with suppress(OSError, ValueError):
             rows = RowFile(file)
             check_facts(rows.facts)
-            stack.pop_all()  # it stays open as long as its rows are used
+            stack.pop_all()  # the file stays open as long as its rows are used
             return rows
     return None
 
@@ -446,10 +445,10 @@ class _PartialFile:
         self.writer = RowFileWriter(self.file)
 
     def finish(self, facts: Facts) -> None:
-        """Write the facts about the rows, and give the file its name."""
+        """Write the facts about the rows, and name the file."""
         self.writer.finish(facts)
         if self._named is not None:
-            os.fsync(self.file.fileno())  # a power cut leaves no file that has its name and not all of its rows
+            os.fsync(self.file.fileno())  # so that after a power failure a named file has all its rows
             self.file.close()
             self._named.keep()
 

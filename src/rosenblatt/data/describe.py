@@ -1,65 +1,65 @@
-"""Tables that describe data before any training: the columns of a table, or rows whose columns have no names."""
+"""Descriptions of data before training: of the columns of a table, or of rows in other formats."""
 
 from __future__ import annotations
 
 import datetime
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.blocks import Block, is_sparse
+from rosenblatt.blocks import Block, Features, is_sparse
 from rosenblatt.data.preparation import number_of_feature
 from rosenblatt.data.source import Preparation
 from rosenblatt.data.tables.column_kinds import (
     FEW_WORDS,
     FEWEST_ROWS,
     PARSERS,
-    codes_in,
     infer_kind,
     integers_like_ids,
+    leading_zero_code,
     strings_like_ids,
 )
 from rosenblatt.data.tables.reader import TableChunk
 from rosenblatt.data.tables.schema import is_usable
 from rosenblatt.data.tables.values import (
     MISSING_NUMBERS,
+    date_format_of,
     import_arrow,
     is_unsupported_type,
-    order_of,
     parse_dates,
     parse_numbers,
     parse_strings,
     plain_text,
 )
-from rosenblatt.messages import ParameterError, Phrase, Sentence, Setting, label_text, shorten, show_text
+from rosenblatt.messages import Message, Spelling, count_of, label_text, shorten, show_text
 from rosenblatt.tables import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# The table that describes columns: printed within 80 columns of a terminal, with what looks suspicious below it.
+# The table that describes columns. Its text fits 80 columns of a terminal, with remarks below it.
 
 
 WIDTH = 80
 """Columns of a terminal."""
 _CUT = ("column", "becomes", "range")
-"""What is cut where a line is too long."""
+"""The columns of the table that are cut if a line is too long."""
 _SHORTEST = 9
 
 
 class ColumnTable(Table):
-    """A row for each column of a file; as text it fits a terminal, and remarks stand below it.
+    """A table with a row for each column of a file; its text fits a terminal, with remarks below it.
 
     Parameters
     ----------
     columns, title, notes
-        As those of `Table`.
-    remarks : sequence of phrases
-        What looks suspicious about some columns, and what can be done.
+        As for `Table`.
+    remarks : sequence of Message
+        Suspicious properties of columns, and what to do.
     """
 
     __slots__ = ("_remarks",)
@@ -69,7 +69,7 @@ class ColumnTable(Table):
         columns: Mapping[str, Iterable[object]],
         title: str = "",
         notes: Sequence[str] = (),
-        remarks: Sequence[tuple[Phrase, ...]] = (),
+        remarks: Sequence[Message] = (),
     ) -> None:
         super().__init__(columns, title, notes)
         self._remarks = tuple(remarks)
@@ -78,7 +78,7 @@ class ColumnTable(Table):
         """Return the table as text of at most 80 columns, long cells cut, and the remarks below it.
 
         >>> table = {"column": ["id"], "becomes": ["left out"], "range": ["1 to 9"], "looks": ["counts the rows"]}
-        >>> ColumnTable(table, "One column", remarks=[("id: counts the rows; ", Setting("keep", ["id"]), " uses it")])
+        >>> ColumnTable(table, "One column", remarks=[Message("id: counts the rows; {keep=ids} uses it", ids=["id"])])
         One column
         column  becomes   range
         ------------------------
@@ -91,9 +91,9 @@ class ColumnTable(Table):
         remarks = self.remarks(str)
         return "\n".join([*lines, *(["", "Look at:", *bullets(remarks)] if remarks else [])])
 
-    def remarks(self, spell: Callable[[Setting], str | None]) -> list[str]:
+    def remarks(self, spell: Spelling) -> list[str]:
         """Return the remarks, with each parameter as ``spell`` writes it."""
-        return [ParameterError(*pieces).sentence(spell) for pieces in self._remarks]
+        return [remark.render(spell) for remark in self._remarks]
 
     def lines(self, width: int, digits: int = 4) -> list[str]:
         """Return the lines of the table alone, its longest cells cut until they fit into ``width`` columns."""
@@ -111,7 +111,7 @@ class ColumnTable(Table):
 
 
 def bullets(lines: Iterable[str]) -> list[str]:
-    """Return lines as a list of points, each within the columns of a terminal."""
+    """Return lines as a bulleted list, wrapped to the columns of a terminal."""
     how: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
     return [textwrap.fill(f"- {line}", WIDTH - 2, **how) for line in lines]
 
@@ -125,7 +125,7 @@ def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1].rstrip(' ,')}…"
 
 
-# What the first rows show about one column: gaps, different values, their range, a small histogram.
+# The profile of a column: missing and different values, their range, a small histogram.
 
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -136,26 +136,26 @@ _LONGEST_VALUE = 20
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _LAST_DAY = datetime.date.max.toordinal() - _EPOCH
 _FEWEST_ROWS = 20
-"""Rows that it takes to say that a column tells the target."""
+"""The fewest rows in which a column is said to determine the target."""
 
 
 class ColumnProfile(NamedTuple):
-    """What the first rows show about one column."""
+    """The profile of one column in the first rows."""
 
     missing: int
     distinct: int
     range: str
     histogram: str
     codes: np.ndarray
-    """For each row the number of its value, in ascending order for numbers; -1 where it is missing."""
+    """For each row the code of its value, in ascending order for numbers; -1 if it is missing."""
     largest_share: float
-    """The share of the commonest value among those that are not missing."""
+    """The share of the most common value among the values that are not missing."""
     integers: bool
     """Whether all values are integers."""
 
 
 def profile(array: pa.Array, kind: str, missing: tuple[str, ...]) -> ColumnProfile:
-    """Return what a column of this kind shows; values that are not of the kind count as missing."""
+    """Return the profile of a column of this kind; values of another kind count as missing."""
     if kind == "date":
         return _numbers(_days(array, missing), kind)
     if kind in PARSERS and kind != "boolean":
@@ -178,7 +178,7 @@ def _days(array: pa.Array, missing: tuple[str, ...]) -> np.ndarray:
     if import_arrow().types.is_temporal(array.type):
         return parse_dates(array, missing)[0]
     texts = parse_strings(array, (*MISSING_NUMBERS, *missing))
-    return parse_dates(texts, missing, order_of(text for text in texts.to_pylist() if text is not None).order)[0]
+    return parse_dates(texts, missing, date_format_of(text for text in texts.to_pylist() if text is not None).order)[0]
 
 
 def _numbers(values: np.ndarray, kind: str) -> ColumnProfile:
@@ -212,7 +212,7 @@ def _date_range(days: np.ndarray) -> str:
 
 
 def show_counts(counts: Counter[str]) -> str:
-    """Return the commonest values with their counts.
+    """Return the most common values with their counts.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def show_counts(counts: Counter[str]) -> str:
 
 
 def histogram(values: np.ndarray) -> str:
-    """Return how many values lie in each eighth of their range, as bars.
+    """Return a histogram of values as eight bars.
 
     Examples
     --------
@@ -244,16 +244,16 @@ def histogram(values: np.ndarray) -> str:
 
 
 def draw(counts: Sequence[int]) -> str:
-    """Return counts as bars, the highest for the largest count; one that is not 0 is not the lowest bar."""
+    """Return counts as bars, the highest for the largest count; only 0 is the lowest bar."""
     most = max(counts, default=0)
     return "".join(_BARS[0 if not n else max(1, round(n / most * (len(_BARS) - 1)))] for n in counts)
 
 
-def tells_target(column: ColumnProfile, labels: np.ndarray, ordered: bool) -> bool:
-    """Return whether a column alone tells the label of every row, whose numbers are ``labels``.
+def determines_target(column: ColumnProfile, labels: np.ndarray, ordered: bool) -> bool:
+    """Return whether a column alone determines the label of every row, given the codes of the labels.
 
-    It does if each of its values occurs with one label only, while values repeat; or if it is ``ordered`` and one
-    threshold separates two labels.
+    It does if its values repeat and each occurs with one label only, or if it is ``ordered`` and one threshold
+    separates two labels.
     """
     codes, classes = column.codes, int(labels.max(initial=-1)) + 1
     if len(codes) < _FEWEST_ROWS or classes < 2 or column.distinct < 2 or (codes < 0).any() or (labels < 0).any():
@@ -266,27 +266,24 @@ def tells_target(column: ColumnProfile, labels: np.ndarray, ordered: bool) -> bo
     return bool(first.max() < second.min() or second.max() < first.min())
 
 
-# A row for each column of a table.
-
-
 COLUMNS = ("column", "kind", "becomes", "missing", "distinct", "histogram", "range", "looks")
 _DOMINATES = 0.99
 _MOSTLY = 0.5
 _LABEL_KINDS = {"integer": "number", "text": "category"}
-"""Kinds of labels that columns have other words for."""
+"""Kinds of labels that have another name as kinds of columns."""
 
 
-class _Look(NamedTuple):
-    """Something that looks suspicious about a column, and what can be done."""
+class _Remark(NamedTuple):
+    """A suspicious property of a column, and what to do about it."""
 
-    words: str
-    advice: tuple[Phrase, ...] = ()
+    text: str
+    advice: str | Message = ""
 
 
 def describe_columns(
     head: TableChunk, typed: bool, title: str, preparation: Preparation, excluded: Mapping[str, str], features: int
 ) -> ColumnTable:
-    """Return a row for each column, given the first rows of a table, how rows are made and what was left out."""
+    """Return a row for each column, given the first rows of a table, the preparation and the excluded columns."""
     missing = tuple(preparation["missing_values"])
     target = preparation["target"] and preparation["target"]["name"]
     entries = {column["name"]: column for column in preparation["columns"]}
@@ -294,45 +291,43 @@ def describe_columns(
     if target in head.columns:
         labels = profile(head.columns[target], "category", missing).codes
     columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-    remarks: list[tuple[Phrase, ...]] = []
+    remarks: list[Message] = []
     for name in head.columns:
         kind = _kind(head, name, typed, preparation, entries)
         becomes = _becomes(name, preparation, entries.get(name))
-        looks = _left_out(name, excluded.get(name))
+        found = _left_out(name, excluded.get(name))
         if kind in ("nested", "other"):
-            looks = looks or [_Look("unclear")]
+            found = found or [_Remark("ambiguous")]
             cells: list[Any] = [name, kind, becomes, None, None, "", ""]
         else:
-            found = profile(head.columns[name], "category" if name == target else kind, missing)
-            shown = "integer" if kind == "number" and found.integers and found.distinct else kind
+            column = profile(head.columns[name], "category" if name == target else kind, missing)
+            shown = "integer" if kind == "number" and column.integers and column.distinct else kind
             shown = preparation["target"]["kind"].replace("text", kind) if name == target else shown
-            looks += _looks(head, found)
+            found += _remarks(head, column)
             if name not in (target, preparation["weight"]):
-                like_id = _like_id(head, name, kind, found, missing) if name in entries else None
-                leaks = labels is not None and tells_target(found, labels, ordered=kind in PARSERS)
-                looks += [like_id] if like_id else []
-                looks += [_Look("alone tells the target: does it leak it?")] if leaks else []
+                like_id = _like_id(head, name, kind, column, missing) if name in entries else None
+                leaks = labels is not None and determines_target(column, labels, ordered=kind in PARSERS)
+                found += [like_id] if like_id else []
+                found += [_Remark("alone determines the target: does it leak the label?")] if leaks else []
                 strings = not typed and kind in ("text", "category") and (name in entries or name in excluded)
-                looks += _digits(head.columns[name], name, missing) if strings else []
-            cells = [name, shown, becomes, found.missing, found.distinct, found.histogram, found.range]
-        for values, cell in zip(columns.values(), [*cells, "; ".join(look.words for look in looks)], strict=True):
+                found += _digits(head.columns[name], name, missing) if strings else []
+            cells = [name, shown, becomes, column.missing, column.distinct, column.histogram, column.range]
+        for values, cell in zip(columns.values(), [*cells, "; ".join(remark.text for remark in found)], strict=True):
             values.append(cell)
-        if looks:
-            remarks.append((f"{name}: ", *_joined(looks)))
-    in_all = f"{features:,} features in all." if features != 1 else "1 feature in all."
-    return ColumnTable(columns, title, [in_all], remarks)
+        if found:
+            remarks.append(_join_remarks(name, found))
+    return ColumnTable(columns, title, [f"{count_of(features, 'feature')} in all."], remarks)
 
 
-def _joined(looks: list[_Look]) -> Iterator[Phrase]:
-    for k, look in enumerate(looks):
-        yield f"{'; ' if k else ''}{look.words}"
-        yield from look.advice
+def _join_remarks(name: str, remarks: list[_Remark]) -> Message:
+    parts = {f"remark{k}": Message("{text}{advice}", **remark._asdict()) for k, remark in enumerate(remarks)}
+    return Message("{column}: " + "; ".join(f"{{{part}}}" for part in parts), column=name, **parts)
 
 
 def _kind(
     head: TableChunk, name: str, typed: bool, preparation: Preparation, entries: Mapping[str, Mapping[str, Any]]
 ) -> str:
-    """Return the kind of a column: as it is used, or as it would be."""
+    """Return the kind of a column that is used, or the kind that it would have."""
     if name in entries:
         return str(entries[name]["kind"])
     if is_unsupported_type(head.columns[name].type):
@@ -343,11 +338,11 @@ def _kind(
     found = infer_kind(head, name, typed, tuple(preparation["missing_values"]))
     if isinstance(found, str):
         return found
-    if name in head.mixed and not found.best:
+    if name in head.mixed and not found.fallback:
         return "nested"
-    if found.rewrite:
+    if found.example:
         return "date?"
-    return {"hash": "category", "": "category"}.get(found.best, found.best)
+    return {"hash": "category", "": "category"}.get(found.fallback, found.fallback)
 
 
 def _becomes(name: str, preparation: Preparation, entry: Mapping[str, Any] | None) -> str:
@@ -364,58 +359,57 @@ def _becomes(name: str, preparation: Preparation, entry: Mapping[str, Any] | Non
     if "categories" not in entry:
         return "hashed"
     words = entry["categories"]
-    return f"{len(words)} feature{'s' * (len(words) != 1)}: {', '.join(words)}"[:60]
+    return f"{count_of(len(words), 'feature')}: {', '.join(words)}"[:60]
 
 
-def _left_out(name: str, reason: str | None) -> list[_Look]:
+def _left_out(name: str, reason: str | None) -> list[_Remark]:
     if reason is None:
         return []
-    return [_Look(reason, ("; ", Setting("keep", [name]), " uses it") if is_usable(reason) else ())]
+    return [_Remark(reason, Message("; {keep=names} uses it", names=[name]) if is_usable(reason) else "")]
 
 
-def _looks(head: TableChunk, found: ColumnProfile) -> list[_Look]:
-    """Return what looks suspicious about a column by itself."""
-    looks = []
-    if found.distinct <= 1:
-        looks.append(_Look("constant" if found.distinct else "empty"))
-    elif found.largest_share >= _DOMINATES:
-        looks.append(_Look(f"one value has {found.largest_share:.1%} of the rows"))
-    if found.distinct and found.missing > _MOSTLY * head.n:
-        looks.append(_Look("mostly missing"))
-    return looks
+def _remarks(head: TableChunk, column: ColumnProfile) -> list[_Remark]:
+    """Return what is suspicious about a column by itself."""
+    remarks = []
+    if column.distinct <= 1:
+        remarks.append(_Remark("constant" if column.distinct else "empty"))
+    elif column.largest_share >= _DOMINATES:
+        remarks.append(_Remark(f"one value has {column.largest_share:.1%} of the rows"))
+    if column.distinct and column.missing > _MOSTLY * head.n:
+        remarks.append(_Remark("mostly missing"))
+    return remarks
 
 
-def _like_id(head: TableChunk, name: str, kind: str, found: ColumnProfile, missing: tuple[str, ...]) -> _Look | None:
+def _like_id(head: TableChunk, name: str, kind: str, column: ColumnProfile, missing: tuple[str, ...]) -> _Remark | None:
     if kind == "number":
-        clause = integers_like_ids(head.columns[name], missing)
-        if clause is None and found.integers and found.distinct == head.n >= FEWEST_ROWS:
-            leave_out = " ", Setting("drop", [name]), " leaves it out"
-            return _Look("different in every row: is it an id?", leave_out)
+        reason = integers_like_ids(head.columns[name], missing)
+        if reason is None and column.integers and column.distinct == head.n >= FEWEST_ROWS:
+            return _Remark("different in every row: is it an id?", Message(" {drop=names} leaves it out", names=[name]))
     elif kind in ("text", "category"):
         texts = parse_strings(head.columns[name], missing).to_pylist()
-        clause = strings_like_ids([text for text in texts if text])
+        reason = strings_like_ids([text for text in texts if text])
     else:
         return None
-    return _Look(clause) if clause else None
+    return _Remark(reason) if reason else None
 
 
-def _digits(array: pa.Array, name: str, missing: tuple[str, ...]) -> list[_Look]:
-    """Return that a column of strings holds codes, or numbers beside a few words; nothing if it holds neither."""
-    code = codes_in(array, missing)
+def _digits(array: pa.Array, name: str, missing: tuple[str, ...]) -> list[_Remark]:
+    """Return whether a column of strings holds codes, or numbers beside a few words, as a remark or none."""
+    code = leading_zero_code(array, missing)
     if code:
-        as_numbers = "; ", Setting("column_types", {name: "number"}), " takes them for numbers"
-        return [_Look(f"taken for codes, as {code!r} begins with 0 and all have as many digits", as_numbers)]
+        as_numbers = Message("; {column_types=kinds} takes them for numbers", kinds={name: "number"})
+        return [_Remark(f"taken for codes, because {code!r} begins with 0 and all have as many digits", as_numbers)]
     values, bad = parse_numbers(array, missing)
     words = sorted({str(array[row].as_py()).strip() for row in bad})
     numbers = int((~np.isnan(values)).sum())
     if not words or len(words) > FEW_WORDS or numbers < len(bad):
         return []
     beside = ", ".join(map(shorten, words))
-    as_missing = "; ", Setting("missing_values", words), " counts what is no number as missing"
-    return [_Look(f"holds numbers beside {beside}, so each value is a category", as_missing)]
+    as_missing = Message("; {missing_values=words} counts these words as missing", words=words)
+    return [_Remark(f"holds numbers beside {beside}, so each value is a category", as_missing)]
 
 
-# Rows whose columns have no names: how many, how dense, their labels, the size of values.
+# Rows of other formats: their number, density, labels and range of values.
 
 
 _MOST_LABELS = 10
@@ -423,16 +417,16 @@ _MOST_LABELS = 10
 _FEW_COLUMNS = 1000
 """Columns that are few enough to compare their sizes."""
 _MUCH = 100.0
-"""How many times larger than another a column has to be to be worth a note."""
+"""The ratio of the largest values of two columns that is worth a note."""
 
 
 class _Sizes:
-    """The largest value of each column, and how many rows have one."""
+    """The largest absolute value of each column, and the number of rows where it is nonzero."""
 
     def __init__(self) -> None:
         self.largest, self.there, self.rows = np.zeros(0), np.zeros(0), 0
 
-    def add(self, X: Any) -> None:
+    def add(self, X: Features) -> None:
         if X.shape[1] > _FEW_COLUMNS:
             return
         values = np.abs(X.toarray() if is_sparse(X) else X)
@@ -442,20 +436,20 @@ class _Sizes:
         self.there[: X.shape[1]] += (values != 0.0).sum(axis=0)
         self.rows += len(values)
 
-    def notes(self, preparation: Preparation) -> list[Sentence]:
-        """Return a sentence that features which most rows have differ much in size, none if they do not."""
+    def notes(self, preparation: Preparation) -> list[Message]:
+        """Return a note if features that are nonzero in most rows have very different ranges."""
         dense = np.flatnonzero(2 * self.there > self.rows)
         sizes = self.largest[dense]
         if len(sizes) < 2 or sizes.max() <= _MUCH * sizes.min():
             return []
         small, large = (number_of_feature(preparation, int(dense[k])) for k in (sizes.argmin(), sizes.argmax()))
-        sized = f"{small} reaches {sizes.min():.4g}, {large} {sizes.max():.4g}"
-        scale = Setting("scale", "standard"), " brings them to one scale."
-        return [Sentence(f"Features differ much in size ({sized}): for training, ", *scale)]
+        what = "Features differ much in size ({small} reaches {low:.4g}, {large} {high:.4g}): "
+        what += "for training, {scale='standard'} brings them to one scale."
+        return [Message(what, small=small, low=sizes.min(), large=large, high=sizes.max())]
 
 
 def describe_rows(blocks: Iterable[Block], most: int, title: str, preparation: Preparation) -> Table:
-    """Return facts about the first ``most`` rows, none of which is read twice.
+    """Return facts about the first ``most`` rows, in one pass.
 
     Examples
     --------

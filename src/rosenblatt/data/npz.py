@@ -1,7 +1,7 @@
 """Rows from NumPy's .npz files: ``X`` and ``y``, or a sparse matrix in CSR format as SciPy saves it, and ``y``.
 
-Arrays are read a few values at a time, whatever their headers say of their size. So only what is stored row after row
-can be read: C order and CSR.
+Arrays are read a few values at a time. So a damaged header does not take memory, and only arrays that are stored row
+by row can be read: C order and CSR.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from rosenblatt.blocks import Block, DataError, Features, is_sparse, is_text
 from rosenblatt.data.source import VERSION, OpenRequest, Preparation, RowSource, check_missing, rename_errors
 from rosenblatt.data.tables.reader import join_names
-from rosenblatt.messages import ParameterError, Setting, shorten, show_text
+from rosenblatt.messages import ParameterError, shorten, show_text
 
 ERRORS = (
     zipfile.BadZipFile,
@@ -36,17 +36,17 @@ ERRORS = (
     RuntimeError,
     ValueError,
 )
-"""What reading a damaged archive may raise."""
+"""The errors that reading a damaged archive may raise."""
 _HEADER_BYTES = 1 << 16
 
 
 class NpzArchive(ExitStack):
-    """An .npz file that is open for reading, to be closed by ``with``.
+    """An .npz file that is open for reading; a context manager.
 
     Attributes
     ----------
     name : str
-        How messages name the file.
+        The name of the file in messages.
     arrays : set of str
         The names of its arrays.
     """
@@ -58,30 +58,32 @@ class NpzArchive(ExitStack):
         self.arrays = {entry.removesuffix(".npy") for entry in entries}
         if len(self.arrays) < len(entries):
             twice = show_text(Counter(entries).most_common(1)[0][0])
-            raise DataError(f"{name} holds {twice} twice, expected each array once: save it again by np.savez.")
+            what = "{file} holds {twice} twice, expected each array once: save it again by np.savez."
+            raise DataError(what, file=name, twice=twice)
 
     def array(self, name: str) -> StoredArray:
         """Return an array from its start."""
         if name not in self.arrays:
-            raise DataError(f"{self.name} has no array {name}, which its other arrays need: save it again.")
+            what = "{file} has no array {name}, which its other arrays need: save it again."
+            raise DataError(what, file=self.name, name=name)
         array = StoredArray(self._zip, name, self.name)
         self.enter_context(array.values)
         return array
 
 
 class StoredArray:
-    """An array in an archive, whose values are read one after the other. Its header is checked, its size too.
+    """An array in an archive, whose values are read in order. Its header and size are checked first.
 
     Attributes
     ----------
     where : str
-        The file and the array, as messages name them.
+        The file and the array in messages.
     shape : tuple of int
-        As the header says.
-    by_columns : bool
+        The shape in the header.
+    is_fortran : bool
         Whether the values are in Fortran order.
     dtype : numpy.dtype
-        The type of the values: one of objects cannot be read.
+        The type of the values; objects cannot be read.
     """
 
     def __init__(self, archive: zipfile.ZipFile, name: str, file: str) -> None:
@@ -89,41 +91,43 @@ class StoredArray:
         self.where = f"{file}: {name}"
         plain = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
         if entry.flag_bits & 1 or not plain:
-            what = "is encrypted" if plain else "is compressed by another method"
-            raise DataError(f"{self.where} {what}, expected an archive as np.savez writes it: save it again by that.")
+            why = "is encrypted" if plain else "is compressed by another method"
+            what = "{where} {why}, expected an archive as np.savez writes it: save it again by np.savez."
+            raise DataError(what, where=self.where, why=why)
         with archive.open(entry) as stored:
             head = io.BytesIO(stored.read(_HEADER_BYTES))
-        self.shape, self.by_columns, self.dtype = self._read_header(head)
-        told, found = self.size * self.dtype.itemsize, entry.file_size - head.tell()
-        if not self.dtype.hasobject and (told != found or not self.dtype.itemsize):
-            what = f"{self.where} has {found} bytes, expected {told} for shape {self.shape} of {self.dtype}"
-            raise DataError(f"{what}: copy it again.")
+        self.shape, self.is_fortran, self.dtype = self._read_header(head)
+        expected, found = self.size * self.dtype.itemsize, entry.file_size - head.tell()
+        if not self.dtype.hasobject and (expected != found or not self.dtype.itemsize):
+            what = "{where} has {found} bytes, expected {expected} for shape {shape} of {type}: copy it again."
+            values = {"found": found, "expected": expected, "shape": self.shape, "type": str(self.dtype)}
+            raise DataError(what, where=self.where, **values)
         self.values = archive.open(entry)
         self.values.read(head.tell())
 
     def _read_header(self, head: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype]:
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # headers of Python 2
+                warnings.simplefilter("ignore")  # headers written by Python 2
                 version = np.lib.format.read_magic(head)
                 old = version == (1, 0)
                 read = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
-                shape, by_columns, dtype = read(head)
-        except Exception as error:  # NumPy evaluates the header: what it raises for a damaged one is not documented
+                shape, is_fortran, dtype = read(head)
+            reason = f"its shape is {shape}" if min(shape, default=0) < 0 else ""
+        except Exception as error:  # NumPy evaluates the header, and does not document what a damaged one raises
             reason = show_text(str(error).strip().partition("\n")[0], 200)
-            raise DataError(f"{self.where} has a damaged header ({reason}): copy it again.") from None
-        if min(shape, default=0) < 0:
-            raise DataError(f"{self.where} has a damaged header (its shape is {shape}): copy it again.")
-        return shape, by_columns, dtype
+        if reason:
+            raise DataError("{where} has a damaged header ({reason}): copy it again.", where=self.where, reason=reason)
+        return shape, is_fortran, dtype
 
     @property
     def size(self) -> int:
-        """How many values there are."""
+        """The number of values."""
         return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:
-        """How many bytes all values take."""
+        """The size of all values in bytes."""
         return self.size * self.dtype.itemsize
 
     def read(self, n: int) -> np.ndarray:
@@ -145,16 +149,18 @@ class StoredMatrix(NamedTuple):
 
     shape: tuple[int, int]
     blocks: Callable[[int], Iterator[Features]]
-    """Given the most rows of a block, yields all rows. float32 and float64 keep their type, others become float64."""
+    """Yields all rows, given the most rows of a block. float32 and float64 keep their type, others become float64."""
 
 
 def _open_dense(archive: NpzArchive) -> StoredMatrix:
     X = archive.array("X")
     if len(X.shape) != 2 or not X.shape[1]:
-        raise DataError(f"{archive.name}: expected X with rows and columns, got shape {X.shape}.")
-    if X.by_columns:
-        hint = "save it by rows, as in np.savez(path, X=np.ascontiguousarray(X), y=y)"
-        raise DataError(f"{X.where} is stored by columns (Fortran order), expected C order: {hint}.")
+        raise DataError(
+            "{file}: expected X with rows and columns, got shape {shape}.", file=archive.name, shape=X.shape
+        )
+    if X.is_fortran:
+        what = "{where} is stored by columns (Fortran order), expected C order: "
+        raise DataError(what + "save it by rows, as in np.savez(path, X=np.ascontiguousarray(X), y=y).", where=X.where)
     _check_kind(X, "fiub", "real numbers")
     return StoredMatrix((X.shape[0], X.shape[1]), lambda most: _dense_rows(X, most))
 
@@ -162,11 +168,12 @@ def _open_dense(archive: NpzArchive) -> StoredMatrix:
 def _check_kind(array: StoredArray, kinds: str, expected: str) -> None:
     if array.dtype.kind not in kinds:
         hint = "; objects would have to be unpickled" if array.dtype.hasobject else ""
-        raise DataError(f"{array.where} holds {show_text(str(array.dtype))} values, expected {expected}{hint}.")
+        what, found = "{where} holds {found} values, expected {expected}{hint}.", show_text(str(array.dtype))
+        raise DataError(what, where=array.where, found=found, expected=expected, hint=hint)
 
 
 def _floats(values: np.ndarray) -> np.ndarray:
-    with np.errstate(all="ignore"):  # numbers beyond float64 become infinite, which is reported with their row
+    with np.errstate(all="ignore"):  # numbers beyond float64 become infinite; their rows are reported later
         return np.ascontiguousarray(values, None if values.dtype in (np.float32, np.float64) else np.float64)
 
 
@@ -182,7 +189,8 @@ def _open_sparse(archive: NpzArchive) -> StoredMatrix:
     _check_format(archive)
     sizes = archive.array("shape")
     if sizes.shape != (2,) or sizes.dtype.kind not in "iu":
-        raise DataError(f"{archive.name}: expected a sparse matrix with rows and columns, got one of another shape.")
+        what = "{file}: expected a sparse matrix with rows and columns, got another shape."
+        raise DataError(what, file=archive.name)
     n, width = sizes.read(2).tolist()
     data, indices, indptr = parts = [archive.array(name) for name in ("data", "indices", "indptr")]
     _check_kind(data, "fiub", "real numbers")
@@ -199,8 +207,8 @@ def _check_format(archive: NpzArchive) -> None:
         word = array.read(1)[0]
         found = word.decode("latin-1") if isinstance(word, bytes) else str(word)
     if found != "csr":
-        what = f"expected a sparse matrix in CSR format, got {show_text(found)!r}"
-        raise DataError(f"{archive.name}: {what}: save X.tocsr(), which is read row by row.")
+        what = "{file}: expected a sparse matrix in CSR format, got {found}: save X.tocsr(), which is read row by row."
+        raise DataError(what, file=archive.name, found=repr(show_text(found)))
 
 
 def _csr_rows(
@@ -211,7 +219,7 @@ def _csr_rows(
     ends, step = indptr.read(1).astype(np.int64), min(most, _VALUES)
     for first in range(0, n, step):
         ends = np.concatenate([ends[-1:], indptr.read(min(step, n - first)).astype(np.int64)])
-        # By comparison: differences, which SciPy looks at, may overflow.
+        # By comparison, because the differences that SciPy checks may overflow.
         if (first == 0 and ends[0] != 0) or (ends[1:] < ends[:-1]).any() or ends[-1] > data.size:
             raise _damaged(archive, f"indptr does not ascend from 0 to {data.size}")
         for start, stop in _cuts(ends):
@@ -225,7 +233,7 @@ def _csr_rows(
 
 
 def _cuts(ends: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield where blocks of rows start and stop, given where each row ends; a row with many numbers is alone."""
+    """Yield the start and stop of blocks of rows, given the end of each row; a row with many numbers is a block."""
     start = 0
     while start < len(ends) - 1:
         stop = int(np.searchsorted(ends, ends[start] + _VALUES, side="right")) - 1
@@ -236,11 +244,11 @@ def _cuts(ends: np.ndarray) -> Iterator[tuple[int, int]]:
 
 def _values(data: StoredArray, n: int) -> np.ndarray:
     values = data.read(n)
-    return _floats(values) if values.dtype == np.float16 else values  # which SciPy does not add
+    return _floats(values) if values.dtype == np.float16 else values  # SciPy cannot add float16
 
 
 def _canonical(values: np.ndarray, columns: np.ndarray, ends: np.ndarray, width: int) -> sp.csr_array:
-    """Return rows with ascending indices, each once."""
+    """Return rows in canonical CSR format: ascending indices without duplicates."""
     index = np.int32 if width < 2**31 else np.int64
     X = sp.csr_array((values, columns.astype(index), ends.astype(index)), shape=(len(ends) - 1, width))
     X.sum_duplicates()
@@ -248,7 +256,8 @@ def _canonical(values: np.ndarray, columns: np.ndarray, ends: np.ndarray, width:
 
 
 def _damaged(archive: NpzArchive, what: str) -> DataError:
-    return DataError(f"{archive.name} holds a damaged sparse matrix ({what}): copy it again, or save it again.")
+    template = "{file} holds a damaged sparse matrix ({what}): copy it again, or save it again."
+    return DataError(template, file=archive.name, what=what)
 
 
 _LABEL_BYTES = 1 << 23
@@ -270,21 +279,21 @@ class _Rows(NamedTuple):
 class NpzSource(RowSource):
     """The rows of arrays in .npz files, read a few at a time.
 
-    float32 and float64 keep their type, other numbers become float64. Objects are refused, as they would have to be
-    unpickled.
+    float32 and float64 keep their type, other numbers become float64. Objects are an error, because they would have to
+    be unpickled.
     """
 
     def __init__(self, request: OpenRequest) -> None:
         super().__init__(request.files, request.labels)
         if not self.files.rereadable:
-            raise DataError(f"{request.file} cannot be read as npz, which needs a file on disk: save it to one.")
+            what = "{file} cannot be read as npz, which needs a file on disk: save it to a file."
+            raise DataError(what, file=request.file)
         target = request.setting("target")
         self._target, self._missing = "y" if target is None else target, request.setting("missing")
         self._fill: list[float] | None = (request.preparation or {}).get("fill")
         self._skip = request.skip
         if not isinstance(self._target, str):
-            what = f" must name an array of the .npz file, got {shorten(self._target)}."
-            raise ParameterError(Setting("target"), what)
+            raise ParameterError("{target} must name an array of the .npz file, got {got}.", got=shorten(self._target))
         check_missing(self._missing)
         self._width: int | None = request.setting("n_features")
         with self._open(0) as (X, _):
@@ -305,7 +314,7 @@ class NpzSource(RowSource):
         return common | {"target": self._target, "missing": self._missing, "fill": self._fill}
 
     def blocks(self) -> Generator[Block, None, None]:
-        """Yield all blocks; where a row is at fault, those before it first."""
+        """Yield all blocks; the rows before a row that cannot be read are yielded before the error is raised."""
         self.reset_counts()
         first = before = 0
         for rows in self._read():
@@ -328,11 +337,11 @@ class NpzSource(RowSource):
             before += len(rows.y)
             for message in messages:
                 if not self._skip:
-                    raise DataError(message)
+                    raise DataError("{message}", message=message)
                 self.record_fault(message)
 
     def _filled(self, X: Features) -> tuple[Features, np.ndarray]:
-        """Return rows with missing numbers filled in, and which of them are still at fault."""
+        """Return rows with missing numbers filled in, and the rows that still hold numbers that are not finite."""
         values = X.data if is_sparse(X) else X
         if np.isfinite(values).all():
             return X, np.empty(0, np.int64)
@@ -350,8 +359,8 @@ class NpzSource(RowSource):
         parts: list[np.ndarray] = []
         for rows in self._read():
             if is_sparse(rows.X):
-                mean, zero = Setting("missing", "mean"), Setting("missing", "zero")
-                raise ParameterError(mean, " is for dense arrays, got a sparse matrix: give ", zero, ".")
+                what = "{missing='mean'} is for dense arrays, got a sparse matrix: give {missing='zero'}."
+                raise ParameterError(what)
             parts.append(rows.X[: first_rows - sum(map(len, parts))])
             if sum(map(len, parts)) == first_rows:
                 break
@@ -360,7 +369,7 @@ class NpzSource(RowSource):
         return [math.fsum((column / max(1, len(column))).tolist()) for column in finite]
 
     def _read(self) -> Iterator[_Rows]:
-        """Yield rows and labels as they are stored."""
+        """Yield rows and labels as stored."""
         for file in range(len(self.files.names)):
             self.files.note_whole([file])
             with self._open(file) as (X, y):
@@ -374,33 +383,43 @@ class NpzSource(RowSource):
 
     @contextmanager
     def _open(self, file: int) -> Generator[tuple[StoredMatrix, StoredArray | None], None, None]:
-        """Open the matrix and the labels of a file, if it has them as expected."""
+        """Open the matrix and the labels of a file, and check that they agree."""
         name, target = self.files.display_name(file), self._target
         with rename_errors(name, "npz", *ERRORS), NpzArchive(self.files.names[file], name) as archive:
             found, sparse = join_names(sorted(archive.arrays)), archive.arrays >= {"data", "format", "shape"}
             if self.labelled and target not in archive.arrays:
-                arrays = "X=X" if not sparse else _SPARSE_ARRAYS
-                hint = f"save them together, as in np.savez(path, {target}=labels, {arrays})"
-                raise DataError(f"{name} has no labels: expected an array {target}, got {found}; {hint}.")
+                raise DataError(
+                    "{file} has no labels: expected an array {y}, got {found}; save them together, as in "
+                    "np.savez(path, {y}=labels, {arrays}).",
+                    file=name,
+                    y=target,
+                    found=found,
+                    arrays=_SPARSE_ARRAYS if sparse else "X=X",
+                )
             if not sparse and "X" not in archive.arrays:
-                matrix = "a matrix that scipy.sparse.save_npz saved"
-                raise DataError(f"{name} holds {found}, expected X and {target}, or {matrix} and {target}.")
+                what = "{file} holds {found}, expected X and {y}, or a matrix that scipy.sparse.save_npz saved and {y}."
+                raise DataError(what, file=name, found=found, y=target)
             X = _open_sparse(archive) if sparse else _open_dense(archive)
             y = self._open_labels(archive) if self.labelled else None
             if self._width is not None and X.shape[1] != self._width:
-                raise DataError(f"{name} has {X.shape[1]} columns, expected {self._width} as before.")
+                what = "{file} has {found} columns, expected {width} as before."
+                raise DataError(what, file=name, found=X.shape[1], width=self._width)
             if y is not None and X.shape[0] != y.size:
-                raise DataError(f"{name} has {X.shape[0]} rows in X, but {y.size} labels in {target}.")
+                what = "{file} has {n} rows in X, but {n_labels} labels in {y}."
+                raise DataError(what, file=name, n=X.shape[0], n_labels=y.size, y=target)
             yield X, y
 
     def _open_labels(self, archive: NpzArchive) -> StoredArray:
         y = archive.array(self._target)
         if y.dtype.kind not in "biufUS":
             why = "would have to be unpickled, which is not done" if y.dtype.hasobject else f"are of type {y.dtype}"
-            what, hint = f"the labels in {self._target}", "save them as numbers or strings, as in"
-            raise DataError(f"{archive.name}: {what} {show_text(why, 200)}: {hint} np.array(labels, dtype=str).")
+            what = (
+                "{file}: the labels in {y} {why}: save them as numbers or strings, as in np.array(labels, dtype=str)."
+            )
+            raise DataError(what, file=archive.name, y=self._target, why=show_text(why, 200))
         if len(y.shape) != 1:
-            raise DataError(f"{archive.name}: expected one label a row, got {self._target} of shape {y.shape}.")
+            what = "{file}: expected one label for each row, got {y} of shape {shape}."
+            raise DataError(what, file=archive.name, y=self._target, shape=y.shape)
         return y
 
 
@@ -409,5 +428,5 @@ def _read_labels(stored: StoredArray, n: int) -> np.ndarray:
     if y.dtype.kind == "S":
         return np.char.decode(y, "utf-8")
     if not is_text(y):
-        raise ValueError("a label has characters that are none of Unicode")
+        raise ValueError("a label has characters that are not in Unicode")
     return y

@@ -1,4 +1,4 @@
-"""``data.open``: files of any format as streams of rows."""
+"""``data.open``, which opens files of any format as streams of rows."""
 
 from __future__ import annotations
 
@@ -17,94 +17,99 @@ from rosenblatt.data.scaling import SCALES, StreamScale
 from rosenblatt.data.source import DIALECT, FIRST_ROWS, ON_AMBIGUOUS, OPTION_FORMATS, VERSION, OpenRequest, RowSource
 from rosenblatt.data.splits import Split
 from rosenblatt.data.stream import Stream
-from rosenblatt.messages import ParameterError, Phrase, Setting, check_choice, check_integer
+from rosenblatt.messages import ParameterError, Setting, check_choice, check_integer
 from rosenblatt.scaling import ColumnScale
 
 _WITH_LISTS = ("parquet", "arrow")
-"""The formats that can have sparse rows in columns of lists."""
+"""Formats that may have sparse rows in columns of lists."""
 
 
 def check_options(request: OpenRequest) -> None:
     """Raise an error if an option has no meaning for the format."""
     for name, formats in OPTION_FORMATS.items():
         if name in request.given and request.format not in formats:
-            others = "tables" if formats == TABLES else ", ".join(formats)
-            why: tuple[Phrase, ...] = (Setting(name), f" has no meaning (it is for {others})")
-            if name == "target":
-                why = ("each line holds its label",)
-            way_out = ": leave ", Setting(name), " out, or give another ", Setting("format"), "."
-            raise ParameterError(f"{request.file} is read as {request.format}, where ", *why, *way_out)
+            why = "each line holds its label" if name == "target" else "{option} has no meaning (it is for {others})"
+            raise ParameterError(
+                "{file} is read as {kind}, where " + why + ": leave {option} out, or give another {format}.",
+                file=request.file,
+                kind=request.format,
+                option=Setting(name),
+                others="tables" if formats == TABLES else ", ".join(formats),
+            )
     for name in ("delimiter", "quote"):
         if name in request.given:
             check_character(name, getattr(request, name))
 
 
 def check_formats(request: OpenRequest) -> None:
-    """Raise an error if the names of two files say that they have different formats."""
+    """Raise an error if the names of two files belong to different formats."""
     names = [name for name in request.files.names if isinstance(name, str)]
     if len(names) < 2 or format_of_name(names[0]) not in (None, request.format):
         return
     for k, name in enumerate(names):
         other = format_of_name(name)
         if other not in (None, request.format):
-            both = f"{request.file} is {request.format} and {request.files.display_name(k)} is {other}"
-            raise DataError(f"{both}, expected files of one format: convert one, or read them one after the other.")
+            raise DataError(
+                "{first} is {kind} and {second} is {other}, expected files of one format: "
+                "convert one, or read them one after the other.",
+                first=request.file,
+                kind=request.format,
+                second=request.files.display_name(k),
+                other=other,
+            )
 
 
 def check_given_preparation(request: OpenRequest, preparation: dict[str, Any]) -> None:
-    """Raise an error unless files of the format can be read as a preparation says."""
+    """Raise an error unless the preparation is valid and applies to files of the format."""
     try:
         check_preparation(preparation)
     except ValueError as fault:
-        what = "the preparation of a stream, as data.open of this version makes it"
-        raise ParameterError(Setting("preparation"), f" must be {what}: {fault}") from None
+        what = "{preparation} must be the preparation of a stream, made by data.open of this version: {fault}"
+        raise ParameterError(what, fault=fault) from None
     family = preparation["format"]
     for name in OPTION_FORMATS.keys() & request.given - {*DIALECT, "keep_words", "passthrough"}:
-        raise already_prepared(name)
+        raise conflict_with_preparation(name)
     alike = _WITH_LISTS if preparation.get("lists") else TABLES
     if family != request.format and not (family in alike and request.format in alike):
-        what = f"{request.file} is read as {request.format}, but what was learned from was {family}"
-        raise ParameterError(f"{what}: convert it, or give ", Setting("format", family), " if it is that.")
+        what = "{file} is read as {kind}, but the training files were {family}: "
+        what += "convert it, or give {format=family} if it has that format."
+        raise ParameterError(what, file=request.file, kind=request.format, family=family)
 
 
-def already_prepared(name: str) -> ParameterError:
-    """Return the error for an option that is given beside a preparation."""
-    return ParameterError(
-        Setting("preparation"), " says how rows are made, so ", Setting(name), " cannot be given as well."
-    )
+def conflict_with_preparation(name: str) -> ParameterError:
+    """Return the error for an option that is given together with a preparation."""
+    what = "{preparation} defines how rows are made, so {option} cannot be given as well: leave out one of the two."
+    return ParameterError(what, option=Setting(name))
 
 
-# Streams of what can be read only once: standard input, pipes, file objects.
-
-
-class OnceStream(Stream):
-    """A stream that can be read only once."""
+class SinglePassStream(Stream):
+    """A stream of standard input, a pipe or a file object, which can be read only once."""
 
     def __init__(self, source: RowSource, block_rows: int | None = None, scale: StreamScale | None = None) -> None:
         super().__init__(source, block_rows, scale=scale)
         self._rest, self._ended = self._blocks(), False
 
     def part(self, split: Split, held: bool, scaled_as: Stream | None = None) -> Stream:
-        """Raise a DataError: each part would need a reading of its own."""
-        raise DataError(f"{', '.join(self._source.files.names)} can be read only once, so it has no parts.")
+        """Raise a DataError, because each part would have to be read by itself."""
+        raise self._error("so it has no parts.")
 
     def unscaled(self) -> Stream:
-        """Return the stream itself, if it is not scaled; else raise a DataError."""
+        """Return the stream itself if it is not scaled; else raise a DataError."""
         if self.scale is None:
             return self
-        raise DataError(f"{', '.join(self._source.files.names)} can be read only once, and is scaled as it is read.")
+        raise self._error("and is scaled as it is read.")
+
+    def _error(self, what: str) -> DataError:
+        return DataError("{files} can be read only once, " + what, files=", ".join(self._source.files.names))
 
     def __iter__(self) -> Iterator[Block]:
         """Continue reading."""
         return self
 
     def __next__(self) -> Block:
-        """Return the next block; a DataError where all had been read before."""
+        """Return the next block; raise a DataError if the stream has been read to its end before."""
         if self._ended:
-            raise DataError(
-                f"{', '.join(self._source.files.names)} can be read only once, and has been read to its end: open it "
-                "again, or save it to a file."
-            )
+            raise self._error("and has been read to its end: open it again, or save it to a file.")
         try:
             return next(self._rest)
         except StopIteration:
@@ -145,122 +150,125 @@ def open(
     threads: int | None = None,
     cache: bool | str | os.PathLike[str] = False,
 ) -> Stream:
-    """Open files of examples as a stream of blocks, without reading more than their first rows.
+    """Open files of examples as a stream of blocks. Only the first rows are read at once.
 
     Tables (CSV, TSV, Parquet, Feather and Arrow, JSON lines) need a ``target``, the column with the labels. In
-    svmlight (LIBSVM) and Vowpal Wabbit text each line holds its label. Of .npz files, ``X`` and ``y`` are read, or a
+    svmlight (LIBSVM) and Vowpal Wabbit text each line holds its label. From .npz files, ``X`` and ``y`` are read, or a
     sparse matrix in CSR format as SciPy saves it and ``y``. Text may be compressed by gz, bz2, xz or zstd. Memory is
-    bounded whatever the size of the files, and rows do not depend on how files are compressed or cut into blocks.
+    bounded for files of any size. Rows do not depend on the compression of files or on the size of blocks.
 
-    The schema of a table is inferred from its first 10,000 rows (``first_rows``), kept in ``stream.preparation``, and
+    The schema of a table is inferred from its first 10,000 rows (``first_rows``), stored in ``stream.preparation``, and
     the same for all rows:
 
-    - a column of numbers is one feature, the nearest float64; booleans are 0 and 1. Blanks around them are ignored;
-    - strings with few different values (up to 1000, most of which occur twice) are categories: a feature ``colour=red``
-      for each that occurs in these rows. A later new one is 0 in all of them and counted in ``stream.unseen``;
-    - strings of three words or more on average, mostly different, are text: its words are counted in ``2**bits``
-      columns by a hash, and the counts of a row have length 1. An empty text has no words;
-    - numbers with a decimal comma (3,14 or 1.234,56) or with commas between thousands (1,234.56) are numbers too, where
-      the rows leave no doubt which of the two they are;
-    - dates, nested values and strings that are nearly all different are an error that says what to do. One error
-      lists all that is ambiguous in a file. With ``on_ambiguous="drop"`` such columns are left out, and so are columns
+    - a column of numbers is one feature, the nearest float64; booleans are 0 and 1. Whitespace around them is ignored;
+    - strings with few different values (up to 1000, most of which occur twice) are categories, one-hot encoded: one
+      feature such as ``colour=red`` for each value in these rows. A later new value is 0 in all of them and counted in
+      ``stream.unseen``;
+    - strings of three words or more on average, mostly different, are text: words are hashed into ``2**bits`` columns
+      and counted, and the counts of a row are scaled to Euclidean length 1. An empty text has no words;
+    - numbers with a decimal comma (3,14 or 1.234,56) or with commas between thousands (1,234.56) are numbers too, if
+      the rows show which of the two formats they have;
+    - dates, nested values and strings that are nearly all different are ambiguous. One error lists all that is
+      ambiguous in a file and what to do. With ``on_ambiguous="drop"`` such columns are left out, and so are columns
       that look like ids: integers that count or number the rows, and strings that differ in nearly every row.
 
-    Tables of numbers become dense rows; tables with categories too if a quarter of these rows' features are not 0;
-    others CSR.
+    Tables of numbers become dense rows. So do tables with categories if at least a quarter of the features in these
+    rows are nonzero. Other tables become CSR.
 
-    Rows of standard input, pipes and file objects are available as soon as their lines are: a table's after its first
-    ``first_rows`` rows, or its end.
+    Rows of standard input, pipes and file objects are available as soon as their lines are; rows of a table after its
+    first ``first_rows`` rows or its end.
 
     Parameters
     ----------
     path : str, path, a list of them, or a binary file object
         Files, patterns such as ``part-*.csv.gz``, "-" for standard input, or an open file with ``read`` or ``read1``,
-        such as ``sys.stdin.buffer`` or an ``io.BytesIO``. The last two can be read once; a file object is not closed.
+        such as ``sys.stdin.buffer`` or an ``io.BytesIO``. The last two can be read only once. A file object is not
+        closed.
     target : str or int, optional
-        The column with the labels, by its name or its number (-1 is the last). For .npz files, the name of that array.
-        Integers become int64, other numbers float64, booleans bool, and everything else strings. Numbers as for a
-        regression are an error unless ``column_types`` names the column: nearly all different, with fractions or many.
+        The column with the labels, by its name or its number (-1 is the last). For .npz files, the name of the array.
+        Integers become int64, other numbers float64, booleans bool, and everything else strings. Numbers that look
+        like the target of a regression (nearly all different, with fractions or many) are an error unless
+        ``column_types`` names the column.
     format : str, optional
         "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl", "svmlight" (or "libsvm"), "vw" or "npz". By default
         it is detected from the file's first bytes, its name or its first line.
     preparation : dict, optional
-        The ``preparation`` of another stream, to make rows exactly as that does. The target may be missing then, other
-        columns are left out (``stream.extra_columns``), and the files may be tables of another format.
+        The ``preparation`` of another stream, to make rows in exactly the same way. The target may be missing then,
+        other columns are left out (``stream.extra_columns``), and the files may be tables of another format.
     columns, drop : list of str, optional
-        The columns to make features of, and those to leave out.
+        The columns to use as features, and the columns to leave out.
     keep : list of str, optional
-        Columns to use though they are unclear or look like ids: dates as days, ids as numbers, strings as text.
+        Columns to use although they are ambiguous or look like ids: dates as days, ids as numbers, strings as text.
     on_ambiguous : "error", "drop" or "note", default "error"
-        Whether columns whose kind is unclear are an error, or are left out, with those that look like ids;
-        ``stream.excluded`` says why. Strings with more than 1000 values that repeat are hashed categories then. Numbers
-        mixed with words, and commas that may come before decimals or between thousands, are an error in both cases;
-        with "note", for ``stream.describe``, they are left out too, and all that is unclear is in ``stream.notes``.
+        Whether columns of ambiguous kind are an error, or are left out together with columns that look like ids;
+        ``stream.excluded`` lists the reasons. With "drop", strings with more than 1000 repeated values are hashed
+        categories. Numbers mixed with words, and commas that may come before decimals or between thousands, are an
+        error with "error" and "drop". With "note", for ``stream.describe``, they are left out too, and
+        ``stream.notes`` lists all that is ambiguous.
     column_types : dict, optional
         The kinds of columns that the first rows do not show: "number", "boolean", "category", "text", "date",
         "decimal-comma", "thousands-comma", or a list of all categories. A date (1912-08-05, also with time and offset,
-        or 30.05.1912 and 5/30/1912 where the first rows show which is the day) is the number of days since 1970-01-01,
-        with the time of day, of UTC, as a fraction: the nearest float64 of each, and of their sum. Durations are days.
+        or 30.05.1912 and 5/30/1912 if the first rows show which is the day) is the number of days since 1970-01-01,
+        with the time of day in UTC as a fraction. Durations are days.
     categories : "onehot" or "hash", default "onehot"
-        Whether each category has its own feature, or all of them share the hashed columns with the words.
+        Whether each category has its own feature, or is hashed into the same columns as words.
     bits : int, default 18
-        Hashed columns are ``2**bits``, also those of Vowpal Wabbit text.
+        There are ``2**bits`` hashed columns, also for Vowpal Wabbit text.
     ngrams : int, default 1
-        Count up to this many words in a row as one.
+        Count n-grams of up to this many words.
     missing : "error", "zero", "mean" or "auto", default "error"
-        Whether a number that is missing, or NaN, is an error, or replaced by 0 or by the mean of the first rows. A
-        missing category is an error, or 0 in all its features. "auto" is "mean" for tables and .npz files, and may be
-        given for all formats.
+        Whether a missing number or NaN is an error, or is replaced by 0 or by the mean of the first rows. A missing
+        category is an error, or 0 in all its features. "auto" is "mean" for tables and .npz files, and may be given
+        for all formats.
     missing_values : list of str, optional
-        What stands for a missing value, besides an empty cell; for numbers also ``?``, ``NA``, ``nan``, ``null`` and
-        the like.
+        Texts that mean a missing value, besides an empty cell. For numbers ``?``, ``NA``, ``nan``, ``null`` and
+        similar texts are missing anyway.
     weight : str or int, optional
-        The column that says how much a row counts.
+        The column with the sample weights.
     scale : "none", "standard", "maxabs" or "auto", default "none"
         Whether columns of numbers stay as they are, are centred at their mean and divided by their standard deviation,
-        or are divided by their largest absolute value; "auto" is "standard" for tables where some columns are more than
-        three times as large as others or as the bias, else "none". Means and deviations are exact sums over all rows,
-        rounded once, for which these are read once before the first is returned; ``stream.preparation`` stores them.
-        They are those of `ExactScaler`. Features of categories and words stay as they are, and sparse columns are never
-        centred.
+        or are divided by their largest absolute value. "auto" is "standard" for tables where some columns are more than
+        three times as large as others or as the bias, else "none". Means and deviations are computed from exact sums
+        over all rows and rounded once, as in `ExactScaler`, so all rows are read once before the first is returned.
+        ``stream.preparation`` stores them. Features of categories and words are not scaled, and sparse columns are
+        never centred.
     header : bool, optional
-        Whether CSV has the names of its columns in the first line. By default it has if one of its cells is the
-        ``target``, if none is a number, or if they count the columns, from 0 or from 1, as pandas names them; where it
-        may be a row all the same, ``stream.notes`` says so. Without names columns are c1, c2, ...
+        Whether the first line of CSV names the columns. By default it does if one of its cells is the ``target``, if
+        none is a number, or if the cells count the columns from 0 or from 1, like the default names of pandas. If it
+        may be a row all the same, ``stream.notes`` says so. Columns without names are c1, c2, ...
     delimiter : str, optional
-        The character between cells: by default the first of comma, semicolon, tab and bar that the first line has.
+        The character between cells; by default the first of comma, semicolon, tab and bar that the first line has.
     quote : str, optional
-        The character around cells that hold delimiters or newlines: by default ``"`` for CSV, "" (none) for TSV.
+        The character around cells that contain delimiters or newlines; by default ``"`` for CSV, "" (none) for TSV.
     zero_based : bool, optional
         Whether the first index of svmlight text is 0. By default it is if 0 occurs in the first megabyte.
     n_features : int, optional
-        The columns of svmlight text; entries beyond them are left out and counted in ``stream.unseen``. By default
-        there are as many as the indices need, and an index beyond 2**26 columns, for which training takes 5 GB, is an
-        error.
+        The columns of svmlight text; entries beyond them are left out and counted in ``stream.unseen``. By default the
+        largest index determines it, and an index beyond 2**26 columns, for which training takes 5 GB, is an error.
     passthrough : list of str, optional
-        Columns of a table, used or not, that come along with the rows in ``block.passthrough``: cells of text as
-        they are written, other values as they are stored.
-    labels : bool
-        Whether each row must have a label. With False those of tables are not read.
-    keep_words : bool
+        Columns of a table, used or not, whose values are returned with the rows in ``block.passthrough``: cells of
+        text as they are written, other values as they are stored.
+    labels : bool, default True
+        Whether each row must have a label. With False the labels of tables are not read.
+    keep_words : bool, default False
         Whether to keep the words that are hashed, for ``stream.feature_names``. This is slower.
-    on_error : "raise" or "skip"
-        Whether a row that cannot be read is a ``DataError``, or left out and counted in ``stream.skipped``.
+    on_error : "raise" or "skip", default "raise"
+        Whether a row that cannot be read raises a ``DataError``, or is left out and counted in ``stream.skipped``.
     max_line_bytes : int, default 64,000,000
-        The most bytes of a line of text, or of a CSV record of several lines. A longer one cannot be read, and takes no
-        more memory than one of this length.
+        The most bytes of a line of text, or of a CSV record of several lines. A longer line cannot be read, and does
+        not take more memory than this.
     first_rows : int, default 10,000
-        Rows from which the schema of a table, and the means of missing numbers, are inferred.
+        Rows from which the schema of a table and the means for missing numbers are inferred.
     block_rows : int, optional
-        Rows in a block. The rows are the same.
+        Rows in a block. It does not change the rows.
     threads : int, optional
         Threads that read ahead, by default one for each processor, at most four; none for file objects, which are read
-        when a block is requested. The rows are the same.
-    cache : bool, str or path
-        Whether to cache the rows of the first pass for further ones, which are many times faster than parsing text: in
-        memory while they are few, else in a temporary file; or in the named file, which also serves later runs on the
-        same data. It has 12 bytes for each number that is not zero, or 8 if rows are dense. Input
-        that can be read only once is not cached. Where the file cannot be written, a warning says so.
+        when a block is requested. It does not change the rows.
+    cache : bool, str or path, default False
+        Whether to cache the rows of the first pass for later passes, which are then many times faster than parsing
+        text. The cache is in memory for small data, else in a temporary file; or in the named file, which later runs on
+        the same data use too. It takes 12 bytes for each nonzero number, or 8 if rows are dense. Input that can be read
+        only once is not cached. If the file cannot be written, there is a warning.
 
     Returns
     -------
@@ -270,7 +278,11 @@ def open(
     Raises
     ------
     DataError
-        A ValueError that names the file, and the line or row, that is not as expected.
+        A ValueError that names the file, and the line or row, that cannot be read.
+
+    See Also
+    --------
+    rosenblatt.data.Stream : The blocks, and what is known about the rows.
 
     Examples
     --------
@@ -300,7 +312,7 @@ def open(
     if scale is not None:
         check_choice("scale", scale, SCALES)
         if preparation is not None:
-            raise already_prepared("scale")
+            raise conflict_with_preparation("scale")
     files = LineSource(path, max_line_bytes=max_line_bytes)
     kind = detect_format(files.display_name(0), files.head(), format)
     if missing == "auto":
@@ -330,16 +342,16 @@ def open(
     if scale == "auto" and (numbers is None or not len(numbers) or not files.rereadable):
         scale = "none"
     if scale not in (None, "none") and not files.rereadable:
-        what = f" is found from all rows, and {request.file} can be read only once: save it to a file, or give "
-        raise ParameterError(Setting("scale", scale), what, Setting("scale", "none"), ".")
+        what = "{scale=method} is computed from all rows, and {file} can be read only once: "
+        raise ParameterError(what + "save it to a file, or give {scale='none'}.", method=scale, file=request.file)
     scaled = StreamScale(scale or "none", None if stored is None else ColumnScale.from_plain(stored))
     if not files.rereadable:
-        return OnceStream(source, block_rows, scaled)
+        return SinglePassStream(source, block_rows, scaled)
     return Stream(source, block_rows, _make_cache(request, source, cache) if cache else None, scaled)
 
 
 def _make_source(request: OpenRequest) -> RowSource:
-    """Return the rows of files; what reads a format is imported when it is met."""
+    """Return the rows of files. The reader of a format is imported when it is needed."""
     if request.format in TABLES:
         from rosenblatt.data.tables.source import open_table
 
@@ -352,7 +364,9 @@ def _make_source(request: OpenRequest) -> RowSource:
     if request.format == "vw":
         from rosenblatt.data.text.formats import VwReader
 
-        return VwReader(request.files, request.labels, bits=request.setting("bits"), names=request.keep_words, **common)
+        return VwReader(
+            request.files, request.labels, bits=request.setting("bits"), keep_words=request.keep_words, **common
+        )
     from rosenblatt.data.text.formats import SvmlightReader
 
     zero_based = request.setting("zero_based")
@@ -362,14 +376,14 @@ def _make_source(request: OpenRequest) -> RowSource:
 
 
 def _make_cache(request: OpenRequest, source: RowSource, cache: bool | str | os.PathLike[str]) -> RowCache:
-    """Return the cache of the rows, with the rows of another run if they are the same."""
+    """Return the cache of the rows; it holds the rows of an earlier run if they are the same."""
     path = None if isinstance(cache, bool) else os.fspath(cache)
     if path is not None and source.files.reads(path):
-        raise ParameterError(Setting("cache"), f" must be another file than those that are read, got {path}.")
+        raise ParameterError("{cache} must not be one of the files that are read, got {path}.", path=path)
     if request.passthrough:
         raise ParameterError("{passthrough} and {cache} cannot be combined: leave out one of the two.")
     recipe = [VERSION, source.recipe, request.labels, request.keep_words, request.skip]
-    if request.preparation is not None:  # it does not say how these files are written
+    if request.preparation is not None:  # it does not define the dialect of these files
         recipe.append([getattr(request, name) for name in DIALECT])
     width = source.n_features if source.fixed_width else None
     return RowCache(path, fingerprint(source.files.names, recipe, dated=True), source.facts, width)

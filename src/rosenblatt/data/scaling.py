@@ -1,4 +1,4 @@
-"""How the columns of a stream are scaled: as asked for, once its rows have been summed up."""
+"""The scaling of the columns of a stream, fitted in one pass over its rows."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.blocks import Block, DataError, Features, is_sparse, take_rows
-from rosenblatt.messages import Setting
+from rosenblatt.messages import Message
 from rosenblatt.scaling import ColumnScale, ColumnSums
 
 SCALES = ("none", "standard", "maxabs", "auto")
-"""What ``data.open`` takes."""
+"""The values of ``scale`` in ``data.open``."""
 _MUCH = 3.0
-"""Columns differ much in size if one is more than this many times another, or 1, the size of the bias."""
+"""Scales differ if one column is more than this many times as large as another, or as the bias, which is 1."""
 
 TrainedRows = Callable[[int, int], NDArray[np.bool_]]
-"""Returns, for so many rows from a number on, which of them are learned from."""
+"""Given the number of a row and a count n, returns which of the n rows from there on are trained on."""
 
 
 class StreamScale:
@@ -30,7 +30,7 @@ class StreamScale:
     method : str
         One of ``SCALES``.
     fitted : ColumnScale, optional
-        The scale that a preparation stores.
+        The scale of a preparation.
     """
 
     def __init__(self, method: str = "none", fitted: ColumnScale | None = None) -> None:
@@ -39,21 +39,21 @@ class StreamScale:
         self.pending = fitted is None and method != "none"
 
     def for_other_rows(self) -> StreamScale:
-        """Return the scale of other rows: one that a preparation stores is theirs too, others are found from them."""
+        """Return the scale of other rows: the same if a preparation stores it, else one to be fitted to them."""
         return self if self._stored else StreamScale(self.method)
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """What identifies it, as plain data: the numbers where they were given, else how they are found."""
+        """Plain data that identifies the scale: its numbers if a preparation stores them, else the method."""
         if self._stored and self.fitted is not None:
             return {"scale": self.fitted.to_plain()}
         return {} if self.method == "none" else {"scaled": self.method}
 
     def fit(self, blocks: Iterable[Block], numbers: NDArray[np.int64] | None, trained: TrainedRows | None) -> None:
-        """Sum up the columns of all rows, or of those that are trained on, and find the scale.
+        """Fit the scale to all rows, or to the rows that are trained on.
 
-        ``numbers`` are the columns of numbers of a table; None where all columns are alike: then sparse ones are
-        never centred. In the sparse rows of a table, columns of numbers are centred if most of these are not 0.
+        ``numbers`` are the columns of numbers of a table. None means that all columns are alike; then sparse ones are
+        never centred. In sparse rows of a table, columns of numbers are centred if most of their values are nonzero.
         """
         sums = ColumnSums("maxabs" if self.method == "maxabs" else "standard")
         sparse = False
@@ -68,16 +68,17 @@ class StreamScale:
         scale = sums.scale(centred=most if sparse else None)
         if numbers is not None:
             scale = replace(scale, features=numbers[: sums.width])
-        if len(scale.features) and (self.method != "auto" or differ_much(sums.means(), sums.deviations())):
+        if len(scale.features) and (self.method != "auto" or scales_differ(sums.means(), sums.deviations())):
             self.fitted = scale
 
     def apply(
         self, blocks: Iterable[Block], table: bool, skipped: Callable[[str], None] | None = None
     ) -> Iterator[Block]:
-        """Yield blocks on this scale.
+        """Yield scaled blocks.
 
-        A row whose numbers become too large for float64 is a DataError, or left out where ``skipped`` is given, which
-        gets the sentence. So are sparse rows that are not those of a table, whose columns would have to be centred.
+        A row whose numbers become too large for float64 raises a DataError; if ``skipped`` is given, it is left out and
+        ``skipped`` is called with the reason. Sparse rows that are not from a table cannot be centred and raise a
+        DataError.
         """
         left_out = 0
         for block in blocks:
@@ -85,16 +86,16 @@ class StreamScale:
                 yield block
                 continue
             if is_sparse(block.X) and not table and self.fitted.centre.any():
-                what = f"row {block.first:,} (counted from 0) is sparse, expected dense rows, as the scale centres them"
-                raise DataError(f"{what}: save the rows as a dense array.")
+                what = "row {row:,} (counted from 0) is sparse, expected dense rows, because the scale centres them: "
+                raise DataError(what + "save the rows as a dense array.", row=block.first)
             scaled = replace(block, X=self.fitted.apply(block.X), first=block.first - left_out)
             bad = _infinite_rows(scaled.X)
             for row in bad.tolist():
-                what = f"row {block.first + row:,} (counted from 0) holds a number"
-                words = f"{what} that is too large for float64 once it is scaled"
+                what = "row {row:,} (counted from 0) holds a number that is too large for float64 once it is scaled"
+                reason = Message(what, row=block.first + row)
                 if skipped is None:
-                    raise DataError(f"{words}; ", Setting("on_error", "skip"), " leaves such rows out.")
-                skipped(f"{words}.")
+                    raise DataError("{reason}; {on_error='skip'} leaves such rows out.", reason=reason)
+                skipped(f"{reason}.")
             if len(bad):
                 scaled = take_rows(scaled, np.delete(np.arange(len(block)), bad), scaled.first)
                 left_out += len(bad)
@@ -108,14 +109,14 @@ def _infinite_rows(X: Features) -> NDArray[np.intp]:
     return np.unique(rows)
 
 
-def differ_much(centre: NDArray[np.float64], spread: NDArray[np.float64]) -> bool:
-    """Return whether some columns are so much larger than others, or than the bias, that they hide them.
+def scales_differ(centre: NDArray[np.float64], spread: NDArray[np.float64]) -> bool:
+    """Return whether some columns are much larger than others, or than the bias, and dominate the activations.
 
     Examples
     --------
-    >>> differ_much(np.array([30.0, 2.0]), np.array([14.0, 0.8]))
+    >>> scales_differ(np.array([30.0, 2.0]), np.array([14.0, 0.8]))
     True
-    >>> differ_much(np.array([0.5, 0.6]), np.array([0.5, 0.4]))
+    >>> scales_differ(np.array([0.5, 0.6]), np.array([0.5, 0.4]))
     False
     """
     largest = max(1.0, spread.max(initial=0.0), np.abs(centre).max(initial=0.0))

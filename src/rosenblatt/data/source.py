@@ -1,6 +1,6 @@
-"""Row sources: where the blocks of a stream come from, whatever the format, and what ``data.open`` was asked for.
+"""The base class of row sources, which yield the blocks of a stream, and the options of ``data.open``.
 
-A source yields its blocks as often as its files can be read. Meanwhile it counts what it reads and leaves out.
+A source can be iterated as often as its files can be read. It counts what it reads and what it leaves out.
 """
 
 from __future__ import annotations
@@ -17,44 +17,41 @@ import scipy.sparse as sp
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.bytes import TABLES
 from rosenblatt.data.io.lines import LineSource
-from rosenblatt.messages import ParameterError, Phrase, Setting, shorten, show_text
+from rosenblatt.messages import Message, ParameterError, shorten, show_text
 
 VERSION = 1
 """Version of preparations."""
 FIRST_ROWS = 10_000
 """Rows from which the columns of a table are inferred."""
 FILLS = ("error", "zero", "mean")
-"""What can be done about missing numbers."""
+"""The treatments of missing numbers."""
 ON_AMBIGUOUS = ("error", "drop", "note")
-"""What can be done about columns whose kind is unclear."""
+"""The treatments of columns whose kind is ambiguous."""
 DIALECT = ("header", "delimiter", "quote")
-"""The options that say how CSV and TSV are written."""
+"""The options that describe how CSV and TSV are written."""
 _KEPT_MESSAGES = 10
 
 Preparation: TypeAlias = dict[str, Any]
 """How rows are made from a file, as plain data that JSON can hold."""
 Facts: TypeAlias = dict[str, Any]
-"""What is known about rows after the last of them, as plain data that JSON can hold."""
+"""Counts, width and words after the last row, as plain data that JSON can hold."""
 
 
 def _option(default: Any = None, *formats: str) -> Any:
-    """Return a field for an option that has a meaning for some formats only: tables, if none is named."""
+    """Return a field for an option that applies only to some formats, by default to tables."""
     return field(default=default, metadata={"formats": formats or TABLES})
 
 
 @dataclass
 class OpenRequest:
-    """What ``data.open``, which documents its options, is asked for.
-
-    Each option that says how rows are made knows the formats that it is for.
-    """
+    """The arguments of ``data.open``, which documents them; fields with ``_option`` apply only to some formats."""
 
     files: LineSource
     format: str
     preparation: Preparation | None = None
-    """What says how rows are made in place of the options, where it is given."""
+    """If given, it defines how rows are made instead of the options."""
     given: frozenset[str] = frozenset()
-    """The names of those options below that were given."""
+    """The names of the ``_option`` fields that were given."""
     labels: bool = True
     skip: bool = False
     threads: int = 0
@@ -81,22 +78,22 @@ class OpenRequest:
 
     @property
     def file(self) -> str:
-        """The first file, as messages name it."""
+        """The name of the first file in messages."""
         return self.files.display_name(0)
 
     def setting(self, name: str) -> Any:
-        """Return what the preparation says, or the option where there is none."""
+        """Return an option, from the preparation if there is one."""
         return getattr(self, name) if self.preparation is None else self.preparation.get(name)
 
 
 OPTION_FORMATS: dict[str, tuple[str, ...]] = {
     option.name: option.metadata["formats"] for option in fields(OpenRequest) if option.metadata
 }
-"""For each option that says how rows are made, the formats that it is for."""
+"""For each option that applies only to some formats, these formats."""
 
 
 class RowSource:
-    """What all sources of rows have in common.
+    """Base class of all sources of rows.
 
     Attributes
     ----------
@@ -107,23 +104,23 @@ class RowSource:
     fixed_width : bool
         Whether the number of columns is known before the last row.
     share : float
-        How much of the input has been read in this pass, from 0 to 1.
+        The share of the input that has been read in this pass, from 0 to 1.
     skipped : int
         Rows left out in this pass.
     messages : list of str
-        What was wrong with the first ten of them.
+        The reasons for the first ten of them.
     unseen : Counter
-        For each column, how many values are none of its known categories.
+        For each column, the number of values that are not known categories.
     filled : Counter
-        For each column of a table, how many values are missing in rows that are kept.
+        For each column of a table, the number of missing values in rows that are kept.
     hashed_names : dict
         The words that were hashed, by column, if they are kept.
     extra_columns : list of str
-        Columns that the preparation says nothing of, so far.
+        Columns that have been found so far and are not in the preparation.
     excluded : dict
-        The columns that were left out unasked, and why.
-    notes : list of tuples
-        What should be said about how the files are read: sentences, each as its pieces.
+        The columns that were left out although no option names them, and why.
+    notes : list of Message
+        Notes about how the files are read.
     """
 
     skips = False
@@ -134,11 +131,11 @@ class RowSource:
         self.hashed_names: dict[int, str] = {}
         self.extra_columns: list[str] = []
         self.excluded: dict[str, str] = {}
-        self.notes: list[tuple[Phrase, ...]] = []
+        self.notes: list[Message] = []
         self.reset_counts()
 
     def reset_counts(self) -> None:
-        """Forget what was counted, before a new pass."""
+        """Reset the counts before a new pass."""
         self.share, self.skipped = 0.0, 0
         self.messages: list[str] = []
         self.unseen: Counter[str] = Counter()
@@ -151,30 +148,35 @@ class RowSource:
             self.messages.append(message)
 
     def facts(self) -> Facts:
-        """Return what is known after the last row."""
-        counted = {"skipped": self.skipped, "complaints": self.messages, "unseen": dict(self.unseen)}
-        counted["filled"] = dict(self.filled)
-        return counted | {"n_features": self.n_features, "words": [list(pair) for pair in self.hashed_names.items()]}
+        """Return the counts, the width and the words after the last row."""
+        return {
+            "skipped": self.skipped,
+            "complaints": self.messages,
+            "unseen": dict(self.unseen),
+            "filled": dict(self.filled),
+            "n_features": self.n_features,
+            "words": [list(pair) for pair in self.hashed_names.items()],
+        }
 
     def restore(self, facts: Facts) -> None:
-        """Set the counts to those of an earlier pass over all rows."""
+        """Restore the counts that an earlier pass over all rows ended with."""
         self.skipped, self.messages = int(facts["skipped"]), [str(message) for message in facts["complaints"]]
         self.unseen, self.filled = Counter(facts["unseen"]), Counter(facts["filled"])
         self.hashed_names.update((int(column), str(word)) for column, word in facts["words"])
 
     @property
     def n_features(self) -> int:
-        """Columns of the blocks, as far as they are known."""
+        """Columns of the blocks so far."""
         raise NotImplementedError
 
     @property
     def feature_names(self) -> list[str] | None:
-        """A name for each column, None where there are none."""
+        """A name for each feature, or None."""
         return None
 
     @property
     def number_columns(self) -> np.ndarray | None:
-        """The features that are columns of numbers in a table; None where all features are alike."""
+        """The features that are columns of numbers in a table; None if the source is not such a table."""
         return None
 
     @property
@@ -184,11 +186,11 @@ class RowSource:
 
     @property
     def recipe(self) -> Preparation:
-        """The preparation without what is only known after the last row."""
+        """The preparation without what is known only after the last row."""
         return self.preparation | ({} if self.fixed_width else {"n_features": None})
 
     def head(self) -> tuple[Any, bool, str] | None:
-        """Return the first rows of a table as stored, whether they have types, and a title; None where it is none."""
+        """Return the first rows of a table as stored, whether it has types, and a title; None for other formats."""
         return None
 
     def blocks(self) -> Generator[Block, None, None]:
@@ -197,7 +199,7 @@ class RowSource:
 
 
 def add_facts(parts: Sequence[Facts]) -> Facts:
-    """Return what is known after several sources, each of which has read a part of the rows."""
+    """Return the combined facts of several sources, each of which has read a part of the rows."""
     unseen: Counter[str] = Counter()
     filled: Counter[str] = Counter()
     words: dict[int, str] = {}
@@ -215,30 +217,30 @@ def add_facts(parts: Sequence[Facts]) -> Facts:
     }
 
 
-def check_missing(missing: Any) -> None:
-    """Raise a ParameterError unless this says what to do about missing numbers."""
+def check_missing(missing: object) -> None:
+    """Raise a ParameterError unless ``missing`` is one of ``FILLS``."""
     if missing not in FILLS:
-        raise ParameterError(Setting("missing"), f" must be 'error', 'zero', 'mean' or 'auto', got {shorten(missing)}.")
+        raise ParameterError("{missing} must be 'error', 'zero', 'mean' or 'auto', got {got}.", got=shorten(missing))
 
 
 @contextmanager
 def rename_errors(file: str, format: str, *errors: type[Exception]) -> Generator[None, None, None]:
-    """Replace these errors, and those of memory, by a ``DataError``: the file is not of its format."""
+    """Replace these errors, and a MemoryError, by a ``DataError`` that names the file."""
     try:
         yield
     except DataError:
         raise
     except MemoryError:
-        what = f"{file} asks for more memory than there is"
-        raise DataError(f"{what}: is it damaged? Copy it again, or give the process more memory.") from None
+        what = "{file} needs more memory than there is: is it damaged? Copy it again, or give the process more memory."
+        raise DataError(what, file=file) from None
     except errors as error:
         reason = show_text(str(error).strip().partition("\n")[0], 200)
-        hint = "copy it again, or give its true ", Setting("format"), "."
-        raise DataError(f"{file} cannot be read as {format} ({reason}): ", *hint) from None
+        what = "{file} cannot be read as {kind} ({reason}): copy it again, or give its true {format}."
+        raise DataError(what, file=file, kind=format, reason=reason) from None
 
 
 def fit_columns(X: sp.csr_array, width: int) -> tuple[sp.csr_array, int]:
-    """Return a CSR array with ``width`` columns, and how many of its entries were beyond them.
+    """Return a CSR array with ``width`` columns, and the number of entries that were beyond them.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""Rows held out for a test: some of each class, by their place among the rows of it and a seed.
+"""Stratified splits of a stream: rows of each class are held out by their number in the class and a seed.
 
-Of every few rows of a class that follow each other, the same number is held out, at places drawn from the seed. So
-classes have the same shares in both parts, no row has to be kept, and what a row is does not depend on blocks.
+The rows of a class are cut into groups of consecutive rows. The same number of rows is held out of each group, drawn
+by a hash of the seed. So classes have the same shares in both parts, no rows have to be stored, and the split does not
+depend on blocks.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from rosenblatt.kernels.orders import mix
 
 @dataclass(frozen=True)
 class Split:
-    """Which rows are held out.
+    """A rule that selects the rows that are held out.
 
     Examples
     --------
@@ -32,19 +33,20 @@ class Split:
     """
 
     size: int
-    """Rows of a class among which some are held out."""
+    """The number of rows in a group."""
     first: int
-    """The first place in the drawn order that is held out."""
+    """The first place in the random order of a group that is held out."""
     stop: int
+    """The place after the last one that is held out."""
     seed: int
     keeps_first: bool = False
-    """Whether the first row of a class is never held out, so that every class is learned."""
+    """Whether the first row of a class is never held out, so that every class is trained on."""
 
     @classmethod
     def of_share(cls, share: float, seed: int) -> Split:
         """Return a split that holds out a share of the rows of each class, rounded to a hundredth or a simple fraction.
 
-        The simpler the fraction, the more evenly small classes are split: 0.33 is a third.
+        Small denominators split small classes more evenly. For instance, 0.33 becomes 1/3.
         """
         part = Fraction(share).limit_denominator(20)
         if abs(part - Fraction(share)) > Fraction(1, 50) * min(Fraction(share), 1 - Fraction(share)):
@@ -57,12 +59,12 @@ class Split:
         return [cls(folds, fold, fold + 1, seed) for fold in range(folds)]
 
     def held_out(self, labels: Iterable[NDArray[Any]]) -> Iterator[NDArray[np.bool_]]:
-        """Yield for labels that come in parts which of their rows are held out."""
+        """Yield a mask of the rows that are held out, for each block of labels."""
         seen: dict[Any, tuple[int, int]] = {}
         for y in labels:
             classes, codes = np.unique(y, return_inverse=True)
             mask = np.zeros(len(y), bool)
-            order = np.argsort(np.unique(codes, return_index=True)[1])  # classes by the row where they turn up
+            order = np.argsort(np.unique(codes, return_index=True)[1])  # classes in order of appearance
             for code in order.tolist():
                 label = classes.tolist()[code]
                 number, before = seen.get(label, (len(seen), 0))
@@ -72,7 +74,10 @@ class Split:
             yield mask
 
     def _of_class(self, number: int, before: int, n: int) -> NDArray[np.bool_]:
-        """Return which of the next n rows of a class are held out."""
+        """Return a mask of the next n rows of a class, after ``before`` earlier rows, that are held out."""
+        # Row p of the class is in the group that starts at g = p - p % size. The group's rows are ordered by the hashes
+        # mix(mix(g + start) + offset), a permutation that depends only on the group, so blocks do not matter. The row
+        # is held out if its rank in that order lies in [first, stop).
         places = np.arange(before, before + n, dtype=np.uint64)
         place = (places % np.uint64(self.size)).astype(np.intp)
         group: NDArray[np.uint64] = places - places % np.uint64(self.size)
@@ -80,7 +85,7 @@ class Split:
         offsets: NDArray[np.uint64] = np.arange(self.size, dtype=np.uint64)
         draws = mix(mix(group + start)[:, None] + offsets)
         if self.keeps_first:
-            draws[group == 0, 0] = np.iinfo(np.uint64).max  # drawn last
+            draws[group == 0, 0] = np.iinfo(np.uint64).max  # last in the order
         own = draws[np.arange(n), place]
         rank = (draws < own[:, None]).sum(axis=1)
         return (rank >= self.first) & (rank < self.stop)
@@ -88,7 +93,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of the rows that a split makes: those that are held out, or the others."""
+    """One part of a split: the rows that are held out, or the others."""
 
     split: Split
     held: bool
@@ -111,6 +116,6 @@ class Part:
 
     @property
     def recipe(self) -> list[Any]:
-        """What identifies it, as plain data."""
+        """Plain data that identifies the part."""
         split = self.split
         return [self.held, split.size, split.first, split.stop, split.seed, split.keeps_first]

@@ -1,4 +1,4 @@
-"""Streams: the rows of files as blocks, as often as they are needed."""
+"""``Stream``, the rows of files as blocks that can be iterated repeatedly."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rosenblatt.data.io.identity import Contents, fingerprint
 from rosenblatt.data.scaling import StreamScale, TrainedRows
 from rosenblatt.data.source import FIRST_ROWS, Facts, Preparation, RowSource, add_facts
 from rosenblatt.data.splits import Part, Split
-from rosenblatt.messages import Phrase
+from rosenblatt.messages import Message
 from rosenblatt.scaling import ColumnScale
 from rosenblatt.tables import Table
 
@@ -27,14 +27,14 @@ class Skipped(NamedTuple):
 
     rows: int
     sentences: list[str]
-    """What is wrong with the first ten."""
+    """The reasons for the first ten."""
 
 
 class Stream:
     """Blocks of rows from files, as ``data.open`` returns them.
 
-    Each iteration begins at the start of the files. Input that can be read only once (standard input, a pipe, a file
-    object) can be iterated once: then ``iter(stream) is stream``. Counts are about the iteration begun last.
+    Each iteration starts at the beginning of the files. Input that can be read only once (standard input, a pipe, a
+    file object) can be iterated once: then ``iter(stream) is stream``. Counts refer to the latest iteration.
 
     Attributes
     ----------
@@ -103,12 +103,10 @@ class Stream:
     def _of_part(self, blocks: Iterable[Block]) -> Iterable[Block]:
         return blocks if self._part is None else self._part(blocks)
 
-    # parts and scales
-
     def part(self, split: Split, held: bool, scaled_as: Stream | None = None) -> Stream:
         """Return a stream of the rows that a split holds out, or of the others.
 
-        They are scaled by themselves, as this stream was asked to be, or as those of another stream.
+        The scale is fitted to these rows, unless ``scaled_as`` is another stream whose scale is used.
         """
         stream = copy.copy(self)
         stream._part = Part(split, held)
@@ -116,32 +114,32 @@ class Stream:
         return stream
 
     def rescaled(self) -> Stream:
-        """Return a stream of the same rows whose scale is found anew, as other rows may be trained on."""
+        """Return a stream of the same rows whose scale is fitted again, because other rows may be trained on."""
         stream = copy.copy(self)
         stream._scale = self._scale.for_other_rows()
         return stream
 
     def unscaled(self) -> Stream:
-        """Return a stream of the same rows as they are before they are scaled."""
+        """Return a stream of the same rows without scaling."""
         stream = copy.copy(self)
         stream._scale = StreamScale()
         return stream
 
     @property
     def scale_pending(self) -> bool:
-        """Whether all rows are going to be read once before the first one is returned, to find the scale."""
+        """Whether all rows will be read once before the first block is returned, to fit the scale."""
         return self._scale.pending
 
     @property
     def scale(self) -> ColumnScale | None:
-        """What is done to columns, None where they stay as they are; reads all rows once where that is not known."""
+        """The scale of columns, None if they are not scaled; all rows are read once if it has not been fitted."""
         self.fit_scale()
         return self._scale.fitted
 
     def fit_scale(self, trained: TrainedRows | None = None, progress: Callable[[float], None] | None = None) -> None:
-        """Find the scale, where that is pending, from all rows or from those that are trained on.
+        """Fit the scale, if it is pending, to all rows or to the rows that are trained on.
 
-        ``progress`` is called with how much of the files has been read, from 0 to 1.
+        ``progress`` is called with the share of the files that has been read, from 0 to 1.
         """
         if not self._scale.pending:
             return
@@ -156,7 +154,7 @@ class Stream:
             self._scale.fit(self._of_part(watched(blocks)), self.number_columns, trained)
 
     def _stored(self) -> Generator[Block, None, None]:
-        """Yield blocks as they are stored: those of the cache, or of the files where it has none or fails."""
+        """Yield blocks before scaling, from the cache if it is complete, else or after a failure from the files."""
         cache, row = self._cache, 0
         if cache is not None and cache.complete:
             total = cache.rows
@@ -173,9 +171,9 @@ class Stream:
 
     @property
     def fingerprint(self) -> str:
-        """A digest that identifies these rows: of the files' sizes and contents, and of how rows are made.
+        """A digest that identifies these rows, from the files' sizes and contents and from how rows are made.
 
-        Of files above some megabytes only parts are read, at the start, at the end and between.
+        Of files above some megabytes only samples are read, at the start, at the end and in between.
         """
         if not self._source.files.rereadable:
             raise ValueError("input that can be read only once has no fingerprint: save it to a file.")
@@ -183,9 +181,9 @@ class Stream:
         return fingerprint(self._source.files.names, self._source.recipe | made)
 
     def watch_contents(self) -> Contents | None:
-        """Take note of what is read of the files from now on; return what notes it, None if they can be read once.
+        """Record digests of what is read of the files from now on; return None if they can be read only once.
 
-        A run that writes checkpoints needs it, to know the files again when it goes on.
+        A run that writes checkpoints stores the digests, to recognise the files when it resumes.
         """
         files = self._source.files
         files.contents = Contents(files.names) if files.rereadable else None
@@ -193,77 +191,77 @@ class Stream:
 
     @property
     def counts(self) -> Facts:
-        """What was counted and found in the iteration that has ended, as plain data for `restore_counts`."""
+        """The counts of the last iteration as plain data for `restore_counts`."""
         return self._source.facts()
 
     def restore_counts(self, counts: Sequence[Facts]) -> None:
-        """Set what was counted to the sum over streams that have read, one after the other, what this one reads."""
+        """Set the counts to the sum of those of several streams, which have read the parts of this one in order."""
         self._source.restore(add_facts(counts))
 
     @property
     def share_read(self) -> float:
-        """How much of the input has been read, from 0 to 1; 0 where its size is unknown."""
+        """The share of the input that has been read, from 0 to 1; 0 if its size is unknown."""
         return self._source.share
 
     @property
     def n_features(self) -> int:
-        """Columns of ``X``; for svmlight text, those so far."""
+        """Columns of ``X``; for svmlight text, the columns so far."""
         return self._source.n_features
 
     @property
     def number_columns(self) -> np.ndarray | None:
-        """The columns of ``X`` that are columns of numbers in a table; None where all are alike."""
+        """The columns of ``X`` that are columns of numbers in a table; None if the input is not a table."""
         return self._source.number_columns
 
     @property
     def feature_names(self) -> list[str] | None:
-        """A name for each column of ``X``, or None where the input has none.
+        """A name for each column of ``X``, or None if the input has no names.
 
-        ``colour=red`` is 1 in rows whose colour is red. Hashed columns are ``#`` and a number until a word that goes
-        there has been read, with ``keep_words=True``.
+        ``colour=red`` is 1 in rows whose colour is red. Hashed columns are ``#`` and a number; with
+        ``keep_words=True`` they have the first word that has been hashed to them.
         """
         return self._source.feature_names
 
     @property
     def preparation(self) -> Preparation:
-        """How rows are made, as plain data that JSON can hold: give it to ``data.open`` to read another file alike.
+        """How rows are made, as plain data that JSON can hold; with it ``data.open`` reads other files in the same way.
 
-        With a scale that is not known yet, all rows are read once.
+        If the scale has not been fitted yet, all rows are read once.
         """
         made = {} if self.scale is None else {"scale": self.scale.to_plain()}
         return json.loads(json.dumps(self._source.preparation | made))
 
     @property
     def excluded(self) -> dict[str, str]:
-        """The columns that were left out under ``on_ambiguous="drop"``, and why: they look like ids, or are unclear."""
+        """The columns that were left out with ``on_ambiguous="drop"``, and why: they look like ids or are ambiguous."""
         return dict(self._source.excluded)
 
     @property
-    def notes(self) -> list[tuple[Phrase, ...]]:
-        """What should be said about how the files are read: sentences, each as its pieces, of strings and settings."""
+    def notes(self) -> list[Message]:
+        """Notes about how the files are read; ``str(note)`` is the text."""
         return list(self._source.notes)
 
     @property
     def skipped(self) -> Skipped:
-        """How many rows were left out under ``on_error="skip"``, and a sentence for each of the first ten."""
+        """The number of rows that were left out with ``on_error="skip"``, and the reasons for the first ten."""
         return Skipped(self._source.skipped, list(self._source.messages))
 
     @property
     def unseen(self) -> dict[str, int]:
-        """For each column, how many values are none of its known categories: their rows have 0 for all of these."""
+        """For each column, the number of values that are not known categories; their one-hot features are all 0."""
         return {name: count for name, count in self._source.unseen.items() if count}
 
     @property
     def filled(self) -> dict[str, int]:
-        """For each column of a table, how many values are missing: numbers are filled in, categories are none.
+        """For each column of a table, the number of missing values; numbers are filled in, categories are all 0.
 
-        Rows that are left out (``skipped``) have no part in it, and a text without words is not missing.
+        Rows that are left out (``skipped``) do not count, and a text without words is not missing.
         """
         return {name: count for name, count in self._source.filled.items() if count}
 
     @property
     def extra_columns(self) -> list[str]:
-        """The columns that the ``preparation`` which was given says nothing of: they are not read."""
+        """The columns that are not in the given ``preparation``; they are not read."""
         return list(self._source.extra_columns)
 
     def read(self) -> tuple[Features, np.ndarray]:
@@ -277,11 +275,12 @@ class Stream:
     def describe(self, rows: int = FIRST_ROWS) -> Table:
         """Return a table that describes the first rows, before any training.
 
-        Of a table it has a row for each column, in the order of the file: its kind, what it becomes, how many values
-        are missing and different, a small histogram, the range or the commonest values, and what looks suspicious: it
-        numbers the rows, it is constant, it alone tells the target. Those are the rows that its schema was inferred
-        from (``first_rows``). Of other files: how many of the first ``rows`` were found, features, values and labels.
-        Input that can be read only once has to be described before it is read; other files than tables are read by it.
+        For a table it has a row for each column, in the order of the file: its kind, its features, the numbers of
+        missing and different values, a small histogram, the range or the most common values, and what looks suspicious
+        (it numbers the rows, it is constant, it alone determines the target). The rows are those that the schema was
+        inferred from (``first_rows``). For other files it has the numbers of rows (at most ``rows``) and features, and
+        the ranges of values and labels. Input that can be read only once must be described before it is read, and
+        formats other than tables cannot be read afterwards.
 
         Examples
         --------

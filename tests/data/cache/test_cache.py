@@ -287,7 +287,7 @@ def test_where_no_file_can_be_is_said_at_once(tmp_path):
     for cache, sentence in (
         ("", "cache must be a file, got .*, which is something else"),
         ("pipe", "cache must be a file, got .*pipe, which is something else"),
-        ("a.csv", "cache must be another file than those that are read"),
+        ("a.csv", "cache must not be one of the files that are read"),
         ("thesis.txt", "got .*thesis.txt, another kind of file: delete it, or name another"),
     ):
         with pytest.raises(ValueError, match=sentence):

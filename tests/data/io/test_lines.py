@@ -100,9 +100,9 @@ def test_a_line_may_be_long_but_not_endless(tmp_path):
     source = LineSource(tmp_path / "a", chunk_bytes=1000, max_line_bytes=5_000_000)
     chunks = list(source.chunks())
     assert [bytes(chunk.buffer[chunk.start : chunk.stop]) for chunk in chunks] == [b"1\n", b"\n", b"2\n"]
-    assert "".join(map(str, chunks[1].fault)) == (
+    assert str(chunks[1].fault) == (
         "the line has more than 5,000,000 bytes, expected a newline before that: give a larger max_line_bytes if lines "
-        "are so long"
+        "are this long"
     )
 
 

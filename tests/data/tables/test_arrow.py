@@ -64,9 +64,9 @@ def test_values_of_every_type_become_the_nearest_float64(tmp_path, kind):
         (pa.array([datetime.date(2020, 1, 1)]), "a.parquet: column 'x' holds dates or times (date32[day]): leave out"),
         (
             pa.array([[1, 2]]),
-            "a.parquet: column 'x' holds list<element: int64> values: leave out what is no feature by",
+            "a.parquet: column 'x' holds list<element: int64> values: leave out what is not a feature by",
         ),
-        (pa.array([b"x"]), "a.parquet: column 'x' holds binary values: leave out what is no feature by drop=['x'];"),
+        (pa.array([b"x"]), "a.parquet: column 'x' holds binary values: leave out what is not a feature by drop=['x'];"),
         (pa.array([float("inf")]), "a.parquet, row 1: column 'x' holds a number that is infinite"),
         (pa.array([float("nan")]), "a.parquet, row 1: column 'x' has no value: give missing="),
         (pa.array([None], pa.int64()), "a.parquet, row 1: column 'x' has no value: give missing="),
@@ -112,7 +112,7 @@ def test_what_is_neither_number_nor_string_is_no_label_weight_or_category(tmp_pa
     assert outcome(file) == f"a.arrow: column 'y', the target, holds {type_} values, expected numbers or strings."
     file = stored(tmp_path, {"x": x, "w": column, "y": x}, "arrow")
     assert outcome(file, weight="w") == f"a.arrow: column 'w' holds {type_} values, expected numbers or strings."
-    ways = "leave out what is no feature by drop=['w']; on_ambiguous='drop' leaves out all such columns."
+    ways = "leave out what is not a feature by drop=['w']; on_ambiguous='drop' leaves out all such columns."
     sentence = f"a.arrow: column 'w' holds {type_} values: {ways}"
     assert outcome(file, column_types={"w": "category"}) == sentence
 
@@ -207,7 +207,7 @@ def test_a_later_file_of_another_type_is_refused_or_read(tmp_path):
     assert data.open([tmp_path / "0.parquet", tmp_path / "1.parquet"], "y").read()[0].tolist() == [[1.0], [2.0], [0.5]]
     with pytest.raises(
         data.DataError,
-        match=r"column 'x' of .*0.parquet and those after it is double and int64 and string, expected one type",
+        match=r"column 'x' is double and int64 and string in .*0.parquet and the files after it, expected one type",
     ):
         data.open(tmp_path / "*.parquet", "y")
     prepared = data.open(tmp_path / "0.parquet", "y").preparation

@@ -12,7 +12,6 @@ from rosenblatt.data.io.lines import LineSource
 from rosenblatt.data.source import OpenRequest
 from rosenblatt.data.tables.delimited import DelimitedReader, line_count, record_places, whole_records
 from rosenblatt.data.tables.reader import ColumnLayout
-from rosenblatt.messages import ParameterError
 
 
 def random_text(rng, ends=("\n", "\r\n")):
@@ -132,8 +131,8 @@ TOO_LARGE = "column 'a' holds a number that is infinite or too large for float64
         ("a,y\n1,2\n3\n", "a.csv, line 3: expected 2 cells as in the header, got 1" + SKIP),
         (
             "a,y\n1,2\n\n3,4,5\n",
-            "a.csv, line 4: expected 2 cells as in the header, got 3: put quotes around a cell that holds a delimiter"
-            + SKIP,
+            "a.csv, line 4: expected 2 cells as in the header, got 3: put quotes around a cell that contains a "
+            "delimiter" + SKIP,
         ),
         (
             "a,y\n1,2\nnan,1\n",
@@ -181,13 +180,13 @@ TOO_LARGE = "column 'a' holds a number that is infinite or too large for float64
         (
             "a,b,y\n" + "1,2,3\n" * 19 + "1,two,3\n",
             "a.csv: column 'b' holds numbers in 19 of its first 20 rows and not in 1, first 'two' (a.csv, line 21): "
-            "leave out what is no feature by drop=['b'], or give column_types={'b': 'number'}, or "
+            "leave out what is not a feature by drop=['b'], or give column_types={'b': 'number'}, or "
             "missing_values=['two'] if that stands for a missing value.",
         ),
         (
             "a,b,y\n1,2020-01-31,2\n3,1999-12-01T10:00,4\n",
-            "a.csv: column 'b' holds dates, such as '2020-01-31': leave out what is no feature by drop=['b'], or give "
-            "column_types={'b': 'date'}; on_ambiguous='drop' leaves out all such columns.",
+            "a.csv: column 'b' holds dates, such as '2020-01-31': leave out what is not a feature by drop=['b'], or "
+            "give column_types={'b': 'date'}; on_ambiguous='drop' leaves out all such columns.",
         ),
         ("a,y\n1,0\n2,1\n", ([[1.0], [2.0]], [0, 1])),
         ("a,y\n1,0\n2,0.5\n", ([[1.0], [2.0]], [0.0, 0.5])),
@@ -257,7 +256,7 @@ def test_an_open_quote_is_not_looked_for_without_end(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("a,y\n1,2\n" + '"3,4\n' + "5,6\n" * 1000)
     sentence = (
         "a.csv, line 3: a quote opens in this record and is not closed within 1,000 bytes: close it, or give quote='' "
-        "if quotes have no meaning, or give a larger max_line_bytes if records are so long."
+        "if quotes have no meaning, or give a larger max_line_bytes if records are this long."
     )
     for chunk_bytes in (64, 1 << 20):
         monkeypatch.setattr("rosenblatt.data.io.lines.CHUNK_BYTES", chunk_bytes)
@@ -318,7 +317,7 @@ def test_a_first_row_is_never_silently_a_header(tmp_path, case):
     file = written(tmp_path, text)
     for on_ambiguous in ("error", "drop") if case != "dates below" else ("drop",):
         stream = data.open(file, -1, on_ambiguous=on_ambiguous)
-        words = [str(ParameterError(*note)) for note in stream.notes]
+        words = [str(note) for note in stream.notes]
         assert len(words) == bool(sentence)
         if words:
             assert sentence in words[0]

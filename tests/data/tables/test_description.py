@@ -10,7 +10,7 @@ import pytest
 
 from helpers.titanic import titanic_like
 from rosenblatt import data
-from rosenblatt.data.describe import histogram, profile, tells_target
+from rosenblatt.data.describe import determines_target, histogram, profile
 
 
 def described(file, *args, **options):
@@ -73,7 +73,7 @@ def test_what_looks_suspicious(tmp_path):
     }
     pa.parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
     looks = {name: row["looks"] for name, row in described(tmp_path / "a.parquet", "y").items()}
-    tells = "alone tells the target: does it leak it?"
+    tells = "alone determines the target: does it leak the label?"
     assert looks == {
         "id": "counts the rows: 0, 1, 2, ...",
         "constant": "constant",
@@ -90,7 +90,7 @@ def test_what_looks_suspicious(tmp_path):
 
 
 def slow_tells(values, labels, ordered):
-    """Return the same as ``tells_target`` by looking at all pairs of rows."""
+    """Return the same as ``determines_target`` by looking at all pairs of rows."""
     if len(values) < 20 or len(set(labels)) < 2 or len(set(values)) < 2:
         return False
     pairs = list(zip(values, labels, strict=True))
@@ -110,7 +110,7 @@ def test_columns_that_tell_the_target_as_the_slow_twin_says():
         values = labels * rng.integers(0, 3) + rng.integers(0, rng.integers(1, 4), n) * rng.choice([1.0, 0.01])
         values = values + rng.choice([0.0, 0.3]) * rng.random(n)
         expected = slow_tells(values.tolist(), labels.tolist(), True)
-        assert tells_target(profile(pa.array(values), "number", ()), labels, ordered=True) == expected, trial
+        assert determines_target(profile(pa.array(values), "number", ()), labels, ordered=True) == expected, trial
         seen.add(expected)
     assert seen == {True, False}
 

@@ -215,7 +215,7 @@ def test_labels_keep_what_they_are(tmp_path):
     assert labels(["1", "combine_chunks"]) == ("U", ["1", "combine_chunks"])
     assert labels(["01", "02"], column_types={"y": "category"}) == ("U", ["01", "02"])
     assert labels(["2020-01-01", "x"]) == ("U", ["2020-01-01", "x"])
-    with pytest.raises(data.DataError, match=r"line 10002: column 'y' holds '0.5', expected an integer, as the first"):
+    with pytest.raises(data.DataError, match=r"line 10002: column 'y' holds '0.5', expected an integer label, like"):
         labels([*(["1"] * 10_000), "0.5"])
     with pytest.raises(data.DataError, match=r"line 10002: column 'y' holds '1e\+300', expected an integer"):
         labels([*(["1"] * 10_000), "1e300"])

@@ -134,7 +134,7 @@ def test_batches_that_are_slices_and_several_files(tmp_path):
 F8 = pa.float64()
 NAN, INF = float("nan"), float("inf")
 OUTSIDE = "an index is negative, missing or too large, expected 0 to 2147483646"
-UNSORTED = "an index is not above the one before it, expected ascending indices: sort the row"
+UNSORTED = "an index is not above the index before it, expected ascending indices: sort the row"
 VALUE = "a value is missing, NaN, infinite or too large for float64, expected finite numbers"
 FAULTS = [
     (None, [1.0], "column 'indices' has no value"),

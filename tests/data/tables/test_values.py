@@ -16,13 +16,13 @@ from rosenblatt import data
 from rosenblatt.data.tables.reader import ColumnLayout, join_names, suggestion
 from rosenblatt.data.tables.values import (
     as_numpy,
-    kinds_of_separated,
     null_rows,
     numbers_to_arrow,
     parse_booleans,
+    parse_formatted,
     parse_numbers,
-    parse_separated,
     parse_strings,
+    possible_formats,
     replace_nulls,
     strings_to_arrow,
     strings_to_numbers,
@@ -156,10 +156,10 @@ def test_numbers_are_the_nearest_to_their_plain_text(kind, thousands):
         for x in rng.choice([1, 1e3, 1e6, 1e9], 100) * rng.normal(size=100)
     ]
     texts = [text for text, _ in pairs]
-    values, bad = parse_separated(pa.array(texts), (), kind)
+    values, bad = parse_formatted(pa.array(texts), (), kind)
     assert bad == []
     assert values.tolist() == [float(plain) for _, plain in pairs]
-    assert kind in kinds_of_separated(texts) or not thousands
+    assert kind in possible_formats(texts) or not thousands
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_numbers_are_the_nearest_to_their_plain_text(kind, thousands):
     ],
 )
 def test_which_kinds_numbers_may_be(texts, kinds):
-    assert kinds_of_separated(texts) == kinds
+    assert possible_formats(texts) == kinds
 
 
 def stored(folder, values):

@@ -105,17 +105,17 @@ def test_all_compressions_give_the_same_rows(file, tmp_path, pack):
 FAULTS = {
     b"x 1:2": "line 2: the label is 'x', expected a finite number.",
     b"nan 1:2": "line 2: the label is 'nan', expected a finite number.",
-    b"1,3 2:0.5": "line 2: '1,3' is several labels, expected one",
+    b"1,3 2:0.5": "line 2: '1,3' holds several labels, expected one",
     b"3:4 5:6": "line 2: the line has no label, expected a number before '3:4'.",
     b"1e400 1:2": "line 2: the number '1e400' is too large for float64.",
     b"1 7": "line 2: expected index:value, an integer and a number, got '7'.",
     b"1 1:2 a:3": "line 2: expected index:value, an integer and a number, got 'a:3'.",
     b"1 -3:2": "line 2: the index in '-3:2' is negative, expected indices from 1 on.",
-    b"1 0:2": "line 2: the index in '0:2' is 0, expected indices from 1 on: if 0 is the first, give zero_based=True.",
+    b"1 0:2": "line 2: the index in '0:2' is 0, expected indices from 1 on: if indices start at 0, give zero_based=",
     b"1 2147483648:1": "line 2: the index in '2147483648:1' is too large, expected at most 2147483647.",
     b"1 9223372036854775808:1": "line 2: the index in '9223372036854775808:1' is too large",
-    b"1 3:1 2:1": "line 2: the index in '2:1' is not above the one before it, expected ascending indices: sort",
-    b"1 3:1 3:1": "line 2: the index in '3:1' is not above the one before it",
+    b"1 3:1 2:1": "line 2: the index in '2:1' is not above the index before it, expected ascending indices: sort",
+    b"1 3:1 3:1": "line 2: the index in '3:1' is not above the index before it",
     b"1 3:nan": "line 2: the value is 'nan', expected a finite number.",
     b"1 3:-inf": "line 2: the value is '-inf', expected a finite number.",
     b"1 3:": "line 2: the value is '', expected a finite number.",
@@ -289,7 +289,7 @@ def test_columns_are_those_of_vw(write):
 def test_any_cut_gives_the_same_rows_and_names(write, chunk_bytes, threads):
     plain, packed = write(LINES * 3 + b"\n" + LINES, gzip.compress(LINES + b"\n|f new 12:3\n"))
     reader = vw_reader_of(
-        [plain, packed], chunk_bytes=chunk_bytes, threads=threads, bits=10, names=True, labelled=False
+        [plain, packed], chunk_bytes=chunk_bytes, threads=threads, bits=10, keep_words=True, labelled=False
     )
     rows = rows_of(reader)
     text = LINES * 3 + b"\n" + LINES + b"\n" + LINES + b"\n"
@@ -314,7 +314,7 @@ def test_weights_are_there_only_where_they_say_something(write):
 VW_FAULTS = {
     b"1 2": "line 2: the line has no bar, expected label |namespace features.",
     b"|f a": "line 2: the line has no label, expected a number before the bar.",
-    b"1|f a": "line 2: the line has no label, for '1|f' is a tag: leave a space between a label and the bar.",
+    b"1|f a": "line 2: the line has no label, because '1|f' is a tag: put a space between a label and the bar.",
     b"x |f a": "line 2: expected up to three finite numbers (label, importance, base) and a tag before the bar, got",
     b"nan |f a": "line 2: expected up to three finite numbers (label, importance, base) and a tag",
     b"1:0.5 2:0.25 |f a": "line 2: expected up to three finite numbers (label, importance, base) and a tag",
@@ -338,7 +338,7 @@ def test_each_fault_in_vw_text_is_a_sentence_with_file_and_line(write, line):
             rows.extend(vw_reader_of([good, bad], chunk_bytes=chunk_bytes))
         assert str(caught.value).startswith(f"{bad}, {VW_FAULTS[line]}")
         assert sum(len(block) for block in rows) == 2
-    reader = vw_reader_of([good, bad], skip=True, names=True)
+    reader = vw_reader_of([good, bad], skip=True, keep_words=True)
     assert [row[0] for row in rows_of(reader)] == [1, 1, -1]
     assert reader.skipped == 1
     assert reader.messages == [f"{bad}, " + reader.messages[0].partition(", ")[2]]

@@ -1,4 +1,4 @@
-"""Text from files in chunks of whole lines: one file, several, a pattern, standard input, or an open file object."""
+"""Chunks of whole lines from one file, several files, a pattern, standard input, or an open file object."""
 
 from __future__ import annotations
 
@@ -15,23 +15,26 @@ from rosenblatt.blocks import DataError
 from rosenblatt.data.io.bytes import STANDARD_INPUT, BinaryFile, ByteStream, display_name, is_regular
 from rosenblatt.data.io.identity import Contents
 from rosenblatt.kernels.parsing.bytes import PAD
-from rosenblatt.messages import Phrase, Setting, check_integer, shorten
+from rosenblatt.messages import Message, check_integer, shorten
 
 CHUNK_BYTES = 1 << 22
 """Bytes of text that are parsed at once and become a block."""
 TO_UTF8 = "convert the file, for instance by iconv -f latin1 -t utf8"
-"""What to do about text in another encoding."""
+"""Advice about text in another encoding."""
 LONGEST_LINE = 64_000_000
-"""The most bytes of a line, unless more are allowed."""
+"""The default limit on the bytes of a line."""
 MOST_LINE_BYTES = 1 << 30
-"""The most that can be allowed: Arrow counts the bytes of a text by 32 bits."""
+"""The largest limit, because Arrow counts the bytes of a text with 32 bits."""
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 @dataclass(frozen=True)
 class TextChunk:
-    """Whole lines of one file, each ending in a newline: ``buffer[start:stop]``. More than ``PAD`` bytes follow."""
+    """Whole lines of one file, each ending in a newline: ``buffer[start:stop]``. More than ``PAD`` bytes follow.
+
+    The chunk owns its buffer. A consumer that no longer needs it may return it by ``LineSource.recycle``.
+    """
 
     buffer: bytearray
     start: int
@@ -39,9 +42,9 @@ class TextChunk:
     file: int
     """Number of the file in ``LineSource.names``."""
     share: float
-    """How much of all files has been read with these lines, from 0 to 1; 0 where their size is unknown."""
-    fault: tuple[Phrase, ...] = ()
-    """What is wrong with the one line that this blank one stands for, where that is too long to be read."""
+    """The share of all files that has been read up to these lines, from 0 to 1; 0 if the size is unknown."""
+    fault: Message | None = None
+    """Why the line that this chunk stands for cannot be read; the chunk then holds one blank line."""
 
     @property
     def text(self) -> np.ndarray:
@@ -50,7 +53,7 @@ class TextChunk:
 
 
 def quote_bytes(text: bytes) -> str:
-    """Return text in quotes, cut if it is long, for messages."""
+    """Return text in quotes for messages, cut if it is long."""
     try:
         return shorten(text.strip().decode())
     except UnicodeDecodeError:
@@ -58,7 +61,7 @@ def quote_bytes(text: bytes) -> str:
 
 
 def file_names(paths: Paths) -> list[str]:
-    """Return the files that ``paths`` names: the matches of a pattern in sorted order, lists in their own.
+    """Return the files that ``paths`` names; the matches of a pattern are sorted, lists keep their order.
 
     Examples
     --------
@@ -92,9 +95,9 @@ class LineSource:
     paths : str, path, a list of them, or a binary file object
         Files, patterns such as ``part-*.gz``, or "-" for standard input.
     chunk_bytes : int, optional
-        Bytes of text in a chunk. A longer line gets a chunk of its own.
+        Bytes of text in a chunk. Chunks with a longer line are larger.
     max_line_bytes : int
-        The most bytes of a line, its newline not counted. Of a longer one no more than that is held in memory.
+        The most bytes of a line without its newline. Longer lines do not take more memory than this.
 
     Attributes
     ----------
@@ -103,9 +106,9 @@ class LineSource:
     rereadable : bool
         Whether all of them can be read again: files on disk, not pipes, standard input or file objects.
     size : int or None
-        Bytes of all files as they are stored, None where that is unknown.
+        Bytes of all files as they are stored; None if unknown.
     contents : Contents or None
-        What takes note of all that is read of the files, if that is wanted.
+        Digests of what has been read of the files, if requested.
     """
 
     def __init__(
@@ -125,7 +128,7 @@ class LineSource:
         self._started = False
 
     def _check_names(self) -> bool:
-        """Raise an error unless all files are there; return whether all are files on disk."""
+        """Raise an error unless all files exist; return whether all are files on disk."""
         if not self.names:
             raise ValueError("expected at least one file to read, got none.")
         if self.names.count(STANDARD_INPUT) > 1:
@@ -158,18 +161,18 @@ class LineSource:
         return head
 
     def open_bytes(self, file: int) -> ByteStream:
-        """Return the bytes of a file from its start; those that ``head`` returned are among them."""
+        """Return the bytes of a file from its start, including the bytes that ``head`` returned."""
         on_read = None if self.contents is None else self.contents.reader(file)
         stream, self._peeked = self._peeked or ByteStream(self._file or self.names[file], on_read), None
         return stream
 
     def note_whole(self, files: Sequence[int] | None = None) -> None:
-        """Note that these files, by default all, are read in another way than from their start to their end."""
+        """Note that these files, by default all, are not read from start to end."""
         if self.contents is not None:
             self.contents.add_whole(files)
 
     def chunks(self) -> Generator[TextChunk, None, None]:
-        """Yield all lines in order, blank ones too. A byte order mark is skipped."""
+        """Yield all lines in order, including blank ones. A byte order mark is skipped."""
         self._check_unread()
         self._started, consumed = True, 0
         for file in range(len(self.names)):
@@ -181,7 +184,7 @@ class LineSource:
                 stream.close()
 
     def recycle(self, chunk: TextChunk) -> None:
-        """Reuse the memory of a chunk that is no longer needed."""
+        """Reuse the buffer of a chunk that is no longer needed. Chunks that are not recycled are garbage-collected."""
         if len(chunk.buffer) == self._chunk_bytes + PAD + 1:
             self._spare.append(chunk.buffer)
 
@@ -192,7 +195,11 @@ class LineSource:
         return bytearray(size + PAD + 1)
 
     def _lines(self, stream: ByteStream, file: int, consumed: int) -> Generator[TextChunk, None, None]:
-        rest = b""  # of a line whose end has not been read yet
+        # Invariant: ``rest`` is the start of a line whose newline has not been read, at most one line. Each turn puts
+        # it at the front of a new buffer and fills this up. The buffer belongs to the consumer once it is yielded:
+        # another thread may have recycled and overwritten it when the generator resumes. So everything that is needed
+        # of it is copied into ``rest`` before the yield, and local references are deleted before the next allocation.
+        rest = b""
         first, size = True, self._chunk_bytes
         while True:
             buffer = self._buffer(size)
@@ -204,7 +211,7 @@ class LineSource:
             if read == 0 and filled > stop:
                 buffer[filled] = ord("\n")
                 stop = filled = filled + 1
-            rest = bytes(view[stop:filled])  # now, since the chunk's memory may be in use again after the yield
+            rest = bytes(view[stop:filled])
             share = (consumed + stream.consumed) / self.size if self.size else 0.0
             if stop:
                 start = _bom_length(buffer, stream.name) if first else 0
@@ -218,14 +225,15 @@ class LineSource:
                     yield TextChunk(buffer, start, stop, file, share)
             if read == 0:
                 return
-            del view, buffer  # before there is another one
+            del view, buffer
             if len(rest) > self.max_line_bytes:
                 yield self._long_line(file, share)
                 rest, first = self._skip_line(stream), False
+            # Doubling keeps the copying of a long line linear in its length.
             size = max(self._chunk_bytes, min(2 * len(rest), self.max_line_bytes + 1))
 
     def _long_lines(self, buffer: bytearray, start: int, stop: int) -> Generator[tuple[int, int], None, None]:
-        """Yield where the lines begin and end that have too many bytes."""
+        """Yield the start and end of each line that has too many bytes."""
         while stop - start > self.max_line_bytes + 1:
             end = buffer.rfind(b"\n", start, start + self.max_line_bytes + 1) + 1
             if not end:
@@ -234,13 +242,13 @@ class LineSource:
             start = end
 
     def _long_line(self, file: int, share: float) -> TextChunk:
-        """Return the chunk that stands for a line that has too many bytes."""
-        what = f"the line has more than {self.max_line_bytes:,} bytes, expected a newline before that"
-        fault = f"{what}: give a larger ", Setting("max_line_bytes"), " if lines are so long"
+        """Return the chunk that stands for a line with too many bytes."""
+        what = "the line has more than {most:,} bytes, expected a newline before that: "
+        fault = Message(what + "give a larger {max_line_bytes} if lines are this long", most=self.max_line_bytes)
         return TextChunk(bytearray(b"\n" * (PAD + 2)), 0, 1, file, share, fault)
 
     def _skip_line(self, stream: ByteStream) -> bytes:
-        """Read to the end of a line; return what was read of the next one."""
+        """Read to the end of a line; return what has been read of the next line."""
         buffer = bytearray(self._chunk_bytes)
         while read := stream.readinto(memoryview(buffer)):
             end = buffer.find(b"\n", 0, read) + 1
@@ -250,14 +258,13 @@ class LineSource:
 
     def _check_unread(self) -> None:
         if self._started and not self.rereadable:
-            what = "standard input, pipes and file objects can be read only once"
-            raise DataError(f"{what}: save the data to a file to read it again.")
+            what = "standard input, pipes and file objects can be read only once: "
+            raise DataError(what + "save the data to a file to read it again.")
 
 
 def _bom_length(buffer: bytearray, name: str) -> int:
     """Return the length of the byte order mark at the start of a text."""
     if buffer.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise DataError(
-            f"{name} is text in UTF-16, expected UTF-8 or ASCII: convert it, for instance by iconv -t UTF-8."
-        )
+        what = "{file} is text in UTF-16, expected UTF-8 or ASCII: convert it, for instance by iconv -t UTF-8."
+        raise DataError(what, file=name)
     return 3 if buffer.startswith(b"\xef\xbb\xbf") else 0

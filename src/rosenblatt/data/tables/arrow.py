@@ -1,4 +1,4 @@
-"""Parquet files, Feather and Arrow files, and Arrow streams, in chunks. Their rows are counted from 1."""
+"""The readers of Parquet files, Feather and Arrow files, and Arrow streams. Messages count rows from 1."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 
 _VALUES = 1 << 19
-"""Values in a chunk, so that it is a few megabytes whatever the number of columns."""
+"""Values in a chunk, which keeps it to a few megabytes for any number of columns."""
 _ROWS = 1 << 16
 """The most rows in a chunk."""
 _SMALL = 1 << 25
-"""The most bytes of a row group that is read as a whole."""
+"""The most bytes of a row group that is read at once."""
 _LARGE = 1 << 26
-"""Bytes of a record batch from which it is mapped into memory instead of read."""
+"""Record batches of more bytes are mapped into memory instead of read."""
 _SHORT = 12
-"""The most bytes of a string that is stored in its view."""
+"""The most bytes of a string that is stored inside its string view."""
 _PIECE = 1 << 24
 """Bytes that are read from a pipe at once."""
 LIST_ROWS = 1 << 13
@@ -47,7 +47,7 @@ LIST_ROWS = 1 << 13
 
 
 class LazyBatch(NamedTuple):
-    """Rows of one file that are read when they are needed."""
+    """Rows of one file, read on demand."""
 
     read: Callable[[], pa.RecordBatch | pa.Table]
     file: int
@@ -57,27 +57,28 @@ class LazyBatch(NamedTuple):
 
 
 class _BinaryReader(TableReader[LazyBatch]):
-    """What the binary formats share: their values have types, their errors have no line."""
+    """Base class of the readers of binary formats, whose values have types and whose rows have no lines."""
 
     kind = ""
 
     def parse(self, item: LazyBatch) -> TableChunk:
-        """Return the columns of a batch, checked; dictionaries are looked up."""
+        """Return the validated columns of a batch; dictionaries are decoded."""
         label = self.files.display_name(item.file)
         with self._rename_errors(item.file):
             rows = item.read()
             if (wanted := self._wanted()) is not None:
                 rows = rows.select(wanted)
-            rows.validate(full=True)  # Arrow's functions trust offsets and indices: wrong ones would crash the process
+            rows.validate(
+                full=True
+            )  # Arrow's functions do not check offsets and indices; invalid ones crash the process
             columns = {name: _plain(column) for name, column in zip(rows.schema.names, rows.columns, strict=True)}
-        passthrough = {} if self.layout is None else {name: columns[name] for name in self.carry}
+        passthrough = {} if self.layout is None else {name: columns[name] for name in self.passthrough_columns}
         if self.layout is not None:
             columns = {name: columns[name] for name in self.layout.needed}
         for name, array in columns.items():
             if self.layout is not None and self.layout.needed[name] != "list" and is_unsupported_type(array.type):
-                raise DataError(
-                    f"{label}: column {name!r} holds {show_type(array.type)} values, expected numbers or strings."
-                )
+                what = "{file}: column {name} holds {type} values, expected numbers or strings."
+                raise DataError(what, file=label, name=repr(name), type=show_type(array.type))
         first = item.first + 1
         return TableChunk(
             columns,
@@ -88,14 +89,14 @@ class _BinaryReader(TableReader[LazyBatch]):
         )
 
     def passthrough(self, item: LazyBatch, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
-        """Return the values of columns that come along, as they are stored."""
+        """Return the values of the passthrough columns as they are stored."""
         kept = numbers_to_arrow(places)
         with self._rename_errors(item.file):
             return {name: array.take(kept).to_pylist() for name, array in chunk.passthrough.items()}
 
     def _wanted(self) -> list[str] | None:
-        """Return the columns to read, None for all."""
-        return None if self.layout is None else list(dict.fromkeys([*self.layout.needed, *self.carry]))
+        """Return the columns to read; None for all."""
+        return None if self.layout is None else list(dict.fromkeys([*self.layout.needed, *self.passthrough_columns]))
 
     def _read(self) -> Generator[LazyBatch, None, None]:
         for file, name in enumerate(self.files.names):
@@ -132,7 +133,7 @@ def _plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
         return pa.DictionaryArray.from_arrays(array.indices, words).dictionary_decode()
     if str(array.type) != "string_view":
         return array
-    if (views := array.buffers()[1]) is not None:  # four integers for each string: its size is the first
+    if (views := array.buffers()[1]) is not None:  # four integers for each string, its size first
         sizes = np.frombuffer(views, np.int32)[4 * array.offset :: 4][: len(array)]
         _check_sizes(replace_nulls(array, sizes, 0))
         unused = sizes[null_rows(array)]
@@ -142,7 +143,7 @@ def _plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def _check_sizes(sizes: np.ndarray) -> None:
-    """Raise an error if strings of these sizes, which may share their bytes in the file, are too many to write out."""
+    """Raise an error if strings, which may share bytes in the file, are too large once they do not share them."""
     if sizes.sum(dtype=np.int64) >= 2**31:
         raise ValueError(f"{len(sizes)} strings take more than {2**31} bytes together")
 
@@ -155,7 +156,9 @@ class ParquetReader(_BinaryReader):
     def _batches(self, file: int, name: str) -> Generator[LazyBatch, None, None]:
         if not self.files.rereadable:
             label = self.files.display_name(file)
-            raise DataError(f"{label} cannot be read as Parquet, which is read from its end: save it to a file.")
+            raise DataError(
+                "{file} cannot be read as Parquet, which is read from its end: save it to a file.", file=label
+            )
         with import_arrow(".parquet").ParquetFile(name, pre_buffer=False, buffer_size=1 << 16) as table:
             schema, about, first = table.schema_arrow, table.metadata, 0
             self._check_columns(schema.names, file)
@@ -163,7 +166,7 @@ class ParquetReader(_BinaryReader):
             groups = [about.row_group(k) for k in range(about.num_row_groups)]
             small = all(group.num_rows <= _ROWS and group.total_byte_size <= _SMALL for group in groups)
             if self.layout is not None and small:
-                for k, group in enumerate(groups):  # whole row groups, each in the thread that makes rows of it
+                for k, group in enumerate(groups):  # each row group is read in the thread that encodes it
                     share = self._share(file, (first + group.num_rows) / max(1, about.num_rows))
                     yield LazyBatch(partial(_row_group, name, about, k, wanted), file, first, share)
                     first += group.num_rows
@@ -175,7 +178,7 @@ class ParquetReader(_BinaryReader):
 
 
 def _row_group(name: str, about: pa.parquet.FileMetaData, k: int, columns: list[str] | None) -> pa.Table:
-    """Return one row group of a Parquet file, whose metadata is known."""
+    """Return one row group of a Parquet file, given its metadata."""
     options = {"metadata": about, "pre_buffer": False, "buffer_size": 1 << 16}
     with import_arrow(".parquet").ParquetFile(name, **options) as table:
         return table.read_row_group(k, columns=columns, use_threads=False)
@@ -192,7 +195,7 @@ class ArrowReader(_BinaryReader):
     def _batches(self, file: int, name: str) -> Generator[LazyBatch, None, None]:
         first = 0
         for batch, part in self._stored(file, name):
-            batch.validate()  # the sizes, which slices rely on; the values of each slice are checked when it is parsed
+            batch.validate()  # sizes only, which slices rely on; values are validated when a slice is parsed
             step = self._rows(batch.schema)
             for start in range(0, batch.num_rows, step):
                 yield LazyBatch(partial(batch.slice, start, step), file, first + start, self._share(file, part))
@@ -204,7 +207,7 @@ class ArrowReader(_BinaryReader):
             stream = self.files.open_bytes(file)
             if stream.peek(6) == b"ARROW1":
                 name = self.files.display_name(file)
-                raise DataError(f"{name} holds an Arrow file, expected an Arrow stream: save it to a file.")
+                raise DataError("{file} holds an Arrow file, expected an Arrow stream: save it to a file.", file=name)
             yield from ((batch, 0.0) for batch in self._stream(file, _RawBytes(stream)))
             return
         with pa.OSFile(name) as stored:
@@ -213,8 +216,8 @@ class ArrowReader(_BinaryReader):
                 stored.seek(0)
                 yield from ((batch, stored.tell() / size) for batch in self._stream(file, stored))
                 return
-            few = size > _LARGE * ipc.open_file(stored).num_record_batches
-        with (pa.memory_map if few else pa.OSFile)(name) as stored:
+            has_large_batches = size > _LARGE * ipc.open_file(stored).num_record_batches
+        with (pa.memory_map if has_large_batches else pa.OSFile)(name) as stored:
             table = ipc.open_file(stored)
             names = table.schema.names
             self._check_columns(names, file)
@@ -231,7 +234,7 @@ class ArrowReader(_BinaryReader):
 
 
 class _RawBytes(io.RawIOBase):
-    """The bytes of a file that can be read only once, as Arrow reads them: always as many as it asks for."""
+    """A file that can be read only once, for Arrow, which needs reads to return all the bytes that it requests."""
 
     def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
@@ -240,7 +243,7 @@ class _RawBytes(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return ``size`` bytes, fewer at the end. No more memory is taken than there are bytes."""
+        """Return ``size`` bytes, fewer at the end. It reads in pieces, so a damaged size does not take memory."""
         parts: list[bytes] = []
         while size > 0:
             part = bytearray(min(size, _PIECE))

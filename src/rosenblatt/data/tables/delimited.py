@@ -1,7 +1,7 @@
-"""Tables as text with delimiters between cells: CSV and TSV, in chunks of whole records.
+"""The reader of CSV and TSV.
 
-A record is a line, or several where a quoted cell holds newlines. Arrow parses the records: numbers at once if all
-cells are valid, else from strings, so that the record at fault is found. Both ways give the same numbers.
+A record is one line, or several if a quoted cell contains newlines. Arrow parses records in chunks: directly as
+numbers if all cells are valid, otherwise as strings, to find the invalid record. Both give the same numbers.
 """
 
 from __future__ import annotations
@@ -24,40 +24,38 @@ from rosenblatt.data.source import OpenRequest, Preparation
 from rosenblatt.data.tables.column_kinds import infer_kind
 from rosenblatt.data.tables.reader import DELIMITERS, Records, TableChunk, TableReader, join_names
 from rosenblatt.data.tables.values import (
-    ADVICE,
     MISSING_NUMBERS,
-    Reason,
     combine_chunks,
     import_arrow,
     numbers_to_arrow,
     parse_numbers,
     parse_strings,
 )
-from rosenblatt.messages import IfAvailable, Phrase, Setting, shorten
+from rosenblatt.messages import Hint, Message, shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# Where the records of CSV text end: at line ends that are not inside quotes.
+# Records of CSV text. A record ends at a line end that is not inside quotes.
 #
-# A quote opens a quoted part only at the start of a cell, or directly after the quote that closed one (a doubled
-# quote); elsewhere it is a character like any other. Lines end in a newline, a carriage return, or both, as in Arrow.
+# A quote opens a quoted part only at the start of a cell, or directly after a closing quote (a doubled quote).
+# Elsewhere it is an ordinary character. As in Arrow, lines end in a newline, a carriage return, or both.
 
 
 _NEWLINE, _RETURN = b"\n\r"
 _AT_ONCE = 1 << 16
-"""Quotes that are looked at one by one as Python's integers, which take more memory than text."""
+"""Quotes that are converted at once to Python's integers, which take more memory than the text."""
 
 
 def line_count(data: bytes) -> int:
-    """Return how many lines end in ``data``."""
+    """Return the number of line ends in ``data``."""
     count = data.count(b"\n")
     return count + data.count(b"\r") - data.count(b"\r\n") if b"\r" in data else count
 
 
 def blank_lines(data: bytes) -> int:
-    """Return the size of the blank lines that ``data`` begins with.
+    """Return the size of the blank lines at the start of ``data``.
 
     Examples
     --------
@@ -69,7 +67,7 @@ def blank_lines(data: bytes) -> int:
 
 
 def whole_records(data: bytes, delimiter: str | None, quote: str) -> int:
-    """Return the size of the whole records that ``data``, which ends with a line, begins with.
+    """Return the size of the complete records at the start of ``data``, which ends with a line end.
 
     Examples
     --------
@@ -81,7 +79,8 @@ def whole_records(data: bytes, delimiter: str | None, quote: str) -> int:
     quotes = _quotes(data, delimiter, quote)
     if len(quotes) % 2 == 0:
         return len(data)
-    for k in range(len(quotes) - 1, -1, -2):  # the places between quotes, from the last
+    # The last quoted part is still open. The last complete record ends outside quotes: search backwards.
+    for k in range(len(quotes) - 1, -1, -2):
         start = int(quotes[k - 1]) if k else 0
         end = max(data.rfind(b"\n", start, quotes[k]), data.rfind(b"\r", start, quotes[k]))
         if end >= 0:
@@ -90,7 +89,7 @@ def whole_records(data: bytes, delimiter: str | None, quote: str) -> int:
 
 
 def record_places(data: bytes, delimiter: str | None, quote: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return where each record begins, and how many lines come before it; empty lines are no records.
+    """Return the start of each record and the number of lines before it; empty lines are not records.
 
     Examples
     --------
@@ -102,18 +101,19 @@ def record_places(data: bytes, delimiter: str | None, quote: str) -> tuple[np.nd
     ends[:-1] &= ~((text[:-1] == _RETURN) & (text[1:] == _NEWLINE))
     line_ends = np.flatnonzero(ends)
     quotes = _quotes(data, delimiter, quote) if quote else np.empty(0, np.int64)
-    record_ends = line_ends[np.searchsorted(quotes, line_ends) % 2 == 0]
+    record_ends = line_ends[np.searchsorted(quotes, line_ends) % 2 == 0]  # an even number of quotes before it
     starts = np.concatenate([[0], record_ends[:-1] + 1])
     empty = (record_ends == starts) | ((record_ends == starts + 1) & (text[starts] == _RETURN))
     return starts[~empty], np.searchsorted(line_ends, starts)[~empty]
 
 
 def _quotes(data: bytes, delimiter: str | None, quote: str) -> np.ndarray:
-    """Return the places of the quotes that open and close quoted parts, in turn."""
+    """Return the places of the quotes that open and close quoted parts, alternating."""
     text = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(text == ord(quote))
     before = text[quotes - 1]
     opens = (before == _NEWLINE) | (before == _RETURN) | (before == ord(delimiter or ",")) | (quotes == 0)
+    # Fast path: if every second quote may open a part, no quote is an ordinary character.
     if (opens | (before == ord(quote)))[::2].all():
         return quotes
     kept = array("q")
@@ -125,53 +125,53 @@ def _quotes(data: bytes, delimiter: str | None, quote: str) -> np.ndarray:
     return np.array(kept, np.int64)
 
 
-# How a CSV file is written: what stands between its cells, and whether its first record names the columns.
+# The dialect of a CSV file: its delimiter, and whether its first record is a header.
 
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
 
 
 @dataclass(frozen=True)
-class Expected:
-    """What is known of a file before it is read, where other files like it were read before."""
+class DialectHints:
+    """Hints for the detection of a dialect, from options and from files that were read before."""
 
     columns: Sequence[str] = ()
-    """Columns by which its dialect is recognised."""
-    usual: Mapping[str, Any] = field(default_factory=dict)
-    """The dialect of the files before, where these do not tell."""
+    """Columns of the files that were read before; a header names all of them."""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """The dialect of these files, which is used if ``columns`` do not decide."""
     named: Sequence[str] = ()
-    """Columns that options name: a first record with one of them has names."""
+    """Columns that options name; a first record with one of them is a header."""
 
     def delimiter(self, line: bytes, quote: str) -> str:
-        """Return what stands between the cells of the first line: what gives the expected columns, if anything does.
+        """Return the delimiter of the first line: the one that gives ``columns``, else a default one.
 
-        >>> Expected().delimiter(b"a;b", ""), Expected(("size, cm", "b")).delimiter(b"size, cm;b", "")
+        >>> DialectHints().delimiter(b"a;b", ""), DialectHints(("size, cm", "b")).delimiter(b"size, cm;b", "")
         (';', ';')
         """
-        usual = self.usual.get("delimiter")
-        there = [c for c in (usual or "") + DELIMITERS if c.encode() in line]
-        for delimiter in there if self.columns else ():
+        default = self.defaults.get("delimiter")
+        found = [c for c in (default or "") + DELIMITERS if c.encode() in line]
+        for delimiter in found if self.columns else ():
             if _cells(line, delimiter, quote).issuperset(self.columns):
                 return delimiter
-        return usual if usual in there else next(iter(there), usual or ",")
+        return default if default in found else next(iter(found), default or ",")
 
     def has_header(self, cells: Sequence[str]) -> bool:
         """Return whether the first record, with these cells, names the columns.
 
-        >>> Expected().has_header(["a", "7"]), Expected(("7",)).has_header(["a", "7"])
+        >>> DialectHints().has_header(["a", "7"]), DialectHints(("7",)).has_header(["a", "7"])
         (False, True)
-        >>> Expected().has_header(["0", "1", "y"]), Expected(named=["y"]).has_header(["0", "1", "y"])
+        >>> DialectHints().has_header(["0", "1", "y"]), DialectHints(named=["y"]).has_header(["0", "1", "y"])
         (False, True)
         """
-        there = {cell.strip() for cell in cells}
-        if (self.columns and there.issuperset(self.columns)) or there.intersection(self.named):
+        found = {cell.strip() for cell in cells}
+        if (self.columns and found.issuperset(self.columns)) or found.intersection(self.named):
             return True
-        return bool(self.usual.get("header", not has_number(cells) or _counts_up(cells)))
+        return bool(self.defaults.get("header", not has_number(cells) or _counts_up(cells)))
 
     def is_data(self, cells: Sequence[str]) -> bool:
-        """Return whether the first record looks like data where names are expected.
+        """Return whether the first record looks like data although names are expected.
 
-        >>> Expected(("a", "b")).is_data(["1", "2"]), Expected(("a", "b")).is_data(["a", "2"])
+        >>> DialectHints(("a", "b")).is_data(["1", "2"]), DialectHints(("a", "b")).is_data(["a", "2"])
         (True, False)
         """
         return bool(self.columns) and has_number(cells) and not set(self.columns) & {cell.strip() for cell in cells}
@@ -183,7 +183,7 @@ def has_number(cells: Sequence[str]) -> bool:
 
 
 def _cells(line: bytes, delimiter: str, quote: str) -> set[str]:
-    """Return the cells of a line, without blanks around them."""
+    """Return the cells of a line without surrounding whitespace."""
     how: Any = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
     try:
         return {
@@ -194,7 +194,7 @@ def _cells(line: bytes, delimiter: str, quote: str) -> set[str]:
 
 
 def _counts_up(cells: Sequence[str]) -> bool:
-    """Return whether all cells count the columns, from 0 or from 1, as pandas names columns.
+    """Return whether the cells count the columns, from 0 or from 1, like the default names of pandas.
 
     >>> _counts_up(["0", "1", "2"]), _counts_up(["1", "2"]), _counts_up(["1", "male", "yes"])
     (True, True, False)
@@ -204,24 +204,23 @@ def _counts_up(cells: Sequence[str]) -> bool:
 
 
 _LINE = re.compile(rb"[^\r\n]*(\r\n|\r|\n)")
-_OPEN_QUOTE = "a quote opens in this record and is not closed"
-_CLOSE_IT: Reason = (
-    ": close it",
-    IfAvailable("quote", ", or give ", Setting("quote", ""), " if quotes have no meaning"),
+_OPEN_QUOTE = Message(
+    "a quote opens in this record and is not closed: close it{hint}",
+    hint=Hint(", or give {quote=''} if quotes have no meaning"),
 )
-_NOT_UTF8: Reason = (f"the row is not text in UTF-8: {TO_UTF8}",)
+_NOT_UTF8 = Message("the row is not text in UTF-8: {cure}", cure=TO_UTF8)
 
 
 @dataclass
 class _FileProgress:
-    """How far a file has been read."""
+    """The position in a file, and the text that has been read ahead of it."""
 
     names: list[str] | None = None
-    """Its columns, once its first record has been read."""
+    """The columns of the file; None before its first record has been read."""
     line: int = 1
-    """The line where the pieces begin."""
+    """The line at which the pieces begin."""
     pieces: list[bytes] = field(default_factory=list)
-    """Text that is not yet known to be whole records, as it ends inside quotes."""
+    """Text that ends inside quotes, so its last record may be incomplete."""
     size: int = 0
 
 
@@ -235,17 +234,17 @@ class DelimitedReader(TableReader[Records]):
         preparation, is_csv = request.preparation, request.format == "csv"
         self.delimiter, self.quote, self.header = None if is_csv else "\t", '"' if is_csv else "", request.header
         named = [name for name in (request.target, request.weight) if isinstance(name, str)]
-        self.expected = Expected(named=named)
+        self.hints = DialectHints(named=named)
         if preparation is not None:
-            usual = preparation["dialect"] if preparation["format"] == request.format else {}
-            if usual:
-                self.delimiter, self.quote = None, usual.get("quote", self.quote)
-            self.expected = Expected([column["name"] for column in preparation["columns"]], usual)
+            dialect = preparation["dialect"] if preparation["format"] == request.format else {}
+            if dialect:
+                self.delimiter, self.quote = None, dialect.get("quote", self.quote)
+            self.hints = DialectHints([column["name"] for column in preparation["columns"]], dialect)
         self.delimiter = self.delimiter if request.delimiter is None else request.delimiter
         self.quote = self.quote if request.quote is None else request.quote
         self._missing = [*MISSING_NUMBERS, *map(str, request.setting("missing_values"))]
         self.header_guessed = False
-        """Whether the first record is taken for names because of what its cells are, not because somebody said so."""
+        """Whether the header was detected from the cells of the first record, not given by the caller."""
 
     def dialect(self) -> dict[str, Any]:
         """Return the delimiter, the quote, and whether there is a header."""
@@ -269,11 +268,11 @@ class DelimitedReader(TableReader[Records]):
                 yield from self._records(at, chunk, final=True)
 
     def _closes_quotes(self, piece: bytes) -> bool:
-        """Return whether a record ends in a piece of text that begins inside quotes."""
+        """Return whether a record ends in a piece of text that starts inside quotes."""
         return whole_records(self.quote.encode() + piece, self.delimiter, self.quote) > 0
 
     def _records(self, at: _FileProgress, chunk: TextChunk, final: bool) -> Generator[Records, None, None]:
-        """Yield the whole records of the pieces, and keep the rest."""
+        """Yield the complete records of the pieces, and keep the rest."""
         data = b"".join(at.pieces)
         while data:
             data = self._after_names(data, at, chunk)
@@ -284,44 +283,49 @@ class DelimitedReader(TableReader[Records]):
                 data = data[stop:]
             if not data or not (final or len(data) > self.files.max_line_bytes):
                 break
-            yield self._fault(at, chunk, (_OPEN_QUOTE, *_CLOSE_IT) if final else self._long_record)
+            yield self._fault(at, chunk, _OPEN_QUOTE if final else self._long_record)
             end = data.index(b"\n") + 1
             at.line += line_count(data[:end])
             data = data[end:]
         at.pieces, at.size = [data] if data else [], len(data)
 
-    def _fault(self, at: _FileProgress, chunk: TextChunk, reason: Reason) -> Records:
-        """Return what stands for a line that cannot be read; raise an error if none may be left out."""
+    def _fault(self, at: _FileProgress, chunk: TextChunk, reason: Message) -> Records:
+        """Return an item for a line that cannot be read; raise an error unless such lines are left out."""
         if not self.skip or not at.names:
-            raise DataError(f"{self.files.display_name(chunk.file)}, line {at.line}: ", *reason, ".")
+            file = self.files.display_name(chunk.file)
+            raise DataError("{file}, line {line}: {reason}.", file=file, line=at.line, reason=reason)
         return Records(b"", chunk.file, at.line, chunk.share, at.names, [(0, reason)])
 
     def _after_names(self, data: bytes, at: _FileProgress, chunk: TextChunk) -> bytes:
-        """Read the names of the columns from the start of a file, if that is there; return what follows."""
+        """Read the names of the columns once the first record of a file is complete; return the rest."""
         if at.names is not None:
             return data
         blank = blank_lines(data)
         at.line += line_count(data[:blank])
         data = data[blank:]
         if self.delimiter is None and data:
-            self.delimiter = self.expected.delimiter(data[: data.find(b"\n")], self.quote)
+            self.delimiter = self.hints.delimiter(data[: data.find(b"\n")], self.quote)
         if not data or not whole_records(data, self.delimiter, self.quote):
             return data
         cells, size = self._first_record(data, chunk.file, at.line)
         if self.header is None:
-            self.header_guessed = self.header = self.expected.has_header(cells)
+            self.header_guessed = self.header = self.hints.has_header(cells)
         names = [f"c{k + 1}" for k in range(len(cells))]
         by_place = next((known for known in self.unnamed if len(known) == len(cells)), None)
         if not self.header:
             names = by_place or names
-        if self.header and self.expected.is_data(cells):
-            way_out = ": give ", Setting("header", False), " if it has none, and its columns are in that order"
-            what = f"expected a first line with the names {join_names(self.expected.columns)}, got {join_names(cells)}"
-            raise DataError(f"{self.files.display_name(chunk.file)}: {what}", IfAvailable("header", *way_out), ".")
+        if self.header and self.hints.is_data(cells):
+            raise DataError(
+                "{file}: expected a first line with the names {names}, got {got}{hint}.",
+                file=self.files.display_name(chunk.file),
+                names=join_names(self.hints.columns),
+                got=join_names(cells),
+                hint=Hint(": give {header=False} if it has no header and its columns are in that order"),
+            )
         if self.header:
             names = [cell.strip() or names[k] for k, cell in enumerate(cells)]
-            if by_place and self.expected.usual.get("header") is False and not {*names} & {*by_place}:
-                names = by_place  # the files before had no names
+            if by_place and self.hints.defaults.get("header") is False and not {*names} & {*by_place}:
+                names = by_place  # earlier files had no header
             at.line += line_count(data[:size])
             data = data[size:]
         self._check_columns(names, chunk.file)
@@ -329,7 +333,7 @@ class DelimitedReader(TableReader[Records]):
         return data
 
     def passthrough(self, item: Records, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
-        """Return the cells of columns that come along, as they are written."""
+        """Return the cells of the passthrough columns as text."""
         pa = import_arrow()
         ragged: list[int] = []
 
@@ -338,14 +342,14 @@ class DelimitedReader(TableReader[Records]):
             return "skip"
 
         if not len(places):
-            return {name: [] for name in self.carry}
-        table = self._table(self._as_text(item)[0], dict.fromkeys(self.carry, pa.string()), leave_out)
+            return {name: [] for name in self.passthrough_columns}
+        table = self._table(self._as_text(item)[0], dict.fromkeys(self.passthrough_columns, pa.string()), leave_out)
         records = np.delete(np.arange(table.num_rows + len(ragged)), ragged)
         rows = numbers_to_arrow(np.searchsorted(records, places))
-        return {name: table.column(name).take(rows).to_pylist() for name in self.carry}
+        return {name: table.column(name).take(rows).to_pylist() for name in self.passthrough_columns}
 
     def _first_record(self, data: bytes, file: int, line: int) -> tuple[list[str], int]:
-        """Return the cells of the first record and how many bytes it has."""
+        """Return the cells of the first record and its size in bytes."""
         size = 0
 
         def lines() -> Generator[str, None, None]:
@@ -359,13 +363,12 @@ class DelimitedReader(TableReader[Records]):
             cells = next(csv.reader(lines(), delimiter=self.delimiter or ",", **how))
             return cells, size
         except (UnicodeDecodeError, csv.Error) as error:
-            what = str(error) if isinstance(error, csv.Error) else f"it is not text in UTF-8: {TO_UTF8}"
-            raise DataError(
-                f"{self.files.display_name(file)}, line {line}: expected the first line of a table, but {what}."
-            ) from None
+            why = str(error) if isinstance(error, csv.Error) else f"it is not text in UTF-8: {TO_UTF8}"
+            what = "{file}, line {line}: expected the first line of a table, but {why}."
+            raise DataError(what, file=self.files.display_name(file), line=line, why=why) from None
 
     def parse(self, item: Records) -> TableChunk:
-        """Return records as columns: of numbers if all cells are, of strings otherwise."""
+        """Return records as columns: of numbers if all cells are numbers, of strings otherwise."""
         pa = import_arrow()
         label, lines = self.files.display_name(item.file), None
 
@@ -385,12 +388,16 @@ class DelimitedReader(TableReader[Records]):
         return self._slowly(item, where)
 
     @property
-    def _long_record(self) -> Reason:
-        larger = ", or give a larger ", Setting("max_line_bytes"), " if records are so long"
-        return f"{_OPEN_QUOTE} within {self.files.max_line_bytes:,} bytes", *_CLOSE_IT, *larger
+    def _long_record(self) -> Message:
+        return Message(
+            "a quote opens in this record and is not closed within {most:,} bytes: close it{hint}, "
+            "or give a larger {max_line_bytes} if records are this long",
+            most=self.files.max_line_bytes,
+            hint=_OPEN_QUOTE.values["hint"],
+        )
 
     def _long_records(self, data: bytes) -> list[int]:
-        """Return the places of records that have too many bytes."""
+        """Return the numbers of records that have too many bytes."""
         most = self.files.max_line_bytes
         if len(data) <= most or not self.quote or self.quote.encode() not in data:
             return []
@@ -428,7 +435,7 @@ class DelimitedReader(TableReader[Records]):
         return chunk
 
     def _as_text(self, item: Records) -> tuple[Records, list[int]]:
-        """Return the records in UTF-8, and the places of those that are not."""
+        """Return the records in UTF-8, and the numbers of records that were not UTF-8."""
         try:
             item.data.decode("utf-8")
             return item, []
@@ -439,10 +446,11 @@ class DelimitedReader(TableReader[Records]):
             foreign = [k for k, record in enumerate(records) if record != fixed[k]]
             return item._replace(data=b"".join(fixed)), foreign
 
-    def _ragged(self, expected: int, got: int) -> Reason:
+    def _ragged(self, expected: int, got: int) -> Message:
         like = "the header" if self.header else "the first line"
-        hint = ": put quotes around a cell that holds a delimiter" if got > expected and self.quote else ""
-        return (f"expected {expected} cells as in {like}, got {got}{hint}",)
+        hint = ": put quotes around a cell that contains a delimiter" if got > expected and self.quote else ""
+        what = "expected {expected} cells as in {like}, got {got}{hint}"
+        return Message(what, expected=expected, like=like, got=got, hint=hint)
 
     def _chunk(self, table: pa.Table, where: Callable[[int], str], item: Records) -> TableChunk:
         columns = dict(zip(table.column_names, map(combine_chunks, table.columns), strict=True))
@@ -455,29 +463,28 @@ class DelimitedReader(TableReader[Records]):
             pa.BufferReader(item.data),
             pc.ReadOptions(use_threads=False, block_size=len(item.data) + 1, column_names=item.names),
             pc.ParseOptions(delimiter=self.delimiter, quote_char=self.quote or False, invalid_row_handler=leave_out),
-            pc.ConvertOptions(  # words that are not needed would take memory for each column
+            pc.ConvertOptions(  # Arrow copies these words for each column, so there are none without need
                 column_types=types, include_columns=list(types), null_values=words, true_values=[], false_values=[]
             ),
         )
 
 
-# Whether the first row of a table of text names its columns, where that may be wrong.
+# Headers that may be data, and first rows that may be a header.
 
 
 _ENOUGH = 4
-"""How often each value of a column has to occur for a cell that is none of them to be unlike them."""
-NAMES_FIRST: Reason = (
-    f"{ADVICE}this line looks like the names of the columns",
-    IfAvailable("header", ": give ", Setting("header", True), " if it is"),
+"""The least count of each value of a column that makes another value in the first row look like a name."""
+NAMES_FIRST = Message(
+    ", and this line looks like the names of the columns{hint}", hint=Hint(": give {header=True} if it is")
 )
-"""What to do about a first row that looks like names."""
+"""Advice about a first row that looks like names."""
 
 
-def header_notes(head: TableChunk, request: OpenRequest) -> list[tuple[Phrase, ...]]:
-    """Return a sentence that the first row was taken for names where it may be data, none where it is clear.
+def header_notes(head: TableChunk, request: OpenRequest) -> list[Message]:
+    """Return a note if the first row was taken for names but may be data.
 
-    It is clear where options name columns; and, unless the names are numbers that count the columns, where a column
-    holds numbers, booleans or dates, or values that occur again and again, but not in the first row.
+    There is no doubt if options name columns. Unless the names are numbers that count the columns, there is no doubt
+    either if a column holds numbers, booleans or dates, or repeated values that do not occur in the first row.
     """
     names = list(head.columns)
     named = [*request.drop, *request.keep, *(request.columns or ()), *request.column_types]
@@ -486,18 +493,19 @@ def header_notes(head: TableChunk, request: OpenRequest) -> list[tuple[Phrase, .
     again = "" if has_number(names) else _repeated_name(head, tuple(request.missing_values))
     if again is None:
         return []
+    what = "{file}: its first line was taken for the names of its columns, {names}{why}; "
+    what += "give {header=False} if it is a row."
     why = f", though {shorten(again)} occurs again below" if again else ""
-    what = f"{request.file}: its first line was taken for the names of its columns, {join_names(names)}{why}"
-    return [(f"{what}; give ", Setting("header", False), " if it is a row.")]
+    return [Message(what, file=request.file, names=join_names(names), why=why)]
 
 
 def _repeated_name(head: TableChunk, missing: tuple[str, ...]) -> str | None:
-    """Return the first name that is also a value of its column, "" if none is, None where names are unlike values."""
+    """Return the first name that is also a value of its column, "" if none is, None if names are unlike values."""
     again = ""
     unlike = False
     for name in head.columns:
         kind = infer_kind(head, name, typed=False, missing=missing)
-        if kind not in ("category", "text") and not (not isinstance(kind, str) and kind.best in ("text", "hash")):
+        if (kind if isinstance(kind, str) else kind.fallback) not in ("category", "text", "hash"):
             return None
         counts = Counter(text for text in parse_strings(head.columns[name], missing).to_pylist() if text is not None)
         if name in counts:
@@ -508,7 +516,7 @@ def _repeated_name(head: TableChunk, missing: tuple[str, ...]) -> str | None:
 
 
 def looks_like_names(chunk: TableChunk, place: int, preparation: Preparation) -> bool:
-    """Return whether the row at a place has words in all columns that should hold numbers, of which there are some."""
+    """Return whether the row at a place has words in all columns that should hold numbers, at least one of them."""
     if any(fault == place for fault, _ in chunk.faults):
         return False
     row = place if chunk.places is None else int(np.searchsorted(chunk.places, place))

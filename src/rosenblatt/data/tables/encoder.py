@@ -1,4 +1,4 @@
-"""Features from columns, as a preparation says: numbers, a feature for each category, hashed words, sparse rows."""
+"""Encoding of columns as features, given a preparation: numbers, one-hot categories, hashed words, sparse rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from rosenblatt.data.tables.column_kinds import parser_of
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
 from rosenblatt.data.tables.values import (
     Faults,
-    Reason,
     as_numpy,
     comma_advice,
     import_arrow,
@@ -32,18 +31,15 @@ from rosenblatt.data.tables.values import (
     to_floats,
 )
 from rosenblatt.kernels.parsing.bytes import MAX_COLUMNS, NOT_FINITE, OUT_OF_RANGE, UNSORTED, check_rows
-from rosenblatt.messages import IfAvailable, Setting
+from rosenblatt.messages import Hint, Message
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# The rows of a chunk as features and labels, and what is counted in those that are kept.
-
-
 @dataclass
 class RowsToCount:
-    """The rows of a chunk, by column, that are counted unless they turn out to be at fault.
+    """The rows of a chunk, by column, that are counted unless they cannot be read for another reason.
 
     >>> rows = RowsToCount(filled={"a": np.array([0, 2])})
     >>> rows.counts(np.array([True, True, False]))
@@ -51,14 +47,14 @@ class RowsToCount:
     """
 
     unseen: dict[str, np.ndarray] = field(default_factory=dict)
-    """Rows whose category is none of the known ones."""
+    """Rows whose category does not occur in the preparation."""
     filled: dict[str, np.ndarray] = field(default_factory=dict)
     """Rows whose value is missing."""
 
-    def counts(self, sound: np.ndarray) -> tuple[Counter[str], Counter[str]]:
-        """Return how many of both are sound, by column: ``sound`` says so for each row."""
+    def counts(self, is_valid: np.ndarray) -> tuple[Counter[str], Counter[str]]:
+        """Return the number of valid rows among both, by column."""
         unseen, filled = (
-            Counter({name: int(np.count_nonzero(sound[rows])) for name, rows in found.items()})
+            Counter({name: int(np.count_nonzero(is_valid[rows])) for name, rows in found.items()})
             for found in (self.unseen, self.filled)
         )
         return unseen, filled
@@ -66,53 +62,48 @@ class RowsToCount:
 
 @dataclass
 class EncodedRows:
-    """The rows of a chunk as features and labels; those at fault are left out."""
+    """The valid rows of a chunk as features and labels."""
 
     X: Features
     y: np.ndarray
     weight: np.ndarray | None
     places: np.ndarray
-    faults: list[tuple[int, Reason]]
-    """Places that have no row, and why, in order."""
+    faults: list[tuple[int, Message]]
+    """Places of records that cannot be read, in order, and why."""
     chunk: TableChunk
     unseen: Counter[str]
     filled: Counter[str]
-    names: dict[int, str]
-    """Words, by hashed column."""
+    words: dict[int, str]
+    """The first word of each hashed column."""
     passthrough: dict[str, list[Any]] | None = None
-    """The values of columns that come along."""
+    """The values of the passthrough columns."""
 
     def before(self, place: int) -> EncodedRows:
         """Return the rows before ``place``."""
         n = int(np.searchsorted(self.places, place))
         weight = None if self.weight is None else self.weight[:n]
-        passthrough = (
-            None if self.passthrough is None else {name: cells[:n] for name, cells in self.passthrough.items()}
-        )
+        cells = None if self.passthrough is None else {name: values[:n] for name, values in self.passthrough.items()}
         X, y, places = self.X[:n], self.y[:n], self.places[:n]
-        return replace(self, X=X, y=y, weight=weight, places=places, faults=[], passthrough=passthrough)
+        return replace(self, X=X, y=y, weight=weight, places=places, faults=[], passthrough=cells)
 
     @property
     def numbers(self) -> np.ndarray:
-        """The number of each row among all of this chunk, those at fault included."""
+        """The number of each row among all records of this chunk."""
         return np.searchsorted(np.sort([*self.places.tolist(), *(place for place, _ in self.faults)]), self.places)
 
 
-# Words and categories into a fixed number of columns, by scikit-learn's hashing.
-
-
 class Hasher:
-    """Columns for words: the hash of ``column=word``, cut to some bits.
+    """Feature hashing with scikit-learn: the column of a word is the hash of ``column=word``.
 
-    A text is cut into words as scikit-learn's ``HashingVectorizer`` does it: lower case, two letters or more. Counts
-    are not negative, and the row of a text has length 1.
+    Texts are split into words as by scikit-learn's ``HashingVectorizer``: lower case, two letters or more. Counts are
+    not negative, and the row of a text has Euclidean length 1.
 
     Parameters
     ----------
     bits : int
-        There are 2**bits columns.
+        Words share 2**bits columns.
     ngrams : int
-        Count also up to this many words in a row.
+        Count n-grams of up to this many words.
 
     Examples
     --------
@@ -132,11 +123,11 @@ class Hasher:
         self._cut = HashingVectorizer(ngram_range=(1, ngrams)).build_analyzer()
 
     def words(self, column: str, texts: Iterable[str | None]) -> list[list[str]]:
-        """Return the words of each text, with the column's name before them."""
+        """Return the words of each text, prefixed by the column's name."""
         return [[f"{column}={word}" for word in self._cut(text)] if text else [] for text in texts]
 
     def counted(self, words: list[list[str]]) -> sp.csr_array:
-        """Return how often each row has each word, divided by the row's length."""
+        """Return the counts of words in each row, divided by the Euclidean length of the row."""
         if not words:
             return sp.csr_array((0, self._hasher.n_features))
         counts = sp.csr_array(self._hasher.transform(words))
@@ -150,7 +141,7 @@ class Hasher:
         return self._hasher.transform([[word] for word in words]).indices if words else np.empty(0, np.int32)
 
     def names(self, words: list[list[list[str]]]) -> dict[int, str]:
-        """Return the first word of each hashed column, given the words of some columns of a table, row by row."""
+        """Return the first word of each hashed column, given for each column of a table the words of each row."""
         unique = list(dict.fromkeys(chain.from_iterable(chain.from_iterable(zip(*words, strict=True)))))
         found: dict[int, str] = {}
         for column, word in zip(self.places(unique).tolist(), unique, strict=True):
@@ -158,33 +149,34 @@ class Hasher:
         return found
 
 
-_A_NUMBER: Reason = "a number", IfAvailable("missing_values", " (or a word that ", Setting("missing_values"), " names)")
-_EXPECTED: dict[str, Reason] = {
-    "boolean": ("true or false",),
-    "date": ("a date such as 1912-08-05 or 1912-08-05T12:30",),
-    "dmy": ("a date such as 30.05.2023 or 2023-05-30, the day before the month",),
-    "mdy": ("a date such as 5/30/2023 or 2023-05-30, the month before the day",),
-    "decimal-comma": ("a number such as 3,14 or 1.234,56",),
-    "thousands-comma": ("a number such as 1,234.56",),
+_A_NUMBER = Message("a number{hint}", hint=Hint(" (or a word that {missing_values} names)"))
+_EXPECTED = {
+    "boolean": "true or false",
+    "date": "a date such as 1912-08-05 or 1912-08-05T12:30",
+    "dmy": "a date such as 30.05.2023 or 2023-05-30, the day before the month",
+    "mdy": "a date such as 5/30/2023 or 2023-05-30, the month before the day",
+    "decimal-comma": "a number such as 3,14 or 1.234,56",
+    "thousands-comma": "a number such as 1,234.56",
 }
 _TOO_LARGE = "a number that is infinite or too large for float64, expected finite numbers"
 
 
 class Encoder:
-    """Turns columns into rows of features as a preparation says.
+    """Encoder of columns as rows of features, given a preparation.
 
     Parameters
     ----------
     preparation : dict
-        What ``infer_schema`` returns: columns with kinds, categories and fill values, target, missing values, bits.
+        The columns with their kinds, categories and fill values, the target, missing values and bits, as
+        ``infer_schema`` returns them.
     labelled : bool
-        Whether the target is there; otherwise labels are NaN.
-    names : bool
-        Whether to return the words that were hashed.
+        Whether the files have the target; otherwise labels are NaN.
+    keep_words : bool
+        Whether to return the words that are hashed.
     """
 
-    def __init__(self, preparation: Preparation, labelled: bool = True, names: bool = False) -> None:
-        self._preparation, self.labelled, self._names = preparation, labelled, names
+    def __init__(self, preparation: Preparation, labelled: bool = True, keep_words: bool = False) -> None:
+        self._preparation, self.labelled, self._keep_words = preparation, labelled, keep_words
         self._missing = tuple(preparation["missing_values"])
         columns = preparation["columns"]
         self._hashed = [column for column in columns if is_hashed(column)]
@@ -205,16 +197,15 @@ class Encoder:
 
     @property
     def number_columns(self) -> np.ndarray | None:
-        """The features that are columns of numbers; None where rows are lists."""
-        unlike = ("boolean", "category")
+        """The features that are columns of numbers; None if rows are lists."""
         pairs = zip(self._offsets, self._plain, strict=True)
-        return np.array([offset for offset, column in pairs if column["kind"] not in unlike], np.int64)
+        return np.array([k for k, column in pairs if column["kind"] not in ("boolean", "category")], np.int64)
 
     @property
     def layout(self) -> ColumnLayout:
-        """What has to be read."""
+        """The columns to read."""
         p = self.preparation
-        stored = {"number": "number", "integer": "number", "boolean": "boolean"}  # others are read from text
+        stored = {"number": "number", "integer": "number", "boolean": "boolean"}  # other kinds are parsed from text
         needed = {column["name"]: stored.get(column["kind"], "string") for column in p["columns"]}
         if self.labelled and p["target"] is not None:
             needed[p["target"]["name"]] = stored.get(p["target"]["kind"], "string")
@@ -225,7 +216,7 @@ class Encoder:
         return ColumnLayout(needed, known)
 
     def feature_names(self, words: dict[int, str]) -> list[str] | None:
-        """Return a name for each feature; a hashed one that no word is known for is ``#`` and its number."""
+        """Return a name for each feature; a hashed column without a known word is ``#`` and its number."""
         names: list[str] = []
         for column in self._plain:
             if column["kind"] == "category":
@@ -235,11 +226,11 @@ class Encoder:
         return names + [words.get(k) or f"#{k}" for k in range(self.n_features - self.fixed)]
 
     def fit_width(self, rows: EncodedRows) -> Features:
-        """Return the features of the next rows, in the order of the files, as wide as they should be."""
+        """Return the features of the next rows, in the order of the files, with the width known so far."""
         return rows.X
 
     def encode(self, chunk: TableChunk) -> EncodedRows:
-        """Return the rows of a chunk. Several threads do so at once."""
+        """Return the rows of a chunk. Thread-safe."""
         faults = Faults(chunk.n)
         counted = RowsToCount()
         X = self._features(chunk, faults, counted)
@@ -254,7 +245,7 @@ class Encoder:
             X, y, places = X[kept], y[kept], places[kept]
             weight = None if weight is None else weight[kept]
         found = sorted(found + chunk.faults, key=lambda fault: fault[0])
-        return EncodedRows(X, y, weight, places, found, chunk, *counted.counts(faults.sound), words)
+        return EncodedRows(X, y, weight, places, found, chunk, *counted.counts(faults.is_valid), words)
 
     def _features(self, chunk: TableChunk, faults: Faults, counted: RowsToCount) -> Features:
         """Return all features that are not hashed."""
@@ -268,17 +259,19 @@ class Encoder:
                 values[:, k] = codes[k] >= 0
                 continue
             values[:, k], bad = parser_of(column)(array, self._missing)
-            expected = _EXPECTED.get(column.get("order", column["kind"]), _A_NUMBER)
-            advice = {"advice": comma_advice} if column["kind"] == "number" else {}
-            faults.add_unexpected(bad, array, name, expected, **advice)
+            if column["kind"] == "number":
+                faults.add_unexpected(bad, array, name, _A_NUMBER, comma_advice)
+            else:
+                faults.add_unexpected(bad, array, name, _EXPECTED[column.get("order", column["kind"])])
         if not np.isfinite(values).all():
             self._fill(values, faults, counted)
         if not codes and not self._preparation["sparse"]:
             return values
+        # Each column has one entry in each row: a category's is at its offset plus its code.
         places = np.tile(np.array(self._offsets, np.int32), (n, 1))
         for k, code in codes.items():
             places[:, k] += np.maximum(code, 0)
-        if self._empty:  # columns without categories have no place
+        if self._empty:  # columns without categories have no feature
             values, places = np.delete(values, self._empty, axis=1), np.delete(places, self._empty, axis=1)
         if not self._preparation["sparse"]:
             X = np.zeros((n, self.fixed))
@@ -291,7 +284,7 @@ class Encoder:
         return X
 
     def _codes(self, array: pa.Array, column: dict[str, Any], faults: Faults, counted: RowsToCount) -> np.ndarray:
-        """Return the number of each category, -1 where it is missing or unknown."""
+        """Return the code of each category, -1 where it is missing or unknown."""
         texts = parse_strings(array, self._missing)
         self._note_missing(texts, column["name"], faults, counted)
         codes = import_arrow(".compute").index_in(texts, strings_to_arrow(column["categories"]))
@@ -300,7 +293,7 @@ class Encoder:
         return replace_nulls(codes, as_numpy(codes), -1)
 
     def _note_missing(self, texts: pa.Array, name: str, faults: Faults, counted: RowsToCount) -> None:
-        """Add the rows without a category to ``faults``, or to those that are counted."""
+        """Add the rows without a category to ``faults``, or to the rows that are counted."""
         if not texts.null_count:
             return
         if self._preparation["missing"] == "error":
@@ -309,11 +302,11 @@ class Encoder:
             counted.filled[name] = null_rows(texts)
 
     def _fill(self, values: np.ndarray, faults: Faults, counted: RowsToCount) -> None:
-        """Put fill values where numbers are missing; rows with infinite ones are added to ``faults``."""
+        """Replace missing numbers by fill values; add rows with infinite numbers to ``faults``."""
         for k, column in enumerate(self._plain):
             x = values[:, k]
             infinite = np.flatnonzero(np.isinf(x))
-            faults.add(infinite, (f"column {column['name']!r} holds {_TOO_LARGE}",))
+            faults.add(infinite, Message("column {name} holds {what}", name=repr(column["name"]), what=_TOO_LARGE))
             x[infinite] = 0.0
             missing = np.isnan(x)
             if missing.any():
@@ -326,7 +319,7 @@ class Encoder:
     def _with_words(
         self, chunk: TableChunk, X: Features, faults: Faults, counted: RowsToCount
     ) -> tuple[Features, dict[int, str]]:
-        """Return the features with the hashed ones after them, and the words."""
+        """Return the features followed by the hashed columns, and the words of these."""
         assert self._hasher is not None
         every: list[list[list[str]]] = []
         hashed = sp.csr_array((chunk.n, self.n_features - self.fixed))
@@ -339,14 +332,14 @@ class Encoder:
                 continue
             self._note_missing(texts, name, faults, counted)
             hashed = hashed + self._hashed_codes(name, texts)
-            if self._names:
+            if self._keep_words:
                 every.append([[] if text is None else [f"{name}={text}"] for text in texts.to_pylist()])
         both = sp.csr_array(sp.hstack([X, hashed], format="csr"))
         both.has_canonical_format = True
-        return both, self._hasher.names(every) if self._names else {}
+        return both, self._hasher.names(every) if self._keep_words else {}
 
     def _hashed_codes(self, name: str, texts: pa.Array) -> sp.csr_array:
-        """Return a row with one 1 for each category, none where it is missing."""
+        """Return rows with a single 1 in the column of their category; missing categories give empty rows."""
         assert self._hasher is not None
         coded = texts.dictionary_encode()
         places = self._hasher.places([f"{name}={text}" for text in coded.dictionary.to_pylist()])
@@ -362,39 +355,30 @@ class Encoder:
             name = self._preparation["weight"]
             weight, bad = parse_numbers(chunk.columns[name], self._missing)
             bad = sorted({*bad, *np.flatnonzero(~(weight >= 0.0) | np.isinf(weight)).tolist()})
-            faults.add_unexpected(bad, chunk.columns[name], name, ("a weight of 0 or more",))
+            faults.add_unexpected(bad, chunk.columns[name], name, "a weight of 0 or more")
         return parse_labels(chunk.columns[target["name"]], target, self._missing, faults), weight
 
 
-def _no_value(name: str) -> Reason:
-    otherwise = (": fill it in the file",)
-    fill = IfAvailable(
-        "missing",
-        ": give ",
-        Setting("missing", "zero"),
-        " or ",
-        Setting("missing", "mean"),
-        " to fill it",
-        otherwise=otherwise,
-    )
-    return f"column {name!r} has no value", fill
+def _no_value(name: str) -> Message:
+    fill = Hint(": give {missing='zero'} or {missing='mean'} to fill it", otherwise=": fill it in the file")
+    return Message("column {name} has no value{fill}", name=repr(name), fill=fill)
 
 
-# Tables whose rows are sparse: a list of column numbers, ``indices``, and a list of ``values``, in each row.
+# Tables of sparse rows: each row has a list of column numbers, ``indices``, and a list of ``values``.
 #
-# Column numbers count from 0 and ascend. There are as many columns as the rows need, as with svmlight text.
+# Column numbers start at 0 and ascend. As in svmlight text, the largest index determines the number of columns.
 
 
 LISTS = ("indices", "values")
-_REASONS: dict[int, Reason] = {
-    OUT_OF_RANGE: (f"an index is negative, missing or too large, expected 0 to {MAX_COLUMNS - 1}",),
-    UNSORTED: ("an index is not above the one before it, expected ascending indices: sort the row",),
-    NOT_FINITE: ("a value is missing, NaN, infinite or too large for float64, expected finite numbers",),
+_REASONS = {
+    OUT_OF_RANGE: Message("an index is negative, missing or too large, expected 0 to {most}", most=MAX_COLUMNS - 1),
+    UNSORTED: Message("an index is not above the index before it, expected ascending indices: sort the row"),
+    NOT_FINITE: Message("a value is missing, NaN, infinite or too large for float64, expected finite numbers"),
 }
 
 
 def has_lists(columns: dict[str, pa.Array]) -> bool:
-    """Return whether the columns of a table are those of sparse rows."""
+    """Return whether the columns of a table hold sparse rows."""
     return all(name in columns and _is_list(columns[name].type) for name in LISTS)
 
 
@@ -404,9 +388,9 @@ def _is_list(type_: pa.DataType) -> bool:
 
 
 class ListEncoder(Encoder):
-    """Turns two columns of lists into sparse rows.
+    """Encoder of two columns of lists as sparse rows.
 
-    If the preparation has "n_features", rows have that many columns, and entries beyond are left out and counted.
+    If the preparation has "n_features", rows have that many columns; entries beyond them are left out and counted.
     """
 
     def __init__(self, preparation: Preparation, labelled: bool = True) -> None:
@@ -416,44 +400,45 @@ class ListEncoder(Encoder):
 
     @property
     def preparation(self) -> Preparation:
-        """How rows are made; the number of columns is that so far, None before the first."""
+        """How rows are made, with the number of columns so far; None before the first row."""
         return self._preparation | {"n_features": self.n_features or None}
 
     @property
     def number_columns(self) -> None:
-        """None: features are alike."""
+        """None, because all features are alike."""
         return None
 
     @property
     def layout(self) -> ColumnLayout:
-        """What has to be read."""
+        """The columns to read."""
         labels = super().layout
         return ColumnLayout(dict.fromkeys(LISTS, "list") | labels.needed, labels.known)
 
     def feature_names(self, words: dict[int, str]) -> None:
-        """Return None: columns have no names."""
+        """Return None, because columns have no names."""
         return None
 
     def fit_width(self, rows: EncodedRows) -> Features:
-        """Return the features of the next rows, as wide as they should be."""
+        """Return the features of the next rows with the width of the preparation, or the width so far."""
         assert is_sparse(rows.X)
         if self._width is None:
-            whole = len(rows.y) == rows.chunk.n
-            width = rows.X.shape[1] if whole else 1 + int(rows.X.indices.max(initial=-1))  # not those of rows left out
+            # Rows that are left out do not count.
+            all_valid = len(rows.y) == rows.chunk.n
+            width = rows.X.shape[1] if all_valid else 1 + int(rows.X.indices.max(initial=-1))
             self.n_features = max(self.n_features, width)
         X, beyond = fit_columns(rows.X, self.n_features)
         rows.unseen.update({"columns": beyond} if beyond else {})
         return X
 
     def _features(self, chunk: TableChunk, faults: Faults, counted: RowsToCount) -> Features:
-        """Return the lists as CSR; rows at fault are empty."""
+        """Return the lists as CSR; rows that cannot be read are empty."""
         arrays = [chunk.columns[name] for name in LISTS]
         for name, array in zip(LISTS, arrays, strict=True):
             _check_type(array.type, name, chunk.where(0))
-            faults.add(null_rows(array), (f"column {name!r} has no value",))
+            faults.add(null_rows(array), Message("column {name} has no value", name=repr(name)))
         ends = [as_numpy(array.offsets) for array in arrays]
         unequal = np.diff(ends[0]) != np.diff(ends[1])
-        faults.add(np.flatnonzero(unequal), ("the two lists are not equally long",))
+        faults.add(np.flatnonzero(unequal), Message("the two lists are not equally long"))
         if faults:
             arrays = [_emptied(array, faults) for array in arrays]
             ends = [as_numpy(array.offsets) for array in arrays]
@@ -477,18 +462,20 @@ class ListEncoder(Encoder):
 
 
 def _check_type(type_: pa.DataType, name: str, where: str) -> None:
-    """Raise an error unless the type is a list of numbers, or of null, as lists without elements are."""
+    """Raise an error unless the type is a list of numbers, or of null, which is the type of empty lists."""
     types = import_arrow().types
-    if not _is_list(type_):
-        raise DataError(f"{where}: column {name!r} holds {type_} values, expected lists.")
-    of, integers = type_.value_type, name == LISTS[0]
-    if not (types.is_integer(of) or types.is_null(of) or (types.is_floating(of) and not integers)):
-        expected = "integers" if integers else "numbers"
-        raise DataError(f"{where}: column {name!r} holds lists of {of}, expected lists of {expected}.")
+    found, expected = f"{type_} values", "lists"
+    if _is_list(type_):
+        of, integers = type_.value_type, name == LISTS[0]
+        if types.is_integer(of) or types.is_null(of) or (types.is_floating(of) and not integers):
+            return
+        found, expected = f"lists of {of}", f"lists of {'integers' if integers else 'numbers'}"
+    what = "{where}: column {name} holds {found}, expected {expected}."
+    raise DataError(what, where=where, name=repr(name), found=found, expected=expected)
 
 
 def _emptied(array: pa.Array, faults: Faults) -> pa.Array:
-    """Return an array of lists, empty in the rows at fault."""
+    """Return an array of lists with empty lists in the rows that cannot be read."""
     pa = import_arrow()
     kept = np.delete(np.arange(len(array)), list(faults))
     sizes = np.zeros(len(array) + 1, np.int64)
@@ -498,7 +485,7 @@ def _emptied(array: pa.Array, faults: Faults) -> pa.Array:
 
 
 def _column_numbers(array: pa.Array) -> np.ndarray:
-    """Return column numbers as int32, -1 for those that are invalid."""
+    """Return column numbers as int32, -1 for invalid ones."""
     numbers = as_numpy(array)
     if numbers.dtype != np.int32:
         numbers = np.where((numbers < 0) | (numbers >= MAX_COLUMNS), -1, numbers).astype(np.int32)
@@ -506,7 +493,7 @@ def _column_numbers(array: pa.Array) -> np.ndarray:
 
 
 def _values(array: pa.Array) -> np.ndarray:
-    """Return values as float32 or float64, NaN where one is missing."""
+    """Return values as float32 or float64, NaN for missing ones."""
     values = as_numpy(array)
     if values.dtype not in (np.float32, np.float64):
         values = to_floats(values)

@@ -1,7 +1,7 @@
-"""Tables as JSON lines, an object on each line, in chunks.
+"""The reader of tables as JSON lines, one object on each line.
 
-Arrow parses the lines if all of them are valid, and Python's json otherwise, so that the line at fault is found. A
-field that a line does not have is null. Numbers become the nearest float64 either way.
+Arrow parses the lines of a chunk if all of them are valid. Otherwise Python's json does, to find the invalid line. A
+field that a line lacks is null. Numbers become the nearest float64 either way.
 """
 
 from __future__ import annotations
@@ -17,43 +17,38 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import TO_UTF8, quote_bytes
-from rosenblatt.data.tables.reader import Records, TableChunk, TableReader, first_repeated
+from rosenblatt.data.tables.reader import NAME_COLUMNS, Records, TableChunk, TableReader, first_repeated
 from rosenblatt.data.tables.values import (
-    Reason,
     combine_chunks,
     import_arrow,
     numbers_to_arrow,
     plain_text,
     strings_to_arrow,
 )
-from rosenblatt.messages import IfAvailable, Setting, shorten
+from rosenblatt.messages import Message, shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_NOT_UTF8: Reason = (f"the line is not text in UTF-8: {TO_UTF8}",)
-_NEW_FIELD_HINT: Reason = (
-    ": remove it from the file",
-    IfAvailable("columns", ", or name the fields to use by ", Setting("columns")),
-)
+_NOT_UTF8 = Message("the line is not text in UTF-8: {cure}", cure=TO_UTF8)
 _COLUMN_ROWS = 1000
 """Rows from which the columns of a file are found."""
 _MOST_CELLS = 10_000_000
 """Cells, rows times fields, that may be nearly all empty in the first rows."""
 _LEAST_SHARE = 100
-"""Of more cells, one in so many has to be there."""
+"""If there are more cells, at least one in this many must have a value."""
 _CELLS_AT_ONCE = 2_000_000
-"""Cells of later rows that are made at once."""
+"""Cells of later rows that are allocated at once."""
 _STRING = re.compile(rb'"((?:[^"\\]++|\\.)*+)"(\s*+:)?')
 _DEEPEST = 100
-"""Brackets around a value for which Arrow's stack is certain to be deep enough."""
+"""Nested brackets that certainly do not overflow the stack of Arrow's parser, which crashes the process."""
 
 
 class JsonReader(TableReader[Records]):
     """A table as JSON lines."""
 
     _ignored_types: dict[str, pa.DataType] = {}  # noqa: RUF012  replaced, never changed
-    """What fields that are not needed were, so that Arrow need not look for others."""
+    """The types of fields that are not needed, so that Arrow does not infer them again."""
 
     def _read(self) -> Generator[Records, None, None]:
         with closing(self.files.chunks()) as chunks:
@@ -67,7 +62,7 @@ class JsonReader(TableReader[Records]):
                 line += data.count(b"\n")
 
     def items(self) -> Generator[Records, None, None]:
-        """Yield all items from the start, in parts of so few lines that all their cells fit in memory."""
+        """Yield all items from the start, cut into parts whose cells fit in memory."""
         assert self.layout is not None
         most = max(1, _CELLS_AT_ONCE // max(1, len(self.layout.needed)))
         for item in super().items():
@@ -79,7 +74,7 @@ class JsonReader(TableReader[Records]):
                 yield item._replace(data=item.data[start:stop], line=item.line + k * most)
 
     def parse(self, item: Records) -> TableChunk:
-        """Return lines as columns, as wanted by the layout."""
+        """Return lines as the columns of the layout."""
         pa = import_arrow()
         assert self.layout is not None
         lines = [k for k, line in enumerate(item.data.split(b"\n")) if line.strip()]
@@ -98,7 +93,7 @@ class JsonReader(TableReader[Records]):
         return self._slowly(item)
 
     def _table(self, data: bytes, rows: int) -> pa.Table:
-        """Return lines as Arrow reads them; an ArrowInvalid if it cannot, or would have to make very many columns."""
+        """Return lines as an Arrow table; raise ArrowInvalid if a line is invalid or there are too many fields."""
         arrow, pj = import_arrow(), import_arrow(".json")
         assert self.layout is not None
         types = {"number": arrow.float64(), "boolean": arrow.bool_(), "string": arrow.string()}
@@ -133,9 +128,10 @@ class JsonReader(TableReader[Records]):
                 cells = {name: _cell(name, row.get(name), kind) for name, kind in self.layout.needed.items()}
                 new = [] if known is None else [name for name in row if name not in known]
                 if new:
-                    raise DataError(f"the field {new[0]!r} was not there in the first rows", *_NEW_FIELD_HINT)
+                    what = "the field {name} was not there in the first rows: remove it from the file{hint}"
+                    raise DataError(what, name=repr(new[0]), hint=NAME_COLUMNS)
             except DataError as error:
-                faults.append((place, error.pieces))
+                faults.append((place, error.message))
                 continue
             valid.append(place)
             rows.append(cells)
@@ -144,15 +140,15 @@ class JsonReader(TableReader[Records]):
         return TableChunk(arrays, len(valid), self._where(item), np.array(valid, np.int64), faults, item.share)
 
     def passthrough(self, item: Records, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
-        """Return the values of fields that come along, None where a line does not have one."""
+        """Return the values of the passthrough fields, None where a line lacks one."""
         lines = item.data.split(b"\n")
-        if chunk.places is None:  # places are those of the lines that are not blank
+        if chunk.places is None:  # places count the lines that are not blank
             lines = [line for line in lines if line.strip()]
         objects = [json.loads(lines[place]) for place in places.tolist()]
-        return {name: [row.get(name) for row in objects] for name in self.carry}
+        return {name: [row.get(name) for row in objects] for name in self.passthrough_columns}
 
     def head(self, rows: int) -> TableChunk:
-        """Return the first ``rows`` rows as one chunk, each column of the type that all its values have."""
+        """Return the first ``rows`` rows as one chunk; the type of a column is the common type of its values."""
         found: list[dict[str, Any]] = []
         wheres: list[str] = []
         for item in self._peek_items():
@@ -167,7 +163,7 @@ class JsonReader(TableReader[Records]):
         found = found[:rows]
         self.columns = list(dict.fromkeys(name for row in found for name in row))
         self._check_number(len(self.columns), self.files.display_name(0))
-        self.check_carried(self.columns, self.files.display_name(0))
+        self.check_passthrough(self.columns, self.files.display_name(0))
         used = self.columns if self.chosen is None else self._chosen_of(self.columns)
         self._check_cells(found, used)
         chunk = TableChunk({}, len(found), lambda k: wheres[k])
@@ -178,14 +174,17 @@ class JsonReader(TableReader[Records]):
         return chunk
 
     def _check_cells(self, found: list[dict[str, Any]], used: list[str]) -> None:
-        """Raise an error if nearly all cells of a large table are empty: what is there says nothing of its size."""
+        """Raise an error if nearly all cells of a large table are empty, because it would take far more memory."""
         cells, there = len(found) * len(used), sum(map(len, found))
         if self.chosen is None and cells > _MOST_CELLS and cells > _LEAST_SHARE * there:
             raise DataError(
-                f"{self.files.display_name(0)}: the first {len(found):,} rows have {len(used):,} different fields, and "
-                f"each has {there / len(found):.1f} of them, expected a table: write sparse rows, such as svmlight",
-                IfAvailable("columns", ", or name the fields to use by ", Setting("columns")),
-                ".",
+                "{file}: the first {rows:,} rows have {fields:,} different fields, and each has {each:.1f} of them, "
+                "expected a table: write sparse rows, such as svmlight{hint}.",
+                file=self.files.display_name(0),
+                rows=len(found),
+                fields=len(used),
+                each=there / len(found),
+                hint=NAME_COLUMNS,
             )
 
     def read_columns(self, rows: int) -> None:
@@ -196,38 +195,39 @@ class JsonReader(TableReader[Records]):
     def _where(self, item: Records) -> Callable[[int], str]:
         return lambda place: f"{self.files.display_name(item.file)}, line {item.line + place}"
 
-    def _objects(self, item: Records) -> tuple[list[dict[str, Any]], list[int], list[tuple[int, Reason]]]:
-        """Return the objects, their lines, and what is wrong with other lines."""
+    def _objects(self, item: Records) -> tuple[list[dict[str, Any]], list[int], list[tuple[int, Message]]]:
+        """Return the objects, their lines, and the lines that cannot be read."""
         objects, places = [], []
         faults = list(item.faults)
         for place, line in enumerate(item.data.split(b"\n")):
             if not line.strip():
                 continue
-            value, problem = None, ""
+            value: object = None
+            problem = ""
             try:
                 value = json.loads(line.decode("utf-8"), object_pairs_hook=_object, parse_int=float)
                 json.dumps(value, ensure_ascii=False).encode("utf-8")
             except DataError as error:
-                faults.append((place, error.pieces))
+                faults.append((place, error.message))
                 continue
             except UnicodeError:
                 faults.append((place, _NOT_UTF8))
                 continue
             except RecursionError:
-                problem = " without so many brackets in brackets"
+                problem = " with fewer nested brackets"
             except ValueError as error:
                 problem = f" ({str(error).partition(': line')[0]})"
             if isinstance(value, dict):
                 objects.append(value)
                 places.append(place)
             else:
-                got = quote_bytes(line)
-                faults.append((place, (f"expected a JSON object on a line of its own{problem}, got {got}",)))
+                what = "expected a JSON object on a line of its own{problem}, got {got}"
+                faults.append((place, Message(what, problem=problem, got=quote_bytes(line))))
         return objects, places, faults
 
 
 def _is_deep(data: bytes, lines: int) -> bool:
-    """Return whether a value in some lines has more brackets around it than Arrow may be given."""
+    """Return whether a value in one of the lines is nested too deeply for Arrow."""
     if data.count(b"{") + data.count(b"[") - lines <= _DEEPEST:
         return False
     many = (line for line in data.split(b"\n") if line.count(b"{") + line.count(b"[") > _DEEPEST)
@@ -241,22 +241,23 @@ def _depth(line: bytes) -> int:
 
 
 def _cell(name: str, value: Any, kind: str) -> str | None:
-    """Return a value as text that becomes the same value again."""
+    """Return a value as text that parses to the same value."""
     if value is None:
         return None
     if isinstance(value, dict | list):
-        raise DataError(f"the field {name!r} holds {shorten(json.dumps(value))}, expected one {kind}")
+        what = "the field {name} holds {found}, expected one {kind}"
+        raise DataError(what, name=repr(name), found=shorten(json.dumps(value)), kind=kind)
     return repr(value) if isinstance(value, float) and kind == "number" else plain_text(value)
 
 
 def _column(values: list[Any]) -> tuple[pa.Array, str]:
-    """Return values as an array of their type; and what they are if they have several types, or are nested."""
+    """Return values as an array of their type; and their types if these differ or are nested."""
     pa = import_arrow()
     types = {type(value) for value in values} - {type(None)}
     if not types:
         return pa.nulls(len(values)), ""
     if types == {float}:
-        return numbers_to_arrow(np.array(values, np.float64)), ""  # None becomes NaN, which is missing as well
+        return numbers_to_arrow(np.array(values, np.float64)), ""  # None becomes NaN, which is missing too
     texts = strings_to_arrow([None if isinstance(v, dict | list | None) else plain_text(v) for v in values])
     if len(types) == 1 and not types & {dict, list}:
         return (texts.cast(pa.bool_()) if types == {bool} else texts), ""
@@ -268,5 +269,5 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = first_repeated(name for name, _ in pairs)
-        raise DataError(f"the field {shorten(twice)} is there twice, expected once")
+        raise DataError("the field {name} occurs twice, expected once", name=shorten(twice))
     return found

@@ -1,7 +1,7 @@
-"""Tables in chunks of columns: what the readers of all table formats share.
+"""The base class of the readers of all table formats, and the chunks of columns that they return.
 
-A reader yields raw items one after the other, and parses each into a ``TableChunk``, which several threads may do at
-once. Columns are Arrow arrays: numbers, booleans and strings as they are stored, strings where the format is text.
+A reader yields raw items in order. Several threads may parse items into ``TableChunk``s at the same time. Columns are
+Arrow arrays of the type that is stored, or of strings if the format is text.
 """
 
 from __future__ import annotations
@@ -15,39 +15,46 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.source import OpenRequest
-from rosenblatt.data.tables.values import ADVICE, Reason, import_arrow
-from rosenblatt.messages import IfAvailable, Setting, did_you_mean, shorten, show_text
+from rosenblatt.data.tables.values import import_arrow
+from rosenblatt.messages import Hint, Message, did_you_mean, shorten, show_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# Names of columns in sentences: those that are missing, what might be meant, what is there instead.
+# Names of columns in messages.
 
 
 DELIMITERS = ",;\t|"
-"""What may stand between the cells of CSV, the commonest first."""
+"""Delimiters of CSV that are detected, the most common first."""
 _LONGEST_NAME = 100
-"""Characters of a column's name in a sentence."""
+"""Characters of a column's name in a message."""
 
 
 def missing_columns(
     missing: Sequence[str], needed: Collection[str], found: Sequence[str], file: str, way_out: str = ""
 ) -> DataError:
-    """Return the error for columns that a file does not have, with what it has instead and what to do."""
+    """Return the error for columns that a file does not have: what it has instead, and what to do."""
     hint = suggestion(missing[0], found) if len(missing) == 1 else ""
-    what = f"{file} has no column {join_names(map(shorten, missing), last=' and no column ')}{hint}"
-    what += f", expected {join_names(needed)}" if len(needed) > 1 else ""
+    names = join_names(map(shorten, missing), last=" and no column ")
+    expected = f", expected {join_names(needed)}" if len(needed) > 1 else ""
+    what = Message("{file} has no column {names}{hint}{expected}", file=file, names=names, hint=hint, expected=expected)
     delimiter = next((c for c in DELIMITERS if c in found[0]), "") if len(found) == 1 else ""
     if not delimiter:
         todo = "" if not way_out else ": rename that one" if hint else f": {way_out}"
-        return DataError(f"{what}; found {join_names(found) if found else 'none'}{todo}.")
-    what += f"; found one column, {show_text(found[0])}: is {delimiter!r} what separates its cells?"
-    return DataError(what, IfAvailable("delimiter", " Then give ", Setting("delimiter", delimiter), "."))
+        there = join_names(found) if found else "none"
+        return DataError("{what}; found {there}{todo}.", what=what, there=there, todo=todo)
+    return DataError(
+        "{what}; found one column, {only}: is {shown} the delimiter?{give}",
+        what=what,
+        only=show_text(found[0]),
+        shown=repr(delimiter),
+        give=Hint(" Then give {delimiter=value}.", value=delimiter),
+    )
 
 
 def first_repeated(names: Iterable[str]) -> str | None:
-    """Return the first name that has been there before, if there is one.
+    """Return the first name that occurs a second time, None if all differ.
 
     Examples
     --------
@@ -63,13 +70,13 @@ def first_repeated(names: Iterable[str]) -> str | None:
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:
-    """Return a hint for a name that is not among ``names``, or nothing."""
+    """Return a hint at the name among ``names`` that may be meant, "" if none is similar."""
     question = did_you_mean(name, names)
     return f" ({question})" if question else ""
 
 
 def join_names(names: Iterable[str], most: int = 20, last: str = ", ") -> str:
-    """Return names for a sentence, the first ``most`` of them; ``last`` stands before the last.
+    """Return a list of names as text, the first ``most`` of them, with ``last`` before the last name.
 
     >>> join_names(["a", "b", "c"]), join_names("abc", last=" and "), join_names("abc", most=2)
     ('a, b, c', 'a, b and c', 'a, b and 1 more')
@@ -82,8 +89,9 @@ def join_names(names: Iterable[str], most: int = 20, last: str = ", ") -> str:
 
 Item = TypeVar("Item")
 
+NAME_COLUMNS = Hint(", or name the columns to use by {columns}")
 MOST_COLUMNS = 200_000
-"""Columns of a table that may be read without being named."""
+"""Columns of a table that are read without being named by ``columns``."""
 
 
 class Records(NamedTuple):
@@ -95,8 +103,9 @@ class Records(NamedTuple):
     """Number of the first line, from 1."""
     share: float
     names: Sequence[str] = ()
-    """The columns of the file, where its first line names them."""
-    faults: Sequence[tuple[int, Reason]] = ()
+    """The names of the columns, if the format names them once for each file."""
+    faults: Sequence[tuple[int, Message]] = ()
+    """Places of lines that cannot be read, and why."""
 
 
 @dataclass
@@ -106,26 +115,25 @@ class TableChunk:
     columns: dict[str, pa.Array]
     """An Arrow array for each column that is needed."""
     n: int
-    """Rows."""
+    """The number of rows."""
     where: Callable[[int], str]
-    """From a place in this chunk to its description, such as "a.csv, line 7"."""
+    """Returns the position of a place in this chunk for messages, such as "a.csv, line 7"."""
     places: np.ndarray | None = None
-    """The place of each row; None where row i is at place i."""
-    faults: list[tuple[int, Reason]] = field(default_factory=list)
-    """Places of lines that are no rows, and what is wrong with them."""
+    """The place of each row among all records of the chunk; None if all of them are rows."""
+    faults: list[tuple[int, Message]] = field(default_factory=list)
+    """Places of records that cannot be read, and why."""
     share: float = 0.0
-    """How much of the input has been read with this chunk."""
+    """The share of the input that has been read up to the end of this chunk."""
     mixed: dict[str, str] = field(default_factory=dict)
-    """Columns whose values have several types, and which."""
+    """Columns whose values have several types, and the types."""
     passthrough: dict[str, pa.Array] = field(default_factory=dict)
-    """An Arrow array for each column that comes along, where it is read with the others."""
+    """An Arrow array for each passthrough column, if it is read with the others."""
 
-    def error(self, place: int, reason: Reason) -> DataError:
-        """Return the error for a row at fault."""
-        skip = IfAvailable("on_error", "; ", Setting("on_error", "skip"), " leaves such rows out")
-        # Where a reason ends in an advice of its own, leaving rows out would be the wrong way.
-        advised = any(isinstance(piece, str) and piece.startswith(ADVICE) for piece in reason)
-        return DataError(f"{self.where(place)}: ", *reason, *(() if advised else (skip,)), ".")
+    def error(self, place: int, reason: Message) -> DataError:
+        """Return the error for a row that cannot be read."""
+        # A reason with an ``advice`` says what to do. Leaving out such rows would hide the mistake.
+        skip = "" if reason.values.get("advice") else Hint("; {on_error='skip'} leaves such rows out")
+        return DataError("{where}: {reason}{skip}.", where=self.where(place), reason=reason, skip=skip)
 
 
 @dataclass(frozen=True)
@@ -135,15 +143,16 @@ class ColumnLayout:
     needed: dict[str, str]
     """From name to the type of the values: "number", "boolean", "string" or "list"."""
     known: frozenset[str] | None
-    """All columns that may occur, None for any."""
+    """All columns that may occur; None if any may."""
     fills: bool = False
-    """Whether missing values are filled."""
+    """Whether missing values are filled in."""
 
     def check(self, found: Sequence[str], file: str) -> None:
-        """Raise an error if the columns of a file lack one, have a new one, or have one name twice."""
+        """Raise an error if a file lacks a column, has an unknown one, or has two of the same name."""
         twice = first_repeated(found)
         if twice is not None:
-            raise DataError(f"{file}: two columns are named {shorten(twice)}, expected different names: rename one.")
+            what = "{file}: two columns are named {name}, expected different names: rename one."
+            raise DataError(what, file=file, name=shorten(twice))
         there = set(found)
         missing = [name for name in self.needed if name not in there]
         if missing:
@@ -153,38 +162,39 @@ class ColumnLayout:
         new = [] if self.known is None else [name for name in found if name not in self.known]
         if new:
             raise DataError(
-                f"{file} has a column {shorten(new[0])} that was not there before, expected "
-                f"{join_names(sorted(self.known or []))}: remove it from the file",
-                IfAvailable("columns", ", or name the columns to use by ", Setting("columns")),
-                ".",
+                "{file} has a column {new} that was not there before, expected {known}: remove it from the file{hint}.",
+                file=file,
+                new=shorten(new[0]),
+                known=join_names(sorted(self.known or [])),
+                hint=NAME_COLUMNS,
             )
 
 
 class TableReader(Generic[Item]):
-    """A table in some files, read item by item. What an item is depends on the format.
+    """A table in some files, read item by item. The type of an item depends on the format.
 
     Attributes
     ----------
     columns : list of str or None
-        The columns of the first file, known when reading has begun; None where it has none, as it is empty.
+        The columns of the first file; None before reading has begun, or if the file is empty.
     layout : ColumnLayout or None
-        What to read, None for all columns as they are.
+        The columns to read; None for all columns as they are stored.
     chosen : list or None
-        The columns that all files must have, None for exactly those of the first file.
+        The columns that all files must have; None if all files must have the columns of the first file.
     many_columns : bool
-        Whether there may be very many columns, as a preparation says what is read.
+        Whether there may be more than ``MOST_COLUMNS`` columns, because a preparation names those that are read.
     unnamed : list of lists of str
-        The names of so many columns without names: all, and those of files without the target.
-    carry : list of str
-        Columns that come along with the rows, used or not.
+        Names for the columns of files that do not name them: of all columns, and of all but the target.
+    passthrough_columns : list of str
+        Columns whose values are returned with the rows, whether or not they are features.
     known : frozenset of str or None
-        The columns that a preparation knows, where others are taken note of; None where there is none.
+        The columns of the preparation; None without a preparation.
     extra_columns : list of str
-        Those others, so far.
+        The other columns that have been found so far.
     """
 
     typed = True
-    """Whether the format has types, so that numbers in strings are strings."""
+    """Whether the format has types, so that strings of digits are strings and not numbers."""
 
     def __init__(self, request: OpenRequest) -> None:
         self.files, self.skip, self.threads = request.files, request.skip, request.threads
@@ -198,14 +208,14 @@ class TableReader(Generic[Item]):
         if request.preparation is not None:
             order, target = request.preparation["order"], request.preparation["target"]
             self.unnamed = [order, [name for name in order if target is None or name != target["name"]]]
-        self.carry = list(request.passthrough)
+        self.passthrough_columns = list(request.passthrough)
         self.known: frozenset[str] | None = None
         self.extra_columns: list[str] = []
         self._peeked: list[Item] = []
         self._rest = self._read()
 
     def dialect(self) -> dict[str, Any]:
-        """Return how the files are written, as far as that is known."""
+        """Return the dialect of the files as far as it is known."""
         return {}
 
     def items(self) -> Generator[Item, None, None]:
@@ -222,21 +232,21 @@ class TableReader(Generic[Item]):
         raise NotImplementedError
 
     def passthrough(self, item: Item, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
-        """Return the values of the columns that come along, for the rows at these places of an item's chunk."""
+        """Return the values of the passthrough columns for the rows at these places of an item's chunk."""
         raise NotImplementedError
 
     def note_extra(self, names: Iterable[str]) -> None:
-        """Take note of columns that the preparation does not know."""
+        """Record columns that the preparation does not name."""
         known = self.known
         if known is not None:
             new = (name for name in names if name not in known and name not in self.extra_columns)
             self.extra_columns.extend(dict.fromkeys(new))
 
-    def check_carried(self, names: Sequence[str], file: str) -> None:
-        """Raise an error if a column that is to come along is not there."""
-        missing = [name for name in self.carry if name not in set(names)]
+    def check_passthrough(self, names: Sequence[str], file: str) -> None:
+        """Raise an error if a passthrough column is missing."""
+        missing = [name for name in self.passthrough_columns if name not in set(names)]
         if missing:
-            raise missing_columns(missing, self.carry, names, file)
+            raise missing_columns(missing, self.passthrough_columns, names, file)
 
     def head(self, rows: int) -> TableChunk:
         """Return the first ``rows`` rows as one chunk; they are read again by ``items``."""
@@ -247,13 +257,13 @@ class TableReader(Generic[Item]):
             self._raise_fault(chunk, rows - found)
             chunk.faults = []
             found += chunk.n
-            chunks += [chunk] if chunk.n else []  # what holds no row is not kept: all lines may be at fault
+            chunks += [chunk] if chunk.n else []  # empty chunks are not kept, because every line may be at fault
             if found >= rows:
                 break
         return _join_chunks(chunks, rows, self.files.display_name(0))
 
     def read_columns(self, rows: int) -> None:
-        """Find the columns of the first file, where they are not named once from those of its first ``rows`` rows."""
+        """Find the columns of the first file; formats that do not name them once look at the first ``rows`` rows."""
         next(self._peek_items(), None)
 
     def _peek_items(self) -> Generator[Item, None, None]:
@@ -267,13 +277,13 @@ class TableReader(Generic[Item]):
             yield item
 
     def _raise_fault(self, chunk: TableChunk, rows: int) -> None:
-        """Raise an error for the first line that is no row, if fewer than ``rows`` rows come before it."""
+        """Raise an error for the first record that cannot be read, if fewer than ``rows`` rows come before it."""
         for place, reason in chunk.faults[: 0 if self.skip else 1]:
             if (place if chunk.places is None else np.searchsorted(chunk.places, place)) < rows:
                 raise chunk.error(place, reason)
 
     def _check_columns(self, names: list[str], file: int) -> None:
-        """Check the columns of a file against those of the first, or against what is needed."""
+        """Raise an error unless a file has the columns of the first file, or those that are needed."""
         if self.columns is None:
             self._check_number(len(names), self.files.display_name(file))
             ColumnLayout({}, None).check(names, self.files.display_name(file))
@@ -282,26 +292,24 @@ class TableReader(Generic[Item]):
         if self.layout is None and self.chosen is not None:
             layout = ColumnLayout(dict.fromkeys(self._chosen_of(self.columns), "string"), None)
         layout.check(names, self.files.display_name(file))
-        self.check_carried(names, self.files.display_name(file))
+        self.check_passthrough(names, self.files.display_name(file))
         self.note_extra(names)
 
     def _check_number(self, columns: int, file: str) -> None:
-        """Raise an error if a table has very many columns, each of which takes kilobytes, unless some are named."""
+        """Raise an error if a table has too many columns (each takes kilobytes), unless some are named."""
         if columns > MOST_COLUMNS and not self.many_columns and self.chosen is None:
-            what = f"{columns:,} columns, expected at most {MOST_COLUMNS:,}"
-            raise DataError(
-                f"{file} has {what}: write sparse rows, such as svmlight",
-                IfAvailable("columns", ", or name the columns to use by ", Setting("columns")),
-                ".",
+            what = (
+                "{file} has {columns:,} columns, expected at most {most:,}: write sparse rows, such as svmlight{hint}."
             )
+            raise DataError(what, file=file, columns=columns, most=MOST_COLUMNS, hint=NAME_COLUMNS)
 
     def _chosen_of(self, names: Sequence[str]) -> list[str]:
-        """Return those among the columns that all files must have."""
+        """Return the columns that all files must have, out of those of the first file."""
         chosen = set(self.chosen or ())
         return [name for k, name in enumerate(names) if name in chosen or k in chosen or k - len(names) in chosen]
 
     def _share(self, file: int, part: float) -> float:
-        """Return how much of all files has been read, given how much of one."""
+        """Return the share of all files that has been read, given the part of the current file."""
         if not self.files.size:
             return 0.0
         before = sum(os.path.getsize(name) for name in self.files.names[:file])
@@ -330,7 +338,8 @@ def _join_chunks(chunks: list[TableChunk], rows: int, file: str) -> TableChunk:
             types = {pa.float64()}
         if len(types) > 1:
             found = " and ".join(sorted(map(str, types)))
-            raise DataError(f"column {name!r} of {file} and those after it is {found}, expected one type in all files.")
+            what = "column {name} is {found} in {file} and the files after it, expected one type in all files."
+            raise DataError(what, name=repr(name), found=found, file=file)
         for type_ in types:
             arrays = [array if array.type == type_ else array.cast(type_, safe=False) for array in arrays]
         columns[name] = (arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays))[:rows]

@@ -1,6 +1,6 @@
-"""The schema of a table, inferred from its first rows and kept as plain data, a preparation.
+"""The schema of a table, inferred from its first rows and stored as plain data, a preparation.
 
-What only the owner of a table can answer is asked in one message.
+One error lists all that is ambiguous.
 """
 
 from __future__ import annotations
@@ -17,216 +17,212 @@ from rosenblatt.data.preparation import KINDS, MOST_BITS, MOST_NGRAMS
 from rosenblatt.data.source import OpenRequest, Preparation, check_missing
 from rosenblatt.data.tables.column_kinds import (
     PARSERS,
-    UnclearColumn,
+    AmbiguousColumn,
     infer_kind,
     integers_like_ids,
     label_kind,
     numeric_columns,
     parser_of,
-    regression_question,
+    regression_labels,
     strings_like_ids,
 )
 from rosenblatt.data.tables.encoder import LISTS, Encoder, has_lists
 from rosenblatt.data.tables.reader import TableChunk, join_names, suggestion
 from rosenblatt.data.tables.values import (
-    SEPARATED,
+    NUMBER_FORMATS,
+    date_format_of,
     import_arrow,
     is_number_type,
     is_unsupported_type,
-    order_of,
     parse_numbers,
     parse_strings,
     plain_text,
     strings_to_arrow,
 )
-from rosenblatt.messages import (
-    IfAvailable,
-    ParameterError,
-    Phrase,
-    Setting,
-    check_choice,
-    check_integer,
-    shorten,
-    show_text,
-)
+from rosenblatt.messages import Hint, Message, ParameterError, Setting, check_choice, check_integer, shorten, show_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 _MOST_NAMED = 20
-"""Unclear columns that are named one by one."""
+"""Ambiguous columns that are named one by one."""
 
 
 def find_column(column: str | int | None, order: list[str], use: str, file: str, header: bool | None) -> str | None:
-    """Return the name of a column that is given by its name or its number, for its ``use`` in a message."""
+    """Return the name of a column that is given by its name or its number; ``use`` is the parameter that gives it."""
     if column is None or (isinstance(column, str) and column in order):
         return column
     if isinstance(column, int) and -len(order) <= column < len(order):
         return order[column]
-    shown = f"{column!r}{suggestion(column, order)}" if isinstance(column, str) else f"number {column}"
-    purpose = f" for the {use}" if use in ("target", "weight") else ""
-    hint: tuple[Phrase, ...] = ()
     several = [part.strip() for part in column.split(",")] if isinstance(column, str) else []
     if use in ("drop", "keep") and len(several) > 1 and set(several) <= set(order):
-        hint = ": name columns one by one, ", Setting(use, several), "."
-        raise ParameterError(f"{file} has no column {column!r}", *hint)
+        what = "{file} has no column {name}: name columns one by one, {setting}."
+        raise ParameterError(what, file=file, name=repr(column), setting=Setting(use, several))
+    hint: str | Message = ""
     if header is not None:
-        what = "their names" if header else "data, not for their names"
-        hint = f" (its first line was taken for {what}: give ", Setting("header", not header), " if that is wrong)"
-    raise ParameterError(f"{file} has no column {shown}{purpose}: its columns are {join_names(order)}", *hint, ".")
+        hint = Message(
+            " (its first line was taken for {found}: give {header=other} if that is wrong)",
+            found="their names" if header else "data, not for their names",
+            other=not header,
+        )
+    raise ParameterError(
+        "{file} has no column {name}{purpose}: its columns are {names}{hint}.",
+        file=file,
+        name=f"{column!r}{suggestion(column, order)}" if isinstance(column, str) else f"number {column}",
+        purpose=f" for the {use}" if use in ("target", "weight") else "",
+        names=join_names(order),
+        hint=hint,
+    )
 
 
-class Questions:
-    """The questions about a table, each as the pieces of a sentence without its full stop."""
+class Ambiguities:
+    """All that is ambiguous in a table, each as a message without its full stop."""
 
     def __init__(self, file: str) -> None:
         self._file = file
-        self.asked: list[tuple[Phrase, ...]] = []
-        self.no_target: ParameterError | None = None
+        self.found: list[Message] = []
+        self._no_target: ParameterError | None = None
 
-    def ask_target(self, order: list[str]) -> None:
-        """Ask which column is the label."""
-        unlabelled = IfAvailable("labels", "; or ", Setting("labels", False), " for rows without labels")
-        ways = Setting("target"), f", one of {join_names(order)}", unlabelled
-        self.no_target = ParameterError(f"which column of {self._file} is the label? Give ", *ways, ".")
-        self.asked.append(("which column is the label? Give ", *ways))
+    def add_target(self, order: list[str]) -> None:
+        """Add that no target is given."""
+        names, unlabelled = join_names(order), Hint("; or {labels=False} for rows without labels")
+        ways = Message("Give {target}, one of {names}{unlabelled}", names=names, unlabelled=unlabelled)
+        self._no_target = ParameterError("which column of {file} is the label? {ways}.", file=self._file, ways=ways)
+        self.found.append(Message("which column is the label? {ways}", ways=ways))
 
-    def ask_columns(self, unclear: dict[str, UnclearColumn], may_drop: bool = False) -> None:
-        """Ask what some columns are; whether those that are no numbers may be left out all at once."""
-        several = {name: column for name, column in unclear.items() if len(column.suggestions) > 1}
-        others = {name: column for name, column in unclear.items() if name not in several}
+    def add_columns(self, ambiguous: dict[str, AmbiguousColumn], may_drop: bool = False) -> None:
+        """Add columns of ambiguous kind; with ``may_drop``, say how to drop them all unless they hold numbers."""
+        several = {name: column for name, column in ambiguous.items() if len(column.suggestions) > 1}
+        others = {name: column for name, column in ambiguous.items() if name not in several}
         if others:
-            at_once = may_drop and not any(column.question for column in others.values())
-            drop = Setting("on_ambiguous", "drop")
-            drop_all = IfAvailable("on_ambiguous", "; ", drop, " leaves out all such columns")
-            self.asked.append((*_what_they_are(others), *((drop_all,) if at_once else ())))
+            at_once = may_drop and not any(column.never_dropped for column in others.values())
+            drop_all = Hint("; {on_ambiguous='drop'} leaves out all such columns") if at_once else ""
+            self.found.append(Message("{columns}{drop_all}", columns=_list_columns(others), drop_all=drop_all))
         for name, column in islice(several.items(), _MOST_NAMED):
-            settings = [Setting("column_types", {name: kind}) for kind in column.suggestions]
-            ways: list[Phrase] = [settings[0]]
-            for setting in settings[1:]:
-                ways += [" or ", setting]
-            self.asked.append((f"column {name!r} {column.clause}: give ", *ways))
+            first, second = (Message("{column_types=kinds}", kinds={name: kind}) for kind in column.suggestions)
+            what = "column {name} {reason}: give {first} or {second}"
+            self.found.append(Message(what, name=repr(name), reason=column.reason, first=first, second=second))
 
-    def ask_missing(self, counts: dict[str, int], rows: int) -> None:
-        """Ask what to put where numbers are missing."""
+    def add_missing(self, counts: dict[str, int], rows: int) -> None:
+        """Add columns of numbers or categories with missing values."""
         some = ", ".join(f"{name!r} ({count:,})" for name, count in islice(counts.items(), _MOST_NAMED))
         more = " and others" if len(counts) > _MOST_NAMED else ""
-        ways = Setting("missing", "zero"), " or ", Setting("missing", "mean"), " to fill them"
-        self.asked.append((f"values are missing in the first {rows:,} rows of {some}{more}: give ", *ways))
+        what = "values are missing in the first {rows:,} rows of {some}{more}: "
+        what += "give {missing='zero'} or {missing='mean'} to fill them"
+        self.found.append(Message(what, rows=rows, some=some, more=more))
 
     def error(self) -> ParameterError:
-        """Return one error with all questions."""
-        if self.no_target is not None and len(self.asked) == 1:
-            return self.no_target
-        first, *others = self.asked
-        pieces: list[Phrase] = [f"{self._file}: ", *first, "."]
-        for start, *rest in others:
-            pieces += [f" {str(start)[0].upper()}{str(start)[1:]}", *rest, "."]
-        return DataError(*pieces)
+        """Return one error for all that is ambiguous."""
+        if self._no_target is not None and len(self.found) == 1:
+            return self._no_target
+        messages = {f"message{k}": message for k, message in enumerate(self.found)}
+        template = ". Also, ".join(f"{{{name}}}" for name in messages)
+        return DataError("{file}: " + template + ".", file=self._file, **messages)
 
 
-def _what_they_are(unclear: dict[str, UnclearColumn]) -> tuple[Phrase, ...]:
-    if len(unclear) > _MOST_NAMED:
-        some = ", ".join(map(shorten, islice(unclear, _MOST_NAMED)))
-        what = f"it is unclear what {len(unclear):,} columns are ({some} and others)"
-        return f"{what}: leave out what is no feature by ", Setting("drop")
-    clauses = {
-        name: f"{column.clause} (write them as {column.rewrite})" if column.rewrite else column.clause
-        for name, column in unclear.items()
+def _list_columns(ambiguous: dict[str, AmbiguousColumn]) -> Message:
+    if len(ambiguous) > _MOST_NAMED:
+        what = "the kinds of {n:,} columns are ambiguous ({some} and others): leave out what is not a feature by {drop}"
+        return Message(what, n=len(ambiguous), some=", ".join(map(shorten, islice(ambiguous, _MOST_NAMED))))
+    reasons = {
+        name: f"{column.reason} ({_REWRITE} {column.example})" if column.example else column.reason
+        for name, column in ambiguous.items()
     }
-    what = "; ".join(f"column {name!r} {clause}" for name, clause in clauses.items())
-    suggested = {name: column.suggestions[0] for name, column in unclear.items() if column.suggestions}
-    hint: tuple[Phrase, ...] = (", or give ", Setting("column_types", suggested)) if suggested else ()
-    words = sorted({word for column in unclear.values() for word in column.words})
-    if words:
-        missing = Setting("missing_values", words), " if that stands for a missing value"
-        hint += (IfAvailable("missing_values", ", or ", *missing),)
-    return f"{what}: leave out what is no feature by ", Setting("drop", list(unclear)), *hint
+    suggested = {name: column.suggestions[0] for name, column in ambiguous.items() if column.suggestions}
+    words = sorted({word for column in ambiguous.values() for word in column.words})
+    return Message(
+        "{columns}: leave out what is not a feature by {drop=names}{kinds}{missing}",
+        columns="; ".join(f"column {name!r} {reason}" for name, reason in reasons.items()),
+        names=list(ambiguous),
+        kinds=Message(", or give {column_types=suggested}", suggested=suggested) if suggested else "",
+        missing=Hint(", or {missing_values=words} if that stands for a missing value", words=words) if words else "",
+    )
 
 
 _MOST_EXCLUDED_NAMED = 8
 """Columns that are named with a reason."""
 UNUSABLE = "and cannot be used as a feature"
-"""How the reason ends where a column cannot be kept either."""
+"""The end of the reason if a column cannot be kept."""
 _REWRITE = "write them as"
-"""What the reason says where a column could be kept if its values were written otherwise."""
+"""The words of the reason if a column can be kept once its values are written in another way."""
 
 
-def excluded_note(excluded: Mapping[str, str]) -> tuple[Phrase, ...]:
-    """Return a sentence about the columns that were left out, of ``stream.excluded``, and how to keep one.
+def excluded_note(excluded: Mapping[str, str]) -> Message | None:
+    """Return a note about the columns that were left out, ``stream.excluded``, and how to keep one; None without any.
 
     Examples
     --------
-    >>> from rosenblatt.messages import ParameterError
     >>> left_out = {"PassengerId": "counts the rows: 1, 2, 3, ...", "Booked": "holds dates, such as '1912-08-05'"}
-    >>> print(ParameterError(*excluded_note(left_out)))
+    >>> print(excluded_note(left_out))
     left out: PassengerId (counts the rows: 1, 2, 3, ...), Booked (holds dates, such as '1912-08-05');
     keep=['Booked'] uses that column.
     """
     if not excluded:
-        return ()
+        return None
     named = [f"{show_text(name)} ({reason})" for name, reason in islice(excluded.items(), _MOST_EXCLUDED_NAMED)]
     more = len(excluded) - len(named)
-    others = f" and {more:,} more" if more else ""
-    sentence = f"left out: {', '.join(named)}{others}"
     usable = [name for name, reason in excluded.items() if is_usable(reason)]
-    if not usable:
-        return (f"{sentence}.",)
-    return f"{sentence}; ", Setting("keep", usable[-1:]), " uses it." if len(excluded) == 1 else " uses that column."
+    which = "it" if len(excluded) == 1 else "that column"
+    return Message(
+        "left out: {named}{more}{keep}.",
+        named=", ".join(named),
+        more=f" and {more:,} more" if more else "",
+        keep=Message("; {keep=names} uses {which}", names=usable[-1:], which=which) if usable else "",
+    )
 
 
 def is_usable(reason: str | None) -> bool:
-    """Return whether a column that was left out for a reason could be kept; False if it was not left out."""
+    """Return whether a column that was left out for this reason can be kept; False if it was not left out."""
     return reason is not None and not reason.endswith(UNUSABLE) and _REWRITE not in reason
 
 
-def why_excluded(column: UnclearColumn) -> str:
-    """Return why an unclear column is left out, and what can be done about it where it cannot be kept as it is.
+def exclusion_reason(column: AmbiguousColumn) -> str:
+    """Return why an ambiguous column is left out, and what to do if it cannot be kept as it is.
 
     Examples
     --------
-    >>> why_excluded(UnclearColumn("holds lists"))
+    >>> exclusion_reason(AmbiguousColumn("holds lists"))
     'holds lists, and cannot be used as a feature'
     """
-    if column.rewrite:
-        return f"{column.clause}: {_REWRITE} {column.rewrite}"
-    return column.clause if column.best else f"{column.clause}, {UNUSABLE}"
+    if column.example:
+        return f"{column.reason}: {_REWRITE} {column.example}"
+    return column.reason if column.fallback else f"{column.reason}, {UNUSABLE}"
 
 
 def check_table_options(request: OpenRequest) -> None:
-    """Raise an error unless the options for the columns of a table can be meant."""
+    """Raise an error if an option for the columns of a table has a wrong value."""
     for name in ("columns", "drop", "keep", "missing_values"):
         if isinstance(value := getattr(request, name), str):
-            hint = "give ", Setting(name, [value]), "."
-            raise ParameterError(Setting(name), f" must be a list of strings, got {value!r}: ", *hint)
+            what = "{setting} must be a list of strings, got {got}: give {cure}."
+            raise ParameterError(what, setting=Setting(name), got=repr(value), cure=Setting(name, [value]))
     check_choice("categories", request.categories, ("onehot", "hash"))
     check_missing(request.missing)
     check_integer("bits", request.bits, 1, most=MOST_BITS)
     check_integer("ngrams", request.ngrams, 1, most=MOST_NGRAMS)
     both = [name for name in request.keep if name in request.drop]
     if both:
-        what = f" name the column {both[0]!r}: a column is kept or left out."
-        raise ParameterError(Setting("keep"), " and ", Setting("drop"), " both", what)
+        raise ParameterError("{keep} and {drop} both name the column {name}: leave it out of one.", name=repr(both[0]))
     for name, kind in request.column_types.items():
         if kind not in KINDS and (isinstance(kind, str) or not isinstance(kind, Sequence)):
-            allowed = f" of {name!r} must be one of {join_names(KINDS)}", IfAvailable("columns", ", or categories")
-            raise ParameterError(Setting("column_types"), *allowed, f", got {shorten(kind)}.")
+            what = "{column_types} of {name} must be one of {kinds}{categories}, got {got}."
+            values = {"name": repr(name), "kinds": join_names(KINDS), "got": shorten(kind)}
+            raise ParameterError(what, categories=Hint(", or categories", needs="columns"), **values)
     request.missing_values = tuple(map(str, request.missing_values))
 
 
 _KEPT_FIRST = ("number", "text", "date", "category")
-"""Which of the columns that would be left out are used after all if there is no other."""
+"""The order of kinds in which columns are used that would be left out, if there are no others."""
 
 
 class Schema(NamedTuple):
-    """What is known about the columns of a table."""
+    """The columns of a table, as features or left out."""
 
     preparation: Preparation
     excluded: dict[str, str]
-    """The columns that were left out unasked, and why."""
-    questions: list[tuple[Phrase, ...]]
-    """What would have been an error, where a table is only described."""
+    """The columns that were left out although no option names them, and why."""
+    ambiguities: list[Message]
+    """All that is ambiguous; an error unless the table is only described."""
 
 
 def infer_schema(
@@ -237,42 +233,42 @@ def infer_schema(
     Raises
     ------
     DataError
-        If it is unclear how some columns become features, with all that is unclear: dates, nested values, numbers
-        mixed with other values, strings that are nearly all different; what is the label; what to put where numbers
-        are missing. With ``on_ambiguous="drop"`` only for what nobody would leave out.
+        If something is ambiguous. It lists all of that: dates, nested values, numbers mixed with other values, strings
+        that are nearly all different, the label, and what replaces missing numbers. With ``on_ambiguous="drop"`` only
+        for columns that seem to hold numbers.
     """
     file = options.file
-    questions = Questions(file)
+    ambiguities = Ambiguities(file)
     target = find_column(options.target, order, "target", file, header)
     weight = find_column(options.weight, order, "weight", file, header)
     for use in ("drop", "keep", "columns", "column_types"):
         for name in getattr(options, use) or ():
             find_column(name, order, use, file, header)
     if target is None and options.labels:
-        questions.ask_target(order)
+        ambiguities.add_target(order)
     unused = {*options.drop, target, weight}
     used = [name for name in (order if options.columns is None else options.columns) if name not in unused]
     if not used:
-        raise ValueError(f"no column of {file} is left to learn from: its columns are {join_names(order)}.")
+        raise ValueError(f"{file} has no column to learn from: its columns are {join_names(order)}.")
     lists = _has_lists_only(head, used, file)
     columns = _Columns(head, order, typed, options, header)
     columns.find([] if lists else used)
-    questions.ask_columns(columns.unclear, may_drop=options.on_ambiguous == "error")
+    ambiguities.add_columns(columns.ambiguous, may_drop=options.on_ambiguous == "error")
     missing = tuple(options.missing_values)
     kind = None
     if target is not None:
         kind = label_kind(head, target, typed, options.column_types.get(target), missing, file)
-        regression = None if target in options.column_types else regression_question(head, target, typed, missing)
-        questions.asked += [regression] if regression and options.labels else []
+        regression = None if target in options.column_types else regression_labels(head, target, typed, missing)
+        ambiguities.found += [regression] if regression and options.labels else []
     described = options.on_ambiguous == "note"
-    if questions.asked and not described:
+    if ambiguities.found and not described:
         if options.missing == "error" and (gaps := columns.missing_counts()):
-            questions.ask_missing(gaps, head.n)
-        raise questions.error()
+            ambiguities.add_missing(gaps, head.n)
+        raise ambiguities.error()
     if not columns.entries and not lists and not described:
         reasons = "; ".join(f"column {name!r} {reason}" for name, reason in columns.excluded.items())
-        raise DataError(f"no column of {file} is left to learn from: {reasons}.")
-    kept = {*used, target, weight}.difference(columns.excluded, columns.unclear)
+        raise DataError("{file} has no column to learn from: {reasons}.", file=file, reasons=reasons)
+    kept = {*used, target, weight}.difference(columns.excluded, columns.ambiguous)
     preparation: Preparation = {
         "order": order,
         "target": None if target is None else {"name": target, "kind": kind},
@@ -289,7 +285,7 @@ def infer_schema(
     }
     if not lists:
         preparation["sparse"] = _is_sparse(head, preparation)
-    return Schema(preparation, columns.excluded, questions.asked)
+    return Schema(preparation, columns.excluded, ambiguities.found)
 
 
 def _has_lists_only(head: TableChunk, used: list[str], file: str) -> bool:
@@ -297,14 +293,19 @@ def _has_lists_only(head: TableChunk, used: list[str], file: str) -> bool:
     lists = set(LISTS) <= set(used) and has_lists(head.columns)
     others = [name for name in used if name not in LISTS]
     if lists and others:
-        ways = Setting("drop", others), ", or learn from them alone by ", Setting("drop", list(LISTS)), "."
-        what = f"{file} has sparse rows in its columns {' and '.join(LISTS)}, and other columns"
-        raise DataError(f"{what}: leave these out by ", *ways)
+        raise DataError(
+            "{file} has sparse rows in its columns {names}, and other columns: leave these out by {drop=others}, "
+            "or learn from them alone by {drop=lists}.",
+            file=file,
+            names=" and ".join(LISTS),
+            others=others,
+            lists=list(LISTS),
+        )
     return lists
 
 
 class _Columns:
-    """The columns that features are made of, those that are left out, and those that are unclear."""
+    """The columns that features are made of, the columns that are left out, and the ambiguous columns."""
 
     def __init__(
         self, head: TableChunk, order: list[str], typed: bool, options: OpenRequest, header: bool | None
@@ -313,62 +314,62 @@ class _Columns:
         self._missing = tuple(options.missing_values)
         self.entries: list[dict[str, Any]] = []
         self.excluded: dict[str, str] = {}
-        self.unclear: dict[str, UnclearColumn] = {}
+        self.ambiguous: dict[str, AmbiguousColumn] = {}
 
     def find(self, used: list[str]) -> None:
-        """Decide about each of the columns ``used``."""
+        """Classify each of the columns ``used``."""
         options = self._options
         numeric = set() if self._typed else numeric_columns(self._head, used, self._missing)
         numbered = {name for k, name in enumerate(self._order) if name == f"c{k + 1}"} if self._header else set()
-        best: dict[str, str] = {}
+        fallbacks: dict[str, str] = {}
         for name in used:
             if name in options.column_types and not is_unsupported_type(self._head.columns[name].type):
                 self.entries.append(self._entry(name, options.column_types[name]))
                 continue
-            kind: str | UnclearColumn = "number"
+            kind: str | AmbiguousColumn = "number"
             if name not in numeric:
                 kind = infer_kind(self._head, name, self._typed, self._missing, options.categories)
             if kind == "number" and name in numbered and _counts_rows(self._head.columns[name]):
-                kind = UnclearColumn("has no name and counts the rows", ("number",), "number")
+                kind = AmbiguousColumn("has no name and counts the rows", ("number",), "number")
             if name not in options.keep and options.on_ambiguous != "error":
                 kind = self._like_id(name, kind) or kind
             if isinstance(kind, str):
                 self.entries.append(self._entry(name, kind))
-            elif kind.question or (options.on_ambiguous == "error" and name not in options.keep):
-                self.unclear[name] = kind
-            elif kind.best == "hash" or (kind.best and name in options.keep):
-                self.entries.append(self._entry(name, kind.best))
+            elif kind.never_dropped or (options.on_ambiguous == "error" and name not in options.keep):
+                self.ambiguous[name] = kind
+            elif kind.fallback == "hash" or (kind.fallback and name in options.keep):
+                self.entries.append(self._entry(name, kind.fallback))
             elif name in options.keep:
-                self.unclear[name] = kind
+                self.ambiguous[name] = kind
             else:
-                self.excluded[name] = why_excluded(kind)
-                best[name] = kind.best
-        if not self.entries and not self.unclear:
-            self._use_some(best)
+                self.excluded[name] = exclusion_reason(kind)
+                fallbacks[name] = kind.fallback
+        if not self.entries and not self.ambiguous:
+            self._use_excluded(fallbacks)
 
-    def _like_id(self, name: str, kind: str | UnclearColumn) -> UnclearColumn | None:
+    def _like_id(self, name: str, kind: str | AmbiguousColumn) -> AmbiguousColumn | None:
         """Return why a column looks like an id, None if it does not."""
         array = self._head.columns[name]
         if kind == "number":
-            clause = integers_like_ids(array, self._missing)
-            return UnclearColumn(clause, best="number") if clause else None
-        if kind in ("text", "category") or (isinstance(kind, UnclearColumn) and kind.best == "text"):
+            reason = integers_like_ids(array, self._missing)
+            return AmbiguousColumn(reason, fallback="number") if reason else None
+        if kind in ("text", "category") or (isinstance(kind, AmbiguousColumn) and kind.fallback == "text"):
             values = [text for text in parse_strings(array, self._missing).to_pylist() if text is not None]
-            clause = strings_like_ids(values)
-            return UnclearColumn(clause, best="text") if clause else None
+            reason = strings_like_ids(values)
+            return AmbiguousColumn(reason, fallback="text") if reason else None
         return None
 
-    def _use_some(self, best: dict[str, str]) -> None:
-        """Use some of the columns that would be left out, as there is no other: numbers if there are any."""
+    def _use_excluded(self, fallbacks: dict[str, str]) -> None:
+        """Use some of the columns that would be left out, because there are no others: numbers if there are any."""
         for kind in _KEPT_FIRST:
-            some = [name for name in best if best[name] == kind]
+            some = [name for name in fallbacks if fallbacks[name] == kind]
             if some:
                 self.entries = [self._entry(name, kind) for name in some]
-                self.excluded = {name: clause for name, clause in self.excluded.items() if name not in some}
+                self.excluded = {name: reason for name, reason in self.excluded.items() if name not in some}
                 return
 
     def missing_counts(self) -> dict[str, int]:
-        """Return how many values are missing in the first rows, for each column of numbers or categories with some."""
+        """Return the number of missing values in the first rows, for columns of numbers or categories that have any."""
         counts = {}
         for column in self.entries:
             array, kind = self._head.columns[column["name"]], column["kind"]
@@ -384,7 +385,7 @@ class _Columns:
 
 
 def _counts_rows(array: pa.Array) -> bool:
-    """Return whether a column counts the rows, as the index that pandas writes before the others."""
+    """Return whether a column counts the rows, like the index that pandas writes before the other columns."""
     values, _ = parse_numbers(array, ())
     return len(values) > 2 and bool((np.diff(values) == 1.0).all())
 
@@ -394,15 +395,15 @@ def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: Ope
     array, missing = head.columns[name], tuple(options.missing_values)
     if not isinstance(kind, str):
         given = [plain_text(value) if isinstance(value, bool | float) else str(value) for value in kind]
-        texts = parse_strings(strings_to_arrow(given), missing).to_pylist()  # as those of the rows
+        texts = parse_strings(strings_to_arrow(given), missing).to_pylist()  # parsed like the cells of the rows
         return {
             "name": name,
             "kind": "category",
             "categories": [text for text in dict.fromkeys(texts) if text is not None],
         }
-    if kind in SEPARATED and is_number_type(array.type):
-        given_kind = Setting("column_types", {name: kind})
-        raise ParameterError(given_kind, f" is for numbers in text, but column {name!r} holds numbers: leave it out.")
+    if kind in NUMBER_FORMATS and is_number_type(array.type):
+        what = "{column_types=kinds} is for numbers in text, but column {name} holds numbers: leave it out."
+        raise ParameterError(what, kinds={name: kind}, name=repr(name))
     if kind == "hash":
         return {"name": name, "kind": "category"}
     column: dict[str, Any] = {"name": name, "kind": kind}
@@ -416,11 +417,12 @@ def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: Ope
 
 
 def _date_order(array: pa.Array, name: str, missing: tuple[str, ...]) -> dict[str, str]:
-    """Return the order of day and month as an entry has it, nothing where the year comes first."""
-    form = order_of(text for text in parse_strings(array, missing).to_pylist() if text is not None)
-    if form.unclear:
-        raise DataError(f"column {name!r} {form.unclear}: write them as {form.example}.")
-    return {"order": form.order} if form.order else {}
+    """Return the part of an entry that holds the order of day and month; empty if the year comes first."""
+    dates = date_format_of(text for text in parse_strings(array, missing).to_pylist() if text is not None)
+    if dates.ambiguity:
+        values = {"name": repr(name), "ambiguity": dates.ambiguity, "example": dates.example}
+        raise DataError("column {name} {ambiguity}: write them as {example}.", **values)
+    return {"order": dates.order} if dates.order else {}
 
 
 def _mean(array: pa.Array, column: dict[str, Any], missing: tuple[str, ...]) -> float:
@@ -434,7 +436,7 @@ def _mean(array: pa.Array, column: dict[str, Any], missing: tuple[str, ...]) -> 
 
 
 def _is_sparse(head: TableChunk, preparation: dict[str, Any]) -> bool:
-    """Return whether rows are CSR: if columns are hashed, or fewer than a quarter of the features are not 0."""
+    """Return whether rows become CSR: if columns are hashed, or less than a quarter of the features are nonzero."""
     encoder = Encoder(preparation)
     if encoder.n_features != encoder.fixed:
         return True

@@ -1,4 +1,4 @@
-"""The rows of tables: a reader for each format, and an encoder that makes features of the columns."""
+"""The rows of tables, read in any format and encoded as features."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.source import VERSION, Facts, OpenRequest, Preparation, RowSource
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
-from rosenblatt.data.tables.column_kinds import unlabelled_question
+from rosenblatt.data.tables.column_kinds import missing_labels
 from rosenblatt.data.tables.delimited import NAMES_FIRST, DelimitedReader, header_notes, looks_like_names
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder, ListEncoder
 from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk, TableReader, join_names
 from rosenblatt.data.tables.schema import Schema, check_table_options, infer_schema
-from rosenblatt.data.tables.values import Reason
-from rosenblatt.messages import Phrase
+from rosenblatt.messages import Message
 
 
 class TableSource(RowSource):
@@ -30,7 +29,7 @@ class TableSource(RowSource):
         self._reader, self._encoder, self._request = reader, encoder, request
         self._begun = False
         reader.layout = encoder.layout
-        if request.preparation is not None:  # it is not of these files: they may have other columns
+        if request.preparation is not None:  # of other files, so these may have more columns
             fills = request.preparation.get("missing", "error") != "error"
             reader.known, reader.layout = reader.layout.known, ColumnLayout(reader.layout.needed, None, fills)
             if reader.columns is not None:
@@ -45,7 +44,7 @@ class TableSource(RowSource):
 
     @property
     def feature_names(self) -> list[str] | None:
-        """A name for each column: of the table's column, with ``=`` and the category or word if there is one."""
+        """A name for each feature: the name of its column, with ``=`` and the category or word if there is one."""
         return self._encoder.feature_names(self.hashed_names)
 
     @property
@@ -59,7 +58,7 @@ class TableSource(RowSource):
         return self._encoder.preparation
 
     def blocks(self) -> Generator[Block, None, None]:
-        """Yield all blocks; where a row is at fault, those before it first."""
+        """Yield all blocks; the rows before a row that cannot be read are yielded before the error is raised."""
         self.reset_counts()
         self._begun = True
         first = before = 0
@@ -71,12 +70,12 @@ class TableSource(RowSource):
                     error = rows.chunk.error(place, self._with_advice(rows, reason, first_rows=before == 0))
                     rows = rows.before(place)
                 for place, reason in rows.faults:
-                    fault = DataError(f"{rows.chunk.where(place)}: ", *reason, ".")
-                    self.record_fault(fault.sentence(lambda setting: None))  # without advice: it has been dealt with
+                    fault = Message("{where}: {reason}.", where=rows.chunk.where(place), reason=reason)
+                    self.record_fault(fault.render(lambda setting: None))  # without hints at what could be done
                 X = self._encoder.fit_width(rows)
                 self.unseen.update(rows.unseen)
                 self.filled.update(rows.filled)
-                for column, word in rows.names.items():
+                for column, word in rows.words.items():
                     self.hashed_names.setdefault(column, word)
                 self.share = rows.chunk.share
                 if len(rows.y):
@@ -88,24 +87,26 @@ class TableSource(RowSource):
                     raise error
             self.share = 1.0 if self.files.size else 0.0
 
-    def _with_advice(self, rows: EncodedRows, reason: Reason, first_rows: bool) -> Reason:
-        """Return the reason of the first fault among rows, and what to do where it is the first line of a file."""
+    def _with_advice(self, rows: EncodedRows, reason: Message, first_rows: bool) -> Message:
+        """Return the reason of the first fault, with advice if the first row looks like the names of the columns."""
         place, _ = rows.faults[0]
         unnamed = isinstance(self._reader, DelimitedReader) and self._reader.header is False
         first = first_rows and not (rows.places < place).any()
-        named = unnamed and first and looks_like_names(rows.chunk, place, self.preparation)
-        return (*reason, *NAMES_FIRST) if named else reason
+        if unnamed and first and looks_like_names(rows.chunk, place, self.preparation):
+            return Message("{reason}{advice}", reason=reason, advice=NAMES_FIRST)
+        return reason
 
     def head(self) -> tuple[TableChunk, bool, str] | None:
-        """Return the first rows as they are stored, whether they have types, and a title; None where rows are lists."""
+        """Return the first rows as they are stored, whether the format has types, and a title; None for sparse rows."""
         if self.preparation.get("lists"):
             return None
         reader, layout = self._reader, self._reader.layout
         if self.files.rereadable:
             reader = _make_reader(self._request)
-            reader.chosen = None  # those that are not used are described too
+            reader.chosen = None  # columns that are not used are described too
         elif self._begun:
-            raise DataError(f"{self._request.file} can be read only once: describe it before its rows are read.")
+            what = "{file} can be read only once: describe it before its rows are read."
+            raise DataError(what, file=self._request.file)
         reader.layout = None
         try:
             head = reader.head(self._request.first_rows)
@@ -116,20 +117,20 @@ class TableSource(RowSource):
         return head, reader.typed, f"{len(head.columns):,} columns of {names}, from {which} {head.n:,} rows"
 
     def restore(self, facts: Facts) -> None:
-        """Set the counts and the width to those of an earlier pass over all rows."""
+        """Restore the counts and the width that an earlier pass over all rows ended with."""
         super().restore(facts)
         self._encoder.n_features = int(facts["n_features"])
 
-    def _encode(self, item: Any) -> EncodedRows:
+    def _encode(self, item: object) -> EncodedRows:
         chunk = self._reader.parse(item)
         rows = self._encoder.encode(chunk)
-        if self._reader.carry:
+        if self._reader.passthrough_columns:
             rows.passthrough = self._reader.passthrough(item, chunk, rows.places)
         return rows
 
 
 def open_table(request: OpenRequest) -> TableSource:
-    """Return the rows of a table, made as its preparation says, or as inferred from its first rows."""
+    """Return the rows of a table, encoded by the preparation of the request, or by one inferred from the first rows."""
     reader, preparation = _make_reader(request), request.preparation
     schema: Schema | None = None
     if preparation is not None:
@@ -148,21 +149,21 @@ def open_table(request: OpenRequest) -> TableSource:
     return source
 
 
-def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schema, list[tuple[Phrase, ...]]]:
-    """Return the schema of a table, and what should be said about how it is read."""
+def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schema, list[Message]]:
+    """Return the schema of a table, and notes about it."""
     check_table_options(request)
     head = reader.head(request.first_rows)
     if not head.n:
         what = f"has the columns {join_names(reader.columns)} but no rows" if reader.columns else "is empty"
-        raise DataError(f"{request.file} {what}, expected rows to learn from.")
+        raise DataError("{file} {what}, expected rows to learn from.", file=request.file, what=what)
     dialect = reader.dialect()
     schema = infer_schema(head, reader.columns or [], reader.typed, request, dialect.get("header"))
     prepared = {"format": request.format, "version": VERSION, "dialect": dialect, **schema.preparation}
-    questions, target = schema.questions, schema.preparation["target"]
+    ambiguities, target = schema.ambiguities, schema.preparation["target"]
     if request.on_ambiguous == "note" and request.labels and target is not None and not request.skip:
-        gaps = unlabelled_question(head, target, tuple(request.missing_values))
-        questions = [*questions, gaps] if gaps else questions
-    notes = [(f"{request.file}: ", *question, ".") for question in questions]
+        gaps = missing_labels(head, target, tuple(request.missing_values))
+        ambiguities = [*ambiguities, gaps] if gaps else ambiguities
+    notes = [Message("{file}: {what}.", file=request.file, what=what) for what in ambiguities]
     if isinstance(reader, DelimitedReader) and reader.header_guessed:
         notes += header_notes(head, request)
     return schema._replace(preparation=prepared), notes

@@ -1,4 +1,4 @@
-"""The values of Arrow arrays: numbers, booleans, strings, labels, dates, and numbers with a decimal comma.
+"""Parsers for the values of Arrow arrays: numbers, booleans, strings, labels, dates, and numbers with a decimal comma.
 
 Each parser returns the values and the rows that hold something else.
 """
@@ -11,25 +11,25 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.messages import Phrase, shorten, show_text
+from rosenblatt.messages import Message, shorten, show_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# Arrow arrays from Python's and NumPy's values, and back.
+# Conversions between Arrow arrays and the values of Python and NumPy.
 #
-# They go by their buffers: pyarrow's own conversions (``pa.array``, ``pa.scalar``, ``to_numpy``) import pandas where
-# it is installed, which takes longer than reading a small table.
+# They use the buffers, because pyarrow's own conversions (``pa.array``, ``pa.scalar``, ``to_numpy``) import pandas
+# where it is installed, and that takes longer than reading a small table.
 
 
 @cache
 def import_arrow(module: str = "") -> Any:
-    """Return pyarrow, or one of its modules: it is imported when a table is first read."""
+    """Return pyarrow, or one of its modules, imported when a table is first read."""
     try:
         return import_module("pyarrow" + module)
     except ImportError:
@@ -45,7 +45,7 @@ def combine_chunks(array: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 @lru_cache(maxsize=256)
 def is_unsupported_type(type_: pa.DataType) -> bool:
-    """Return whether values of this type are neither numbers, booleans, strings, dates nor null."""
+    """Return whether values of this type are not numbers, booleans, strings, dates or null."""
     pa = import_arrow()
     types = pa.types
     binary = types.is_binary(type_) or types.is_large_binary(type_) or types.is_fixed_size_binary(type_)
@@ -55,7 +55,7 @@ def is_unsupported_type(type_: pa.DataType) -> bool:
         return False
     try:
         pa.nulls(1, type_).cast(pa.string())
-    except pa.ArrowException:  # intervals, and times in a zone that is unknown
+    except pa.ArrowException:  # intervals, and times in an unknown time zone
         return True
     return False
 
@@ -72,7 +72,7 @@ def is_number_type(type_: pa.DataType) -> bool:
 
 
 def numbers_to_arrow(numbers: np.ndarray) -> pa.Array:
-    """Return an array of numbers or booleans as an Arrow array, numbers without a copy."""
+    """Return a NumPy array of numbers or booleans as an Arrow array; numbers are not copied."""
     pa = import_arrow()
     if numbers.dtype.kind == "b":
         return numbers_to_arrow(numbers.view(np.uint8)).cast(pa.bool_())
@@ -99,11 +99,11 @@ def strings_to_arrow(texts: Sequence[str | None]) -> pa.Array:
 
 
 _NUMPY_TYPES = {"double": "float64", "float": "float32", "halffloat": "float16", "null": "float64"}
-"""Arrow's names of types that NumPy calls otherwise."""
+"""Types that have another name in NumPy than in Arrow."""
 
 
 def as_numpy(array: pa.Array) -> np.ndarray:
-    """Return an Arrow array of numbers or booleans, numbers without a copy; any value where it is null."""
+    """Return an Arrow array of numbers or booleans as a NumPy array; numbers are not copied, nulls become any value."""
     pa = import_arrow()
     if pa.types.is_boolean(array.type):
         return as_numpy(array.cast(pa.uint8())).view(np.bool_)
@@ -119,7 +119,7 @@ def null_rows(array: pa.Array) -> np.ndarray:
 
 
 def replace_nulls(array: pa.Array, numbers: np.ndarray, missing: float) -> np.ndarray:
-    """Return the numbers of an Arrow array with ``missing`` where it is null."""
+    """Return ``numbers``, the values of an Arrow array, with ``missing`` where that array is null."""
     if array.null_count:
         numbers = numbers.copy()
         numbers[null_rows(array)] = missing
@@ -127,33 +127,28 @@ def replace_nulls(array: pa.Array, numbers: np.ndarray, missing: float) -> np.nd
 
 
 MISSING_NUMBERS = ("", "?", "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "null", "NULL", "None")
-"""What stands for a missing number in text."""
+"""Texts that mean a missing number."""
 _LIKE_A_NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf(inity)?|nan(\([0-9a-z_]*\))?))$"
-"""What Arrow takes for a number."""
+"""The texts that Arrow reads as numbers."""
 BOOLEANS = ("false", "False", "FALSE", "true", "True", "TRUE")
-"""What stands for a boolean in text."""
+"""Texts that mean a boolean."""
 _LARGEST_INTEGER = 2.0**53
 _LONGEST_LABEL = 1000
-"""Characters: an array of labels takes as much memory for each as for the longest."""
-
-Reason: TypeAlias = tuple[Phrase, ...]
-"""What is wrong with a row, without a full stop."""
-ADVICE = ", and "
-"""How a part of a reason begins that says what may be meant and what to do."""
+"""Characters: each element of a NumPy array of strings takes the memory of its longest element."""
 
 
-class Faults(dict[int, Reason]):
-    """From the number of a row, of ``n``, to what is wrong with it; the first reason counts."""
+class Faults(dict[int, Message]):
+    """The rows, of ``n``, that cannot be read, each with the reason; the first reason of a row is kept."""
 
     def __init__(self, n: int) -> None:
-        self.sound = np.ones(n, np.bool_)
-        """Whether each row is not at fault."""
+        self.is_valid = np.ones(n, np.bool_)
+        """Whether each row can be read."""
 
-    def add(self, rows: Sequence[int] | np.ndarray, reason: Reason) -> None:
-        """Add a reason for each of ``rows``."""
+    def add(self, rows: Sequence[int] | np.ndarray, reason: Message) -> None:
+        """Add a reason, without its full stop, for each of ``rows``."""
         places = np.asarray(rows, np.int64)
-        new = places[self.sound[places]]  # at once, as a row may be at fault in each of very many columns
-        self.sound[new] = False
+        new = places[self.is_valid[places]]  # vectorised, because a row may be at fault in each of very many columns
+        self.is_valid[new] = False
         self.update(dict.fromkeys(new.tolist(), reason))
 
     def add_unexpected(
@@ -161,21 +156,23 @@ class Faults(dict[int, Reason]):
         rows: Iterable[int],
         array: pa.Array,
         name: str,
-        expected: Reason,
+        expected: str | Message,
         advice: Callable[[str], str] = lambda text: "",
     ) -> None:
-        """Add for each of ``rows`` that its cell holds something else than expected, and an advice about its text."""
+        """Add ``rows`` whose cell in a column does not hold what is expected, with advice that depends on its text."""
         if not is_number_type(array.type):
             array = array.cast(import_arrow().string())  # Python has no dates after the year 9999
         for row in rows:
             value = array[row].as_py()
             text = plain_text(value) if isinstance(value, float) else str(value)
             found = "nothing" if value is None else shorten(text)
-            self.add([row], (f"column {name!r} holds {found}, expected ", *expected, advice(text.strip())))
+            reason = "column {name} holds {found}, expected {expected}{advice}"
+            values = {"name": repr(name), "found": found, "expected": expected, "advice": advice(text.strip())}
+            self.add([row], Message(reason, **values))
 
 
 def plain_text(value: str | float | np.bool_) -> str:
-    """Return a number or a boolean as a category: integers have no point.
+    """Return a number or a boolean as the text of a category; integers have no decimal point.
 
     Examples
     --------
@@ -191,7 +188,7 @@ def plain_text(value: str | float | np.bool_) -> str:
 
 
 def parse_numbers(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray, list[int]]:
-    """Return an Arrow array as the nearest float64, NaN where a value is missing, and the rows with something else."""
+    """Return an Arrow array as the nearest float64 with NaN for missing values, and the rows that are not numbers."""
     values, bad = _floats(array, missing)
     if missing:
         numbers, no_numbers = strings_to_numbers(strings_to_arrow(missing))
@@ -210,13 +207,13 @@ def _floats(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray, list
 
 
 def to_floats(numbers: np.ndarray) -> np.ndarray:
-    """Return numbers as the nearest float64, without a copy if they are that."""
-    with np.errstate(invalid="ignore"):  # NaN of float16 that is signalling
+    """Return numbers as the nearest float64, without a copy if they are float64 already."""
+    with np.errstate(invalid="ignore"):  # a signalling NaN of float16
         return numbers.astype(np.float64, copy=False)
 
 
 def strings_to_numbers(texts: pa.Array) -> tuple[np.ndarray, list[int]]:
-    """Return strings as the nearest float64, NaN for null, and the rows that are no numbers.
+    """Return strings as the nearest float64 with NaN for null, and the rows that are not numbers.
 
     Examples
     --------
@@ -230,6 +227,7 @@ def strings_to_numbers(texts: pa.Array) -> tuple[np.ndarray, list[int]]:
         return replace_nulls(numbers, as_numpy(numbers), np.nan), []
     except pa.ArrowInvalid:
         pass
+    # Arrow's cast fails as a whole and does not name the value. Bisect the distinct strings that look like numbers.
     coded = texts.dictionary_encode()
     words = coded.dictionary
     waiting = [np.flatnonzero(as_numpy(pc.match_substring_regex(words, _LIKE_A_NUMBER)))]
@@ -248,7 +246,7 @@ def strings_to_numbers(texts: pa.Array) -> tuple[np.ndarray, list[int]]:
 
 
 def parse_booleans(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray, list[int]]:
-    """Return booleans, or words for them, as 0 and 1, NaN where one is missing, and rows with something else."""
+    """Return booleans, or texts that mean them, as 0 and 1 with NaN for missing ones, and rows that are neither."""
     pa, pc = import_arrow(), import_arrow(".compute")
     if pa.types.is_boolean(array.type):
         return parse_numbers(array, missing)
@@ -259,7 +257,7 @@ def parse_booleans(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarra
 
 
 def parse_strings(array: pa.Array, missing: tuple[str, ...]) -> pa.Array:
-    """Return an array as strings without blanks around them, null where nothing is left or a value is missing."""
+    """Return an array as strings without surrounding whitespace; empty and missing ones are null."""
     pa, pc = import_arrow(), import_arrow(".compute")
     if is_number_type(array.type):
         values = array.to_pylist()
@@ -270,31 +268,32 @@ def parse_strings(array: pa.Array, missing: tuple[str, ...]) -> pa.Array:
 
 
 def parse_labels(array: pa.Array, target: dict[str, str], missing: tuple[str, ...], faults: Faults) -> np.ndarray:
-    """Return the labels; rows without a label, or with one of another kind, are added to ``faults``."""
+    """Return the labels; rows without a label, or with a label of another kind, are added to ``faults``."""
     name, kind = target["name"], target["kind"]
-    no_label = (f"column {name!r} has no value, expected a label",)
+    no_label = Message("column {name} has no value, expected a label", name=repr(name))
     if kind == "text":
         texts = parse_strings(array, missing)
         faults.add(null_rows(texts), no_label)
         labels = [text or "" for text in texts.to_pylist()]
         for row in [k for k, label in enumerate(labels) if len(label) > _LONGEST_LABEL]:
-            what = f"column {name!r} holds a text of {len(labels[row])} characters"
-            faults.add([row], (f"{what}, expected a label of at most {_LONGEST_LABEL}",))
+            reason = "column {name} holds a text of {length} characters, expected a label of at most {most}"
+            faults.add([row], Message(reason, name=repr(name), length=len(labels[row]), most=_LONGEST_LABEL))
             labels[row] = ""
         return np.array(labels, dtype=np.str_)
-    read, expected = (parse_booleans, "true or false") if kind == "boolean" else (parse_numbers, "a number")
-    values, bad = read(array, missing)
+    boolean = kind == "boolean"
+    expected = "true or false as the label" if boolean else "a number as the label"
+    values, bad = (parse_booleans if boolean else parse_numbers)(array, missing)
     if kind == "integer":
-        expected = "an integer, as the first labels are"
+        expected = "an integer label, like the first labels"
         bad += np.flatnonzero((values != np.rint(values)) & np.isfinite(values)).tolist()
     bad += np.flatnonzero(np.isinf(values) | (np.abs(values) > _LARGEST_INTEGER)).tolist()
-    faults.add_unexpected(bad, array, name, (expected + " (the label)",))
+    faults.add_unexpected(bad, array, name, expected)
     faults.add(np.flatnonzero(np.isnan(values)), no_label)
     values = np.where(np.abs(values) <= _LARGEST_INTEGER, values, 0.0)
     return values.astype({"integer": np.int64, "boolean": np.bool_, "number": np.float64}[kind])
 
 
-# Dates as people write them, 30.05.2023 or 5/30/2023: the order of day and month, and the same dates as ISO 8601.
+# Date formats: whether the day or the month comes first in 30.05.2023 and 5/30/2023, and such dates in ISO 8601.
 
 
 _TIME = (
@@ -306,29 +305,29 @@ _YEAR_LAST = re.compile(rf"([0-9]{{1,2}})([-/.])([0-9]{{1,2}})\2([0-9]{{4}}|[0-9
 _MONTHS = 12
 
 
-class DateForm(NamedTuple):
-    """How dates are written."""
+class DateFormat(NamedTuple):
+    """The order of day and month in dates, or why it is ambiguous."""
 
     order: str
-    """One of ``DATE_ORDERS`` of preparations; "" where the year comes first, or where the order is unclear."""
-    unclear: str = ""
-    """Why the dates cannot be read, as what a column does; "" if they can."""
+    """One of ``DATE_ORDERS`` of preparations; "" where the year comes first, or where the order is ambiguous."""
+    ambiguity: str = ""
+    """Why the dates cannot be read, to follow the name of a column; "" if they can be read."""
     example: str = ""
-    """One of the dates as it could be read."""
+    """One of the dates in ISO 8601, as it may be meant."""
 
 
-def date_form(texts: Iterable[str]) -> DateForm | None:
-    """Return how some texts are written that are all dates; None if one is none, or there are none.
+def detect_date_format(texts: Iterable[str]) -> DateFormat | None:
+    """Return the format of texts that are all dates; None if one of them is not a date, or if there are none.
 
-    With points the day comes first. With slashes and hyphens the order is that of the dates with a number above 12.
+    The day comes first in dates with points. In dates with slashes or hyphens a number above 12 shows the order.
 
     Examples
     --------
-    >>> date_form(["30.05.2023", "01.02.2023"]).order, date_form(["1/2/2023", "5/30/2023"]).order
+    >>> detect_date_format(["30.05.2023", "01.02.2023"]).order, detect_date_format(["1/2/2023", "5/30/2023"]).order
     ('dmy', 'mdy')
-    >>> date_form(["2023/05/30", "2023-05-31"])
-    DateForm(order='', unclear='', example='')
-    >>> date_form(["03/04/2023"]).unclear
+    >>> detect_date_format(["2023/05/30", "2023-05-31"])
+    DateFormat(order='', ambiguity='', example='')
+    >>> detect_date_format(["03/04/2023"]).ambiguity
     'holds dates such as 03/04/2023, and nothing shows whether the day or the month comes first'
     """
     last, found = [], False
@@ -340,34 +339,34 @@ def date_form(texts: Iterable[str]) -> DateForm | None:
         if match is None:
             return None
         last.append(match)
-    return _form_of_year_last(last) if found else None
+    return _format_of_year_last(last) if found else None
 
 
-def order_of(texts: Iterable[str]) -> DateForm:
-    """Return how those among some texts are written that are dates."""
+def date_format_of(texts: Iterable[str]) -> DateFormat:
+    """Return the format of those texts that are dates; the others are ignored."""
     dates = [text for text in texts if _YEAR_FIRST.fullmatch(text) or _YEAR_LAST.fullmatch(text)]
-    return date_form(dates) or DateForm("")
+    return detect_date_format(dates) or DateFormat("")
 
 
-def _form_of_year_last(dates: list[re.Match[str]]) -> DateForm:
+def _format_of_year_last(dates: list[re.Match[str]]) -> DateFormat:
     if not dates:
-        return DateForm("")
+        return DateFormat("")
     short = next((date for date in dates if len(date[4]) == 2), None)
     if short:
-        return DateForm("", f"holds dates such as {shorten(short[0])}, whose century is not written", _as_iso(short))
+        return DateFormat("", f"holds dates such as {shorten(short[0])}, whose century is not written", _as_iso(short))
     days_first = [date for date in dates if date[2] == "." or int(date[1]) > _MONTHS >= int(date[3])]
     months_first = [date for date in dates if date[2] != "." and int(date[3]) > _MONTHS >= int(date[1])]
     if days_first and months_first:
         both = f"{days_first[0][0]} and {months_first[0][0]}"
-        return DateForm("", f"holds dates such as {both}, in two orders", _as_iso(days_first[0]))
+        return DateFormat("", f"holds dates such as {both}, in two orders", _as_iso(days_first[0]))
     if days_first or months_first:
-        return DateForm("dmy" if days_first else "mdy")
+        return DateFormat("dmy" if days_first else "mdy")
     why = "and nothing shows whether the day or the month comes first"
-    return DateForm("", f"holds dates such as {dates[0][0]}, {why}", _as_iso(dates[0]))
+    return DateFormat("", f"holds dates such as {dates[0][0]}, {why}", _as_iso(dates[0]))
 
 
 def _as_iso(date: re.Match[str]) -> str:
-    """Return a date as it could be meant, as ISO 8601 writes it."""
+    """Return a date in ISO 8601, the day before the month unless the second number is above 12."""
     day, month = int(date[1]), int(date[3])
     if month > _MONTHS:
         day, month = month, day
@@ -375,7 +374,7 @@ def _as_iso(date: re.Match[str]) -> str:
 
 
 def to_iso(texts: pa.Array, order: str = "") -> pa.Array:
-    """Return dates as ISO 8601 writes them, where their year comes first or they have this order; others as they are.
+    """Return dates in ISO 8601 where their year comes first or they have this order; others stay as they are.
 
     Examples
     --------
@@ -396,11 +395,11 @@ def to_iso(texts: pa.Array, order: str = "") -> pa.Array:
     texts = replace(texts, r"^([0-9]{4}-[0-9]{2})-([0-9])($|[^0-9])", r"\1-0\2\3")
     texts = replace(texts, r"^([0-9-]{10}), ", r"\1 ")
     texts = replace(texts, r"^([0-9-]{10}[T ])([0-9]):", r"\10\2:")
-    return _without_halves(texts)
+    return _to_24_hours(texts)
 
 
-def _without_halves(texts: pa.Array) -> pa.Array:
-    """Return dates with hours from 0 to 23 where they had am and pm."""
+def _to_24_hours(texts: pa.Array) -> pa.Array:
+    """Return dates whose times have hours from 0 to 23 instead of am and pm."""
     pc = import_arrow(".compute")
     if not pc.any(pc.match_substring_regex(texts, "[AaPp][Mm]$")).as_py():
         return texts
@@ -418,22 +417,22 @@ ISO_DATE = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
     r"(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]+))?)?\s?(Z|UTC|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
-"""A date as ISO 8601 writes it, with or without a time and an offset."""
+"""A date in ISO 8601, with or without a time and an offset."""
 _FIRST_YEAR = -719_162
-"""The day when the year 1 begins: Python's calendar has none before."""
+"""The day on which the year 1 begins, the first of Python's calendar."""
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _SECONDS = 86_400
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def parse_dates(array: pa.Array, missing: tuple[str, ...], order: str = "") -> tuple[np.ndarray, list[int]]:
-    """Return dates as days since 1970-01-01, NaN where one is missing, and the rows with something else.
+    """Return dates as days since 1970-01-01 with NaN for missing ones, and the rows that are not dates.
 
-    The year comes first in texts, as ISO 8601 has it or with other signs between, or last where an ``order`` is given.
+    The year comes first in texts, as in ISO 8601 or with other separators, or last where an ``order`` is given.
 
-    The whole days and the share of the day are each a nearest float64, and so is their sum: what that leaves out is
-    less than a microsecond for dates of our time. Times are those of UTC, also where no offset is given. Durations are
-    days too, and times of day are a share of a day.
+    The days, the fraction of the day and their sum are each rounded to the nearest float64; the error is below a
+    microsecond for dates of our time. Times without an offset are UTC. Durations are days as well, and times of day
+    are fractions of a day.
 
     Examples
     --------
@@ -471,14 +470,14 @@ def _days_of_temporal(array: pa.Array) -> np.ndarray:
 
 
 def _days(counts: np.ndarray, unit: str) -> np.ndarray:
-    """Return how many days so many units are: the whole days and the rest of a day, each rounded, and their sum."""
+    """Return ``counts`` units of time in days: the days plus the rounded fraction of a day, rounded."""
     per_day = _SECONDS * _PER_SECOND[unit]
     whole, rest = np.divmod(counts, per_day)
     return whole + rest / per_day
 
 
 def _days_at_once(texts: pa.Array) -> np.ndarray | None:
-    """Return the days of dates that Arrow reads as we do: all with an offset, or all without; None for others."""
+    """Return the days of dates that Arrow reads alike, all with an offset or all without; None for other texts."""
     pa, pc = import_arrow(), import_arrow(".compute")
     matches = pc.match_substring_regex(texts, f"^(?:{ISO_DATE.pattern})$")
     if not pc.all(matches).as_py():
@@ -495,7 +494,7 @@ def _days_at_once(texts: pa.Array) -> np.ndarray | None:
 
 
 def _days_of_text(text: str) -> float:
-    """Return the days of one date, NaN if it is none."""
+    """Return the days of one date, NaN if it is not a date."""
     match = ISO_DATE.fullmatch(text)
     if match is None:
         return np.nan
@@ -517,11 +516,11 @@ def _days_of_text(text: str) -> float:
     return (days + whole) + float(rest / _SECONDS)
 
 
-# Numbers in text with other separators than a point: 3,14 and 1.234,56, or 1,234.56.
+# Number formats: text with a decimal comma (3,14 and 1.234,56) or with commas between thousands (1,234.56).
 
 
 _BETWEEN = (" ", "\u00a0", "\u202f", "'", "\u2019")
-"""What may stand between thousands in either kind: blanks, also those that do not break, and apostrophes."""
+"""Separators of thousands in both formats: spaces, also non-breaking ones, and apostrophes."""
 
 
 def _pattern(thousands: str, point: str) -> str:
@@ -530,24 +529,24 @@ def _pattern(thousands: str, point: str) -> str:
 
 
 _PATTERNS = {"decimal-comma": _pattern(".", ","), "thousands-comma": _pattern(",", ".")}
-SEPARATED = tuple(_PATTERNS)
-"""The kinds of columns whose numbers have other separators."""
+NUMBER_FORMATS = tuple(_PATTERNS)
+"""The kinds of columns whose numbers contain commas or separators of thousands."""
 _MATCHERS = {kind: re.compile(pattern) for kind, pattern in _PATTERNS.items()}
 _COMMA = re.compile(r"[+-]?([0-9]+),([0-9]+)")
 _MARKS = {"decimal-comma": ".", "thousands-comma": ","}
-"""What stands between thousands, besides blanks and apostrophes."""
+"""The separator of thousands besides spaces and apostrophes."""
 
 
-def parse_separated(array: pa.Array, missing: tuple[str, ...], kind: str) -> tuple[np.ndarray, list[int]]:
-    """Return numbers with separators as the nearest float64, NaN where one is missing, and rows with something else.
+def parse_formatted(array: pa.Array, missing: tuple[str, ...], kind: str) -> tuple[np.ndarray, list[int]]:
+    """Return numbers of a format as the nearest float64 with NaN for missing ones, and the rows that are not numbers.
 
     Examples
     --------
     >>> import pyarrow as pa
     >>> texts = pa.array(["3,14", "1.234,5", "1 234", "7", None, "1,2,3"])
-    >>> parse_separated(texts, (), "decimal-comma")
+    >>> parse_formatted(texts, (), "decimal-comma")
     (array([   3.14, 1234.5 , 1234.  ,    7.  ,     nan,     nan]), [5])
-    >>> parse_separated(pa.array(["1,234.5", "12,345"]), (), "thousands-comma")
+    >>> parse_formatted(pa.array(["1,234.5", "12,345"]), (), "thousands-comma")
     (array([ 1234.5, 12345. ]), [])
     """
     if is_number_type(array.type):
@@ -563,26 +562,26 @@ def parse_separated(array: pa.Array, missing: tuple[str, ...], kind: str) -> tup
     return values, np.setdiff1d(bad, null_rows(texts)).tolist()
 
 
-def kinds_of_separated(texts: list[str]) -> list[str]:
-    """Return the kinds that all of these texts may be numbers of, none if no separator occurs in them.
+def possible_formats(texts: list[str]) -> list[str]:
+    """Return the number formats that all these texts may have, none if no separator occurs in them.
 
     Examples
     --------
-    >>> kinds_of_separated(["3,14", "2"]), kinds_of_separated(["1,234"]), kinds_of_separated(["314"])
+    >>> possible_formats(["3,14", "2"]), possible_formats(["1,234"]), possible_formats(["314"])
     (['decimal-comma'], ['decimal-comma', 'thousands-comma'], [])
-    >>> kinds_of_separated(["2.816.587", "435.348"])
+    >>> possible_formats(["2.816.587", "435.348"])
     ['decimal-comma']
     """
     if not any(text.count(".") > 1 or any(mark in text for mark in (",", *_BETWEEN)) for text in texts):
         return []
     found = [kind for kind, pattern in _MATCHERS.items() if all(map(pattern.fullmatch, texts))]
     if len(found) == 2 and not any("," in text for text in texts):
-        return ["thousands-comma"]  # either way the same numbers
+        return ["thousands-comma"]  # both give the same numbers
     return found
 
 
 def comma_advice(text: str) -> str:
-    """Return what to do about a text that is a number but for its comma; nothing for other texts.
+    """Return advice about a text that is a number except for its comma; "" for other texts.
 
     Examples
     --------
@@ -593,5 +592,5 @@ def comma_advice(text: str) -> str:
     if match is None:
         return ""
     if len(match[2]) == 3 and len(match[1]) <= 3:
-        return f"{ADVICE}it has a comma: write {text.replace(',', '.')} or {text.replace(',', '')}"
-    return f"{ADVICE}it looks like a decimal comma: write {text.replace(',', '.')}"
+        return f", and it has a comma: write {text.replace(',', '.')} or {text.replace(',', '')}"
+    return f", and it looks like a decimal comma: write {text.replace(',', '.')}"

@@ -1,7 +1,7 @@
-"""Rows from svmlight (LIBSVM) and Vowpal Wabbit text.
+"""The readers of svmlight (LIBSVM) and Vowpal Wabbit text.
 
-A line of svmlight is ``label index:value index:value ...``, one of Vowpal Wabbit ``label |namespace name:value ...``,
-whose names are hashed into columns.
+A line of svmlight is ``label index:value index:value ...``. A line of Vowpal Wabbit is
+``label |namespace name:value ...``; names are hashed into columns.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from rosenblatt.data.text.reader import COMMON_FAULTS, ParsedChunk, SlowNumbers,
 from rosenblatt.kernels.parsing.bytes import MAX_COLUMNS
 from rosenblatt.kernels.parsing.svmlight import BAD_INDEX, BAD_LABEL, INDEX_ORDER, INDEX_RANGE, NO_LABEL, parse_svmlight
 from rosenblatt.kernels.parsing.vw import BAD_NAMESPACE, BAD_WEIGHT, BASE, NO_BAR, SUM_TOO_LARGE, parse_vw
-from rosenblatt.messages import IfAvailable, Phrase, Setting, check_choice, check_integer
+from rosenblatt.messages import Hint, Message, check_choice, check_integer
 
 MOST_INFERRED = 2**26
-"""Columns that a file may ask for by its indices alone: a small file should not make a model of gigabytes."""
+"""The most columns without ``n_features``, so that one large index does not allocate gigabytes."""
 _WEIGHT_BYTES = 16
-"""What a learner needs for a column: a weight and its sum over time."""
+"""Bytes of a learner for each column: a weight and the sum of its values over time."""
 _HEAD_BYTES = 1 << 20
 _INDEX_ZERO = re.compile(rb"^[^#\n]*[ \t]0+:", re.MULTILINE)
 
@@ -60,7 +60,7 @@ class SvmlightReader(TextReader):
         NO_LABEL: "the line has no label, expected a number before {word}",
         BAD_LABEL: "the label is {word}, expected a finite number",
         BAD_INDEX: "expected index:value, an integer and a number, got {word}",
-        INDEX_ORDER: "the index in {word} is not above the one before it, expected ascending indices: sort the line",
+        INDEX_ORDER: "the index in {word} is not above the index before it, expected ascending indices: sort the line",
     }
 
     def __init__(self, *arguments: Any, zero_based: bool | str = False, **options: Any) -> None:
@@ -73,7 +73,7 @@ class SvmlightReader(TextReader):
 
     @property
     def preparation(self) -> Preparation:
-        """How rows are made; the number of columns is that so far, None before the first."""
+        """How rows are made, with the number of columns so far; None before the first row."""
         features = self.n_features or None
         return {"format": "svmlight", "version": VERSION, "zero_based": self.zero_based, "n_features": features}
 
@@ -88,23 +88,30 @@ class SvmlightReader(TextReader):
             chunk.text, chunk.stop, columns, unlabelled, tuple(parsed.rows[:4]), slow.arrays, progress
         )
 
-    def _explain(self, code: int, word: bytes) -> tuple[Phrase, ...]:
-        it, base = quote_bytes(word), 0 if self.zero_based else 1
+    def _explain(self, code: int, word: bytes) -> Message:
+        shown, base = quote_bytes(word), 0 if self.zero_based else 1
         if code == BAD_LABEL and b"," in word:
-            return (f"{it} is several labels, expected one: make a file for each label, with 1 and -1",)
+            what = "{word} holds several labels, expected one: make a file for each label, with 1 and -1"
+            return Message(what, word=shown)
         if code == BAD_INDEX and re.match(rb"-\d+:", word):
-            return (f"the index in {it} is negative, expected indices from {base} on",)
+            return Message("the index in {word} is negative, expected indices from {base} on", word=shown, base=base)
         if code == INDEX_RANGE and re.match(rb"0+:", word):
-            hint = IfAvailable("zero_based", ": if 0 is the first, give ", Setting("zero_based", True))
-            return f"the index in {it} is 0, expected indices from 1 on", hint
+            hint = Hint(": if indices start at 0, give {zero_based=True}")
+            return Message("the index in {word} is 0, expected indices from 1 on{hint}", word=shown, hint=hint)
         if code == INDEX_RANGE:
             columns = int(word.partition(b":")[0]) + 1 - base
             if not MOST_INFERRED < columns <= MAX_COLUMNS:
-                return (f"the index in {it} is too large, expected at most {MAX_COLUMNS - 1 + base}",)
-            size = f"{_WEIGHT_BYTES * columns / 1e9:.1f} GB"
-            what = f"the index in {it} makes {columns:,} columns, whose weights take {size}, expected at most"
-            way_out = IfAvailable("n_features", ": give ", Setting("n_features", columns), " if so many are meant")
-            return f"{what} {MOST_INFERRED:,}", way_out
+                what = "the index in {word} is too large, expected at most {most}"
+                return Message(what, word=shown, most=MAX_COLUMNS - 1 + base)
+            return Message(
+                "the index in {word} makes {columns:,} columns, whose weights take {size:.1f} GB, "
+                "expected at most {most:,}{hint}",
+                word=shown,
+                columns=columns,
+                size=_WEIGHT_BYTES * columns / 1e9,
+                most=MOST_INFERRED,
+                hint=Hint(": give {n_features=columns} if there are that many", columns=columns),
+            )
         return super()._explain(code, word)
 
 
@@ -112,20 +119,20 @@ class VwReader(TextReader):
     """Blocks of rows from Vowpal Wabbit text.
 
     A line is ``[label [importance [base]]] ['tag] |namespace[:weight] name[:value] name[:value] ... |namespace ...``.
-    A name goes to the column that vw gives it: its hash, which starts from the namespace's, cut to ``bits`` bits; a
-    name of digits is its own number. Features that meet in one column are added up. A value that is not there is 1;
-    values are multiplied by the namespace's weight. Importances become the blocks' ``weight``. Numbers become the
-    nearest float64 and must be finite; a base, the prediction that vw would start from, must be 0. Names are any bytes
-    but blanks, colons and bars. As in vw, a word that touches the first bar is a tag, and tags are ignored.
-    vw's constant feature is left to the learner.
+    Names map to the same columns as in vw: the hash of the name, seeded by the hash of the namespace, cut to ``bits``
+    bits; a name of digits is its own number. Features that share a column are added up. A missing value is 1; values
+    are multiplied by the namespace's weight. Importances become the blocks' ``weight``. Numbers become the nearest
+    float64 and must be finite; a base, the prediction that vw would start from, must be 0. Names are any bytes except
+    whitespace, colons and bars. As in vw, a word that touches the first bar is a tag, and tags are ignored. vw's
+    constant feature is not added, because learners have a bias.
 
     Parameters
     ----------
     bits : int
         There are 2**bits columns, as with vw's ``-b``. From 1 to 30.
-    names : bool
-        Whether to keep the first name of each column in ``hashed_names``: ``namespace^name``, or the bare name in the
-        namespace without one. This is slower.
+    keep_words : bool
+        Whether to keep the first name of each column in ``hashed_names``, as ``namespace^name``, or as ``name`` in the
+        default namespace. This is slower.
     *arguments, **options
         As for ``TextReader``.
 
@@ -135,7 +142,7 @@ class VwReader(TextReader):
     >>> from rosenblatt.data.io.lines import LineSource
     >>> file = pathlib.Path(tempfile.mkdtemp(), "two.vw")
     >>> _ = file.write_text("1 |f 3:0.5 cat\\n-1 2.0 |f cat:2 dog\\n")
-    >>> reader = VwReader(LineSource(file), names=True)
+    >>> reader = VwReader(LineSource(file), keep_words=True)
     >>> for block in reader:
     ...     print(block.X.nnz, block.y, block.weight)
     4 [ 1. -1.] [1. 2.]
@@ -154,18 +161,18 @@ class VwReader(TextReader):
         SUM_TOO_LARGE: "features that share a column add up to a number too large for float64",
     }
 
-    def __init__(self, *arguments: Any, bits: int = 18, names: bool = False, **options: Any) -> None:
+    def __init__(self, *arguments: Any, bits: int = 18, keep_words: bool = False, **options: Any) -> None:
         check_integer("bits", bits, 1, most=30)
         super().__init__(*arguments, **options)
         self._bits = bits
         self.width = 2**bits
-        self._names = names
-        self._named = np.zeros(self.width if names else 0, np.uint8)
+        self._keep_words = keep_words
+        self._named = np.zeros(self.width if keep_words else 0, np.uint8)
 
     @property
     def feature_names(self) -> list[str] | None:
-        """A name for each column, ``#`` and its number where none was read; None unless names are kept."""
-        return [self.hashed_names.get(k) or f"#{k}" for k in range(self.n_features)] if self._names else None
+        """A name for each column, ``#`` and its number if none has been read; None unless names are kept."""
+        return [self.hashed_names.get(k) or f"#{k}" for k in range(self.n_features)] if self._keep_words else None
 
     @property
     def preparation(self) -> Preparation:
@@ -174,7 +181,7 @@ class VwReader(TextReader):
 
     def _parser(self, parsed: ParsedChunk, slow: SlowNumbers, progress: np.ndarray) -> Callable[[], int]:
         chunk = parsed.chunk
-        if self._names:
+        if self._keep_words:
             parsed.name_positions = np.empty((min(self.width, chunk.stop), 5), np.int64)
         names = self._named.copy(), parsed.name_positions
         counts = np.empty(2048, np.uint64)
@@ -191,8 +198,8 @@ class VwReader(TextReader):
             self.hashed_names.setdefault(column, name)
             self._named[column] = 1
 
-    def _explain(self, code: int, word: bytes) -> tuple[Phrase, ...]:
+    def _explain(self, code: int, word: bytes) -> Message:
         if code == NO_LABEL and b"|" in word[1:]:
-            tag = quote_bytes(word)
-            return (f"the line has no label, for {tag} is a tag: leave a space between a label and the bar",)
+            what = "the line has no label, because {tag} is a tag: put a space between a label and the bar"
+            return Message(what, tag=quote_bytes(word))
         return super()._explain(code, word)

@@ -1,4 +1,4 @@
-"""The base of the readers of svmlight and Vowpal Wabbit text: chunks of lines, parsed ahead in order, become blocks."""
+"""The base class of the readers of svmlight and Vowpal Wabbit text, which parse chunks of lines ahead, in order."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.source import Facts, RowSource, fit_columns
 from rosenblatt.kernels.parsing.bytes import MAX_COLUMNS
 from rosenblatt.kernels.parsing.svmlight import BAD_VALUE, DONE, NEED_SPACE, NEED_VALUES, PROGRESS, TOO_LARGE
-from rosenblatt.messages import Phrase, check_integer
+from rosenblatt.messages import Message, check_integer
 
 _NUMBER = re.compile(rb"[+-]?\d*\.?\d*(?:[eE][+-]?\d+)?")
 _WORD = re.compile(rb"[^ \t\r\n]{0,80}")
 _AHEAD = 16
-"""Chunks parsed ahead, for when the first of them, or the work on a block, takes long."""
+"""Chunks parsed ahead, which keeps threads busy while one chunk, or the work on a block, takes long."""
 COMMON_FAULTS = {
     BAD_VALUE: "the value is {word}, expected a finite number",
     TOO_LARGE: "the number {word} is too large for float64",
@@ -30,32 +30,32 @@ COMMON_FAULTS = {
 
 @dataclass
 class ParsedChunk:
-    """The rows of one chunk of text, with space for more, and its faults."""
+    """The rows of one chunk of text, in arrays with spare capacity, and the lines that cannot be read."""
 
     rows: list[np.ndarray]
-    """Labels, indptr, indices, values, weights; the last is empty where the format has no weights."""
+    """Labels, indptr, indices, values, weights; the last is empty if the format has no weights."""
     chunk: TextChunk
-    faults: list[tuple[int, tuple[Phrase, ...]]] = field(default_factory=list)
-    """For each line at fault, how many lines of the chunk come before it, and what is wrong with it."""
+    faults: list[tuple[int, Message]] = field(default_factory=list)
+    """For each line that cannot be read, the number of lines of the chunk before it, and the reason."""
     rows_before: list[int] = field(default_factory=list)
-    """For each line at fault, how many rows of the chunk come before it."""
+    """For each line that cannot be read, the number of rows of the chunk before it."""
     lines: int = 0
     n: int = 0
     entries: int = 0
     highest: int = -1
     name_positions: np.ndarray = field(default_factory=lambda: np.empty((0, 5), np.int64))
-    """Columns with where their names are: start and end of the namespace, start and end of the name."""
+    """Columns with the positions of their names: start and end of the namespace, start and end of the name."""
     names: list[tuple[int, str]] = field(default_factory=list)
     """Columns with their names."""
 
     @property
     def numbers(self) -> np.ndarray:
-        """The number of each row among all of this chunk, those at fault included."""
+        """The number of each row among all lines of this chunk that are not blank."""
         rows = np.arange(self.n)
         return rows + np.searchsorted(self.rows_before, rows, side="right")
 
     def read_names(self, count: int) -> None:
-        """Copy the first ``count`` names from the text, whose memory is reused."""
+        """Copy the first ``count`` names from the text, before its buffer is reused."""
         text = self.chunk.buffer
         for column, space, space_end, place, end in self.name_positions[:count].tolist():
             prefix = text[space:space_end].decode("utf-8", "backslashreplace") + "^" if space_end > space else ""
@@ -64,7 +64,7 @@ class ParsedChunk:
 
 
 class TextReader(RowSource):
-    """Rows from files of text, line by line.
+    """Base class of the readers of text with a row on each line.
 
     Parameters
     ----------
@@ -73,21 +73,21 @@ class TextReader(RowSource):
     labelled : bool
         Whether a line without a label is an error; otherwise its label is NaN.
     n_features : int, optional
-        The number of columns; entries beyond them are left out and counted in ``unseen``. By default there are as many
-        columns as the format has, or as the rows need.
+        The number of columns; entries beyond them are left out and counted in ``unseen``. By default the format or the
+        largest index determines it.
     skip : bool
-        Whether a line that cannot be read is left out and counted in ``skipped``, instead of a ``DataError``.
+        Whether a line that cannot be read is left out and counted in ``skipped``, instead of raising a ``DataError``.
     threads : int
         Threads that read and parse ahead. The rows are the same.
 
     Attributes
     ----------
     width : int
-        Columns so far: at least one more than the largest column number in the rows.
+        Columns so far, one more than the largest index or more.
     """
 
     faults: Mapping[int, str]
-    """What the kernel's codes mean, with {word} for the word at fault."""
+    """Templates of messages for the kernel's codes, with {word} for the word that cannot be read."""
     weighted = False
     """Whether the format has weights."""
 
@@ -104,16 +104,16 @@ class TextReader(RowSource):
             check_integer("n_features", n_features, 0, most=MAX_COLUMNS)
         super().__init__(files, labelled, fixed_width=n_features is not None)
         if b"\r" in files.head().partition(b"\n")[0].rstrip(b"\r"):
-            what = "has lines that end in carriage returns, expected newlines"
-            raise DataError(f"{files.display_name(0)} {what}: convert it, for instance by tr '\\r' '\\n'.")
+            what = "{file} has lines that end in carriage returns, expected newlines: convert it, "
+            raise DataError(what + "for instance by tr '\\r' '\\n'.", file=files.display_name(0))
         self._skip, self._threads = skip, threads
-        self._density = 0.1  # entries a byte, an estimate for the next chunk
-        self._row_density = 0.005
+        self._density = 0.1  # estimated entries per byte of the next chunk
+        self._row_density = 0.005  # estimated rows per byte
         self._n_features, self.width = n_features, 0
 
     @property
     def n_features(self) -> int:
-        """Columns of the blocks: those asked for, else those so far."""
+        """Columns of the blocks: ``n_features`` if it is given, else the columns so far."""
         return self.width if self._n_features is None else self._n_features
 
     def __iter__(self) -> Iterator[Block]:
@@ -131,7 +131,8 @@ class TextReader(RowSource):
                     file, line = chunk.file, 0
                 self.share = chunk.share
                 for earlier, reason in parsed.faults:
-                    fault = DataError(f"{self.files.display_name(file)}, line {line + earlier + 1}: ", *reason, ".")
+                    where = f"{self.files.display_name(file)}, line {line + earlier + 1}"
+                    fault = DataError("{where}: {reason}.", where=where, reason=reason)
                     if not self._skip:
                         if parsed.n:
                             yield self._block(parsed, first, None)
@@ -146,7 +147,7 @@ class TextReader(RowSource):
             self.share = 1.0 if self.files.size else 0.0
 
     def restore(self, facts: Facts) -> None:
-        """Set the counts and the width to those of an earlier pass over all rows."""
+        """Restore the counts and the width that an earlier pass over all rows ended with."""
         super().restore(facts)
         self.width = max(self.width, int(facts["n_features"]))
 
@@ -164,7 +165,7 @@ class TextReader(RowSource):
         return Block(X, _trim(labels, n), first, weight, self.labelled, numbers)
 
     def _parse(self, chunk: TextChunk) -> ParsedChunk:
-        """Parse one chunk. Several threads do so at once."""
+        """Parse one chunk. Thread-safe."""
         if chunk.fault:
             return ParsedChunk(self._allocate(0, 0), chunk, [(0, chunk.fault)], [0], lines=1)
         size = chunk.stop - chunk.start
@@ -173,9 +174,11 @@ class TextReader(RowSource):
         progress["place"], progress["highest"] = chunk.start, -1
         slow = SlowNumbers()
         parse = self._parser(parsed, slow, progress)
+        # The kernel parses until it needs help, says why by a code, and continues from ``progress`` when it is called
+        # again. It finishes a row only as a whole, so rows that were parsed before stay valid.
         while (code := parse()) != DONE:
             if code == NEED_SPACE:
-                most = size // 2 + 2  # a row or an entry takes two bytes at least, and indptr has one number more
+                most = size // 2 + 2  # a row or an entry takes at least two bytes, and indptr has one more number
                 parsed.rows[:] = [_grow(array, most) for array in parsed.rows]
             elif code == NEED_VALUES:
                 slow.resolve(chunk.buffer, progress)
@@ -191,9 +194,10 @@ class TextReader(RowSource):
         parsed.lines, parsed.n = int(progress["lines"][0]), int(progress["rows"][0])
         parsed.entries, parsed.highest = int(progress["entries"][0]), int(progress["highest"][0])
         parsed.read_names(int(progress["names"][0]))
+        # Estimates stay a little above the densest recent chunk, so that arrays rarely have to grow.
         self._density = max(0.98 * self._density, 1.02 * parsed.entries / size)
         self._row_density = max(0.98 * self._row_density, 1.02 * parsed.n / size)
-        self.files.recycle(chunk)
+        self.files.recycle(chunk)  # nothing refers to its buffer: names have been copied, arrays hold numbers
         return parsed
 
     def _allocate(self, n: int, entries: int) -> list[np.ndarray]:
@@ -206,22 +210,22 @@ class TextReader(RowSource):
         self.width = max(self.width, parsed.highest + 1)
 
     def _parser(self, parsed: ParsedChunk, slow: SlowNumbers, progress: np.ndarray) -> Callable[[], int]:
-        """Return a function that lets the kernel continue with the chunk."""
+        """Return a function that runs the kernel on the chunk from where it stopped, and returns its code."""
         raise NotImplementedError
 
-    def _explain(self, code: int, word: bytes) -> tuple[Phrase, ...]:
-        """Return what is wrong, given the word at fault; a full stop is added."""
-        return (self.faults[code].format(word=quote_bytes(word)),)
+    def _explain(self, code: int, word: bytes) -> Message:
+        """Return why a line cannot be read, without a full stop, given the kernel's code and the invalid word."""
+        return Message(self.faults[code], word=quote_bytes(word))
 
 
 class SlowNumbers:
-    """Numbers of one line that the kernel could not decide: where they are, and their values."""
+    """Numbers of one line that the kernel cannot round correctly: their places and their values."""
 
     def __init__(self) -> None:
         self.arrays = np.empty(16, np.int64), np.empty(16)
 
     def resolve(self, text: bytearray, progress: np.ndarray) -> None:
-        """Parse them by Python's float; or enlarge the arrays, if there are more numbers than fit."""
+        """Parse them by Python's float, which rounds correctly; or enlarge the arrays if there are too many."""
         places, values = self.arrays
         resolved, seen = int(progress["resolved"][0]), int(progress["seen"][0])
         if seen > len(places):
@@ -234,10 +238,10 @@ class SlowNumbers:
 
 
 def _grow(array: np.ndarray, most: int) -> np.ndarray:
-    """Return an array twice as long, but for no more than ``most`` numbers."""
+    """Return an array twice as long, but not longer than ``most``."""
     return np.resize(array, max(len(array), min(2 * len(array), most)))
 
 
 def _trim(array: np.ndarray, n: int) -> np.ndarray:
-    """Return the first ``n`` numbers; a copy if much memory would be kept for little."""
+    """Return the first ``n`` numbers, as a copy if they take less than half of the array's memory."""
     return array[:n] if 2 * n > len(array) else array[:n].copy()

@@ -45,7 +45,7 @@ def test_a_radon_partition_in_words_and_numbers():
     assert "at the same height, at 1" in str(vc.why_not(SQUARE, {0, 3}, "discs"))
     assert "below that, at 0" in str(vc.why_not([[-1], [0], [1]], {0, 2}, "discs"))
     long = str(vc.why_not([[0.1, 1e300], [0.2, -1e300], [0.1, 1e300]], {0}, "discs"))  # heights beyond any float
-    assert "the point (0.100000, 1.00000e+300) is a mix" in long
+    assert "the point (0.100000, 1.00000e+300) is a weighted mean" in long
     assert "at height 1.00000e+600" in long
     assert str(vc.why_not([[0, 0], [0, 0]], [0], "halfspaces")).startswith("No halfspace holds row 0 and misses row 1:")
     assert (

@@ -1,9 +1,9 @@
-"""Which subsets of given points a family of shapes can cut out, counted exactly: shattering and VC dimension.
+"""Dichotomies, shattering and VC dimension of finite point sets, counted exactly.
 
 Families: ``"halfspaces"`` in any dimension, ``"discs"`` (balls, in any dimension), ``"rectangles"``
-(axis-parallel boxes, in any dimension) and ``"convex-k-gons"`` with ``k=`` in the plane. Points are ints, Fractions or
-floats, and a float stands for the number it stores: nothing is rounded, not in data frames either, so collinear,
-cocircular and equal points get the right answer.
+(axis-parallel boxes, in any dimension) and ``"convex-k-gons"`` with ``k=`` in the plane. Points are integers, Fractions
+or floats, and a float stands for the number it stores. Nothing is rounded, so the results are right for collinear,
+cocircular and equal points.
 """
 
 from rosenblatt.theory.vc.counting import (

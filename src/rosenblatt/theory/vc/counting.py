@@ -1,4 +1,4 @@
-"""Dichotomies, shattering and VC dimension of given points, beside the counts of Sauer and Cover."""
+"""Dichotomies, shattering and VC dimension of given points, and the bounds of Sauer and Cover."""
 
 from __future__ import annotations
 
@@ -23,29 +23,28 @@ from rosenblatt.theory.vc.families import (
 
 
 def dichotomies(points: PointsLike, family: str, k: int | None = None, verbose: int = 0) -> frozenset[frozenset[int]]:
-    """Return the subsets that the family cuts from the points, each a frozenset of row numbers; len() counts them.
+    """Return the subsets that the family cuts from the points, each as a frozenset of row numbers.
 
-    A shape cuts the subset of the points that lie in it. The empty set and the whole set are always among them, and
-    equal points always go together. For finite sets it makes no difference whether shapes are open or closed.
+    A shape cuts the subset of the points that lie in it. The empty set and the whole set are always cut, and equal
+    points are always in the same subsets. For finite sets it makes no difference whether shapes are open or closed.
 
-    The arithmetic is exact. For n points in R^d the time grows like n^(d + 1) for halfspaces, n^(d + 2) for
-    discs, n^(2 d) for rectangles, and 2^n for convex k-gons. For halfspaces every choice of d points is looked at with
-    2^d sign patterns, for discs every choice of d + 1 with 2^(d + 1): seconds for 20 points in R^5, a minute for 30 in
-    R^6, and ten times that for each dimension more. ``verbose=1`` shows the share that is done and the time left.
+    The arithmetic is exact. For n points in R^d the time grows like n^(d + 1) for halfspaces, n^(d + 2) for discs,
+    n^(2 d) for rectangles, and 2^n for convex k-gons. Halfspaces take seconds for 20 points in R^5, a minute for 30 in
+    R^6, and ten times that for each further dimension. ``verbose=1`` shows the progress and the time left.
 
     Parameters
     ----------
     points : array-like of shape (n, d)
-        Ints, Fractions or floats; a float stands for the exact number it stores.
+        Integers, Fractions or floats; a float stands for the exact number it stores.
     family : {"halfspaces", "discs", "rectangles", "convex-k-gons"}
-        Halfspaces: strictly on one side of a hyperplane. Discs: inside a ball, in any dimension; its outside does not
-        count, nor does a halfspace. Rectangles: boxes with sides along the axes, in any dimension. Convex k-gons:
-        bounded polygons in the plane with at most k vertices. Other names are understood: "lines" and "half-planes"
-        for halfspaces, "circles" and "balls" for discs, "boxes" for rectangles, "triangles" for convex 3-gons.
-    k : int
-        Vertices of the polygons, at least 3. Other families ignore it.
-    verbose : int
-        If not 0, long work says on standard error how far it is.
+        Halfspaces: strictly on one side of a hyperplane. Discs: inside a ball, in any dimension; the outside of a ball
+        and a halfspace are not discs. Rectangles: boxes with sides along the axes, in any dimension. Convex k-gons:
+        bounded polygons in the plane with at most k vertices. Synonyms are accepted: "lines" and "half-planes" for
+        halfspaces, "circles" and "balls" for discs, "boxes" for rectangles, "triangles" for convex 3-gons.
+    k : int, default=None
+        The largest number of vertices of a polygon, at least 3. Other families ignore it.
+    verbose : int, default=0
+        If not 0, long work reports its progress on standard error.
 
     Examples
     --------
@@ -74,7 +73,7 @@ def dichotomies(points: PointsLike, family: str, k: int | None = None, verbose: 
 def shatters(points: PointsLike, family: str, k: int | None = None, verbose: int = 0) -> bool:
     """Return whether the family cuts all 2^n subsets of the n points.
 
-    Parameters are those of `dichotomies`.
+    The parameters are the same as for `dichotomies`.
 
     Examples
     --------
@@ -87,15 +86,15 @@ def shatters(points: PointsLike, family: str, k: int | None = None, verbose: int
     """
     groups, family, sides = _groups(points, family, k)
     if any(len(names) > 1 for names in groups.values()):
-        return False  # equal points go together
+        return False  # equal points cannot be separated
     return len(_cut(list(groups), family, sides, Progress(verbose))) == 1 << len(groups)
 
 
 def vc_dimension(points: PointsLike, family: str, k: int | None = None, verbose: int = 0) -> int:
     """Return the size of the largest subset of the points that the family shatters.
 
-    This is the dimension of the family on these points. Over all point sets it is d + 1 for halfspaces and for discs,
-    2 d for rectangles and 2 k + 1 for convex k-gons. Parameters are those of `dichotomies`.
+    This is the VC dimension of the family on these points. Over all point sets it is d + 1 for halfspaces and discs,
+    2 d for rectangles and 2 k + 1 for convex k-gons. The parameters are the same as for `dichotomies`.
 
     Examples
     --------
@@ -109,10 +108,10 @@ def vc_dimension(points: PointsLike, family: str, k: int | None = None, verbose:
 
 
 def largest_shattered(points: PointsLike, family: str, k: int | None = None, verbose: int = 0) -> frozenset[int]:
-    """Return the row numbers of a largest shattered subset, the first in order if there are several.
+    """Return the row numbers of a largest shattered subset, the lexicographically first if there are several.
 
-    The search stops at the size that the family can shatter at all (see `vc_dimension`). Parameters are those
-    of `dichotomies`.
+    The search stops at the VC dimension of the family over all point sets (see `vc_dimension`). The parameters are the
+    same as for `dichotomies`.
 
     Examples
     --------
@@ -130,9 +129,10 @@ def largest_shattered(points: PointsLike, family: str, k: int | None = None, ver
 
 
 def sauer_bound(n: int, vc_dim: int) -> int:
-    """Return C(n, 0) + ... + C(n, vc_dim): no family of this VC dimension cuts more subsets from n points.
+    """Return C(n, 0) + ... + C(n, vc_dim), the most subsets that a family of this VC dimension cuts from n points.
 
-    Sauer's lemma (1972), in Har-Peled 30.3.1 as O(n^vc_dim). Discs reach it on points in general position.
+    This is Sauer's lemma (1972); Har-Peled 30.3.1 states it as O(n^vc_dim). Discs attain the bound on points in general
+    position.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def cover_count(n: int, d: int) -> int:
     """Return the number of subsets that halfspaces cut from n points in general position in R^d.
 
     Cover (1965): 2 (C(n - 1, 0) + ... + C(n - 1, d)), for halfspaces with a free bias; n^2 - n + 2 in the plane.
-    General position: no d + 1 of the points lie in a hyperplane. Other points give fewer.
+    General position means that no d + 1 points lie in a hyperplane. Other point sets have fewer.
 
     Examples
     --------
@@ -161,11 +161,11 @@ def cover_count(n: int, d: int) -> int:
 
 
 def growth(points: PointsLike, family: str, k: int | None = None, verbose: int = 0) -> Table:
-    """Return how many subsets the family cuts from the first n points, beside Sauer's bound, for n = 1, 2, ...
+    """Return the number of subsets that the family cuts from the first n points, and Sauer's bound, for n = 1, 2, ...
 
-    The columns are ``n``; ``count``, the number of `dichotomies` of the first n points; ``sauer``, `sauer_bound` with
-    the VC dimension of the family in as many dimensions as the points have; and for halfspaces ``cover``,
-    `cover_count`, which points in general position reach. Time and parameters are those of one call of `dichotomies`.
+    The columns are ``n``; ``count``, the number of `dichotomies` of the first n points; ``sauer``, the `sauer_bound`
+    for the VC dimension of the family in R^d; and for halfspaces ``cover``, the `cover_count`, which points in general
+    position attain. Parameters and running time are the same as for `dichotomies`.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def growth(points: PointsLike, family: str, k: int | None = None, verbose: int =
 
 
 def _groups(points: PointsLike, family: str, k: int | None) -> tuple[dict[tuple[int, ...], list[int]], str, int]:
-    """Return the different points, each with its row numbers, the family's own name, and the sides of its polygons."""
+    """Return the distinct points, each with its row numbers, the canonical name of the family, and the polygon size."""
     rows = to_integers(read_points(points))
     family, sides = check_family(family, k, len(rows[0]))
     groups: dict[tuple[int, ...], list[int]] = {}
@@ -214,7 +214,7 @@ def _groups(points: PointsLike, family: str, k: int | None) -> tuple[dict[tuple[
 
 
 def _cut(rows: Integers, family: str, sides: int, progress: Progress) -> set[int]:
-    """Return the subsets of these points that the family cuts, as bit masks, and show how far it is."""
+    """Return the subsets of these points that the family cuts, as bit masks, and report the progress."""
     try:
         return cut(rows, family, sides, partial(progress.share, f"subsets of {len(rows):,} points"))
     finally:
@@ -227,18 +227,18 @@ def _rows(groups: list[list[int]], mask: int) -> frozenset[int]:
 
 
 def _members(n: int, masks: set[int]) -> list[int]:
-    """Return for each point the subsets that hold it, as a bit mask over the subsets."""
+    """Return for each point the subsets that contain it, as a bit mask over the subsets."""
     ordered = sorted(masks)
     columns = zip(*(f"{mask:0{n}b}" for mask in ordered), strict=True)  # the last point comes first
     return [int("".join(column), 2) for column in columns][::-1]
 
 
 def _deepest(members: list[int], count: int, most: int, note: Note = ignore) -> list[int]:
-    """Return the first largest set of points that the subsets shatter, searching depth first, up to size ``most``.
+    """Return the first largest set of points that the subsets shatter, up to size ``most``, by depth-first search.
 
-    The points chosen so far split the subsets into classes, by which of these points they hold; the points are
-    shattered while no class is empty, and m more points need 2^m subsets in each. ``note`` is told the share of all
-    sets of the size ``most`` that come before the first two points chosen.
+    The points chosen so far split the subsets into classes, by which of these points they contain. The points are
+    shattered if no class is empty, and m more points need 2^m subsets in each class: smaller classes end the branch.
+    ``note`` gets the share of all sets of size ``most`` that come before the first two points chosen.
     """
     n, every = len(members), comb(len(members), most)
     best: list[int] = []
@@ -248,7 +248,7 @@ def _deepest(members: list[int], count: int, most: int, note: Note = ignore) -> 
         if len(chosen) > len(best):
             best = chosen
         for i in range(first, n):
-            needed = len(best) - len(chosen)  # points to come after this one, for a larger set than the best
+            needed = len(best) - len(chosen)  # points still needed after this one for a set larger than the best
             if len(best) == most or n - i <= needed:
                 return
             if len(chosen) < 2:

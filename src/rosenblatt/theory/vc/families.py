@@ -1,4 +1,4 @@
-"""The four families: what input each takes, which subsets it cuts, and its VC dimension."""
+"""Families of shapes: the subsets that halfspaces, balls, boxes and convex polygons cut, and their VC dimensions."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from rosenblatt.theory.inputs import as_objects, to_fraction
 PointsLike: TypeAlias = ArrayLike | Sequence[Sequence[float | Fraction]]  # as users pass them
 Fractions: TypeAlias = list[tuple[Fraction, ...]]
 Integers: TypeAlias = list[tuple[int, ...]]
-Note: TypeAlias = Callable[[float], None]  # told the share of the work that is done
+Note: TypeAlias = Callable[[float], None]  # gets the share of the work that is done
 
 
 def ignore(share: float) -> None:
-    """Do nothing: the `Note` of work that is not shown."""
+    """Do nothing: the `Note` of work without progress reports."""
 
 
 def read_points(points: PointsLike) -> Fractions:
@@ -50,9 +50,9 @@ def read_points(points: PointsLike) -> Fractions:
 
 
 def to_integers(rows: Fractions) -> Integers:
-    """Return the points scaled by their common denominator and moved so that every coordinate starts at 0.
+    """Return the points scaled by their common denominator and shifted so that every coordinate starts at 0.
 
-    Every family keeps its shapes under both, so the subsets cut are the same.
+    Every family is invariant under both, so the subsets cut are the same.
 
     >>> to_integers(read_points([[1000, 0.5], [1001, 0.25]]))
     [(0, 1), (4, 0)]
@@ -65,17 +65,17 @@ def to_integers(rows: Fractions) -> Integers:
 
 # Halfspaces and balls: both are the cells of an arrangement of hyperplanes through the origin.
 #
-# A halfspace ``{x : a . x + b > 0}`` is a vector ``u = (a, b)``, and the point x is in it where ``(x, 1) . u > 0``. So
-# the subsets cut are the sign patterns of ``V u`` over all u, with the rows (x, 1) in V: each u lies in a cell of the
-# arrangement of the hyperplanes ``v . u = 0``, and the pattern names the cell. A ball becomes a halfspace when x is
+# A halfspace ``{x : a . x + b > 0}`` is a vector ``u = (a, b)``, and contains x if ``(x, 1) . u > 0``. So the subsets
+# cut are the sign patterns of ``V u`` over all u, where V has the rows (x, 1). Each u lies in a cell of the arrangement
+# of the hyperplanes ``v . u = 0``, and its pattern is the label of the cell. A ball becomes a halfspace when x is
 # lifted to (x, |x|^2) (Har-Peled 30.2).
 #
 # Subsets are bit masks here: bit i stands for row i.
 
 
-Matrix: TypeAlias = NDArray[Any]  # int64 where nothing can overflow, else Python integers
+Matrix: TypeAlias = NDArray[Any]  # int64 if nothing can overflow, otherwise Python integers
 
-BLOCK = 1 << 14  # hyperplanes looked at together
+BLOCK = 1 << 14  # choices of hyperplanes processed together
 
 
 def halfspaces(rows: Integers, note: Note = ignore) -> set[int]:
@@ -90,8 +90,8 @@ def halfspaces(rows: Integers, note: Note = ignore) -> set[int]:
 def balls(rows: Integers, note: Note = ignore) -> set[int]:
     """Return the subsets of these distinct points that a ball cuts, as bit masks.
 
-    The pattern is the sign of ``c |x|^2 + a . x + b``, positive outside. It is a ball for c > 0, the outside of one for
-    c < 0 and a halfspace for c = 0, so the vector (0, 1, 0), whose sign is that of c, must be outside too.
+    The pattern is the sign of ``c |x|^2 + a . x + b``, positive outside. The shape is a ball for c > 0, the outside of
+    a ball for c < 0 and a halfspace for c = 0. So the vector (0, 1, 0), whose sign is the sign of c, must be outside.
 
     >>> len(balls([(0, 0), (0, 1), (1, 0), (1, 1)]))
     14
@@ -105,12 +105,12 @@ def balls(rows: Integers, note: Note = ignore) -> set[int]:
 def cells(vectors: Iterable[Iterable[int]], note: Note = ignore) -> set[int]:
     """Return every sign pattern of ``V u`` without a zero; bit i is set where ``v_i . u > 0``.
 
-    The vectors are not zero and no two are parallel. Every cell touches a ray, a line in which r - 1 independent
-    hyperplanes meet (r is the rank). So take every r - 1 vectors, and the u perpendicular to them: off the
-    hyperplanes through u its neighbours have the signs of u, and on them any pattern that those vectors have among
-    themselves. In general position that is every pattern of r - 1 signs; else the vectors of rank r - 1 are
-    asked the same question. Signs are exact: numpy's integers where no determinant can reach 2^63, else Python's.
-    ``note`` is told which share of the choices is done.
+    No vector is zero and no two are parallel. Enumeration by vertices of the arrangement: every cell touches a ray in
+    which r - 1 independent hyperplanes meet (r is the rank). So take every r - 1 vectors, and the u perpendicular to
+    them. For vectors that are not 0 on u, the cells around u have the signs of u. For the others they have every
+    pattern of these vectors among themselves: all 2^(r - 1) patterns in general position, otherwise the cells of
+    these vectors, of rank r - 1, by recursion. Signs are exact: int64 if no determinant can reach 2^63, otherwise
+    Python integers. ``note`` gets the share of the choices that is done.
     """
     V = _columns_of_full_rank([list(vector) for vector in vectors])
     n, r = V.shape
@@ -134,7 +134,7 @@ def cells(vectors: Iterable[Iterable[int]], note: Note = ignore) -> set[int]:
             note((done + new * (labels + 1) / (1 << (r - 1))) / every)
 
         for up, zero in zip(_masks(above[~simple]), _masks(on[~simple]), strict=True):
-            if zero not in crowded:  # each hyperplane once, however many choices span it
+            if zero not in crowded:  # many choices may span the same ray
                 crowded.add(zero)
                 inside = [i for i in range(n) if zero >> i & 1]
                 for pattern in cells(V[inside].tolist()):
@@ -145,10 +145,10 @@ def cells(vectors: Iterable[Iterable[int]], note: Note = ignore) -> set[int]:
 
 
 def _columns_of_full_rank(rows: list[list[int]]) -> Matrix:
-    """Return the rows cut down to as many columns as their rank; no sign pattern of ``V u`` is lost or gained."""
+    """Return the pivot columns, as many as the rank; the sign patterns of ``V u`` stay the same."""
     _, pivots = bareiss(rows)
     kept = [[row[column] for column in pivots] for row in rows]
-    # Everything computed is a minor of at most r rows, or a part of its sum.
+    # All intermediate values are minors of at most r rows, or partial sums of their Leibniz expansions.
     largest = factorial(len(pivots)) * prod(max(1, *map(abs, column)) for column in zip(*kept, strict=True))
     return np.array(kept, dtype=np.int64 if largest < 2**63 else object)
 
@@ -161,7 +161,10 @@ def _choices(n: int, size: int) -> Iterator[NDArray[np.intp]]:
 
 
 def _perpendicular(A: Matrix) -> Matrix:
-    """Return for each stack of r - 1 rows in R^r the vector of their minors, perpendicular to all; 0 if dependent."""
+    """Return the generalised cross product of each stack of r - 1 rows in R^r: the vector of their signed minors.
+
+    It is perpendicular to all rows, and 0 if they are dependent.
+    """
     m, size, r = A.shape
     minors: dict[tuple[int, ...], Matrix] = {(): np.ones(m, dtype=A.dtype)}
     for k in range(size):  # minors of the first k + 1 rows, from those of the first k
@@ -182,14 +185,14 @@ def _masks(bits: NDArray[np.bool_]) -> list[int]:
 # Axis-parallel boxes, and convex polygons with at most k vertices. Subsets are bit masks: bit i stands for row i.
 
 
-GROWTH = 8.0  # a guess of how many times the work of a coordinate the next one takes
+GROWTH = 8.0  # a guess of the ratio of the work of a coordinate to the one before, for progress reports
 Arc: TypeAlias = tuple[int, int]  # the first cell, and how many follow it counter-clockwise, itself included
 
 
 def boxes(rows: Integers, note: Note = ignore) -> set[int]:
     """Return the subsets of these points that an axis-parallel box cuts, as bit masks.
 
-    One coordinate after the other: what a range of it keeps of a subset is a run of its groups of equal values.
+    One coordinate after the other: an interval keeps a run of consecutive values of a subset's points.
 
     >>> len(boxes([(0, 1), (1, 3), (2, 0), (3, 2)]))
     16
@@ -215,7 +218,7 @@ def boxes(rows: Integers, note: Note = ignore) -> set[int]:
 def polygons(rows: Integers, k: int, note: Note = ignore) -> set[int]:
     """Return the subsets of these distinct points of the plane that a convex polygon of at most k vertices cuts.
 
-    Tries all 2^n subsets.
+    It tries all 2^n subsets.
 
     >>> len(polygons([(0, 0), (4, 0), (4, 4), (0, 4), (2, 1)], k=3))
     29
@@ -232,20 +235,20 @@ def polygons(rows: Integers, k: int, note: Note = ignore) -> set[int]:
 
 
 class Directions:
-    """The directions of the plane, in cells between which no answer changes, as numbers on a circle.
+    """The directions of the plane as numbered cells on a circle, for polygons as a problem of piercing arcs.
 
-    A polygon that holds S and misses q has a side that cuts q off: its outer direction u has ``u . (q - s) > 0`` for
-    all s in S. The u for one pair q, s are an open half circle, and those for q and all of S an arc, empty where q lies
-    in the hull of S. The polygon has one direction for each side, so there is one with k sides if k directions pierce
-    the arcs of all q outside and also every open half circle, or else the polygon is not bounded.
+    A polygon that contains S but not q has a side with q beyond it: its outer normal u has ``u . (q - s) > 0`` for all
+    s in S. For one pair q, s these u are an open half circle, and for q and all of S an arc, which is empty if q lies
+    in the hull of S. So a polygon with k sides exists if and only if k directions pierce the arcs of all q outside S,
+    and also every open half circle, as the polygon is bounded.
 
-    The ends of all the half circles, n (n - 1) at most, cut the circle into cells. Ends come in opposite pairs, so a
-    half circle is ``half`` cells in a row. An arc that holds a point of a cell holds it all, and an arc is
-    given as its first cell and its length. The ends themselves are in no more arcs than the cells beside them.
+    The ends of all half circles, at most n (n - 1), divide the circle into cells. Ends come in opposite pairs, so a
+    half circle is ``half`` consecutive cells. An arc that contains a point of a cell contains the whole cell, and is
+    stored as its first cell and its length. An end itself is in no more arcs than the cells beside it.
 
-    Two opposite cells can hold directions more than, less than and just a half turn apart. Piercing every run of
-    ``half`` cells by two of them is not enough, then, but by two and one more in either cell it is: hence the
-    three sides that every polygon has.
+    Directions in two opposite cells can be more than, less than or exactly half a turn apart. So two directions that
+    pierce every run of ``half`` cells may not bound a polygon, but with a third in either cell they do. Hence at
+    least three sides.
 
     >>> square = Directions([(0, 0), (4, 0), (4, 4), (0, 4), (2, 2)])
     >>> square.fewest_sides([0, 1, 2, 3]) is None  # the last point lies in the hull
@@ -272,7 +275,7 @@ class Directions:
     def arc(self, q: int, subset: list[int]) -> Arc | None:
         """Return the directions that separate the point q from the subset; None if there are none."""
         base = self.start[q, subset[0]]
-        low = high = 0  # the ends of the common part of the half circles, from the first one's
+        low = high = 0  # the ends of the intersection of the half circles so far, relative to the first
         for s in subset:
             step = (self.start[q, s] - base) % self.turn
             if step > self.half:
@@ -289,9 +292,9 @@ class Directions:
         return sides is not None and sides <= k
 
     def fewest_sides(self, subset: list[int], enough: int = 3) -> int | None:
-        """Return the least number of sides with which a polygon cuts the subset; None if none does.
+        """Return the least number of sides of a polygon that cuts the subset, which is not empty; None if none does.
 
-        The search ends at a polygon with ``enough`` sides. The subset is not empty.
+        The search stops at a polygon with at most ``enough`` sides.
         """
         inside = set(subset)
         arcs: list[Arc] = []
@@ -303,8 +306,8 @@ class Directions:
                 arcs.append(arc)
         if not arcs:
             return 3
-        # Some direction lies in the shortest arc. From each of its cells walk round: the next direction goes as far as
-        # it can without leaving behind an arc, or a half circle, that is not pierced.
+        # Greedy piercing of circular arcs: some direction lies in the shortest arc. From each of its cells go round the
+        # circle, each direction as far as possible without passing an arc, or a half circle, that is not pierced.
         first, length = min(arcs, key=lambda arc: arc[1])
         fewest = self.turn + 1
         for begin in range(first, first + length):
@@ -372,7 +375,7 @@ def check_family(family: str, k: int | None, d: int) -> tuple[str, int]:
 
 
 def shapes_text(family: str, k: int) -> str:
-    """Return what the shapes of a family are called, by its own name and k.
+    """Return the name of the shapes of a family, with their k.
 
     >>> shapes_text("discs", 0), shapes_text("convex-k-gons", 3)
     ('discs', 'convex 3-gons')
@@ -397,12 +400,12 @@ def cut(rows: Integers, family: str, k: int, note: Note = ignore) -> set[int]:
 
 
 def known_vc_dimension(family: str, d: int, k: int) -> int:
-    """Return the size that no shattered set exceeds, by theorem.
+    """Return the VC dimension of the family in R^d.
 
-    Halfspaces: d + 2 points have a Radon partition. Balls: if two balls cut the two sides of a Radon partition, the
-    difference of their powers is affine and a halfspace would cut one side. Boxes: of 2 d + 1 points leave out one that
-    is not needed to span the box. Convex polygons: of 2 k + 2 points on a convex curve every second one cannot be cut,
-    and in a set that is not convex the corners of the hull cannot.
+    No larger set is shattered. Halfspaces: d + 2 points have a Radon partition. Balls: if two balls cut the two sides
+    of a Radon partition, the difference of their powers is affine, and a halfspace would cut one side. Boxes: some of
+    2 d + 1 points is not needed to span their box, and the others cannot be cut. Convex polygons: every second of
+    2 k + 2 points on a convex curve cannot be cut, and in other sets the vertices of the hull cannot.
 
     >>> known_vc_dimension("halfspaces", 2, 0), known_vc_dimension("convex-k-gons", 2, 3)
     (3, 7)

@@ -1,4 +1,4 @@
-"""Why a subset cannot be cut: certificates that check themselves, and sentences."""
+"""Certificates that a family cannot cut a subset: Radon partitions, their lifted form for balls, and sentences."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ Rows: TypeAlias = Mapping[int, tuple[Fraction, ...]]  # by row number
 
 @dataclass(frozen=True)
 class RadonPartition:
-    """Rows of the subset and rows outside it whose convex hulls share a point: no halfspace parts them.
+    """Rows of the subset and rows outside it whose convex hulls share a point, so that no halfspace separates them.
 
     ``point`` is the mean of the rows ``inside`` with the weights ``inside_weights``, and of the rows ``outside`` with
-    ``outside_weights``. Weights are positive and sum to 1. At most d + 2 rows are named (Kirchberger).
+    ``outside_weights``. The weights are positive and sum to 1. There are at most d + 2 rows (Kirchberger's theorem).
     """
 
     inside: tuple[int, ...]
@@ -69,11 +69,11 @@ class RadonPartition:
 
 @dataclass(frozen=True)
 class BallObstruction(RadonPartition):
-    """The same for balls, in the space of (x, |x|^2): a mix of the rows inside lies straight above one of the others.
+    """A Radon partition for balls, in the space of (x, |x|^2): equal means, with the mean of ``inside`` not lower.
 
-    For c > 0 the sphere's ``c |x|^2 + a . x + b`` is negative in the ball and positive outside it, so it would be
-    negative at the first mix and positive at the second. But it is no less at the first: above means as high or higher.
-    ``inside_height`` and ``outside_height`` are the means of |x|^2. At most d + 3 rows are named.
+    For c > 0 the sphere's ``c |x|^2 + a . x + b`` is negative in the ball and positive outside it. So its mean would be
+    negative over the rows inside and positive over the others. But the means differ only in |x|^2, and the mean over
+    the rows inside, ``inside_height``, is at least ``outside_height``. There are at most d + 3 rows.
     """
 
     inside_height: Fraction
@@ -84,8 +84,8 @@ class BallObstruction(RadonPartition):
         where = "at the same height" if self.inside_height == self.outside_height else "below that"
         return (
             f"No disc holds {rows_text(self.inside)} and misses {rows_text(self.outside)}: "
-            f"the point {_tuple(self.point)} is a mix of both, and in the space (x, |x|^2) that of the first lies "
-            f"at height {heights[0]} and that of the others {where}, at {heights[1]}."
+            f"the point {_tuple(self.point)} is a weighted mean of both, and in the space (x, |x|^2) the mean of the "
+            f"first lies at height {heights[0]} and the mean of the others {where}, at {heights[1]}."
         )
 
     @classmethod
@@ -103,17 +103,17 @@ class BallObstruction(RadonPartition):
 
 
 class Reason(str):
-    """A sentence that says why no box or polygon cuts a subset.
+    """A sentence on why no box or polygon cuts a subset.
 
-    ``row`` is a row outside the subset that lies in all of them around it, or None; ``sides`` are the fewest sides of a
-    polygon that cuts the subset, where they are more than allowed, or None.
+    ``row`` is a row outside the subset that lies in every such shape around it, or None. ``sides`` is the least number
+    of sides of a polygon that cuts the subset, if that is above k, or None.
     """
 
     row: int | None
     sides: int | None
 
     def __new__(cls, sentence: str, *, row: int | None = None, sides: int | None = None) -> Self:
-        """Return the sentence, with what it is about."""
+        """Return the sentence with its row or number of sides."""
         reason = super().__new__(cls, sentence)
         reason.row, reason.sides = row, sides
         return reason
@@ -134,11 +134,11 @@ def why_not(
 ) -> RadonPartition | BallObstruction | Reason | None:
     """Return the reason why the family cannot cut the subset from the points; None if it can.
 
-    For halfspaces the reason is a `RadonPartition`, for discs a `BallObstruction`; both print in words and have
-    ``check(points)``. For the other families it is a sentence, whose ``row`` or ``sides`` say what it is about.
+    For halfspaces the reason is a `RadonPartition`, for discs a `BallObstruction`; both print as sentences and have
+    ``check(points)``. For the other families it is a sentence with the attributes ``row`` and ``sides``.
 
-    The question is settled by a linear program in exact numbers, for this subset alone, and not by `dichotomies`: so it
-    also answers for many points, and in high dimension.
+    A linear program in exact arithmetic decides about this subset alone, without `dichotomies`. So this works for many
+    points and in high dimension, too.
 
     Parameters
     ----------
@@ -156,8 +156,8 @@ def why_not(
     >>> reason.check(square)
     True
     >>> print(why_not([[0, 0], [2, 0], [0, 2], [3, 3]], {0, 3}, "discs"))
-    No disc holds rows 0, 3 and misses rows 1, 2: the point (1, 1) is a mix of both, and in the space (x, |x|^2)
-    that of the first lies at height 6 and that of the others below that, at 4.
+    No disc holds rows 0, 3 and misses rows 1, 2: the point (1, 1) is a weighted mean of both, and in the space
+    (x, |x|^2) the mean of the first lies at height 6 and the mean of the others below that, at 4.
     >>> why_not(square, {0, 3}, "rectangles")
     'the smallest box around the subset also holds row 1.'
     >>> why_not(square, {0, 3}, "rectangles").row
@@ -183,7 +183,11 @@ def why_not(
 def _partition(
     given: Fractions, rows: Integers, inside: list[int], outside: list[int], lift: bool
 ) -> RadonPartition | None:
-    """Find weights on both sides with the same mean; for balls, with the lifted one inside as high or higher."""
+    """Return weights on both sides with the same mean; for balls, with the lifted mean inside not lower.
+
+    A linear system with weights >= 0, decided by Farkas's lemma. For balls a slack column (0, ..., 0, -1) allows the
+    lifted mean of the rows inside to be higher.
+    """
     if lift:
         rows = [(*row, sum(value * value for value in row)) for row in rows]
     columns = [(*rows[i], 1, 0) for i in inside] + [(*(-value for value in rows[i]), 0, 1) for i in outside]

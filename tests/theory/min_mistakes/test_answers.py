@@ -107,32 +107,32 @@ def test_trees_that_are_none(honest):
 def test_branches_are_on_rows_of_cores_once_and_leaves_name_a_core_once():
     cores = [[0, 1], [1, 2], [0, 2]]
     all_three = ((0, 1), (1, 1), (2, 1))
-    assert trees.fewest_removals((all_three,), cores, {}) == 2
-    assert trees.fewest_removals((0, ((1, 1),), all_three), cores, {}) == 2
-    assert trees.fewest_removals((3, all_three, all_three), cores, {}) == 0  # no core has row 3
-    assert trees.fewest_removals((-1, all_three, all_three), cores, {}) == 0
-    assert trees.fewest_removals((0, 0, ((1, 1),), ((1, 1),), all_three), cores, {}) == 0
-    assert trees.fewest_removals((0, ((1, 1),), 0, ((1, 1),), all_three), cores, {}) == 0
-    assert trees.fewest_removals((((0, 1), (1, 1), (2, 1), (0, 1)),), cores, {}) == 0
-    assert trees.fewest_removals((((-1, 1),),), cores, {}) == 0
+    assert trees.proved_bound((all_three,), cores, {}) == 2
+    assert trees.proved_bound((0, ((1, 1),), all_three), cores, {}) == 2
+    assert trees.proved_bound((3, all_three, all_three), cores, {}) == 0  # no core has row 3
+    assert trees.proved_bound((-1, all_three, all_three), cores, {}) == 0
+    assert trees.proved_bound((0, 0, ((1, 1),), ((1, 1),), all_three), cores, {}) == 0
+    assert trees.proved_bound((0, ((1, 1),), 0, ((1, 1),), all_three), cores, {}) == 0
+    assert trees.proved_bound((((0, 1), (1, 1), (2, 1), (0, 1)),), cores, {}) == 0
+    assert trees.proved_bound((((-1, 1),),), cores, {}) == 0
 
 
 def test_leaves_count_no_more_than_the_size_of_the_certificate_allows(monkeypatch):
     cores = [[*range(600)], [*range(600, 1200)]]
     tree = (*range(1000), *[((1, 1),)] * 1001)
     asked = []
-    monkeypatch.setattr(trees.Hits, "bound", lambda self, leaf: asked.append(leaf) or 0)
+    monkeypatch.setattr(trees.CoreStates, "bound", lambda self, leaf: asked.append(leaf) or 0)
     long = [[*range(30_000)], [*range(30_000, 60_000)]]
-    assert trees.fewest_removals((*range(5000), *[((0, 1), (1, 1))] * 5001), long, {}) == 0
+    assert trees.proved_bound((*range(5000), *[((0, 1), (1, 1))] * 5001), long, {}) == 0
     assert not asked  # refused before any of it is counted
-    trees.fewest_removals(tree, cores, {})
+    trees.proved_bound(tree, cores, {})
     assert len(asked) == 1001
 
 
 def test_sums_beyond_int64_are_refused():
-    assert trees.fewest_removals((((0, 2**61),),), [[0, 1]], {0: 5, 1: 5}) == 5
-    assert trees.fewest_removals((((0, 2**62),),), [[0, 1]], {}) == 0
-    assert trees.fewest_removals((((0, 2**61),),), [[0, 0, 0, 0, 0]], {}) == 1
+    assert trees.proved_bound((((0, 2**61),),), [[0, 1]], {0: 5, 1: 5}) == 5
+    assert trees.proved_bound((((0, 2**62),),), [[0, 1]], {}) == 0
+    assert trees.proved_bound((((0, 2**61),),), [[0, 0, 0, 0, 0]], {}) == 1
 
 
 def test_every_small_change_is_refused_or_true(honest):
@@ -171,7 +171,7 @@ def test_no_tree_proves_more_than_is_true():
     for _ in range(2000):
         cores = [rng.choice(6, rng.integers(1, 4), replace=False).tolist() for _ in range(rng.integers(1, 6))]
         copies = {row: int(rng.integers(1, 4)) for row in range(6)}
-        found = trees.fewest_removals(random_tree(rng, len(cores), 3), cores, copies)
+        found = trees.proved_bound(random_tree(rng, len(cores), 3), cores, copies)
         assert found <= naive_hits(cores, copies)
         reached += found == naive_hits(cores, copies)
     assert reached > 20
@@ -199,12 +199,12 @@ def test_leaves_prove_what_fractions_say():
         removed = {int(row): bool(rng.random() < 0.3) for row in rng.choice(8, 3, replace=False)}
         removed = {row: gone for row, gone in removed.items() if any(row in core for core in cores)}
         leaf = tuple((j, int(rng.integers(1, 2**40))) for j in range(len(cores)) if rng.random() < 0.6)
-        hits = trees.Hits(cores, copies)
+        states = trees.CoreStates(cores, copies)
         for row, gone in removed.items():
-            hits.settle(row, trees.REMOVED if gone else trees.KEPT)
+            states.set_state(row, trees.REMOVED if gone else trees.KEPT)
         cost = sum(copies[row] for row, gone in removed.items() if gone)
-        assert hits.cost == cost
-        assert hits.bound(leaf) == hits.bound(leaf) == cost + naive_bound(leaf, cores, copies, removed)
+        assert states.cost == cost
+        assert states.bound(leaf) == states.bound(leaf) == cost + naive_bound(leaf, cores, copies, removed)
 
 
 def random_tree(rng, cores, depth):

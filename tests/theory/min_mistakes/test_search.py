@@ -11,7 +11,7 @@ from rosenblatt import Certificate, FewestMistakes, fewest_mistakes, separabilit
 from rosenblatt.progress import Budget
 from rosenblatt.theory.min_mistakes import hitting_set as hitting
 from rosenblatt.theory.min_mistakes import search as fewest
-from rosenblatt.theory.min_mistakes.answers import fewest_removals
+from rosenblatt.theory.min_mistakes.answers import proved_bound
 
 
 def naive_fewest(X, y):
@@ -166,17 +166,17 @@ def test_where_no_time_is_left_nothing_is_searched(monkeypatch):
 
 @pytest.mark.parametrize("fails_from", [0, 1, 2, 5])
 def test_a_linear_program_that_fails_loses_nothing(fails_from, monkeypatch):
-    packed, calls = hitting.Refutation._packed, []
+    packed, calls = hitting.BranchAndBound._fractional_packing, []
 
     def failing(*arguments):
         calls.append(arguments)
         return packed(*arguments) if len(calls) <= fails_from else ((), None)
 
-    monkeypatch.setattr(hitting.Refutation, "_packed", failing)
+    monkeypatch.setattr(hitting.BranchAndBound, "_fractional_packing", failing)
     cores = [np.array([k, (k + 1) % 41]) for k in range(41)]  # a ring: 41 / 2 by shares, at least 20 are disjoint
-    low, tree = hitting.Refutation(cores, np.ones(41, dtype=np.int64), Budget(1e9, None)).prove(41, ())
+    low, tree = hitting.BranchAndBound(cores, np.ones(41, dtype=np.int64), Budget(1e9, None)).prove(41, ())
     assert low == (21 if fails_from else 20)
-    assert fewest_removals(tree, [core.tolist() for core in cores], {}) == low
+    assert proved_bound(tree, [core.tolist() for core in cores], {}) == low
 
 
 def naive_groups(X, signs):

@@ -1,1 +1,1 @@
-"""How far data is from separable: the fewest rows to remove, bracketed and proved."""
+"""Minimum number of misclassified rows of any hyperplane (the agnostic learning problem), bracketed with proof."""

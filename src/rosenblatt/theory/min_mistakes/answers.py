@@ -1,8 +1,9 @@
-"""`FewestMistakes`, the least number of rows to remove until a hyperplane separates the rest, with its proof.
+"""Certificate of the least number of rows to remove so that a hyperplane separates the rest.
 
-A core is a set of rows that nothing separates; a minimal one is an irreducible infeasible subsystem (Chinneck). Rows to
-remove are a hitting set of all cores, and what proves that none is smaller is a tree whose leaves are fractional
-packings of cores: by weak duality a packing is at most as large as any hitting set.
+A core is a set of rows that no hyperplane separates. A minimal core is an irreducible infeasible subsystem (IIS) of the
+inequalities y (w . x + b) > 0 (Chinneck 2008, "Feasibility and Infeasibility in Optimization"). The remaining rows are
+separable if and only if the removed rows hit every core. A branch-and-bound tree proves that no smaller set hits the
+cores found; the bound at its leaves is a fractional packing of cores.
 """
 
 from __future__ import annotations
@@ -24,63 +25,68 @@ from rosenblatt.theory.inputs import Matrix, MatrixLike, Signs, certified_signs,
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.verdicts import Inseparable
 
-# The tree of a proof branches on a row, which is removed (with all its copies) or kept. At a leaf some cores, none of
-# which has lost a row so far, are counted ``times`` each. If no row that is still free is counted more than D
-# times for each of its copies, rows that hit all these cores are at least the sum of ``times`` over D: cores that are
-# disjoint, each counted once, are the plainest case. Kept rows cannot hit anything, so they are not looked at.
+# The tree branches on a row, which is removed (with all its copies) or kept. A leaf bounds the cost of hitting all
+# cores under these decisions by weak duality. The linear program min sum_i c_i x_i over x >= 0 with sum_(i in K) x_i >=
+# 1 for each core K (c_i is the number of copies of row i) has the dual max sum_K t_K with sum_(K with i) t_K <= c_i: a
+# fractional packing of cores. Every feasible dual is at most the cost of every hitting set. A leaf stores integers
+# ``times`` in proportion to t, for cores that no removed row hits yet. With D the largest sum of ``times`` over the
+# cores with row i, divided by c_i, over all free rows i, t = times / D is feasible. So a hitting set costs at least
+# sum(times) / D, rounded up. Disjoint cores, each once, are the simplest case. Kept rows cannot hit a core and have no
+# constraint.
 #
-# A tree is written in preorder: the number of the row, then the branch where it is removed, then the one where it is
-# kept; a leaf is a tuple of pairs (number of a core, times). A branch is on a row of some core that is not settled
-# yet, and a leaf names a core once. What all leaves count together is bounded by how many numbers cores and tree
-# consist of.
+# A tree is stored in preorder: the number of the row, then the branch where it is removed, then the branch where it is
+# kept. A leaf is a tuple of pairs (number of a core, times). Each branch is on a free row of some core, and a leaf
+# names a core at most once. The work of all leaves is limited in proportion to the size of cores and tree.
 
 
 Leaf: TypeAlias = tuple[tuple[int, int], ...]
 Tree: TypeAlias = tuple[int | Leaf, ...]
 MOST_NODES = 20_000
-MOST_COUNTED = 600  # rows of cores in leaves, for each number in cores and tree: 500 leaves with all cores are below
+MOST_COUNTED = 600  # rows of cores in leaves, per number in cores and tree; 500 leaves with all cores stay below it
 MOST_TIMES = 1 << 62  # sums stay within int64
 FREE, REMOVED, KEPT = 0, 1, 2
 
 
-def fewest_removals(tree: Tree, cores: Sequence[Sequence[int]], copies: Mapping[int, int]) -> float:
-    """Return the least number of rows that hit all cores, as far as the tree proves; 0 where it is no tree.
+def proved_bound(tree: Tree, cores: Sequence[Sequence[int]], copies: Mapping[int, int]) -> float:
+    """Return the lower bound on the cost of hitting all cores that the tree proves; 0 if it is not a valid tree.
 
-    ``copies`` says of how many equal rows a row is one, where that is more than itself.
+    ``copies`` has the number of equal rows for rows that have copies; all other rows cost 1.
 
-    >>> fewest_removals((((0, 1), (1, 1)),), [[0, 1], [2, 3]], {})  # disjoint
+    >>> proved_bound((((0, 1), (1, 1)),), [[0, 1], [2, 3]], {})  # disjoint
     2
-    >>> fewest_removals((((0, 1), (1, 1), (2, 1)),), [[0, 1], [1, 2], [0, 2]], {})  # each row twice: 3 / 2, rounded up
+    >>> proved_bound((((0, 1), (1, 1), (2, 1)),), [[0, 1], [1, 2], [0, 2]], {})  # each row twice: 3 / 2, rounded up
     2
-    >>> fewest_removals((0, (), ((0, 1),)), [[0]], {})  # remove row 0, or keep it, which cannot be
+    >>> proved_bound((0, (), ((0, 1),)), [[0]], {})  # remove row 0; or keep it, which is infeasible
     1
     """
     if not _is_short(tree, [len(core) for core in cores]):
         return 0
-    hits = Hits(cores, copies)
+    states = CoreStates(cores, copies)
     path: list[int] = []
     least = math.inf
     ended = False
+    # Depth first: ``path`` has the rows decided on the way to the next node, and ``states`` their states. The bound of
+    # the tree is the least bound of a leaf, as each hitting set agrees with the decisions of exactly one leaf.
     for node in tree:
         if ended:
             return 0
         if isinstance(node, int):
-            if not hits.is_free(node):
+            if not states.is_free(node):
                 return 0
-            hits.settle(node, REMOVED)
+            states.set_state(node, REMOVED)
             path.append(node)
             continue
-        least = min(least, hits.bound(node))
-        while path and hits.is_kept(path[-1]):
-            hits.settle(path.pop(), FREE)
+        least = min(least, states.bound(node))
+        while path and states.is_kept(path[-1]):
+            states.set_state(path.pop(), FREE)
         if path:
-            hits.settle(path[-1], KEPT)
+            states.set_state(path[-1], KEPT)
         ended = not path
     return least if ended else 0
 
 
 def _is_short(tree: Tree, lengths: Sequence[int]) -> bool:
-    """Return whether leaves name each core once, and count no more rows than the size of cores and tree allows."""
+    """Return whether each leaf names a core at most once and all leaves together stay within the limit of work."""
     if len(tree) > MOST_NODES:
         return False
     size, counted = sum(lengths) + len(tree), 0
@@ -95,13 +101,13 @@ def _is_short(tree: Tree, lengths: Sequence[int]) -> bool:
     return counted <= MOST_COUNTED * size
 
 
-class Hits:
-    """Cores, of which some rows are settled: removed or kept."""
+class CoreStates:
+    """Cores with a state for each of their rows: free, removed or kept."""
 
     def __init__(self, cores: Sequence[Sequence[int]], copies: Mapping[int, int]) -> None:
         rows = sorted({row for core in cores for row in core})
-        self.places = {row: place for place, row in enumerate(rows)}
-        self.cores = [np.array(sorted({self.places[row] for row in core}), dtype=np.intp) for core in cores]
+        self.index = {row: k for k, row in enumerate(rows)}
+        self.cores = [np.array(sorted({self.index[row] for row in core}), dtype=np.intp) for core in cores]
         self.copies = np.array([copies.get(row, 1) for row in rows], dtype=np.int64)
         self.numbers, self.kinds = np.unique(self.copies, return_inverse=True)
         self.states = np.zeros(len(rows), dtype=np.int8)
@@ -110,20 +116,20 @@ class Hits:
 
     def is_free(self, row: int) -> bool:
         """Return whether this is a row of some core, neither removed nor kept."""
-        return row in self.places and self.states[self.places[row]] == FREE
+        return row in self.index and self.states[self.index[row]] == FREE
 
     def is_kept(self, row: int) -> bool:
         """Return whether this row of some core is kept."""
-        return bool(self.states[self.places[row]] == KEPT)
+        return bool(self.states[self.index[row]] == KEPT)
 
-    def settle(self, row: int, state: int) -> None:
-        """Let a row of some core be removed, kept or free."""
-        place = self.places[row]
-        self.cost += int(self.copies[place]) * ((state == REMOVED) - int(self.states[place] == REMOVED))
-        self.states[place] = state
+    def set_state(self, row: int, state: int) -> None:
+        """Set the state of a row of some core; ``cost`` is the number of rows removed, with copies."""
+        k = self.index[row]
+        self.cost += int(self.copies[k]) * ((state == REMOVED) - int(self.states[k] == REMOVED))
+        self.states[k] = state
 
     def bound(self, leaf: Leaf) -> float:
-        """Return how many rows hit all cores at least, those removed included, as the leaf proves."""
+        """Return the lower bound that the leaf proves on the cost of hitting all cores, removed rows included."""
         total = sum(times for _, times in leaf)
         if not 0 < total < MOST_TIMES or any(times < 1 for _, times in leaf):
             return self.cost
@@ -135,18 +141,19 @@ class Hits:
             return self.cost
         rows, times = rows[states == FREE], times[states == FREE]
         if len(rows) == 0:
-            return math.inf  # all rows of a core are kept: a dead end
+            return math.inf  # all rows of a core are kept, so that no hitting set agrees with the decisions
         np.add.at(self.uses, rows, times)
-        most = np.zeros(len(self.numbers), dtype=np.int64)  # for each number of copies
+        # D = max uses / copies. Among rows with the same number of copies only the most used one counts.
+        most = np.zeros(len(self.numbers), dtype=np.int64)
         np.maximum.at(most, self.kinds[rows], self.uses[rows])
         self.uses[rows] = 0
-        found = np.flatnonzero(most)
-        counted = zip(most[found].tolist(), self.numbers[found].tolist(), strict=True)
-        return self.cost + min(-(-total * number // count) for count, number in counted)
+        used = np.flatnonzero(most)
+        loads = zip(most[used].tolist(), self.numbers[used].tolist(), strict=True)
+        return self.cost + min(-(-total * copies // uses) for uses, copies in loads)
 
 
 class Core(NamedTuple):
-    """Rows that no hyperplane separates, with the weights that prove it, as an `Inseparable` about them has them."""
+    """Rows that no hyperplane separates, and the proof of an `Inseparable` verdict about these rows."""
 
     rows: Rows
     alpha: Vector
@@ -170,11 +177,11 @@ def _read_tree(data: Any, place: Place) -> Tree:
 
 def _is_node(node: object) -> bool:
     if type(node) is list:
-        return all(type(pair) is list and len(pair) == 2 and all(map(_is_whole, pair)) for pair in node)
-    return _is_whole(node)
+        return all(type(pair) is list and len(pair) == 2 and all(map(_is_index, pair)) for pair in node)
+    return _is_index(node)
 
 
-def _is_whole(value: object) -> bool:
+def _is_index(value: object) -> bool:
     return type(value) is int and 0 <= value < 2**53
 
 
@@ -191,27 +198,31 @@ def _plain(node: int | tuple[tuple[int, int], ...]) -> int | list[list[int]]:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class FewestMistakes(Certificate):
-    """The least number of rows whose removal leaves separable data, proved to lie between ``low`` and ``high``.
+    """Bounds on the least number of rows whose removal makes the data linearly separable, with proof.
 
     Attributes
     ----------
     low, high : int
         The least number is at least ``low`` and at most ``high``, which is the length of ``rows``.
     rows : array of int
-        Rows to remove: (w, b) has each of the others strictly on its side.
+        Rows to remove. (w, b) separates all others.
     w, b : array and float
-        That hyperplane: floats, or integers where no floats separate.
+        The hyperplane: floats, or integers if no floats separate.
     n : int
-        How many rows there are.
+        The number of rows.
     cores : tuple of Core
-        Sets of rows that no hyperplane separates, each with the weights that prove it, so that each must lose a row.
+        Sets of rows that no hyperplane separates (infeasible subsystems), each with its proof. Each must lose a row.
     copies : tuple of arrays of int
-        Equal rows with equal labels: all of them go or none. Cores name the first.
+        Sets of equal rows with equal labels, which are removed together or not at all. Cores name the first.
     tree : tuple
-        Why no fewer than ``low`` rows hit all cores: where that is a single leaf, as many disjoint cores as ``low``, or
-        more cores that share rows to some degree.
+        The branch-and-bound tree, which proves that no fewer than ``low`` rows hit all cores. A single leaf is a
+        packing of cores, for example ``low`` disjoint cores.
     positive : label
         The label that counts as +1.
+
+    See Also
+    --------
+    fewest_mistakes : The search that returns it.
     """
 
     low: int
@@ -227,11 +238,11 @@ class FewestMistakes(Certificate):
 
     @property
     def high(self) -> int:
-        """How many rows are removed."""
+        """The number of rows to remove."""
         return len(self.rows)
 
     def check(self, X: MatrixLike, y: ArrayLike) -> bool:
-        """Return whether (w, b) separates all other rows and ``low`` of them must go, recomputed exactly."""
+        """Return whether (w, b) separates all rows but ``rows`` and ``low`` is a lower bound, recomputed exactly."""
         X, y = check_rows(X, y)
         signs = certified_signs(y, self.positive)
         if signs is None or self.n != len(signs):
@@ -250,7 +261,7 @@ class FewestMistakes(Certificate):
         return len(rest) == 0 or least_score(X[rest], signs[rest], self.w, self.b) > 0
 
     def _proved(self, X: Matrix, signs: Signs) -> float:
-        """Return how many rows must go, as cores, copies and the tree prove; 0 where one of them is false."""
+        """Return the lower bound that cores, copies and tree prove; 0 if one of them is false."""
         pairs = [core.rows for core in self.cores if len(core.rows) == 2]
         firsts = np.array([first for first, _ in pairs], dtype=np.intp)
         seconds = np.array([second for _, second in pairs], dtype=np.intp)
@@ -269,7 +280,7 @@ class FewestMistakes(Certificate):
         alone = {row for rows in cores for row in rows} - groups.keys()
         if len(groups) < len(self.copies) or len({*copies.tolist()} | alone) < len(copies) + len(alone):
             return 0  # a row counts once
-        return fewest_removals(self.tree, cores, {row: len(group) for row, group in groups.items()})
+        return proved_bound(self.tree, cores, {row: len(group) for row, group in groups.items()})
 
     def __str__(self) -> str:
         of = f"the {count_of(self.n, 'row')}"

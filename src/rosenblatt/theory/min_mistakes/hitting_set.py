@@ -1,6 +1,7 @@
-"""Hitting sets of cores: a cheapest one, and the branch-and-bound tree that proves that none is cheaper.
+"""Minimum-cost hitting sets of cores, and branch-and-bound trees that prove lower bounds on their cost.
 
-Both come from linear programs (SciPy's HiGHS), and neither is trusted: what a leaf proves is computed exactly.
+Both use linear programs in floating point (SciPy's HiGHS), and neither is trusted: hyperplanes check the hitting sets,
+and the bound of a leaf is computed in integers.
 """
 
 from __future__ import annotations
@@ -16,22 +17,22 @@ from numpy.typing import NDArray
 from rosenblatt.progress import Budget
 from rosenblatt.theory.exact import primitive
 from rosenblatt.theory.inputs import Floats
-from rosenblatt.theory.min_mistakes.answers import FREE, KEPT, REMOVED, Hits, Leaf, Tree
+from rosenblatt.theory.min_mistakes.answers import FREE, KEPT, REMOVED, CoreStates, Leaf, Tree
 
-UNITS = 1 << 30  # shares of cores are counted in such parts
+UNITS = 1 << 30  # weights of a packing are rounded to multiples of 1 / UNITS
 MOST_LEAVES = 500
-MOST_CORES = 5000  # beyond, the linear programs are left out
-MOST_SPLITS = 100  # of the integer program
-FIRST = 20  # the work before the first, in splits
-SPLIT = 60_000.0  # what one costs for each row of a core
-PROGRAM = 8_000.0  # what a linear program costs for each
-LIMIT = 1000.0  # seconds, where the user sets no limit
+MOST_CORES = 5000  # beyond, packings are greedy, without linear programs
+MOST_SPLITS = 100  # nodes of the integer program
+FIRST = 20  # work before its first node, in nodes
+SPLIT = 60_000.0  # work of a node for each row of a core
+PROGRAM = 8_000.0  # work of a linear program for each row of a core
+LIMIT = 1000.0  # seconds, if the user sets no limit
 
 Rows = NDArray[np.intp]
 
 
-def cheapest_hit(cores: Sequence[Rows], counts: NDArray[np.int64], budget: Budget) -> Rows | None:
-    """Return rows of least cost that hit every core, or nearly so; None where none were found in the time left."""
+def minimum_hitting_set(cores: Sequence[Rows], counts: NDArray[np.int64], budget: Budget) -> Rows | None:
+    """Return rows of least cost, or nearly least, that hit every core; None if none were found in the time left."""
     from scipy.optimize import Bounds, LinearConstraint, milp  # slow to import
 
     used, incidence = _incidence(cores)
@@ -47,8 +48,8 @@ def cheapest_hit(cores: Sequence[Rows], counts: NDArray[np.int64], budget: Budge
     return None if found.x is None else used[found.x > 0.5]
 
 
-def quick_hit(cores: Sequence[Rows], counts: NDArray[np.int64]) -> Rows:
-    """Return rows that hit every core, each time the one that hits the most of those left for its cost."""
+def greedy_hitting_set(cores: Sequence[Rows], counts: NDArray[np.int64]) -> Rows:
+    """Return rows that hit every core: greedy set cover, which takes the row that hits most open cores for its cost."""
     used, incidence = _incidence(cores)
     hits = np.asarray(incidence.sum(axis=0)).ravel()
     by_row = sp.csc_array(incidence)
@@ -65,15 +66,15 @@ def quick_hit(cores: Sequence[Rows], counts: NDArray[np.int64]) -> Rows:
 
 
 def _incidence(cores: Sequence[Rows]) -> tuple[Rows, sp.csr_array]:
-    """Return the rows that occur, and which of them each core has."""
-    used, places = np.unique(np.concatenate(cores), return_inverse=True)
+    """Return the rows that occur, and the incidence matrix of cores and rows."""
+    used, columns = np.unique(np.concatenate(cores), return_inverse=True)
     owners = np.repeat(np.arange(len(cores)), [len(core) for core in cores])
-    return used, sp.csr_array((np.ones(len(places)), (owners, places)), shape=(len(cores), len(used)))
+    return used, sp.csr_array((np.ones(len(columns)), (owners, columns)), shape=(len(cores), len(used)))
 
 
 @dataclass(order=True)
 class _Node:
-    """A leaf that may still be split: its bound, the rows settled on the way, and the row to branch on."""
+    """A leaf that may still be split: its bound, the decisions on the way, and the row to branch on, if any."""
 
     bound: float
     number: int
@@ -82,24 +83,30 @@ class _Node:
     removed: Mapping[int, bool] = field(compare=False)
 
 
-class Refutation:
-    """The tree of a proof, grown at its weakest leaf until it proves ``goal`` or nothing more can be had."""
+class BranchAndBound:
+    """Best-first branch and bound: the leaf with the least bound is split until the tree proves the goal."""
 
     def __init__(self, cores: Sequence[Rows], counts: NDArray[np.int64], budget: Budget) -> None:
         self.cores = [core.tolist() for core in cores]
         self.counts = counts
         self.budget = budget
-        self.hits = Hits(self.cores, {int(row): int(counts[row]) for core in cores for row in core})
+        self.states = CoreStates(self.cores, {int(row): int(counts[row]) for core in cores for row in core})
         self.children: dict[int, tuple[int, int]] = {}
         self.nodes: list[_Node] = []
 
     def prove(self, goal: int, disjoint: Leaf) -> tuple[int, Tree]:
-        """Return how many rows must go, and the tree; ``disjoint`` are cores that have no row in common."""
+        """Return the lower bound on the cost of a hitting set, at most ``goal``, and the tree that proves it.
+
+        ``disjoint`` is a packing that serves as the root's leaf if no better is found. The search stops at the goal,
+        where no branch can help, or at the limits of leaves and work.
+        """
         root = self._node({})
         bound = self._bound(disjoint, {})
         if bound >= root.bound:
             root = self.nodes[0] = _Node(bound, 0, disjoint, root.row, {})
         open_leaves = [root]
+        # The heap has all leaves of the tree, so its first bound is the bound of the tree. A child's bound is never
+        # below its parent's: otherwise time ran out, and the parent stays a leaf.
         while open_leaves[0].bound < goal and open_leaves[0].row is not None:
             if len(self.nodes) > 2 * MOST_LEAVES or self.budget.is_spent:
                 break
@@ -115,7 +122,7 @@ class Refutation:
         return int(min(goal, open_leaves[0].bound)), self._preorder()
 
     def _node(self, removed: Mapping[int, bool]) -> _Node:
-        """Return the leaf where these rows are removed or kept, with the best proof that was found for it."""
+        """Return the leaf of these decisions (True for a removed row), with the best packing found for it."""
         left = [j for j, core in enumerate(self.cores) if not any(removed.get(row) for row in core)]
         free = [[row for row in self.cores[j] if row not in removed] for j in left]
         lost = next((j for j, rows in zip(left, free, strict=True) if not rows), None)
@@ -125,32 +132,35 @@ class Refutation:
             leaf = ((lost, 1),)
         elif left:
             if len(left) <= MOST_CORES:
-                leaf, row = self._packed(left, [np.array(rows) for rows in free])
-            leaf = leaf or self._disjoint(left, free)
+                leaf, row = self._fractional_packing(left, [np.array(rows) for rows in free])
+            leaf = leaf or self._greedy_packing(left, free)
         node = _Node(self._bound(leaf, removed), len(self.nodes), leaf, row, removed)
         self.nodes.append(node)
         return node
 
     def _bound(self, leaf: Leaf, removed: Mapping[int, bool]) -> float:
         for row, gone in removed.items():
-            self.hits.settle(row, REMOVED if gone else KEPT)
-        bound = self.hits.bound(leaf)
+            self.states.set_state(row, REMOVED if gone else KEPT)
+        bound = self.states.bound(leaf)
         for row in removed:
-            self.hits.settle(row, FREE)
+            self.states.set_state(row, FREE)
         return bound
 
-    def _disjoint(self, left: Sequence[int], free: Sequence[Sequence[int]]) -> Leaf:
-        """Return cores that share no row, or no copy of a row: the shortest come first."""
-        room = {row: int(self.counts[row]) for rows in free for row in rows}
+    def _greedy_packing(self, left: Sequence[int], free: Sequence[Sequence[int]]) -> Leaf:
+        """Return an integer packing: cores that share no row, or no copy of a row, the shortest first."""
+        capacity = {row: int(self.counts[row]) for rows in free for row in rows}
         leaf = []
         for j, rows in sorted(zip(left, free, strict=True), key=lambda core: len(core[1])):
-            if times := min(room[row] for row in rows):
+            if times := min(capacity[row] for row in rows):
                 leaf.append((j, times))
-                room |= {row: room[row] - times for row in rows}
+                capacity |= {row: capacity[row] - times for row in rows}
         return tuple(leaf)
 
-    def _packed(self, left: Sequence[int], free: Sequence[Rows]) -> tuple[Leaf, int | None]:
-        """Return shares of the cores, as large as the rows' counts allow, and the row whose share is nearest to 1/2."""
+    def _fractional_packing(self, left: Sequence[int], free: Sequence[Rows]) -> tuple[Leaf, int | None]:
+        """Return a maximum fractional packing and the row to branch on: max sum t_K with sum_(K with i) t_K <= c_i.
+
+        The dual values x_i of the constraints are an optimal fractional hitting set.
+        """
         from scipy.optimize import linprog  # slow to import
 
         used, incidence = _incidence(free)
@@ -167,7 +177,7 @@ class Refutation:
             return (), None
         times = primitive(round(share * UNITS) for share in found.x.tolist())
         leaf = tuple((j, count) for j, count in zip(left, times, strict=True) if count)
-        return leaf, _most_open(used, -found.ineqlin.marginals)
+        return leaf, _most_fractional(used, -found.ineqlin.marginals)
 
     def _preorder(self) -> Tree:
         tree: list[int | Leaf] = []
@@ -184,8 +194,8 @@ class Refutation:
         return tuple(tree)
 
 
-def _most_open(used: Rows, shares: Floats) -> int | None:
-    """Return the row whose share is nearest to 1/2; None where all are 0 or 1, so that no branch can prove more."""
+def _most_fractional(used: Rows, shares: Floats) -> int | None:
+    """Return the row whose share is nearest to 1/2; None if all are 0 or 1, as no branch can then raise the bound."""
     distance = np.abs(shares - 0.5)
     k = int(np.argmin(distance))
     return int(used[k]) if distance[k] < 0.5 - 1e-6 else None

@@ -1,7 +1,8 @@
-"""Hyperplanes with few mistakes: the pocket of a perceptron, then exact line searches over the number of mistakes.
+"""Hyperplanes with few mistakes: the pocket of a perceptron, then exact line searches on the 0-1 loss.
 
-Along a line of hyperplanes (w, b) + t (u, c) the mistakes change only where a row changes sides, so sorting these
-places finds the best t of all. The lines are the bias, each weight by itself, and the updates of a perceptron.
+Along a line of hyperplanes (w, b) + t (u, c) the 0-1 loss is piecewise constant and changes only where a row changes
+sides. Sorting these breakpoints gives the best t of all. The lines are the bias, each weight by itself (coordinate
+descent), and the updates of a perceptron.
 """
 
 from __future__ import annotations
@@ -25,58 +26,58 @@ from rosenblatt.training.run import TrainingRun, new_state
 
 PASSES = 30
 SWEEPS = 10
-SORTED = 200.0  # what a line costs for each row
-REST = 0.75  # of the work is left for the cores
-POCKET_REST = 0.75  # of the seconds are left when the perceptron stops
-LINES_REST = 0.5  # and when the line searches stop
-UPDATES = 30  # lines tried along rows that are wrong, in each sweep
+SORTED = 200.0  # work of a line search for each row
+REST = 0.75  # share of the work that is left for the cores
+POCKET_REST = 0.75  # share of the seconds left when the perceptron stops
+LINES_REST = 0.5  # share of the seconds left when the line searches stop
+UPDATES = 30  # lines along misclassified rows in each sweep
 
 
 @dataclass(frozen=True)
 class Points:
-    """Different rows, their signs, and how often each occurs."""
+    """Distinct rows, their signs, and the number of times each occurs."""
 
     X: Matrix
     signs: Signs
     counts: NDArray[np.int64]
 
     def mistakes(self, w: Numbers, b: float) -> NDArray[np.bool_]:
-        """Return the rows that (w, b) has not strictly on their side for certain, all rounding counted."""
-        return ~(self.surplus(w, b) > 0)
+        """Return the rows that are not certainly on their side of (w, b), rounding errors included."""
+        return ~(self.margin_lower_bounds(w, b) > 0)
 
-    def surplus(self, w: Numbers, b: float) -> Floats:
-        """Return y (w . x + b) of each row, less what it may be off."""
+    def margin_lower_bounds(self, w: Numbers, b: float) -> Floats:
+        """Return lower bounds on y (w . x + b): the margin in floats minus its error bound."""
         v = np.array(proportional_floats([*w.tolist(), int(b)])) if w.dtype == object else np.append(w, b)
         size = np.abs(v) + TINY
         with np.errstate(all="ignore"):
             s = np.asarray(self.signs * (self.X @ v[:-1] + v[-1]))
             error = np.full(len(s), self._error(self.largest * size[:-1].sum() + size[-1]))  # of any row
-            near = np.flatnonzero(~(np.abs(s) > error))
-            error[near] = self._error(abs(self.X[near]) @ size[:-1] + size[-1])
+            close = np.flatnonzero(~(np.abs(s) > error))
+            error[close] = self._error(abs(self.X[close]) @ size[:-1] + size[-1])
             return s - error
 
     @cached_property
     def largest(self) -> float:
-        """The largest absolute value of X."""
+        """The largest absolute value in X."""
         return largest_entry(self.X)
 
     def _error(self, reach: Any) -> Any:
-        """Return how far a score may be off whose terms, without their signs, have the sum ``reach``."""
+        """Return Higham's error bound gamma_n ``reach`` for a score, where ``reach`` sums the sizes of its terms."""
         terms = int(np.max(np.diff(self.X.indptr), initial=0)) if sp.issparse(self.X) else self.X.shape[1]
         return 1.01 * ((terms + 6) * HALF_ULP * 1.02 * reach + (terms + 4) * TINY)
 
     def cost(self, wrong: NDArray[np.bool_]) -> int:
-        """Return how many rows of the data these are."""
+        """Return the number of rows of the data, copies included."""
         return int(self.counts[wrong].sum())
 
 
 def best_hyperplane(points: Points, budget: Budget) -> tuple[Floats, float]:
-    """Return a hyperplane with few mistakes."""
+    """Return a hyperplane with few mistakes, for rows of both signs."""
     A, center, scale = _standardized(points.X)
     candidates = [(np.zeros(A.shape[1]), 1.0), (np.zeros(A.shape[1]), -1.0), *_trained(A, points, budget)]
     costs = [_mistakes_of(A, points, *candidate) for candidate in candidates]
     v, c = candidates[int(np.argmin(costs))]
-    v, c = _improved(A, points, v, c, budget)
+    v, c = _after_line_searches(A, points, v, c, budget)
     with np.errstate(all="ignore"):
         w = v * scale
         b = float(c - center @ w)
@@ -85,7 +86,7 @@ def best_hyperplane(points: Points, budget: Budget) -> tuple[Floats, float]:
 
 
 def _standardized(X: Matrix) -> tuple[Matrix, Floats, Floats]:
-    """Return (X - center) times scale: columns near 0 and of size near 1, those of a sparse matrix not moved."""
+    """Return (X - center) * scale, with columns of size about 1, and both; sparse columns are not centred."""
     with np.errstate(all="ignore"):
         if sp.issparse(X):
             sizes = abs(X).max(axis=0).toarray().ravel()
@@ -100,7 +101,7 @@ def _standardized(X: Matrix) -> tuple[Matrix, Floats, Floats]:
 
 
 def _trained(A: Matrix, points: Points, budget: Budget) -> list[tuple[Floats, float]]:
-    """Return the pocket and the average of a perceptron."""
+    """Return the averaged and the pocket weights of a perceptron."""
     if A.shape[1] == 0 or budget.is_spent:
         return []
     options = RunOptions(hypothesis="pocket", max_iter=PASSES, random_state=0)
@@ -120,8 +121,8 @@ def _mistakes_of(A: Matrix, points: Points, w: Floats, b: float) -> int:
         return points.cost(~(points.signs * (A @ w + b) > 0))
 
 
-def _improved(A: Matrix, points: Points, w: Floats, b: float, budget: Budget) -> tuple[Floats, float]:
-    """Return what line searches make of (w, b), until none of a sweep helps."""
+def _after_line_searches(A: Matrix, points: Points, w: Floats, b: float, budget: Budget) -> tuple[Floats, float]:
+    """Return (w, b) after line searches, until a sweep improves nothing or work or time runs out."""
     n, d = A.shape
     columns = sp.csc_array(A) if sp.issparse(A) else A
     rng = np.random.default_rng(0)
@@ -148,7 +149,7 @@ def _improved(A: Matrix, points: Points, w: Floats, b: float, budget: Budget) ->
 
 
 def _line(A: Matrix, columns: Matrix, line: int | None) -> tuple[Floats, float, Floats]:
-    """Return a direction (u, c), and how the score of each row changes along it."""
+    """Return a direction (u, c), and the change of each score along it."""
     n, d = A.shape
     u = np.zeros(d)
     if line is None:
@@ -162,23 +163,23 @@ def _line(A: Matrix, columns: Matrix, line: int | None) -> tuple[Floats, float, 
 
 
 def _best_step(points: Points, scores: Floats, change: Floats) -> tuple[float, int]:
-    """Return the t for which the scores plus t times their change have the fewest mistakes, and how many."""
+    """Return the t at which scores + t change has the fewest mistakes, and that number."""
     signs, counts = points.signs, points.counts
     moving = change != 0
     fixed = points.cost(~moving & ~(signs * scores > 0))
     with np.errstate(all="ignore"):
-        places = -scores[moving] / change[moving]
-    order = np.argsort(places, kind="stable")
-    places = places[order]
-    if len(places) == 0 or not np.isfinite(places).all():
+        breakpoints = -scores[moving] / change[moving]
+    order = np.argsort(breakpoints, kind="stable")
+    breakpoints = breakpoints[order]
+    if len(breakpoints) == 0 or not np.isfinite(breakpoints).all():
         return 0.0, points.cost(~(signs * scores > 0))
     rises = (signs[moving] * change[moving] > 0)[order]
     weight = counts[moving][order]
-    # beyond place k rows 0..k that rise are right, and rows k + 1.. that fall
+    # Right after breakpoint k, the rows 0..k that rise and the rows k + 1.. that fall are right.
     wrong = fixed + np.concatenate([[0], np.cumsum(np.where(rises, 0, weight))])
     wrong += weight[rises].sum() - np.concatenate([[0], np.cumsum(np.where(rises, weight, 0))])
-    span = max(1.0, float(places[-1] - places[0]))
-    ends = np.concatenate([[places[0] - span], places, [places[-1] + span]])
+    span = max(1.0, float(breakpoints[-1] - breakpoints[0]))
+    ends = np.concatenate([[breakpoints[0] - span], breakpoints, [breakpoints[-1] + span]])
     gaps = np.diff(ends)
     middles = ends[:-1] + gaps / 2
     inside = (middles > ends[:-1]) & (middles < ends[1:])

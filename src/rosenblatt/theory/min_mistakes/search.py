@@ -1,8 +1,9 @@
-"""`fewest_mistakes`: a bracket around the least number of rows to remove, closed by hyperplanes and by cores.
+"""Search for the fewest mistakes of any hyperplane: an upper bound by hyperplanes, a lower bound by cores.
 
-From above a hyperplane with few mistakes, from below cores (infeasible subsystems) that each must lose a row: the
-implicit hitting set method. New cores are looked for among the rows that a cheapest hitting set of the known ones
-leaves; if there are none, both ends meet.
+The problem is the maximum feasible subsystem of the inequalities y (w . x + b) > 0, by the implicit hitting set method
+(Parker and Ryan 1996; Chandrasekaran, Karp, Moreno-Centeno and Vempala 2011): cores are infeasible subsystems, each of
+which must lose a row. A minimum hitting set of the known cores is a lower bound. If the rows that it leaves are
+separable, it is optimal; otherwise these rows contain a new core.
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ from rosenblatt.progress import Budget, Progress
 from rosenblatt.theory.exact import representatives
 from rosenblatt.theory.inputs import Matrix, MatrixLike, Numbers, Signs, two_classes
 from rosenblatt.theory.min_mistakes.answers import Core, FewestMistakes, Tree
-from rosenblatt.theory.min_mistakes.hitting_set import Refutation, cheapest_hit, quick_hit
+from rosenblatt.theory.min_mistakes.hitting_set import BranchAndBound, greedy_hitting_set, minimum_hitting_set
 from rosenblatt.theory.min_mistakes.hyperplanes import Points, best_hyperplane
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import Inseparable, Separable
 
-# The search for cores: rows that no hyperplane separates. What it finds on the way improves the best hyperplane.
+# The search for cores, which also improves the best hyperplane.
 
 
 Mask = NDArray[np.bool_]
-CALL = 2e6  # what deciding a small set costs, in multiplications
-EXACT = 1000.0  # and the cube of the rows with exact weights, of which there are at most
+CALL = 2e6  # work of deciding the separability of a small set, in multiplications
+EXACT = 1000.0  # and for each unit of the cube of the rows with exact weights, at most MOST_EXACT
 MOST_EXACT = 24
 
 
 class Removal(NamedTuple):
-    """Rows to remove, and the hyperplane that then separates."""
+    """The rows that (w, b) misclassifies, the hyperplane, and their number in the data."""
 
     wrong: Mask
     w: Numbers
@@ -44,26 +45,28 @@ class Removal(NamedTuple):
 
 
 class CoreSearch:
-    """Finds cores among some rows, by looking at few rows at a time, and keeps the best removal seen."""
+    """Search for cores in a few rows at a time; ``best`` is the best removal found on the way."""
 
     def __init__(self, points: Points, w: Numbers, b: float, budget: Budget) -> None:
         self.points, self.budget = points, budget
         self.rng = np.random.default_rng(0)
         wrong = points.mistakes(w, b)
         self.best = Removal(wrong, w, b, points.cost(wrong))
-        self.few = points.X.shape[1] + 2
+        self.core_size = points.X.shape[1] + 2  # an irreducible core has at most d + 2 rows (Kirchberger's theorem)
 
     def find(self, allowed: Mask, first: Sequence[int] = ()) -> Core | Separable | None:
-        """Return a core among the allowed rows, or a separator of them; None if it could not be decided in time.
+        """Return a core among the allowed rows, or a separator of them, or None if time ran out.
 
-        It starts with the rows ``first`` and some others. As long as these can be separated, rows that their separator
-        has on the wrong side are added.
+        A cutting-plane method. It begins with the rows ``first`` and some others; while these are separable, the rows
+        farthest on the wrong side of their separator are added.
         """
         points, budget = self.points, self.budget
         pool = self._start(allowed, first)
+        # The pool grows in every iteration: all its rows are on their side, which was decided exactly. If no allowed
+        # row is wrong, the separator is one of all allowed rows.
         while len(pool) and not budget.is_spent:
-            size = min(len(pool), self.few)
-            budget.spend(CALL + 4.0 * len(pool) * self.few * size + EXACT * min(size, MOST_EXACT) ** 3)
+            size = min(len(pool), self.core_size)
+            budget.spend(CALL + 4.0 * len(pool) * self.core_size * size + EXACT * min(size, MOST_EXACT) ** 3)
             seconds = max(1e-3, budget.seconds) if math.isfinite(budget.end) else None
             verdict = separability(points.X[pool], points.signs[pool], margin=False, max_seconds=seconds)
             if isinstance(verdict, Inseparable):
@@ -71,38 +74,38 @@ class CoreSearch:
                 return Core(pool[rows], verdict.alpha[rows], verdict.weights, verdict.basis)
             if not isinstance(verdict, Separable):
                 return None
-            surplus = points.surplus(verdict.w, verdict.b)
+            margins = points.margin_lower_bounds(verdict.w, verdict.b)
             budget.spend(points.X.shape[0] * points.X.shape[1] * 2)
-            wrong = ~(surplus > 0)
-            wrong[pool] = False  # as was decided exactly
+            wrong = ~(margins > 0)
+            wrong[pool] = False
             outside = np.flatnonzero(wrong & allowed)
             cost = points.cost(wrong)
             if cost < self.best.cost:
                 self.best = Removal(wrong, verdict.w, verdict.b, cost)
             if len(outside) == 0:
                 return verdict
-            worst = outside[np.argsort(surplus[outside], kind="stable")[: self.few]]
+            worst = outside[np.argsort(margins[outside], kind="stable")[: self.core_size]]
             pool = np.union1d(pool, worst)
         return None
 
     def _start(self, allowed: Mask, first: Sequence[int]) -> NDArray[np.intp]:
         rows = np.flatnonzero(allowed)
-        if len(rows) > 4 * self.few:
-            rows = self.rng.choice(rows, 2 * self.few, replace=False)
+        if len(rows) > 4 * self.core_size:
+            rows = self.rng.choice(rows, 2 * self.core_size, replace=False)
         return np.union1d(rows, np.array(first, dtype=np.intp))
 
 
-# The bracket around the fewest mistakes as it closes: a hyperplane from above, cores from below.
+# The two bounds: a hyperplane from above, cores from below.
 
 
-SEARCH = 2e10  # the work of looking for hyperplanes and cores, about 20 seconds
-PROOF = 1e10  # and of proving how many rows hit all cores
-SHARE = 0.7  # of the user's seconds are for the search
-MOST_REFINED = 1000  # cores, beyond which no more are looked for beside rows that hit all
+SEARCH = 2e10  # work of the search for hyperplanes and cores, about 20 seconds
+PROOF = 1e10  # work of the branch and bound over hitting sets
+SHARE = 0.7  # of the user's seconds, for the search
+MOST_REFINED = 1000  # with more cores than this, hitting sets no longer guide the search
 
 
 class Bracket:
-    """The search among different rows: first disjoint cores, then those that a cheapest hit of all others leaves."""
+    """The search on distinct rows: disjoint cores first, then cores that a hitting set of all others leaves."""
 
     def __init__(self, points: Points, max_seconds: float | None, progress: Progress) -> None:
         self.points, self.progress = points, progress
@@ -120,28 +123,28 @@ class Bracket:
 
     @property
     def best(self) -> Removal:
-        """The cheapest removal so far."""
+        """The best removal so far."""
         return self.search.best
 
     def close(self) -> tuple[int, Tree]:
-        """Look for cores until both ends meet or nothing is left to spend; return the lower end and its proof."""
-        self._pack()
+        """Search until both bounds meet or the budget is spent; return the lower bound and the tree that proves it."""
+        self._find_disjoint_cores()
         if self._packed < self.best.cost:
-            self._refine()
+            self._refine_by_hitting_sets()
         if not self.cores:
             return 0, ((),)
         cores = [core.rows for core in self.cores]
-        return Refutation(cores, self.points.counts, self.proof).prove(self.best.cost, tuple(self.disjoint))
+        return BranchAndBound(cores, self.points.counts, self.proof).prove(self.best.cost, tuple(self.disjoint))
 
     @property
     def _packed(self) -> int:
         return sum(times for _, times in self.disjoint)
 
-    def _pack(self) -> None:
-        """Find a core for each mistake, disjoint from the others, or put the mistake back where there is none.
+    def _find_disjoint_cores(self) -> None:
+        """Find for each mistake a core with it, disjoint from the others, or a hyperplane that classifies it, too.
 
-        Where mistakes are few, a core takes one of them and otherwise rows that are right. Where they are so many that
-        there are not enough rows for that, it may take any. Then look for more among the rows outside all cores.
+        If mistakes are few, a core has one mistake and otherwise correctly classified rows. If there are too few
+        correct rows for that, it may have any. Then search the rows outside all cores.
         """
         left = self.points.counts.copy()
         tried = np.zeros(len(left), bool)
@@ -152,15 +155,15 @@ class Bracket:
                 break
             first = int(untried[0])
             tried[first] = True
-            plenty = np.count_nonzero(wrong) * self.search.few > len(left)
+            plenty = np.count_nonzero(wrong) * self.search.core_size > len(left)
             allowed = (left > 0) & (plenty | ~wrong)
             allowed[first] = True
-            self._take(self.search.find(allowed, [first]), left)
-        while self._packed < self.best.cost and self._take(self.search.find(left > 0), left):
+            self._add_core(self.search.find(allowed, [first]), left)
+        while self._packed < self.best.cost and self._add_core(self.search.find(left > 0), left):
             pass
 
-    def _take(self, found: Core | Separable | None, left: NDArray[np.int64]) -> bool:
-        """Count a core as often as its rows are left; return whether it is one."""
+    def _add_core(self, found: Core | Separable | None, left: NDArray[np.int64]) -> bool:
+        """Add a core to the packing, as often as all its rows have copies left; return whether ``found`` is a core."""
         if isinstance(found, Core):
             times = int(left[found.rows].min())
             left[found.rows] -= times
@@ -169,22 +172,23 @@ class Bracket:
         self.progress.bracket(self._packed, self.best.cost)
         return isinstance(found, Core)
 
-    def _refine(self) -> None:
-        """Hit all cores, quickly at first and then as cheaply as can be, and look for new cores beside that.
+    def _refine_by_hitting_sets(self) -> None:
+        """Search for cores outside a hitting set of the known cores: a greedy one at first, then a minimum one.
 
-        If there are none where the hit was cheapest, both ends meet.
+        If there is no core outside a minimum hitting set, both bounds meet: `CoreSearch` has then found a separator
+        of all other rows.
         """
         quick = True
         while self.cores and len(self.cores) < MOST_REFINED and not self.budget.is_spent:
             cores, counts = [core.rows for core in self.cores], self.points.counts
-            hit = quick_hit(cores, counts) if quick else cheapest_hit(cores, counts, self.budget)
-            fresh = hit is not None and self._look_beside(hit)
+            hit = greedy_hitting_set(cores, counts) if quick else minimum_hitting_set(cores, counts, self.budget)
+            fresh = hit is not None and self._find_cores_outside(hit)
             if not (fresh or quick):
                 return
             quick = quick and fresh
 
-    def _look_beside(self, hit: NDArray[np.intp]) -> bool:
-        """Look for disjoint cores among the rows that are not hit; return whether there are any."""
+    def _find_cores_outside(self, hit: NDArray[np.intp]) -> bool:
+        """Search for disjoint cores among the rows outside ``hit``; return whether there are any."""
         allowed = np.ones(len(self.points.signs), bool)
         allowed[hit] = False
         before = len(self.cores)
@@ -196,35 +200,41 @@ class Bracket:
 
 
 def fewest_mistakes(X: MatrixLike, y: ArrayLike, max_seconds: float | None = None, verbose: int = 0) -> FewestMistakes:
-    """Bracket the least number of rows whose removal leaves data that a hyperplane separates, and prove both ends.
+    """Bound the least number of rows whose removal makes the data linearly separable, with proof of both bounds.
 
-    This is the least number of mistakes that any hyperplane makes, a row on it counted as one. It is NP-hard (Johnson
-    and Preparata 1978, as the densest hemisphere), so it is found exactly for small data and for few mistakes, and
-    otherwise bracketed. From above, a hyperplane: the pocket of a perceptron, then line searches over the number of
-    mistakes, then rows put back as long as the rest stays separable. From below, cores: sets of at most d + 2 rows
-    (fewer on ties) that nothing separates, so that each must lose a row. They are looked for one by one in the
-    rows that are left when all cores known so far are hit; what proves that no fewer rows hit them all is found by
-    branch and bound, and is part of the answer.
+    This is the least number of mistakes of any hyperplane, where a row on the hyperplane is a mistake. The problem is
+    NP-hard (Johnson and Preparata 1978, densest hemisphere), so the answer is exact for small data and for few
+    mistakes, and otherwise a bracket.
 
-    It stops when both ends meet, or after a fixed amount of work, some half a minute; or at ``max_seconds``. In high
-    dimensions the lower end is weak, as it cannot exceed n / (d + 2) for points in general position.
+    The upper bound is a hyperplane: the pocket of a perceptron, then line searches on the number of mistakes, then
+    rows put back while the rest stays separable. The lower bound rests on cores: sets of at most d + 2 rows that no
+    hyperplane separates, so that each must lose a row. Each new core is found among the rows outside a hitting set of
+    the known cores. Branch and bound proves that no smaller set of rows hits all cores; its tree is part of the answer.
+
+    The search stops when both bounds meet, after a fixed amount of work (about half a minute), or at ``max_seconds``.
+    In high dimensions the lower bound is weak: for points in general position disjoint cores prove at most n / (d + 2).
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
         Finite numbers, as for `separability`. There may be no columns.
     y : array of shape (n,)
-        Labels of at most two classes; ask about one class of several against the rest as ``y == name``.
-    max_seconds : float, optional
-        Stop after about so long, with the bracket reached.
-    verbose : int
-        If not 0, a long search says on standard error how far it is.
+        Labels of at most two classes. For one class against the rest pass ``y == name``.
+    max_seconds : float, default=None
+        Stop after about this time, with the bounds reached.
+    verbose : int, default=0
+        If not 0, a long search reports its progress on standard error.
 
     Returns
     -------
     FewestMistakes
-        ``low``, ``high``, the ``rows`` to remove and the hyperplane (w, b) that then separates. It prints in words,
-        ``check(X, y)`` recomputes all of it from the data, ``save`` and ``Certificate.load`` keep it as JSON.
+        ``low``, ``high``, the ``rows`` to remove, the hyperplane (w, b) that separates all others, and the proof. It
+        prints as sentences, ``check(X, y)`` recomputes all of it from the data, ``save`` and ``Certificate.load``
+        store it as JSON.
+
+    See Also
+    --------
+    separability : Whether no row must be removed.
 
     Examples
     --------
@@ -266,13 +276,10 @@ def fewest_mistakes(X: MatrixLike, y: ArrayLike, max_seconds: float | None = Non
 
 
 def _equal_rows(X: Matrix, signs: Signs) -> tuple[NDArray[np.intp], dict[int, list[int]]]:
-    """Return the first of each set of equal rows with equal signs; and these sets by their first, where it has copies.
-
-    Most rows of most data have none.
-    """
-    like = representatives(X, signs, np.arange(len(signs)), np.arange(X.shape[1]))
-    firsts, counts = np.unique(like, return_counts=True)
+    """Return the first of each set of equal rows with equal signs, and the sets of more than one row by their first."""
+    first_of = representatives(X, signs, np.arange(len(signs)), np.arange(X.shape[1]))
+    firsts, counts = np.unique(first_of, return_counts=True)
     copies: dict[int, list[int]] = {first: [] for first in firsts[counts > 1].tolist()}
-    for row in np.flatnonzero(np.isin(like, [*copies])).tolist():
-        copies[int(like[row])].append(row)
+    for row in np.flatnonzero(np.isin(first_of, [*copies])).tolist():
+        copies[int(first_of[row])].append(row)
     return firsts, copies

@@ -124,7 +124,7 @@ TRAINING = _of(
      "training/test_train.py estimators/test_fit.py"),
     ("kernel-settles-zero-as-right", "self._sign(rows, place, coefficients) <= 0",
      "self._sign(rows, place, coefficients) < 0", "training/dual"),
-    ("kernel-forgets-bound", "sure = found & ((lead < -bound) | (bound == 0.0))", "sure = found & (lead < 0.0)",
+    ("kernel-forgets-bound", "sure = found & ((margin < -bound) | (bound == 0.0))", "sure = found & (margin < 0.0)",
      "training/dual"),
 )  # fmt: skip
 

@@ -293,8 +293,8 @@ def test_votes_far_from_all_support_rows_are_counted_in_bulk(monkeypatch):
     X, y = rng.normal(size=(600, 4)), rng.integers(0, 2, 600)
     model = KernelPerceptron("rbf", gamma=20.0, max_iter=1, hypothesis="vote", shuffle=False).fit(X, y)
     asked = []
-    settled = voting.settled_sign
-    monkeypatch.setattr(voting, "settled_sign", lambda *given: asked.append(1) or settled(*given))
+    settled = voting.filtered_sign
+    monkeypatch.setattr(voting, "filtered_sign", lambda *given: asked.append(1) or settled(*given))
     model.predict(rng.normal(size=(20, 4)))
     assert len(asked) < 200
 

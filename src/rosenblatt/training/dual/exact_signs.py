@@ -1,8 +1,8 @@
-"""The sign of a sum of kernel values in real numbers, for the few decisions that floats leave open.
+"""Exact signs of sums of kernel values, for the few decisions that floats leave open.
 
-Polynomials of dot products are settled in integers. A sum of c_j exp(-t_j) with rational c_j and distinct rational t_j
-is zero only where every c_j is (Lindemann and Weierstrass): then it is known to be zero, and otherwise some precision
-must settle its sign.
+Sums of polynomials of dot products are computed in integers. For exponentials the theorem of Lindemann and Weierstrass
+decides: a sum of c_j exp(-t_j) with rational c_j and distinct rational t_j is zero only if every c_j is. So zero is
+recognised by the c_j, and any other sum shows its sign at some precision.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rosenblatt.training.dual.table import TINY
 from rosenblatt.training.options import Kernel
 from rosenblatt.training.rows import Matrix
 
-# Dot products and distances between rows and one row, exactly, as integers over a power of two.
+# Exact dot products and distances between rows and one row, as integers over a power of two.
 
 
 Floats = NDArray[np.float64]
@@ -41,7 +41,7 @@ def exact_dots(rows: Any, x: Any) -> Ratios:
     """Return the dot products of all rows with ``x``.
 
     ``rows`` is a matrix, dense or CSR without duplicates; ``x`` an array of one dimension or a CSR matrix of one row.
-    All numbers are finite, and columns that either has not are 0.
+    All numbers are finite, and missing columns are 0.
 
     >>> exact_dots(np.array([[0.5, 1.0], [3.0, 0.0]]), np.array([0.25, 0.0]))
     Ratios(above=[1, 6], below=8)
@@ -56,24 +56,26 @@ def exact_dots(rows: Any, x: Any) -> Ratios:
 
 
 def exact_squared_distances(rows: Any, x: Any) -> Ratios:
-    """Return the squared Euclidean distances of all rows, as ``exact_dots`` takes them, to ``x``.
+    """Return the squared Euclidean distances of all rows to ``x``, both as in ``exact_dots``.
 
     >>> exact_squared_distances(np.array([[0.5, 1.0], [3.0, 0.0]]), np.array([0.0, 2.0]))
     Ratios(above=[5, 52], below=4)
     """
-    values, others, pointers = _paired_entries(rows, x)  # (v - x)^2 = v v - 2 v x + x x
+    values, others, pointers = _paired_entries(rows, x)  # sum of v v - 2 v x over stored entries, plus all x x
     totals = _totals(values, values, pointers) - 2 * _totals(values, others, pointers)
     own = _own_values(x)
     return _as_ratios(totals + _totals(own, own))
 
 
 def exact_distances(rows: Any, x: Any) -> Ratios:
-    """Return the sums of absolute differences of all rows, as ``exact_dots`` takes them, to ``x``.
+    """Return the L1 distances of all rows to ``x``, both as in ``exact_dots``.
 
     >>> exact_distances(np.array([[0.5, 1.0], [3.0, 0.0]]), np.array([0.0, 2.0]))
     Ratios(above=[3, 10], below=2)
     """
-    values, others, pointers = _paired_entries(rows, x)  # |v - x| = s v - s x, less |x|, which own has for all columns
+    # |v - x| = s v - s x for the sign s of v - x. Columns that a row does not store add |x|: so |x| is subtracted for
+    # stored entries, and added for all columns of x.
+    values, others, pointers = _paired_entries(rows, x)
     signs = np.where(values > others, 1.0, -1.0)
     totals = _totals(signs, values, pointers) - _totals(signs, others, pointers)
     totals -= _totals(np.sign(others), others, pointers)
@@ -82,7 +84,7 @@ def exact_distances(rows: Any, x: Any) -> Ratios:
 
 
 def _paired_entries(rows: Any, x: Any) -> tuple[Floats, Floats, Integers]:
-    """Return the stored numbers of all rows, the number of x in the column of each, and where each row begins."""
+    """Return the stored numbers of all rows, the number of x in the same column, and the start of each row."""
     if sp.issparse(rows):
         stored = rows.indptr[-1]
         return rows.data[:stored], _at_columns(x, rows.indices[:stored]), rows.indptr.astype(np.int64)
@@ -91,7 +93,7 @@ def _paired_entries(rows: Any, x: Any) -> tuple[Floats, Floats, Integers]:
 
 
 def _at_columns(x: Any, columns: NDArray[Any]) -> Floats:
-    """Return the numbers of the row ``x`` in these columns; 0 where it has none."""
+    """Return the numbers of the row ``x`` in these columns, 0 for those not stored."""
     found = np.zeros(len(columns))
     if not sp.issparse(x):
         inside = columns < len(x)
@@ -110,7 +112,7 @@ def _own_values(x: Any) -> Floats:
 
 
 def _totals(u: Floats, v: Floats, pointers: Integers | None = None) -> Integers:
-    """Return the sums of products of each row, of all entries by default, in limbs that are still to be carried."""
+    """Return the sum of products of each row, or of all entries, as exact totals (see `kernels.exact`)."""
     if pointers is None:
         pointers = np.array([0, len(u)])
     totals = np.zeros((len(pointers) - 1, LIMBS), np.int64)
@@ -120,7 +122,7 @@ def _totals(u: Floats, v: Floats, pointers: Integers | None = None) -> Integers:
 
 
 def _for_kernel(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """Return a view or copy that is contiguous and cannot be written to, so that kernels have one type only."""
+    """Return a contiguous read-only view or copy, so that kernels are compiled for one type only."""
     out = np.ascontiguousarray(array, dtype=dtype).view()
     out.flags.writeable = False
     return out
@@ -129,7 +131,7 @@ def _for_kernel(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
 def _as_ratios(totals: Integers) -> Ratios:
     carry_limbs(totals)
     used = np.flatnonzero(totals.any(axis=0))
-    first = min(int(used[0]), UNIT // 32) if len(used) else UNIT // 32  # zeros at the end of all are left out
+    first = min(int(used[0]), UNIT // 32) if len(used) else UNIT // 32  # leave out low limbs that are all 0
     limbs = np.ascontiguousarray(totals[:, first:], dtype="<u4")
     above = [int.from_bytes(line.tobytes(), "little", signed=True) for line in limbs]
     shift = UNIT - 32 * first
@@ -143,7 +145,7 @@ _FIRST_BITS = 128
 def exact_sign(kernel: Kernel, coefficients: Sequence[int | float | Fraction], supports: Any, x: Any) -> int:
     """Return the sign, -1, 0 or 1, of the sum of ``coefficients[j]`` times K(``supports[j]``, ``x``) in real numbers.
 
-    Every float, those of the kernel too, is taken exactly as the rational that it is.
+    Every float, including the parameters of the kernel, is the rational number that it stores.
 
     Parameters
     ----------
@@ -160,7 +162,7 @@ def exact_sign(kernel: Kernel, coefficients: Sequence[int | float | Fraction], s
     Returns
     -------
     int
-        -1, 0 or 1. It always ends: of a sum that is not zero, some precision settles the sign.
+        -1, 0 or 1. The search ends, because a sum that is not zero shows its sign at some precision.
 
     Examples
     --------
@@ -187,9 +189,9 @@ def exact_sign(kernel: Kernel, coefficients: Sequence[int | float | Fraction], s
 def running_signs(
     kernel: Kernel, members: Sequence[int], steps: Sequence[float], supports: Any, x: Any, asked: Sequence[int]
 ) -> list[int]:
-    """Return the signs of running sums of ``steps[v]`` times K(``supports[members[v]]``, ``x``) after those ``asked``.
+    """Return the signs of running sums of ``steps[v]`` times K(``supports[members[v]]``, ``x``), at places ``asked``.
 
-    The kernel is a polynomial; ``asked`` are places in ``steps``, in order.
+    The kernel is a polynomial; ``asked`` are ascending places in ``steps``.
 
     >>> supports, x = np.array([[2.0], [2.0]]), np.array([3.0])
     >>> running_signs(Kernel("linear"), [0, 1, 0], [1.0, -1.0, -2.0], supports, x, [0, 1, 2])
@@ -206,7 +208,7 @@ def running_signs(
 
 
 def _as_integers(factors: Sequence[int | float | Fraction]) -> list[int]:
-    """Return numbers times one above 0 that makes all of them integers."""
+    """Return the numbers multiplied by a common positive factor that makes them integers."""
     ratios = [factor.as_integer_ratio() for factor in factors]
     scale = math.lcm(*(below for _, below in ratios))
     return [above * (scale // below) for above, below in ratios]
@@ -219,7 +221,7 @@ def _sign_of_powers(factors: list[int], dots: Ratios, gamma: float, coef0: float
 
 
 def _powers(dots: Ratios, gamma: float, coef0: float, degree: int) -> list[int]:
-    """Return (gamma dot + coef0) ** degree of each dot product, times one number above 0."""
+    """Return (gamma dot + coef0) ** degree of each dot product, multiplied by a common positive factor."""
     (gamma_above, gamma_below), (coef0_above, coef0_below) = gamma.as_integer_ratio(), coef0.as_integer_ratio()
     slope, offset = gamma_above * coef0_below, coef0_above * gamma_below * dots.below
     return [(slope * above + offset) ** degree for above in dots.above]
@@ -234,6 +236,8 @@ def _sign_of_exponentials(factors: list[int], distances: Ratios, gamma: float) -
     terms = [(exponent, factor) for exponent, factor in collected.items() if factor]
     if not terms:
         return 0
+    # By Lindemann and Weierstrass the sum is not zero, so some precision suffices. Division by the largest exponential
+    # keeps the sign. Each of the others is then off by at most 2 units.
     least, below = min(terms)[0], gamma_below * distances.below
     most_wrong = 2 * sum(abs(factor) for _, factor in terms)
     bits = _FIRST_BITS
@@ -245,12 +249,11 @@ def _sign_of_exponentials(factors: list[int], distances: Ratios, gamma: float) -
 
 
 def _exponential(above: int, below: int, bits: int) -> int:
-    """Return exp(-t) in units of 2**-bits, off by at most 2 of them, for t = above / below >= 0.
-
-    The series of exp(-u) with u = t / 2**halvings < 1/2, squared as often, in smaller units: 2**-places. The sum is off
-    by at most 4 of these for each of its terms, fewer than ``places``, and some 10 for u and the terms left out; a
-    square doubles that and adds 2. So 2**halvings (4 places + 12) bounds it, which is less than 2**(places - bits).
-    """
+    """Return exp(-t) in units of 2**-bits, off by at most 2 of them, for t = above / below >= 0."""
+    # Argument reduction and Taylor series: exp(-u) for u = t / 2**halvings < 1/2, squared ``halvings`` times, in units
+    # of 2**-places. Each of the fewer than ``places`` terms of the sum is off by at most 4 units, and u and the terms
+    # left out add some 10. A square doubles the error and adds 2. So 2**halvings (4 places + 12) bounds it, which is
+    # less than 2**(places - bits).
     if above * 10_000 > 6932 * bits * below:  # exp(-t) < 2**-bits, because 0.6932 > log(2)
         return 0
     halvings = max(0, above.bit_length() - below.bit_length() + 2 + math.isqrt(bits))
@@ -270,18 +273,18 @@ def _sign(value: int) -> int:
     return (value > 0) - (value < 0)
 
 
-# Signs of sums of kernel values that a first, fast sum leaves open.
+# The filter before exact arithmetic: float64 with a bound for one row.
 
 
 Coefficients = Mapping[int, Fraction | int]
-"""The factor of each row, by its place, exactly."""
+"""The exact factor of each row, by its place."""
 
 
-def settled_sign(kernel: Kernel, coefficients: Coefficients, rows: Matrix, x: Matrix) -> int:
-    """Return the sign of the sum of ``coefficients[j] * K(rows[j], x)``: -1, 0 or 1, exactly.
+def filtered_sign(kernel: Kernel, coefficients: Coefficients, rows: Matrix, x: Matrix) -> int:
+    """Return the exact sign of the sum of ``coefficients[j] * K(rows[j], x)``: -1, 0 or 1.
 
-    ``x`` is a matrix of one row. First the sum is made in float64 with a bound for this row; if that leaves doubt,
-    exactly.
+    ``x`` is a matrix of one row. The sum is computed in float64 with a bound for this row, and exactly if it does not
+    exceed that.
     """
     places = [place for place, factor in coefficients.items() if factor]
     if not places:
@@ -290,13 +293,13 @@ def settled_sign(kernel: Kernel, coefficients: Coefficients, rows: Matrix, x: Ma
     some = rows[np.array(places)]
     try:
         sign = _float_sign(kernel, np.array([float(factor) for factor in factors]), some, x)
-    except OverflowError:  # a factor beyond the floats
+    except OverflowError:  # a factor beyond the range of floats
         sign = None
     return exact_sign(kernel, factors, some, x if sp.issparse(x) else x[0]) if sign is None else sign
 
 
 def _float_sign(kernel: Kernel, factors: Floats, rows: Matrix, x: Matrix) -> int | None:
-    """Return the sign if float64 is enough to be certain of it."""
+    """Return the sign if float64 proves it, else None."""
     with np.errstate(all="ignore"):
         found, errors = _values_and_errors(kernel, rows, x)
         total = float(factors @ found)
@@ -306,7 +309,9 @@ def _float_sign(kernel: Kernel, factors: Floats, rows: Matrix, x: Matrix) -> int
 
 
 def _values_and_errors(kernel: Kernel, rows: Matrix, x: Matrix) -> tuple[Floats, Floats]:
-    """Return kernel values between rows and ``x``, and bounds on their rounding errors; NaN where there are none."""
+    """Return kernel values between rows and ``x``, and bounds on their rounding errors; NaN where there is no bound."""
+    # The bounds of ``KernelValues.error_bounds`` with the terms of these rows: sum |x_j z_j| in place of |x| |z|, and
+    # distances that are sums of differences, so that their relative error is (d + 8) u.
     d = min(rows.shape[1], x.shape[1])
     row = np.asarray(x[:, :d].toarray() if sp.issparse(x) else x[:, :d], np.float64)[0]
     some = rows[:, :d].astype(np.float64)
@@ -331,9 +336,9 @@ def _values_and_errors(kernel: Kernel, rows: Matrix, x: Matrix) -> tuple[Floats,
 
 
 def exact_coefficients(members: Sequence[int], steps: Sequence[float]) -> dict[int, Any]:
-    """Return the sum of the steps of each member, exactly: integers if all steps are, else fractions."""
+    """Return the exact sum of the steps of each member: integers if all steps are, else fractions."""
     out: dict[int, Any] = {}
-    whole = all(step == int(step) for step in steps)
+    integers = all(step == int(step) for step in steps)
     for member, step in zip(members, steps, strict=True):
-        out[member] = out.get(member, 0) + (int(step) if whole else Fraction(step))
+        out[member] = out.get(member, 0) + (int(step) if integers else Fraction(step))
     return out

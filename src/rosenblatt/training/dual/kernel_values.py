@@ -13,59 +13,59 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from rosenblatt.messages import ParameterError, Setting, shorten
+from rosenblatt.messages import ParameterError, shorten
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.options import Kernel
 from rosenblatt.training.rows import Matrix, pad_columns
 
-# Where arrays live: NumPy, or a library that follows the array API standard, such as PyTorch on a GPU.
+# Array libraries: NumPy, or a library of the array API standard, such as PyTorch on a GPU.
 
 
 Array = Any
-"""An array of whichever library is in use."""
+"""An array of the library in use."""
 
 
 @dataclass(frozen=True)
 class ArrayLibrary:
-    """A namespace of the array API standard and a device of it."""
+    """A namespace of the array API standard, and one of its devices."""
 
     xp: Any
     device: Any = None
-    """None for the default one of the library."""
+    """None for the default device."""
 
     @property
     def is_numpy(self) -> bool:
-        """Whether arrays are those of NumPy."""
+        """Whether the library is NumPy."""
         return self.xp is np
 
     @property
     def scatters(self) -> bool:
-        """Whether rows of an array can be set by their numbers, which the standard leaves out."""
+        """Whether the library assigns to rows by their numbers, which the standard leaves out."""
         return self.is_numpy or self.xp.__name__ == "array_api_compat.torch"
 
     @property
     def is_remote(self) -> bool:
-        """Whether reading a number means to wait for a device."""
+        """Whether reading a number waits for a device."""
         return getattr(self.device, "type", "cpu") != "cpu"
 
     def put(self, array: NDArray[Any], dtype: str | None = None) -> Array:
-        """Return an array of NumPy as one of this library, of type ``dtype`` if given."""
+        """Return a NumPy array as an array of this library, of type ``dtype`` if given."""
         array = np.ascontiguousarray(array, dtype)
         return array if self.is_numpy else self.xp.asarray(array, device=self.device)
 
     def fetch(self, array: Array) -> NDArray[Any]:
-        """Return an array of this library as one of NumPy."""
+        """Return an array of this library as a NumPy array."""
         if self.is_numpy:
             return np.asarray(array)
         return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
     def empty(self, shape: tuple[int, ...], dtype: str) -> Array:
-        """Return an array whose numbers are not set."""
+        """Return an uninitialised array."""
         kind = getattr(self.xp, dtype)
         return np.empty(shape, kind) if self.is_numpy else self.xp.empty(shape, dtype=kind, device=self.device)
 
     def astype(self, array: Array, dtype: str) -> Array:
-        """Return an array with numbers of type ``dtype``, itself if they are."""
+        """Return an array as type ``dtype``; the array itself if it has that type."""
         kind = getattr(self.xp, dtype)
         if array.dtype == kind:
             return array
@@ -78,9 +78,9 @@ class ArrayLibrary:
         return self.xp.cumulative_sum(array, axis=1)
 
     def recorded(self, function: Callable[[], None]) -> Callable[[], None]:
-        """Return what does the same as ``function`` to the same arrays, recorded once if the device can do that.
+        """Return ``function`` as a CUDA graph, recorded once and replayed; elsewhere the function itself.
 
-        The function is called some times on the way, and must not read from the device.
+        Recording calls the function a few times. It must not read from the device.
         """
         if getattr(self.device, "type", None) != "cuda":
             return function
@@ -101,9 +101,9 @@ NUMPY = ArrayLibrary(np)
 
 
 def open_library(device: str | None, namespace: str | None = None) -> ArrayLibrary:
-    """Return the library for a device of PyTorch, NumPy where that is None; ``namespace`` names another module.
+    """Return PyTorch for a device, NumPy for None; ``namespace`` is the name of another module to use.
 
-    A ParameterError says what is missing.
+    Raise a ParameterError if PyTorch or the device is not available.
     """
     if namespace is not None:
         return ArrayLibrary(importlib.import_module(namespace))
@@ -114,11 +114,10 @@ def open_library(device: str | None, namespace: str | None = None) -> ArrayLibra
         xp = importlib.import_module("array_api_compat.torch")
     except ImportError as missing:
         raise ParameterError(
-            Setting("device", device),
-            f" needs PyTorch and array-api-compat, and {missing.name} is not installed: "
-            "pip install 'rosenblatt[gpu]', or leave out ",
-            Setting("device"),
-            ".",
+            "{device=asked} needs PyTorch and array-api-compat, and {missing} is not installed: "
+            "pip install 'rosenblatt[gpu]', or leave out {device}.",
+            asked=device,
+            missing=missing.name,
         ) from None
     try:
         found = torch.device(device)
@@ -126,10 +125,9 @@ def open_library(device: str | None, namespace: str | None = None) -> ArrayLibra
     except (RuntimeError, AssertionError, TypeError) as fault:
         reason = " ".join(str(fault).split(".")[0].split())
         raise ParameterError(
-            Setting("device", device),
-            f" is not to be had here, PyTorch says: {reason}; leave out ",
-            Setting("device"),
-            " to compute on the CPU.",
+            "{device=asked} is not available. PyTorch says: {reason}. Leave out {device} to compute on the CPU.",
+            asked=device,
+            reason=reason,
         ) from None
     return ArrayLibrary(xp, found)
 
@@ -137,25 +135,25 @@ def open_library(device: str | None, namespace: str | None = None) -> ArrayLibra
 Floats = NDArray[np.float64]
 _UNIT = {"float64": HALF_ULP, "float32": 2.0**-24}
 _SPARSE_ROWS = 128
-"""Sparse rows whose distances are computed at once, as dense rows of the columns that they have."""
+"""Sparse rows whose distances are computed together, as dense rows of the columns that occur in them."""
 _DISTANCE_BYTES = 16 * 1024 * 1024
-"""Differences of rows that are held at once for distances in the L1 norm."""
+"""Memory for differences of rows, for distances in the L1 norm."""
 
 
 @dataclass(frozen=True)
 class DeviceRows:
-    """Rows on a device, in the type of products, with what their kernel values and rounding errors need."""
+    """Rows on a device, in the type of products, with the numbers that kernel values and error bounds need."""
 
     matrix: Any
-    """Dense on the device, or CSR; for a kernel that is a function as they came."""
+    """Dense on the device, or CSR; unchanged for a kernel that is a function."""
     squares: Array
-    """Squared lengths on the device, where the kernel is of distances."""
+    """Squared lengths on the device, for a kernel of Euclidean distances."""
     lengths: Floats
     """At least the length of each row."""
-    whole: bool
+    is_integer: bool
     """Whether all numbers are integers."""
     terms: int
-    """The most numbers in a row that are not 0."""
+    """The most stored numbers in a row."""
 
     def __getitem__(self, part: slice) -> DeviceRows:
         dense = not sp.issparse(self.matrix)
@@ -177,7 +175,7 @@ class DeviceRows:
 
 
 def row_lengths(X: Matrix) -> Floats:
-    """Return a little more than the length of each row, without overflow or underflow on the way."""
+    """Return an upper bound on the length of each row, without overflow or underflow on the way."""
     largest = abs(X).max(axis=1)
     largest = np.asarray(largest.toarray() if sp.issparse(largest) else largest, np.float64).ravel()
     scale = np.where(largest > 0, largest, 1.0)
@@ -195,21 +193,21 @@ def row_lengths(X: Matrix) -> Floats:
 
 
 class KernelValues:
-    """Computes kernel values in the type ``dtype``, and says how far off sums of them may be."""
+    """Computes kernel values in the type ``dtype``, and bounds on their rounding errors."""
 
     def __init__(self, kernel: Kernel, library: ArrayLibrary = NUMPY, dtype: str = "float64") -> None:
         self.kernel, self.library, self.dtype = kernel, library, dtype
 
     @property
     def is_distance(self) -> bool:
-        """Whether the kernel is made of squared lengths and dot products."""
+        """Whether the kernel is computed from squared lengths and dot products."""
         return self.kernel.name == "rbf"
 
     def rows(self, X: Matrix) -> DeviceRows:
         """Return rows for this device."""
         values = X.data if sp.issparse(X) else X
-        whole = bool(self.kernel.polynomial) and bool(np.all(values == np.rint(values)))
-        whole = whole and bool(np.all(np.abs(values) <= self.largest_whole))  # in this type, too
+        is_integer = bool(self.kernel.polynomial) and bool(np.all(values == np.rint(values)))
+        is_integer = is_integer and bool(np.all(np.abs(values) <= self.largest_integer))  # in this type, too
         terms = int(np.max(np.diff(X.indptr), initial=0)) if sp.issparse(X) else X.shape[1]
         lengths = row_lengths(X) if self.kernel.is_exact and X.shape[1] else np.zeros(X.shape[0])
         if self.kernel.name in ("function", "precomputed"):
@@ -225,7 +223,7 @@ class KernelValues:
         else:
             with np.errstate(over="ignore"):
                 matrix = self.library.put(X, self.dtype)
-        return DeviceRows(matrix, squares, lengths, whole, terms)
+        return DeviceRows(matrix, squares, lengths, is_integer, terms)
 
     def __call__(self, A: DeviceRows, B: DeviceRows) -> Array:
         """Return the values of the kernel between the rows of ``A`` (lines) and those of ``B`` (columns)."""
@@ -248,7 +246,7 @@ class KernelValues:
             return self._powers(products)
 
     def write(self, A: DeviceRows, B: DeviceRows, out: Floats) -> None:
-        """Write the values of the kernel into an array of NumPy, without a copy where that can be."""
+        """Write the values of the kernel into a NumPy array, without a copy where possible."""
         if self.kernel.polynomial is None or sp.issparse(A.matrix) or sp.issparse(B.matrix):
             out[:] = self(A, B)
             return
@@ -257,7 +255,10 @@ class KernelValues:
             self._powers(out)
 
     def _powers(self, values: Array) -> Array:
-        """Make dot products their polynomial, in place; by repeated products, the same everywhere."""
+        """Replace dot products by their polynomial.
+
+        Powers are repeated squares and products, from the highest bit of the degree on: the same bits everywhere.
+        """
         gamma, coef0, degree = self.kernel.polynomial or (1.0, 0.0, 1)
         if gamma != 1.0:
             values *= gamma
@@ -275,12 +276,12 @@ class KernelValues:
 
     def _products(self, A: Any, B: Any) -> Array:
         if sp.issparse(A) and sp.issparse(B):
-            width = max(A.shape[1], B.shape[1])  # columns may come up on the way
+            width = max(A.shape[1], B.shape[1])  # later rows may have more columns
             return (pad_columns(A, width) @ pad_columns(B, width).T).toarray()
         return A @ B.T
 
     def _distances(self, A: Any, B: Any) -> Array:
-        """Return the L1 distances; a part of the lines at a time."""
+        """Return the L1 distances, for some lines at a time."""
         if sp.issparse(A) or sp.issparse(B):
             return _sparse_distances(sp.csr_array(A), sp.csr_array(B))
         xp, (n, d) = self.library.xp, A.shape
@@ -313,7 +314,7 @@ class KernelValues:
         return self.library.put(found)
 
     def diagonal(self, X: Matrix) -> Floats:
-        """Return the kernel value of each row of NumPy or SciPy with itself, in float64."""
+        """Return the kernel value of each row of a NumPy or SciPy matrix with itself, in float64."""
         kernel = self.kernel
         if kernel.name in ("rbf", "laplacian"):
             return np.ones(X.shape[0])
@@ -327,12 +328,22 @@ class KernelValues:
                 return np.tanh(kernel.gamma * squares + kernel.coef0)
             return KernelValues(kernel)._powers(squares)
 
-    def doubt(self, lengths: Floats, longest: float, terms: int) -> tuple[Floats, Floats]:
-        """Return ``sizes`` and ``errors``: bounds for rows of these lengths and supports up to ``longest``.
+    def error_bounds(self, lengths: Floats, longest: float, terms: int) -> tuple[Floats, Floats]:
+        """Return ``sizes`` and ``errors``, bounds for rows of these lengths and support rows up to length ``longest``.
 
-        A kernel value is at most ``sizes`` in absolute value, and its rounding error at most ``errors``, infinite
-        where nothing is known.
+        The absolute value of a kernel value is at most ``sizes``, and its rounding error at most ``errors``. Errors are
+        infinite where there is no bound.
         """
+        # With u the unit roundoff, n = ``terms``, and |x|, |z| at most the lengths:
+        #
+        #   (g x.z + c)^d     x.z is off by n u |x| |z| (Higham 2002, section 3.1), g and c add 2 roundings, and the
+        #                     power multiplies relative errors by d and adds d: d u (n + 8) (g |x| |z| + |c|)^d.
+        #   exp(-g |x - z|^2)  |x|^2 - 2 x.z + |z|^2 is off by (n + 8) u (|x| + |z|)^2. An error e of the exponent is a
+        #                     relative error of exp(e) - 1, and the value is at most 1; exp itself is within 8 u.
+        #   exp(-g |x - z|_1)  the sum t has a relative error of (n + 6) u, and t exp(-t) <= 1 / e < 0.4: so the error
+        #                     is 0.4 (n + 6) u, whatever t is, and 8 u for exp.
+        #
+        # Outside of ``smallest`` and ``largest`` numbers may underflow or overflow, so there is no bound.
         kernel, unit = self.kernel, _UNIT[self.dtype]
         if not kernel.is_exact:
             return np.ones_like(lengths), np.zeros_like(lengths)
@@ -341,7 +352,7 @@ class KernelValues:
         with np.errstate(over="ignore", invalid="ignore"):
             if kernel.name == "laplacian":
                 sizes, relative = np.ones_like(lengths), np.full_like(lengths, unit * (0.4 * (terms + 6) + 8.0))
-                if not wide:  # rows have been rounded before they are subtracted
+                if not wide:  # rows are rounded to float32 before they are subtracted
                     relative = relative + 2.0 * unit * kernel.gamma * math.sqrt(terms) * (lengths + longest)
                 certain = (lengths + longest < longest_row) & (relative < 0.05)
             elif kernel.name == "rbf":
@@ -362,21 +373,21 @@ class KernelValues:
                     certain = np.ones_like(certain)
             return sizes, np.where(certain, 1.05 * relative * sizes, math.inf)
 
-    def is_whole(self, *rows: DeviceRows) -> bool:
-        """Return whether values between such rows are integers, computed without rounding as long as they are small."""
+    def is_integer(self, *rows: DeviceRows) -> bool:
+        """Return whether values between such rows are integers, so that no rounding occurs while they are small."""
         kernel = self.kernel.polynomial
-        if kernel is None or not all(part.whole for part in rows):
+        if kernel is None or not all(part.is_integer for part in rows):
             return False
         return kernel[0] == math.floor(kernel[0]) and kernel[1] == math.floor(kernel[1])
 
     @property
-    def largest_whole(self) -> float:
-        """The largest size of kernel values up to which integers are exact."""
+    def largest_integer(self) -> float:
+        """The absolute value up to which all integers are exact in this type."""
         return 2.0**53 if self.dtype == "float64" else 2.0**24
 
 
 def _sparse_distances(A: sp.csr_array, B: sp.csr_array) -> Floats:
-    """Return the L1 distances between sparse rows; some at a time, by the columns that these have."""
+    """Return the L1 distances between sparse rows, some at a time as dense rows of the columns that occur in them."""
     out = np.empty((A.shape[0], B.shape[0]))
     for i in range(0, A.shape[0], _SPARSE_ROWS):
         for j in range(0, B.shape[0], _SPARSE_ROWS):

@@ -1,4 +1,4 @@
-"""What a kernel perceptron learns from a block of rows: scores before it, the rounds, and what they change."""
+"""Training of a kernel perceptron by blocks of rows: scores before a block, its updates, and the state after it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.training.batches import Batch
-from rosenblatt.training.dual.exact_signs import exact_coefficients, settled_sign
+from rosenblatt.training.dual.block_updates import (
+    BlockResult,
+    BlockUpdate,
+    DirectBlockUpdates,
+    Gram,
+    OneVsRestBlockUpdates,
+    evict_nothing,
+)
+from rosenblatt.training.dual.exact_signs import exact_coefficients, filtered_sign
 from rosenblatt.training.dual.kernel_values import Array, ArrayLibrary, Floats, KernelValues
 from rosenblatt.training.dual.predict import largest_scores, library_of, support_scores
-from rosenblatt.training.dual.rounds import BlockResult, Correction, DirectRounds, Gram, OneVsRestRounds, keep_all
 from rosenblatt.training.dual.table import DeviceSupports, KernelTable, SumBounds, are_integers
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.rows import Matrix, check_finite, pad_columns
@@ -27,65 +34,59 @@ if TYPE_CHECKING:
     from rosenblatt.training.run import TrainingRun
 
 
-# A limit of support rows: the oldest row of a classifier is forgotten when it holds too many.
+# A limit of support rows: a classifier that holds too many evicts its oldest (a budget perceptron).
 
 
 Integers = NDArray[np.int64]
 
 
-class Budget:
-    """The rows that each classifier holds during a block, in the order of their first updates.
+class SupportLimit:
+    """The support rows of each classifier during a block, in the order of their first updates.
 
-    A row that is dropped is forgotten with all its updates, as though they had never been made; it may come back when
-    it is visited again.
+    A row is evicted with all its updates, as though they had never been made. It may come back when it is visited
+    again.
 
     Parameters
     ----------
     state : DualState
-        Before the block.
+        The state before the block.
     table : KernelTable
-        Of the batch.
+        The kernel values of the batch.
     rows : array
-        The rows of the block, and ``first`` the number of the batch's first row.
+        The rows of the block; ``first`` is the number of the batch's first row.
     active : array
         The classifiers.
     moves : array of shape (classifiers, rows)
-        The signed steps of corrections; where classes compete, the one line has sizes.
+        The signed step of an update on each row; where classes compete, the only line has unsigned steps.
     """
 
     def __init__(
         self, state: DualState, table: KernelTable, rows: Integers, first: int, active: Integers, moves: Floats
     ) -> None:
-        self.state, self.table, self.rows, self.first, self.active, self.moves = (
-            state,
-            table,
-            rows,
-            first,
-            active,
-            moves,
-        )
+        self.state, self.table, self.rows = state, table, rows
+        self.first, self.active, self.moves = first, active, moves
         self.most = state.computing.max_support or 1
-        self.dropped: list[set[int]] = [set() for _ in active]
-        """For each classifier, the places of support rows that it has dropped in this block."""
-        self._has_dropped = False
+        self.evicted: list[set[int]] = [set() for _ in active]
+        """For each classifier, the places of the support rows that it has evicted in this block."""
+        self._has_evicted = False
         numbers = np.array(state.supports.numbers, np.int64)
         held = [numbers[state.updates_of(k).members].tolist() for k in active.tolist()]
-        self._held: list[dict[int, list[Correction]]] = [{number: [] for number in part} for part in held]
+        self._held: list[dict[int, list[BlockUpdate]]] = [{number: [] for number in part} for part in held]
 
-    def forget(self, line: int, correction: Correction) -> Floats | None:
-        """Note a correction; return how the scores of the block change if another row is dropped for it."""
+    def evict(self, line: int, update: BlockUpdate) -> Floats | None:
+        """Enter an update; return how the scores of the block change if another row is evicted for it."""
         held = self._held[line]
-        held.setdefault(self.first + int(self.rows[correction.place]), []).append(correction)
+        held.setdefault(self.first + int(self.rows[update.place]), []).append(update)
         if len(held) <= self.most:
             return None
-        oldest, self._has_dropped = next(iter(held)), True
+        oldest, self._has_evicted = next(iter(held)), True
         coefficients = np.zeros(self.state.n_scores)
         for made in held.pop(oldest):
-            made.forgotten = True
+            made.evicted = True
             self._add(coefficients, line, self.moves[line, made.place], made.true, made.rival)
         place = self.state.supports.places.get(oldest)
-        if place is not None and place not in self.dropped[line]:
-            self.dropped[line].add(place)
+        if place is not None and place not in self.evicted[line]:
+            self.evicted[line].add(place)
             updates = self.state.updates_of(int(self.active[line]))
             for at in np.flatnonzero(updates.members == place):
                 self._add(coefficients, line, updates.steps[at], int(updates.trues[at]), int(updates.rivals[at]))
@@ -102,7 +103,7 @@ class Budget:
     def _values(self, number: int, place: int | None) -> Floats:
         """Return the kernel values between a row and those of the block."""
         if self.state.kernel.name == "precomputed":
-            return self.table.with_numbers(self.rows, np.array([number]))[:, 0]
+            return self.table.precomputed(self.rows, np.array([number]))[:, 0]
         row: Any
         if place is not None:
             row = self.state.support_matrix()[[place]]
@@ -111,16 +112,16 @@ class Budget:
         return self.table.with_row(self.rows, row)
 
     def apply(self) -> bool:
-        """Remove the updates that were dropped from the state; return whether a row was dropped in this block."""
-        for k, dropped in zip(self.active.tolist(), self.dropped, strict=True):
-            if dropped:
+        """Remove evicted updates from the state; return whether a row was evicted in this block."""
+        for k, evicted in zip(self.active.tolist(), self.evicted, strict=True):
+            if evicted:
                 made = self.state.updates_of(k)
-                kept = ~np.isin(made.members, list(dropped))
+                kept = ~np.isin(made.members, list(evicted))
                 self.state.updates[k] = [made.some(kept)]
-        return self._has_dropped
+        return self._has_evicted
 
     def compact(self) -> None:
-        """Remove the support rows that no classifier needs any more."""
+        """Remove the support rows that no classifier uses."""
         state = self.state
         used = np.zeros(len(state.supports), bool)
         all_updates = [state.updates_of(k) for k in range(len(state.counters))]
@@ -133,7 +134,7 @@ class Budget:
         state.updates = [[updates._replace(members=places[updates.members])] for updates in all_updates]
 
 
-# Weights in the space of the features, where the kernel is a dot product but for a constant: the primal road.
+# Primal weights: for a kernel of degree 1, scores are computed from weights in feature space.
 
 
 class PrimalWeights:
@@ -176,7 +177,7 @@ class PrimalWeights:
 
 
 class BlockLearner:
-    """Lets the classifiers of a state learn from the rows of a batch, a block at a time."""
+    """Trains the classifiers of a state on a batch, a block at a time."""
 
     def __init__(self, state: DualState, batch: Batch, library: ArrayLibrary, supports: DeviceSupports | None) -> None:
         computing = state.computing
@@ -191,8 +192,8 @@ class BlockLearner:
         self.primal = PrimalWeights(self.values, state) if polynomial is not None and polynomial[2] == 1 else None
         self.coefficients = np.ascontiguousarray(state.coefficients("last").T)
         """Of shape (support rows, scores)."""
-        self._whole_steps = state.has_whole_steps
-        self._known_rounds: dict[tuple[int, int], OneVsRestRounds] = {}
+        self._integer_steps = state.has_integer_steps
+        self._block_updates: dict[tuple[int, int], OneVsRestBlockUpdates] = {}
 
     # one block
 
@@ -201,7 +202,7 @@ class BlockLearner:
         state, steps = self.state, self.batch.steps
         sizes = steps[rows] if len(steps) else np.ones(len(rows))
         labels = self.batch.labels[rows].astype(np.int64)
-        if len(self.coefficients) < len(state.supports):  # others have learned in between
+        if len(self.coefficients) < len(state.supports):  # another learner has trained this state in between
             self.coefficients = np.ascontiguousarray(state.coefficients("last").T)
         self.supports.update()
         bounds = self._bounds(rows, active, sizes)
@@ -209,48 +210,48 @@ class BlockLearner:
             len(rows),
             self.library,
             lambda some: self.table.among(rows, some),
-            lambda place: self._kept_line(rows, place),
+            lambda place: self._cached_line(rows, place),
         )
         limit, made = state.counters["limit"], state.counters["updates"]
-        room = np.where(limit >= 0, np.maximum(limit - made, 0), np.iinfo(np.int64).max)
+        remaining = np.where(limit >= 0, np.maximum(limit - made, 0), np.iinfo(np.int64).max)
         signs = np.where(labels == state.counters["target"][active][:, None], 1.0, -1.0)
-        budget = None
+        support_limit = None
         if state.computing.max_support is not None:
             moves = sizes[None, :] if state.direct else signs * sizes
-            budget = Budget(state, self.table, rows, state.rows_seen + self.batch.first, active, moves)
-        forget = keep_all if budget is None else budget.forget
+            support_limit = SupportLimit(state, self.table, rows, state.rows_seen + self.batch.first, active, moves)
+        evict = evict_nothing if support_limit is None else support_limit.evict
         if state.direct:
             scores = self._scores(rows, np.arange(state.n_scores)).T
 
-            def compare(one: int, other: int, place: int, found: list[Correction]) -> int:
-                return self._sign(rows, place, self._competing(sizes, one, other, found, budget))
+            def compare(one: int, other: int, place: int, found: list[BlockUpdate]) -> int:
+                return self._sign(rows, place, self._margin_coefficients(sizes, one, other, found, support_limit))
 
-            results = DirectRounds(
-                self.library, labels, sizes, scores, bounds[0], gram, int(room[0]), compare, forget
+            results = DirectBlockUpdates(
+                self.library, labels, sizes, scores, bounds[0], gram, int(remaining[0]), compare, evict
             ).run()
         else:
-            leads = self.library.put(signs) * self._scores(rows, active).T
+            margins = self.library.put(signs) * self._scores(rows, active).T
 
-            def is_mistake(k: int, place: int, found: list[Correction]) -> bool:
-                coefficients = self._single(signs[k] * sizes, int(active[k]), found, budget, k)
+            def is_mistake(k: int, place: int, found: list[BlockUpdate]) -> bool:
+                coefficients = self._classifier_coefficients(signs[k] * sizes, int(active[k]), found, support_limit, k)
                 return signs[k, place] * self._sign(rows, place, coefficients) <= 0
 
-            rounds = self._rounds(len(active), len(rows))
-            results = rounds.run(signs, sizes, leads, bounds, gram, room[active], is_mistake, forget)
-        return self._commit(rows, sizes, labels, active, results, bounds, budget)
+            block = self._updates_for(len(active), len(rows))
+            results = block.run(signs, sizes, margins, bounds, gram, remaining[active], is_mistake, evict)
+        return self._commit(rows, sizes, labels, active, results, bounds, support_limit)
 
-    def _rounds(self, k: int, n: int) -> OneVsRestRounds:
-        """Return what makes the rounds of so many classifiers and rows; on a GPU it is worth to keep."""
-        if (k, n) not in self._known_rounds:
-            if len(self._known_rounds) > 8:
-                self._known_rounds.clear()
-            self._known_rounds[k, n] = OneVsRestRounds(self.library, k, n)
-        return self._known_rounds[k, n]
+    def _updates_for(self, k: int, n: int) -> OneVsRestBlockUpdates:
+        """Return the updater for k classifiers and blocks of n rows; it is reused, because a GPU has recorded it."""
+        if (k, n) not in self._block_updates:
+            if len(self._block_updates) > 8:
+                self._block_updates.clear()
+            self._block_updates[k, n] = OneVsRestBlockUpdates(self.library, k, n)
+        return self._block_updates[k, n]
 
-    def _kept_line(self, rows: Integers, place: int) -> Any:
-        """Return the kernel values between a row of the block and all of them, None if they are not kept."""
+    def _cached_line(self, rows: Integers, place: int) -> Any:
+        """Return the kernel values between a row of the block and all its rows, None if they are not cached."""
         support = self.state.supports.places.get(self.state.rows_seen + self.batch.first + int(rows[place]))
-        return None if support is None else self.table.kept_line(rows, support)
+        return None if support is None else self.table.cached_line(rows, support)
 
     def _scores(self, rows: Integers, columns: Integers) -> Any:
         """Return the scores of rows before the block, in float64."""
@@ -259,17 +260,22 @@ class BlockLearner:
         return self.table.scores(rows, self.coefficients[:, columns])
 
     def _bounds(self, rows: Integers, active: Integers, sizes: Floats) -> Floats:
-        """Return what each lead may be off by, at any moment of the block: an array (classifiers, rows)."""
+        """Return bounds on the rounding errors of margins throughout the block: an array (classifiers, rows)."""
+        # Valid at every update of the block: the absolute steps include one on each of its rows, and ``terms`` counts
+        # every product and sum of the matrix products before it and of the updates in it.
         counters = self.state.counters[active]
         steps = counters["step_sum"] * 1.001 + float(sizes.sum())
-        self._whole_steps = self._whole_steps and are_integers(sizes)
+        self._integer_steps = self._integer_steps and are_integers(sizes)
         terms = len(self.state.supports) + 2.0 * counters["updates"] + 2.0 * len(rows) + 16.0
-        return SumBounds.of_rows(self.table, rows).of_sums(steps, terms, self._whole_steps)
+        return SumBounds.of_rows(self.table, rows).of_sums(steps, terms, self._integer_steps)
 
     # exact decisions
 
     def _sign(self, rows: Integers, place: int, coefficients: dict[int, Any]) -> int:
-        """Return the exact sign of a sum at a row of the block; coefficients are by place, block rows from -1 down."""
+        """Return the exact sign of the score of a row of the block.
+
+        The keys of ``coefficients`` are places of support rows, or -1 - place for rows of the block.
+        """
         matrix, old = self.batch.rows.matrix, [key for key in coefficients if key >= 0]
         new = [key for key in coefficients if key < 0]
         parts: list[Matrix] = []
@@ -281,29 +287,29 @@ class BlockLearner:
             return 0
         stacked = _stack(parts)
         in_order = dict(enumerate(coefficients[key] for key in (*old, *new)))
-        return settled_sign(self.state.kernel, in_order, stacked, matrix[[int(rows[place])]])
+        return filtered_sign(self.state.kernel, in_order, stacked, matrix[[int(rows[place])]])
 
-    def _single(
-        self, moves: Floats, k: int, found: list[Correction], budget: Budget | None, line: int
+    def _classifier_coefficients(
+        self, moves: Floats, k: int, found: list[BlockUpdate], support_limit: SupportLimit | None, line: int
     ) -> dict[int, Any]:
-        """Return the exact coefficients of one classifier, its corrections in the block included."""
+        """Return the exact coefficients of one classifier, including its updates in the block."""
         made = self.state.updates_of(k)
-        dropped = set() if budget is None else budget.dropped[line]
-        members = [(m, s) for m, s in zip(made.members.tolist(), made.steps.tolist(), strict=True) if m not in dropped]
-        new = [(-1 - c.place, float(moves[c.place])) for c in found if not c.forgotten]
+        evicted = set() if support_limit is None else support_limit.evicted[line]
+        members = [(m, s) for m, s in zip(made.members.tolist(), made.steps.tolist(), strict=True) if m not in evicted]
+        new = [(-1 - c.place, float(moves[c.place])) for c in found if not c.evicted]
         return exact_coefficients(*_columns(members + new))
 
-    def _competing(
-        self, sizes: Floats, one: int, other: int, found: list[Correction], budget: Budget | None
+    def _margin_coefficients(
+        self, sizes: Floats, one: int, other: int, found: list[BlockUpdate], support_limit: SupportLimit | None
     ) -> dict[int, Any]:
-        """Return the exact coefficients of the lead of a class over another."""
+        """Return the exact coefficients of the margin of a class over another."""
         made = self.state.updates_of(0)
-        dropped = set() if budget is None else budget.dropped[0]
+        evicted = set() if support_limit is None else support_limit.evicted[0]
         entries = zip(
             made.members.tolist(), made.steps.tolist(), made.trues.tolist(), made.rivals.tolist(), strict=True
         )
-        all_of_them = [entry for entry in entries if entry[0] not in dropped]
-        all_of_them += [(-1 - c.place, float(sizes[c.place]), c.true, c.rival) for c in found if not c.forgotten]
+        all_of_them = [entry for entry in entries if entry[0] not in evicted]
+        all_of_them += [(-1 - c.place, float(sizes[c.place]), c.true, c.rival) for c in found if not c.evicted]
         moves = []
         for member, step, true, rival in all_of_them:
             sign = (true == one) - (true == other) - (rival == one) + (rival == other)
@@ -321,50 +327,48 @@ class BlockLearner:
         active: Integers,
         results: list[BlockResult],
         bounds: Floats,
-        budget: Budget | None,
+        support_limit: SupportLimit | None,
     ) -> list[Updates]:
-        """Enter what the classifiers did into the state; an interrupt waits until all of it is there."""
+        """Enter the updates into the state; an interrupt is deferred until all of them are there."""
         state, batch = self.state, self.batch
         base = state.rows_seen + batch.first
-        wanted = np.array(
-            sorted({c.place for result in results for c in result.corrections if not c.forgotten}), np.int64
-        )
+        wanted = np.array(sorted({c.place for result in results for c in result.updates if not c.evicted}), np.int64)
         numbers = (base + rows[wanted]).tolist()
         is_new = np.array([number not in state.supports.places for number in numbers], bool)
         out = [Updates(*_nothing()) for _ in state.counters]
         with interrupts_deferred():
-            dropped = budget is not None and budget.apply()
+            evicted = support_limit is not None and support_limit.apply()
             matrix = None if state.kernel.name == "precomputed" else batch.rows.matrix[rows[wanted[is_new]]]
             state.supports.append(matrix, (base + rows[wanted[is_new]]).tolist())
             places = np.zeros(len(rows), np.int64)
             places[wanted] = [state.supports.places[number] for number in numbers]
             changes = np.zeros((len(rows), state.n_scores))
             for k, result, bound in zip(active.tolist(), results, bounds, strict=True):
-                made = self._updates(k, [c for c in result.corrections if not c.forgotten], sizes, labels)
+                made = self._updates(k, [c for c in result.updates if not c.evicted], sizes, labels)
                 if len(made.members):
                     state.updates[k].append(made._replace(members=places[made.members]))
                     _add_changes(changes, k, made, state.direct)
                     out[k] = made._replace(members=rows[made.members])
                 self._count(k, result, sizes, rows, bound)
-            self._take_changes(rows, wanted, places, changes)
-            if dropped and budget is not None:
-                budget.compact()
-                self._start_again()
+            self._update_coefficients(rows, wanted, places, changes)
+            if evicted and support_limit is not None:
+                support_limit.compact()
+                self._rebuild()
         return out
 
-    def _start_again(self) -> None:
-        """Take support rows and coefficients from the state, after some have been dropped."""
+    def _rebuild(self) -> None:
+        """Rebuild support rows and coefficients from the state, after evictions."""
         state = self.state
         self.supports = DeviceSupports(self.values, state)
         self.supports.update()
-        self.table.forget(self.supports)
+        self.table.replace_supports(self.supports)
         self.coefficients = np.ascontiguousarray(state.coefficients("last").T)
         self.primal = None if self.primal is None else PrimalWeights(self.values, state)
         state.norm2[:] = self.table.lengths_squared(self.coefficients, state.direct)
 
-    def _updates(self, k: int, made: Sequence[Correction], sizes: Floats, labels: Integers) -> Updates:
-        """Return corrections as updates; members are places in the block."""
-        where = np.array([correction.place for correction in made], np.int64)
+    def _updates(self, k: int, made: Sequence[BlockUpdate], sizes: Floats, labels: Integers) -> Updates:
+        """Return the updates of a block as arrays; members are places in the block."""
+        where = np.array([update.place for update in made], np.int64)
         visits = float(self.state.counters["visits"][k]) + where.astype(np.float64)
         if self.state.direct:
             trues, rivals = (np.array([getattr(c, name) for c in made], np.int64) for name in ("true", "rival"))
@@ -373,9 +377,12 @@ class BlockLearner:
         return Updates(where, signs * sizes[where], visits, labels[where], np.zeros(len(where), np.int64))
 
     def _count(self, k: int, result: BlockResult, sizes: Floats, rows: Integers, bounds: Floats) -> None:
-        """Count the visits and the corrections of a classifier."""
+        """Count the visits and the updates of a classifier.
+
+        ``norm2`` follows |w + s y phi|^2 = |w|^2 + 2 s m + s^2 K(x, x), where a mistake has the margin m <= 0.
+        """
         state, counters = self.state, self.state.counters[k]
-        where = np.array([correction.place for correction in result.corrections], np.int64)
+        where = np.array([update.place for update in result.updates], np.int64)
         if len(where):
             visits = counters["visits"] + where
             survived = visits - np.concatenate([[counters["last_change"]], visits[:-1] + 1.0])
@@ -392,15 +399,13 @@ class BlockLearner:
             )
             kesler = 2.0 if state.direct else 1.0
             squares_there = self.table.diagonal(rows[where]).tolist()
-            for correction, square in zip(
-                result.corrections, squares_there, strict=True
-            ):  # in order, for the same bits
-                step = float(sizes[correction.place])
-                lead = correction.lead + float(bounds[correction.place])  # at most so much, and never above 0
-                lead = lead if lead < 0.0 else 0.0
+            for update, square in zip(result.updates, squares_there, strict=True):  # in order, for the same bits
+                step = float(sizes[update.place])
+                margin = update.margin + float(bounds[update.place])  # an upper bound, and never above 0
+                margin = margin if margin < 0.0 else 0.0
                 step_sum += step
                 squares += max(step * step, 1e-300)
-                norm2 += 2.0 * step * lead + kesler * step * step * square
+                norm2 += 2.0 * step * margin + kesler * step * step * square
             norm2 = norm2 if abs(norm2) < sys.float_info.max else sys.float_info.max
             counters["step_sum"], counters["step_square_sum"], state.norm2[k] = step_sum, squares, norm2
             counters["lowest"] = counters["lowest_step"] = 0.0
@@ -409,8 +414,8 @@ class BlockLearner:
             counters["lowest_step"] = min(float(counters["lowest_step"]), result.lowest_step)
         counters["visits"] += result.visited
 
-    def _take_changes(self, rows: Integers, wanted: Integers, places: Integers, changes: Floats) -> None:
-        """Bring the sums of steps up to date."""
+    def _update_coefficients(self, rows: Integers, wanted: Integers, places: Integers, changes: Floats) -> None:
+        """Add the steps of the block to the coefficients."""
         more = len(self.state.supports) - len(self.coefficients)
         if more:
             self.coefficients = np.concatenate([self.coefficients, np.zeros((more, self.state.n_scores))])
@@ -421,7 +426,7 @@ class BlockLearner:
 
 
 def _add_changes(changes: Floats, k: int, made: Updates, direct: bool) -> None:
-    """Add the steps of updates, one a row at most, to the scores that they change."""
+    """Add the steps of updates, at most one per row, to the scores that they change."""
     if direct:
         changes[made.members, made.trues] += made.steps
         changes[made.members, made.rivals] -= made.steps
@@ -439,7 +444,7 @@ def _nothing() -> tuple[Any, ...]:
 
 
 def _stack(parts: list[Matrix]) -> Matrix:
-    """Return matrices on top of each other; CSR if one of them is."""
+    """Return matrices stacked vertically; CSR if one of them is."""
     if any(sp.issparse(part) for part in parts):
         width = max(part.shape[1] for part in parts)
         return sp.vstack([pad_columns(sp.csr_array(part), width) for part in parts], format="csr")
@@ -450,11 +455,11 @@ def _stack(parts: list[Matrix]) -> Matrix:
 
 
 BLOCK, GPU_BLOCK = 1000, 4096
-"""Rows that are visited together."""
+"""Rows of a block."""
 
 
 class DualPassRunner:
-    """Lets classifiers visit batches, as `PassRunner` does; kernel values of a batch are kept while it comes again."""
+    """Visits batches, as `PassRunner` does; keeps the kernel values of a batch while the same one is visited again."""
 
     def __init__(self) -> None:
         self._learner: BlockLearner | None = None
@@ -486,7 +491,7 @@ class DualPassRunner:
                 if len(rows):
                     if first:
                         _measure(state, batch, rows, active, learner)
-                    with np.errstate(over="ignore", invalid="ignore"):  # such sums are settled exactly
+                    with np.errstate(over="ignore", invalid="ignore"):  # sums that overflow are decided exactly
                         updates = learner.visit(rows, active)
                     for chunk, update in zip(made, updates, strict=True):
                         chunk.append(update)
@@ -497,7 +502,7 @@ class DualPassRunner:
                 on_updates([join_updates(chunk) for chunk in made])
 
     def _learner_for(self, state: DualState, batch: Batch) -> BlockLearner:
-        """Return what learns from this batch, with all it knew if it has learned from it before."""
+        """Return the learner for this batch: the last one, with its cache, if it is of the same rows."""
         known = self._learner
         if known is None or known.state is not state or known.batch.rows is not batch.rows:
             library = library_of(state, batch.rows.matrix)
@@ -511,7 +516,7 @@ class DualPassRunner:
 def _measure(
     state: DualState, batch: Batch, rows: NDArray[np.int64], active: NDArray[np.int64], learner: BlockLearner
 ) -> None:
-    """Note the length of the longest example in the kernel's space."""
+    """Enter the length of the longest row in the kernel's space."""
     squares = learner.table.diagonal(rows)
     steps = batch.steps[rows] if len(batch.steps) else 1.0
     counters = state.counters
@@ -522,20 +527,20 @@ def _measure(
     state.radius = min(max(state.radius, math.sqrt(max(0.0, float(squares.max())))), sys.float_info.max)
 
 
-# The pocket of a kernel perceptron: the moment of the run with the fewest training mistakes.
+# The pocket of a kernel perceptron: the number of updates after which it made the fewest training mistakes.
 
 
 class DualPocketKeeper(Observer):
-    """Puts the moment with the fewest training mistakes into the pocket, chosen as `PocketKeeper` does."""
+    """Keeps the weights with the fewest training mistakes, as a number of updates, chosen as `PocketKeeper` does."""
 
     def on_start(self, run: TrainingRun) -> None:
-        """Count the mistakes of the moment in the pocket again: the rows may be new ones."""
+        """Count the mistakes of the pocket again: the rows may be new."""
         pocket = _pocket(run)
         if run.warm and np.isfinite(pocket.mistakes).all():
             pocket.mistakes[:] = _training_mistakes(run, pocket.updates)
 
     def on_pass(self, run: TrainingRun, active: Integers) -> None:
-        """Look whether this pass has a better moment."""
+        """Replace the pocket if this pass has better weights."""
         pocket = _pocket(run)
         for updates in (pocket.candidate.copy(), run.state.counters["updates"].copy()):
             mistakes = _training_mistakes(run, updates)
@@ -544,12 +549,12 @@ class DualPocketKeeper(Observer):
 
 
 def _pocket(run: TrainingRun) -> DualPocket:
-    """Return the pocket of a run that keeps one."""
+    """Return the pocket of a run."""
     return cast("DualPocket", cast("DualState", run.state).pocket)
 
 
 def _training_mistakes(run: TrainingRun, updates: Integers) -> NDArray[np.float64]:
-    """Return the weight of the training rows that each classifier gets wrong after so many updates."""
+    """Return the weight of the training rows that each classifier gets wrong after ``updates`` updates."""
     state = replace(cast("DualState", run.state), pocket=replace(_pocket(run), updates=updates))
     wrong = np.zeros(len(state.counters))
     for batch in run.source.batches():

@@ -1,4 +1,4 @@
-"""What a kernel perceptron answers by each hypothesis: sums over its support rows, and votes by running sums."""
+"""Predictions of a kernel perceptron by each hypothesis: sums over support rows, and votes by running sums."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.kernels.predict import count_votes
 from rosenblatt.rounding import HALF_ULP
-from rosenblatt.training.dual.exact_signs import exact_coefficients, running_signs, settled_sign
-from rosenblatt.training.dual.kernel_values import ArrayLibrary, Floats, KernelValues, open_library
+from rosenblatt.training.dual.exact_signs import exact_coefficients, filtered_sign, running_signs
+from rosenblatt.training.dual.kernel_values import Array, ArrayLibrary, Floats, KernelValues, open_library
 from rosenblatt.training.dual.table import DeviceSupports, KernelTable, SumBounds, are_integers
 from rosenblatt.training.rows import Matrix, RowMatrix
 from rosenblatt.training.state import Updates
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 BLOCK_BYTES = 64 * 1024 * 1024
-"""Kernel values that are held at once."""
+"""Memory for the kernel values of one table."""
 
 
 class ScoredRows(NamedTuple):
-    """The scores of some rows, before a division by ``divisors``, and what each may be off by."""
+    """The scores of some rows, before the division by ``divisors``, and bounds on their rounding errors."""
 
     start: int
     scores: Floats
@@ -35,7 +35,7 @@ class ScoredRows(NamedTuple):
 
 
 class SupportSums:
-    """Sums over the support rows of a state, with factors that are known exactly.
+    """Sums over the support rows of a state with exact factors.
 
     Parameters
     ----------
@@ -45,30 +45,30 @@ class SupportSums:
 
     def __init__(self, state: DualState, hypothesis: str) -> None:
         self.state, self.hypothesis = state, hypothesis
-        self.coefficients, self.divisors, self.sizes = state.whole_coefficients(hypothesis)
+        self.coefficients, self.divisors, self.sizes = state.undivided_coefficients(hypothesis)
         self._exact: dict[int, dict[int, Any]] = {}
 
     def blocks(self, rows: RowMatrix) -> Iterator[ScoredRows]:
-        """Yield the scores of all rows, some of them at a time."""
+        """Yield the scores of all rows, some rows at a time."""
         state = self.state
         factors = np.ascontiguousarray(self.coefficients.T)
         terms = len(state.supports) + 2.0 * np.broadcast_to(state.counters["updates"], state.n_scores) + 16.0
-        whole = state.has_whole_steps
-        for start, table in tables(state, rows.matrix, whole_rows=False):
+        is_integer = state.has_integer_steps
+        for start, table in tables(state, rows.matrix, all_values=False):
             n = table.host.shape[0]
-            with np.errstate(over="ignore", invalid="ignore"):  # such sums are settled exactly
+            with np.errstate(over="ignore", invalid="ignore"):  # sums that overflow are decided exactly
                 scores = table.values.library.fetch(table.scores(np.arange(n), factors))
-            bounds = SumBounds.of_rows(table).of_sums(self.sizes, terms, whole)
+            bounds = SumBounds.of_rows(table).of_sums(self.sizes, terms, is_integer)
             yield ScoredRows(start, scores, bounds.T)
 
     def sign(self, k: int, x: Matrix, other: int | None = None) -> int:
-        """Return the exact sign of score ``k`` of a row, or of its lead over score ``other``."""
+        """Return the exact sign of score ``k`` of a row, or of its margin over score ``other``."""
         factors = self._factors(k)
         if other is not None:
             factors = dict(factors)
             for member, factor in self._factors(other).items():
                 factors[member] = factors.get(member, 0) - factor
-        return settled_sign(self.state.kernel, factors, self.state.support_matrix(), x)
+        return filtered_sign(self.state.kernel, factors, self.state.support_matrix(), x)
 
     def _factors(self, k: int) -> dict[int, Any]:
         """Return the exact factor of each support row in score ``k``, divided by its divisor."""
@@ -96,24 +96,24 @@ def _exact_factors(state: DualState, hypothesis: str, k: int, divisor: Fraction)
     return out
 
 
-def tables(state: DualState, X: Matrix, *, whole_rows: bool) -> Iterator[tuple[int, KernelTable]]:
-    """Yield tables of kernel values for some rows of ``X`` at a time; few enough to hold all values of each row.
+def tables(state: DualState, X: Matrix, *, all_values: bool) -> Iterator[tuple[int, KernelTable]]:
+    """Yield tables of kernel values for some rows of ``X`` at a time, each with the number of its first row.
 
-    Without ``whole_rows`` only some of the values are held at a time. With each comes the number of its first row.
+    With ``all_values`` the rows are few enough to hold their kernel values with all support rows at once.
     """
     library = library_of(state, X)
     values = KernelValues(state.kernel, library)
     supports = DeviceSupports(values, state)
     supports.update()
-    columns = len(state.supports) if whole_rows else 1024
-    room = BLOCK_BYTES * (16 if library.is_remote else 1)
-    step = int(min(max(1, room // (8 * max(1, columns))), 65536))
+    columns = len(state.supports) if all_values else 1024
+    memory = BLOCK_BYTES * (16 if library.is_remote else 1)
+    step = int(min(max(1, memory // (8 * max(1, columns))), 65536))
     for start in range(0, X.shape[0], step):
         yield start, KernelTable(values, X[start : start + step], supports, 0)
 
 
 def library_of(state: DualState, X: Matrix) -> ArrayLibrary:
-    """Return where kernel values of a matrix are computed: on the device asked for, sparse rows by SciPy."""
+    """Return the library for the kernel values of a matrix: the one chosen, but NumPy and SciPy for sparse rows."""
     sparse = sp.issparse(X) or any(sp.issparse(block) for block in state.supports.blocks)
     if sparse or state.kernel.name in ("function", "precomputed"):
         return open_library(None)
@@ -143,7 +143,7 @@ def largest_scores(state: DualState, hypothesis: str, rows: RowMatrix) -> tuple[
     sums = SupportSums(state, hypothesis)
     same = bool(np.all(sums.divisors == sums.divisors[0]))
     for start, scores, bounds in sums.blocks(rows):
-        if not same:  # a division may round two scores to one
+        if not same:  # a division may round different scores to the same number
             scores, bounds = scores / sums.divisors, bounds / sums.divisors
             if state.kernel.is_exact:
                 bounds = bounds + 4.0 * HALF_ULP * np.abs(scores)
@@ -155,7 +155,7 @@ def largest_scores(state: DualState, hypothesis: str, rows: RowMatrix) -> tuple[
 def _best(
     sums: SupportSums, scores: Floats, bounds: Floats, X: Matrix, start: int
 ) -> tuple[Integers, NDArray[np.bool_]]:
-    """Return the column of the largest score in each line, the first of equals, and whether it has an equal."""
+    """Return the column of the largest score in each line, the first of equals, and whether there are equals."""
     with np.errstate(invalid="ignore"):
         low, high = scores - bounds, scores + bounds
         floor = np.max(np.where(np.isnan(low), -np.inf, low), axis=1, keepdims=True)
@@ -168,8 +168,8 @@ def _best(
             continue
         winner, equal, x = candidates[0], False, X[[start + i]]
         for k in candidates[1:]:
-            lead = sums.sign(k, x, winner)
-            winner, equal = (k, False) if lead > 0 else (winner, equal or lead == 0)
+            margin = sums.sign(k, x, winner)
+            winner, equal = (k, False) if margin > 0 else (winner, equal or margin == 0)
         best[i], tied[i] = winner, equal
     return best, tied
 
@@ -177,14 +177,14 @@ def _best(
 def kernel_values(state: DualState, rows: RowMatrix) -> Floats:
     """Return the kernel value of each row with each support row."""
     out = np.zeros((rows.n, len(state.supports)))
-    for start, table in tables(state, rows.matrix, whole_rows=True):
+    for start, table in tables(state, rows.matrix, all_values=True):
         for place, part in table.parts(np.arange(table.host.shape[0])):
             found = table.values.library.fetch(part)
             out[start : start + len(found), place : place + found.shape[1]] = found
     return out
 
 
-# Votes of all moments of a kernel perceptron's run, counted by running sums over its updates.
+# Votes: the weights after each update are a voter, and running sums over the updates are the scores of all voters.
 
 
 _MOMENTS = 2048
@@ -197,40 +197,40 @@ class Scores(NamedTuple):
     last: Floats
     average: Floats
     vote: Floats
-    """Votes for less votes against, or for each class where classes compete, as a share of all visits."""
+    """Votes for minus votes against, or votes for each class where classes compete, as a share of all visits."""
 
 
 def votes(state: DualState, rows: RowMatrix) -> Floats:
-    """Return each row's votes as shares of all visits, for each classifier from -1 to 1 (or class from 0 to 1).
+    """Return each row's votes as shares of all visits: from -1 to 1 for each classifier, or 0 to 1 for each class.
 
-    A voter whose score is exactly zero, or the same for its two best classes, abstains.
+    A voter whose score is exactly zero, or whose two best classes are tied, abstains.
     """
     visits = state.counters["visits"].astype(np.float64)
     out = np.zeros((rows.n, state.n_scores))
     if len(state.supports):
-        room: list[Any] = []
-        for start, table in tables(state, rows.matrix, whole_rows=True):
-            counted = _count(state, table, visits[:, None], _products(table, room))
+        buffer: list[Array] = []
+        for start, table in tables(state, rows.matrix, all_values=True):
+            counted = _count(state, table, visits[:, None], _products(table, buffer))
             out[start : start + len(counted)] = counted[:, :, 0]
     return out / np.maximum(state.visits, 1.0)
 
 
 def scores_at(state: DualState, rows: RowMatrix, moments: Any, progress: Any = None) -> list[Scores]:
-    """Return the scores of rows as if the run had ended after so many visits, for each of the ``moments``.
+    """Return the scores of rows as if the run had ended after each number of visits in ``moments``.
 
-    A classifier that stopped before, after a pass without mistakes, counts as going on without any. ``progress`` is
-    called with the share of rows that are done.
+    A classifier that stopped earlier, after a pass without mistakes, counts as continuing without mistakes.
+    ``progress`` is called with the share of rows that are done.
     """
     moments = np.asarray(moments, np.float64)
     ends = np.broadcast_to(moments, (len(state.counters), len(moments)))
     factors = np.concatenate([_factors_at(state, moment, kind) for kind in ("last", "average") for moment in moments])
     shape = (rows.n, len(moments), state.n_scores)
     last, average, vote = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    room: list[Any] = []
-    for start, table in tables(state, rows.matrix, whole_rows=True):
+    buffer: list[Array] = []
+    for start, table in tables(state, rows.matrix, all_values=True):
         n = table.host.shape[0]
         part, library = slice(start, start + n), table.values.library
-        products = _products(table, room)
+        products = _products(table, buffer)
         sums = library.fetch(products @ library.put(np.ascontiguousarray(factors.T)))
         last[part], average[part] = np.split(sums.reshape(n, 2 * len(moments), -1), 2, axis=1)
         vote[part] = np.swapaxes(_count(state, table, ends, products), 1, 2)
@@ -241,7 +241,7 @@ def scores_at(state: DualState, rows: RowMatrix, moments: Any, progress: Any = N
 
 
 def _factors_at(state: DualState, moment: float, kind: str) -> Floats:
-    """Return the factors (scores, support rows) of the last or the mean weights after so many visits."""
+    """Return the factors (scores, support rows) of the last or the average weights after ``moment`` visits."""
     out = np.zeros((state.n_scores, len(state.supports)))
     for k in range(len(state.counters)):
         made = state.updates_of(k)
@@ -251,15 +251,15 @@ def _factors_at(state: DualState, moment: float, kind: str) -> Floats:
     return out
 
 
-def _products(table: KernelTable, room: list[Any]) -> Any:
+def _products(table: KernelTable, buffer: list[Array]) -> Any:
     """Return the kernel values between the rows of a table and all support rows, in float64.
 
-    They are in the array that ``room`` holds, if that is large enough, as new memory costs time.
+    They are written to the array in ``buffer`` if it is large enough, because new memory costs time.
     """
     library, n, supports = table.values.library, table.host.shape[0], table.supports
-    if not room or room[0].shape[0] < n:
-        room[:] = [library.empty((n, supports.length), "float64")]
-    out = room[0][:n, :]
+    if not buffer or buffer[0].shape[0] < n:
+        buffer[:] = [library.empty((n, supports.length), "float64")]
+    out = buffer[0][:n, :]
     if library.is_numpy and table.values.kernel.name != "precomputed":
         for start in range(0, supports.length, 1024):
             stop = min(start + 1024, supports.length)
@@ -271,29 +271,29 @@ def _products(table: KernelTable, room: list[Any]) -> Any:
 
 
 def _count(state: DualState, table: KernelTable, ends: Floats, products: Any) -> Floats:
-    """Return the votes (rows, scores, ends) of a table's rows, where each run ends after so many visits."""
+    """Return the votes (rows, scores, ends) of a table's rows, for runs that end after ``ends`` visits."""
     n = table.host.shape[0]
     out = np.zeros((n, state.n_scores, ends.shape[1]))
     for k in range(len(state.counters)):
         made = state.updates_of(k)
         following = np.append(made.visits[1:], np.inf)[:, None]
         counts = np.clip(np.minimum(following, ends[k]) - made.visits[:, None], 0.0, None)
-        count = _DirectCount if state.direct else _SingleCount
+        count = _DirectVotes if state.direct else _OneVsRestVotes
         target = out if state.direct else out[:, k : k + 1]
-        with np.errstate(over="ignore", invalid="ignore"):  # such sums are settled exactly
+        with np.errstate(over="ignore", invalid="ignore"):  # sums that overflow are decided exactly
             count(state, table, products, made, counts).add_to(target)
     return out
 
 
 def _by_row(doubts: Integers) -> Iterator[tuple[int, Integers]]:
-    """Yield the rows of pairs of a row and a voter, each with its voters in order."""
+    """Yield each row of the pairs (row, voter) with its voters in order."""
     doubts = doubts[np.lexsort((doubts[:, 1], doubts[:, 0]))]
     rows, starts = np.unique(doubts[:, 0], return_index=True)
     yield from zip(rows.tolist(), np.split(doubts[:, 1], starts[1:]), strict=len(rows) > 0)
 
 
-class _SingleCount:
-    """Counts the votes of one classifier's moments."""
+class _OneVsRestVotes:
+    """Counts the votes of one classifier: those of its weights after each update."""
 
     def __init__(self, state: DualState, table: KernelTable, products: Any, made: Updates, counts: Floats) -> None:
         self.state, self.table, self.products, self.made, self.counts = state, table, products, made, counts
@@ -321,40 +321,40 @@ class _SingleCount:
             if most.any():
                 doubts = ~(xp.abs(sums) > slack)
                 if bool(xp.any(doubts)):
-                    settled = library.fetch(signs).copy()
+                    decided = library.fetch(signs).copy()
                     for i, columns in _by_row(np.argwhere(library.fetch(doubts))):
-                        settled[i, columns] = self._settled(i, start + columns, bounds)
-                    signs = library.put(settled)
+                        decided[i, columns] = self._exact_signs(i, start + columns, bounds)
+                    signs = library.put(decided)
             target[:, 0, :] += library.fetch(signs @ library.put(self.counts[part]))
 
     def _add_compiled(self, target: Floats, bounds: SumBounds, most: Floats) -> None:
         """Add the votes of one end, by a compiled loop over the moments of each row."""
         made, counts = self.made, np.ascontiguousarray(self.counts[:, 0])
-        ones, room = np.ones(len(made.steps)), len(target) if most.any() else 0
+        ones, capacity = np.ones(len(made.steps)), len(target) if most.any() else 0
         while True:
-            doubts, votes = np.empty((room, 2), np.int64), np.zeros(len(target))
+            doubts, votes = np.empty((capacity, 2), np.int64), np.zeros(len(target))
             shared = (np.zeros(len(target)), made.steps, counts, ones, most, 0.0)
             found = count_votes(self.products, made.members, *shared, votes, doubts)
-            if not most.any() or found <= room:
+            if not most.any() or found <= capacity:
                 break
-            room = found
-        for i, voters in _by_row(doubts[: min(found, room)]):
-            votes[i] += self._settled(i, voters, bounds) @ counts[voters]
+            capacity = found
+        for i, voters in _by_row(doubts[: min(found, capacity)]):
+            votes[i] += self._exact_signs(i, voters, bounds) @ counts[voters]
         target += votes
 
     def _bounds(self) -> tuple[SumBounds, Floats]:
-        """Return what the sums of single voters may be off by, and what those of all of them are at each row."""
+        """Return the bounds for the sums of single voters, and for each row a bound that holds for all voters."""
         bounds, made = SumBounds.of_rows(self.table), self.made
         self._sizes = np.cumsum(np.abs(made.steps))
         terms = np.array([2.0 * len(made.steps) + 18.0])
         return bounds, bounds.of_sums(self._sizes[-1:], terms, are_integers(made.steps))[0]
 
     def _bound(self, bounds: SumBounds, row: int, voter: int) -> float:
-        """Return what the sum of one voter may be off by at a row."""
+        """Return a bound on the rounding error of the sum of one voter at a row."""
         return bounds.of_one(row, float(self._sizes[voter]), 2.0 * voter + 18.0)
 
-    def _settled(self, row: int, voters: Integers, bounds: SumBounds) -> Floats:
-        """Return the signs of some voters at a row; most are certain by bounds of their own."""
+    def _exact_signs(self, row: int, voters: Integers, bounds: SumBounds) -> Floats:
+        """Return the exact signs of some voters at a row; bounds of their own prove most of them."""
         kernel, made, last = self.state.kernel, self.made, int(voters.max()) + 1
         values = self.library.fetch(self.products[row, :])[made.members[:last]]
         sums = np.cumsum(made.steps[:last] * values)[voters]
@@ -370,20 +370,20 @@ class _SingleCount:
             return signs
         for place, at in zip(left.tolist(), asked, strict=True):
             factors = exact_coefficients(members[: at + 1], steps[: at + 1])
-            signs[place] = settled_sign(kernel, factors, supports, x)
+            signs[place] = filtered_sign(kernel, factors, supports, x)
         return signs
 
     def _limits(self, row: int, voters: Integers, sizes: Floats, bounds: SumBounds) -> Floats:
-        """Return what the sums of some voters may be off by at a row; ``sizes`` are those of their absolute terms."""
+        """Return bounds on the sums of some voters at a row; ``sizes`` are the sums of their absolute terms."""
         if self.state.kernel.polynomial is not None:
             return np.array([self._bound(bounds, row, voter) for voter in voters.tolist()])
-        # errors of exponentials are in proportion to these
+        # errors of exponentials are proportional to their values, hence to ``sizes``
         relative = float(bounds.errors[row]) + bounds.far_exponents + HALF_ULP * (2.0 * voters + 18.0)
         return sizes * relative * 1.1 + bounds.tiny
 
 
-class _DirectCount(_SingleCount):
-    """Counts the votes of moments at which all classes have scores: each is for the class of the largest."""
+class _DirectVotes(_OneVsRestVotes):
+    """Counts the votes where classes compete: a voter votes for the class of its largest score."""
 
     def add_to(self, target: Floats) -> None:
         """Add the votes to an array (rows, classes, ends)."""
@@ -406,17 +406,17 @@ class _DirectCount(_SingleCount):
             best = sums.argmax(axis=0)
             top = np.partition(sums, n_classes - 2, axis=0)
             with np.errstate(invalid="ignore"):
-                lead = top[-1] - top[-2]
-            certain = lead > limits
+                margin = top[-1] - top[-2]
+            certain = margin > limits
             if most.any() and not certain.all():
-                self._settle_classes(sums, best, certain, start, bounds)
+                self._decide_classes(sums, best, certain, start, bounds)
             for k in range(n_classes):
                 target[:, k, :] += (certain & (best == k)) @ self.counts[part]
 
-    def _settle_classes(
+    def _decide_classes(
         self, sums: Floats, best: Integers, certain: NDArray[np.bool_], start: int, bounds: SumBounds
     ) -> None:
-        """Settle the best class of the pairs (row, voter) that are not certain; a tie is left uncertain."""
+        """Decide the best class of the uncertain pairs (row, voter) exactly; a tie stays uncertain."""
         for i, v in np.argwhere(~certain).tolist():
             at = start + v
             limit = 2.0 * self._bound(bounds, i, at)
@@ -424,15 +424,15 @@ class _DirectCount(_SingleCount):
             close = np.flatnonzero(~(scores < scores.max() - limit)).tolist()
             winner, tied = close[0], False
             for k in close[1:]:
-                lead = self._lead(k, winner, at, i)
-                winner, tied = (k, False) if lead > 0 else (winner, tied or lead == 0)
+                margin = self._margin_sign(k, winner, at, i)
+                winner, tied = (k, False) if margin > 0 else (winner, tied or margin == 0)
             best[i, v], certain[i, v] = winner, not tied
 
-    def _lead(self, one: int, other: int, at: int, row: int) -> int:
-        """Return the exact sign of the lead of a class over another after update ``at``."""
+    def _margin_sign(self, one: int, other: int, at: int, row: int) -> int:
+        """Return the exact sign of the margin of a class over another after update ``at``."""
         made = self.made
         trues, rivals = made.trues[: at + 1], made.rivals[: at + 1]
         signs = (trues == one) * 1 - (trues == other) - (rivals == one) + (rivals == other)
         moved = np.flatnonzero(signs)
         factors = exact_coefficients(made.members[moved].tolist(), (signs[moved] * made.steps[moved]).tolist())
-        return settled_sign(self.state.kernel, factors, self.state.support_matrix(), self.table.host[[row]])
+        return filtered_sign(self.state.kernel, factors, self.state.support_matrix(), self.table.host[[row]])

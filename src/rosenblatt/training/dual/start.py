@@ -1,4 +1,4 @@
-"""How a kernel perceptron starts: its kernel with all parameters known, and where it computes."""
+"""Setup of a kernel perceptron: its kernel with all parameters resolved, and where it computes."""
 
 from __future__ import annotations
 
@@ -6,29 +6,28 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.kernels.exact import EXPONENTS, MOST_ENTRIES, PARTS, add_moments
-from rosenblatt.messages import ParameterError, Setting
+from rosenblatt.messages import ParameterError
 from rosenblatt.training.dual.kernel_values import open_library
 from rosenblatt.training.options import FUNCTION, Kernel, KernelOptions
 from rosenblatt.training.rows import Matrix
 
-# The factor of the dot products or distances in a kernel, from the spread of the data.
+# gamma="scale": the factor of dot products or distances, from the variance of the data.
 
 
 _LOG10_2 = math.log10(2.0)
 
 
-def scale_gamma(matrices: Iterable[Any], d: int) -> float:
-    """Return what ``gamma="scale"`` means, 1 / (d times the variance of all entries); 1.0 where that variance is 0.
+def scale_gamma(matrices: Iterable[Matrix], d: int) -> float:
+    """Return the value of ``gamma="scale"``: 1 / (d * variance of all entries), or 1.0 if that variance is 0.
 
-    Sums are exact and the result is rounded once, so that it is the same for dense matrices in any order, CSR
-    matrices, float32 and rows in any parts, as long as the numbers are the same.
+    Sums are exact and the result is rounded once. So equal numbers give the same result in dense, CSR and float32
+    matrices, in any order and in any number of parts.
 
     Parameters
     ----------
@@ -40,7 +39,7 @@ def scale_gamma(matrices: Iterable[Any], d: int) -> float:
     Returns
     -------
     float
-        A finite number above 0; a ParameterError where the result is beyond the floats.
+        A finite number above 0. A result beyond the range of floats is a ParameterError.
 
     Examples
     --------
@@ -64,21 +63,19 @@ def scale_gamma(matrices: Iterable[Any], d: int) -> float:
     if rounded == 0.0 or math.isinf(rounded):
         digits = round((gamma.numerator.bit_length() - gamma.denominator.bit_length()) * _LOG10_2)
         raise ParameterError(
-            Setting("gamma", "scale"),
-            f" must be a float that is finite and not 0, but 1 / (features * variance) of these rows is near "
-            f"1e{digits:+d}. Scale the features, or give ",
-            Setting("gamma"),
-            " as a number.",
+            "{gamma='scale'} must be a float that is finite and not 0, but 1 / (features * variance) of these rows is "
+            "near 1e{digits:+d}. Scale the features, or give {gamma} as a number.",
+            digits=digits,
         )
     return rounded
 
 
-def _bit_blocks(X: Any) -> Iterator[NDArray[np.int64]]:
-    """Yield the entries, in any order and without zeros that are not stored, as the integers of their bits."""
+def _bit_blocks(X: Matrix) -> Iterator[NDArray[np.int64]]:
+    """Yield the stored entries, in any order, as the int64 with the same bits."""
     values = X.data[: X.indptr[-1]] if sp.issparse(X) else np.asarray(X).ravel(order="K")
     for start in range(0, len(values), MOST_ENTRIES):
         bits = np.ascontiguousarray(values[start : start + MOST_ENTRIES], dtype=np.float64).view(np.int64)
-        bits.flags.writeable = False  # so that the kernel is compiled for one type only
+        bits.flags.writeable = False  # read-only in every case, so that the kernel is compiled for one type only
         yield bits
 
 
@@ -96,25 +93,25 @@ def _moments(bits: NDArray[np.int64]) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Computing:
-    """Where kernel values are computed, in what pieces, and how many of them are kept."""
+    """Settings of the computation of kernel values: device, blocks, cache and limit of support rows."""
 
     device: str | None = None
     """A device of PyTorch, such as "cuda"; None for NumPy."""
     cache_bytes: int = 1_000_000_000
-    """Kernel values of support rows that are kept for later passes."""
+    """Memory for kernel values of support rows that are cached for later passes."""
     block: int | None = None
-    """Rows that are visited together; None for what suits the device."""
+    """Rows of a block; None for the default of the device."""
     dtype: str = "float64"
-    """Type of the products; sums are always made in float64."""
+    """Type of the matrix products; sums are always in float64."""
     namespace: str | None = None
-    """A module that follows the array API standard, in place of NumPy."""
+    """The name of a module of the array API standard to use in place of NumPy."""
     max_support: int | None = None
     """The most support rows of each classifier; None for any number."""
 
 
 def computing(options: KernelOptions) -> Computing:
-    """Return how a run computes."""
-    open_library(options.device)  # an error is better now than after some rows
+    """Return the settings of the computation of a run."""
+    open_library(options.device)  # raises its error now, not after some rows
     asked = {"device": options.device, "cache_bytes": int(options.cache_size * 1e6), "max_support": options.max_support}
     return Computing(**(asked | dict(options.overrides)))
 
@@ -127,10 +124,7 @@ def resolve_kernel(options: KernelOptions, d: int, matrices: Callable[[], Iterab
     elif gamma == "scale":
         if matrices is None:
             raise ParameterError(
-                Setting("gamma", "scale"),
-                " depends on all rows, which are not known beforehand here: give ",
-                Setting("gamma"),
-                " as a number.",
+                "{gamma='scale'} depends on all rows, which are not known beforehand here: give {gamma} as a number."
             )
         gamma = scale_gamma(matrices(), d)
     elif gamma == "auto":

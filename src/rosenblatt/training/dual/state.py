@@ -1,4 +1,4 @@
-"""The state of a kernel perceptron's run: rows it made mistakes on, and the updates made on them."""
+"""The state of a kernel perceptron's run: its support rows, and the updates on them."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from rosenblatt.training.state import (
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 TINY_SQUARE, LARGEST_SQUARE = 1e-290, 1e300
-"""Squared lengths in a kernel's space outside of these have left the range of floats."""
+"""Squared lengths in a kernel's space outside of these bounds may have overflowed or underflowed."""
 
 
 @dataclass
 class SupportRows:
-    """Rows that updates were made on, in the order of their first update; what is appended is never changed.
+    """Rows with updates, in the order of their first update; rows are appended and never change.
 
-    For a precomputed kernel only their numbers are kept.
+    For a precomputed kernel only their numbers are stored.
     """
 
     blocks: list[Any] = field(default_factory=list)
@@ -52,7 +52,7 @@ class SupportRows:
         return len(self.numbers)
 
     def append(self, rows: Any, numbers: Sequence[int]) -> None:
-        """Append rows, None for a precomputed kernel, with their numbers, which are new."""
+        """Append rows, None for a precomputed kernel, with their new numbers."""
         if len(numbers):
             if rows is not None:
                 self.blocks.append(rows)
@@ -60,7 +60,7 @@ class SupportRows:
             self.numbers.extend(numbers)
 
     def matrix(self, d: int) -> Any:
-        """Return all rows as one matrix of ``d`` columns, dense or CSR; float32 if all of them are."""
+        """Return all rows as one matrix of ``d`` columns, dense or CSR; float32 if all parts are."""
         if not self.blocks:
             return np.empty((0, d))
         if any(sp.issparse(block) for block in self.blocks):
@@ -82,7 +82,7 @@ class SupportRows:
         return parts[::-1]
 
     def snapshot(self) -> SupportRows:
-        """Return a copy that further rows leave alone."""
+        """Return a copy that later rows do not change."""
         return SupportRows(list(self.blocks), list(self.numbers), dict(self.places))
 
     def kept(self, keep: NDArray[np.bool_], d: int) -> SupportRows:
@@ -95,12 +95,12 @@ class SupportRows:
 
 @dataclass
 class DualPocket:
-    """The moment of the run with the fewest training mistakes, as so many updates of each classifier."""
+    """The weights with the fewest training mistakes, as a number of updates of each classifier."""
 
     updates: Integers
     mistakes: Floats
     candidate: Integers
-    """What survived the most visits of the pass in progress."""
+    """The weights that survived the most visits of the pass in progress."""
 
     @classmethod
     def empty(cls, judged: int) -> DualPocket:
@@ -110,9 +110,9 @@ class DualPocket:
 
 @dataclass(kw_only=True)
 class DualState(RunState):
-    """The updates of a run and their rows: the counts that it has learned, at every moment.
+    """The updates of a run and their rows: the weights after every update, in dual form.
 
-    The score of a row x after some updates is the sum over them of step times kernel value of their row and x.
+    The score of a row x after some updates is the sum of step * K(row, x) over them.
     """
 
     in_kernel_space = True
@@ -124,18 +124,18 @@ class DualState(RunState):
     updates: list[list[Updates]] = field(default_factory=list)
     """For each classifier, its updates in parts; members are places of support rows."""
     norm2: Floats = field(default_factory=lambda: np.empty(0))
-    """At least the squared length of each classifier's weights in the kernel's space, as summed up on the way."""
+    """An upper bound on the squared length of each classifier's weights in the kernel's space, up to rounding."""
     rows_seen: int = 0
-    """Rows before those of the run in progress, of earlier runs or calls of ``partial_fit``: they come first."""
+    """The number of rows of earlier runs or calls of ``partial_fit``; the rows of this run are numbered after them."""
     pocket: DualPocket | None = None
     computing: Computing = field(default_factory=Computing)
-    """Where and how sums are made; it has no influence on what is learned, but for the limit of support rows."""
+    """Settings of the computation. Only the limit of support rows influences what is learned."""
 
     @classmethod
     def initial(
         cls, options: KernelOptions, n_classes: int, d: int, matrices: Callable[[], Iterable[Matrix]] | None = None
     ) -> Self:
-        """Return a state without updates, as the options ask for it."""
+        """Return a state without updates for these options."""
         kernel, seed = resolve_kernel(options, d, matrices), draw_seed(options.random_state)
         return cls.zeros(n_classes, d, kernel=kernel, direct=options.direct, hypothesis=options.hypothesis, seed=seed)
 
@@ -143,7 +143,7 @@ class DualState(RunState):
     def zeros(
         cls, n_classes: int, d: int, *, kernel: Kernel, direct: bool, hypothesis: str = "last", seed: int = 0
     ) -> Self:
-        """Return a state that has seen nothing, for ``n_classes`` classes and ``d`` features."""
+        """Return a state without updates, for ``n_classes`` classes and ``d`` features."""
         state = cls(kernel=kernel, n_classes=n_classes, width=d, seed=seed, **new_counters(n_classes, direct))
         judged = len(state.counters)
         state.updates, state.norm2 = [[] for _ in range(judged)], np.zeros(judged)
@@ -164,7 +164,7 @@ class DualState(RunState):
     # predictions
 
     def keeps(self, hypothesis: str) -> bool:
-        """Return whether the run kept what a hypothesis needs: it keeps every moment, but not which was the best."""
+        """Return whether the hypothesis is available: all but the pocket follow from the updates."""
         return hypothesis != "pocket" or self.pocket is not None
 
     def scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
@@ -177,46 +177,46 @@ class DualState(RunState):
         return largest_scores(self, hypothesis, rows)
 
     def margins(self, k: int) -> tuple[float, float, float]:
-        """Return what a kernel perceptron's run proves in the kernel's space; nothing where that is none."""
+        """Return the margins and the bound that the run proves in the kernel's space, if the kernel has a space."""
         counters, kesler = self.counters[k], 2.0 if self.direct else 1.0
         low, bound, high = -math.inf, math.inf, math.inf
         if not self.kernel.is_positive_definite:
             return low, high, bound
         steps = float(np.abs(self.updates_of(k).steps).sum())
-        # the sum that makes the squared length up rounds once for each update, and is off by the errors of the leads
+        # ``norm2`` is a sum of one term per update: it rounds once per term, and the margins in it have errors
         degree = (self.kernel.polynomial or (1.0, 0.0, 1))[2] + 1
         drift = 16.0 * HALF_ULP * (float(counters["updates"]) + degree * (self.width + 64.0))
         reach = float(counters["step_sum"]) * self.radius
         squared = max(0.0, float(self.norm2[k])) + drift * reach * reach
         if not TINY_SQUARE < squared < LARGEST_SQUARE:
-            return (0.0 if self.done[k] else low), high, bound  # squares have left the range of floats
+            return (0.0 if self.done[k] else low), high, bound  # out of the range of floats
         length = math.sqrt(squared)
-        forgotten = counters["updates"] > sum(len(part.members) for part in self.updates[k])
+        has_evicted = counters["updates"] > sum(len(part.members) for part in self.updates[k])
         if steps > 0:
             high = length / steps * (1.0 + 1e-12)
         if self.done[k] and counters["lowest"] > TINY_SQUARE and counters["lowest_step"] > TINY_SQUARE and length > 0:
             low, bound = attained_margin(counters, length, kesler, 1.0 - 1e-12)
         elif self.done[k]:
             low = 0.0
-        return low, high, math.inf if forgotten else bound  # the theorem is about runs that forget nothing
+        return low, high, math.inf if has_evicted else bound  # the mistake bound does not hold with evictions
 
     # training
 
     def runner(self, threads: int = 1) -> DualPassRunner:
-        """Return what visits batches, block by block; threads are those of the matrix products."""
+        """Return the runner that visits batches by blocks; NumPy has its own threads for the matrix products."""
         return DualPassRunner()
 
     def keepers(self) -> list[Observer]:
-        """Return what keeps the pocket, where it is asked for."""
+        """Return the observer that keeps the pocket, if the state has one."""
         return [] if self.pocket is None else [DualPocketKeeper()]
 
     def configure(self, options: RunOptions) -> None:
-        """Take over the device, the cache and the limit of support rows."""
+        """Set the device, the cache and the limit of support rows."""
         if isinstance(options, KernelOptions):
             self.computing = computing(options)
 
     def count_rows(self, n: int) -> None:
-        """Count n rows that were visited once: later rows get other numbers."""
+        """Count n rows that were visited once, so that later rows get other numbers."""
         self.rows_seen += n
 
     # what was learned
@@ -242,13 +242,13 @@ class DualState(RunState):
 
         ``hypothesis`` is "last", "average" or "pocket". The average is the mean over all visits.
         """
-        coefficients, divisors, _ = self.whole_coefficients(hypothesis)
+        coefficients, divisors, _ = self.undivided_coefficients(hypothesis)
         return coefficients / divisors[:, None]
 
-    def whole_coefficients(self, hypothesis: str) -> tuple[Floats, Floats, Floats]:
-        """Return the factors before a division, which are integers if all steps are, and the divisor of each score.
+    def undivided_coefficients(self, hypothesis: str) -> tuple[Floats, Floats, Floats]:
+        """Return the factors before division, which are integers if all steps are, and the divisor of each score.
 
-        With them come the sums of the absolute steps behind each score, which its rounding error is in proportion to.
+        The third array has the sum of the absolute factors of each score, to which its rounding error is proportional.
         """
         out, divisors = np.zeros((self.n_scores, len(self.supports))), np.ones(self.n_scores)
         sizes = np.zeros((self.n_scores, len(self.supports)))
@@ -266,14 +266,15 @@ class DualState(RunState):
         return out, divisors, sizes.sum(axis=1)
 
     @property
-    def has_whole_steps(self) -> bool:
+    def has_integer_steps(self) -> bool:
         """Whether all steps are integers."""
         return all(bool(np.all(made.steps == np.floor(made.steps))) for chunk in self.updates for made in chunk)
 
     def renumber_rows(self, X: Matrix | None = None) -> None:
-        """Number the rows that come from here on, so that none of them is taken for a row that was seen before.
+        """Number later rows such that none of them has the number of a different row.
 
-        They may be the rows of ``X``: where those are the support rows under their numbers, these stay as they are.
+        If ``X`` is given, its rows are visited next. Numbers stay as they are if the support rows with these numbers
+        are equal to rows of ``X``.
         """
         numbers = np.array(self.supports.numbers, np.int64)
         later = np.flatnonzero(numbers >= self.rows_seen)
@@ -290,7 +291,7 @@ class DualState(RunState):
     def add_steps(self, out: Floats, k: int, made: Updates, steps: Floats, rivals_too: bool = False) -> None:
         """Add the ``steps`` of classifier ``k``'s updates to the factors (scores, support rows) that they change.
 
-        Where classes compete they are taken from the rivals, or added to them, too.
+        Where classes compete they are also subtracted from the rivals, or added to them for ``rivals_too``.
         """
         if self.direct:
             np.add.at(out, (made.trues, made.members), steps)
@@ -299,12 +300,12 @@ class DualState(RunState):
             np.add.at(out[k], made.members, steps)
 
     def widen(self, d: int) -> None:
-        """Add features up to ``d``, which are 0 in all rows so far."""
+        """Add features up to ``d``, with value 0 in all rows so far."""
         if d > self.width:
             self.width, self.feature_ranges = d, None
 
     def snapshot(self) -> DualState:
-        """Return a copy that further training leaves alone (the arrays of updates themselves never change)."""
+        """Return a copy that further training does not change; the arrays of updates are shared, and never change."""
         other = super().snapshot()
         other.supports, other.updates = self.supports.snapshot(), [list(chunk) for chunk in self.updates]
         other.norm2 = self.norm2.copy()

@@ -1,4 +1,4 @@
-"""Support rows on a device, and kernel values between them and the rows that are visited, kept for later passes."""
+"""Support rows on a device, their kernel values with the rows visited in a cache, and bounds on sums of these."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 _WIDTH = 1024
-"""Support rows whose kernel values are kept in one array."""
+"""Support rows whose kernel values are cached in one array."""
 
 
 class DeviceSupports:
-    """The support rows of a state on a device; rows that come in are copied there once."""
+    """The support rows of a state on a device; each row is copied there once."""
 
     def __init__(self, values: KernelValues, state: DualState) -> None:
         self.values, self.state = values, state
-        self.length, self.longest, self.whole, self.terms = 0, 0.0, True, 0
+        self.length, self.longest, self.is_integer, self.terms = 0, 0.0, True, 0
         self._parts: list[DeviceRows] = []
         self._joined: DeviceRows | None = None
-        self._stacked, self._room = False, 0
+        self._stacked, self._capacity = False, 0
 
     def update(self) -> None:
-        """Take in the support rows that the state has and the device does not."""
+        """Copy the support rows that the device does not have yet."""
         total = len(self.state.supports)
         if total == self.length:
             return
@@ -45,7 +45,7 @@ class DeviceSupports:
 
     def _append(self, rows: DeviceRows) -> None:
         self.longest = max(self.longest, float(np.max(rows.lengths, initial=0.0)))
-        self.whole, self.terms = self.whole and rows.whole, max(self.terms, rows.terms)
+        self.is_integer, self.terms = self.is_integer and rows.is_integer, max(self.terms, rows.terms)
         self._stacked |= sp.issparse(rows.matrix) or self.values.kernel.name == "function"
         if self._stacked:
             if self._joined is not None:
@@ -53,7 +53,7 @@ class DeviceSupports:
             self._parts.append(rows)
             return
         stop = self.length + len(rows.lengths)
-        if self._joined is None or stop > self._room:
+        if self._joined is None or stop > self._capacity:
             self._grow(stop, rows)
         if self._joined is not None:
             self._joined.matrix[self.length : stop, :] = rows.matrix
@@ -62,11 +62,11 @@ class DeviceSupports:
                 self._joined.squares[self.length : stop] = rows.squares
 
     def _grow(self, stop: int, like: DeviceRows) -> None:
-        """Make room for twice as many rows as there will be."""
-        library, dtype, old, self._room = self.values.library, self.values.dtype, self._joined, max(64, 2 * stop)
-        matrix = library.empty((self._room, like.matrix.shape[1]), dtype)
-        squares = None if like.squares is None else library.empty((self._room,), dtype)
-        lengths = np.zeros(self._room)
+        """Allocate memory for twice the number of rows."""
+        library, dtype, old, self._capacity = self.values.library, self.values.dtype, self._joined, max(64, 2 * stop)
+        matrix = library.empty((self._capacity, like.matrix.shape[1]), dtype)
+        squares = None if like.squares is None else library.empty((self._capacity,), dtype)
+        lengths = np.zeros(self._capacity)
         if old is not None:
             matrix[: self.length, :], lengths[: self.length] = old.matrix[: self.length, :], old.lengths[: self.length]
             if squares is not None:
@@ -94,8 +94,8 @@ class DeviceSupports:
 class KernelTable:
     """Kernel values between the rows of one matrix and the support rows.
 
-    As many as ``limit`` bytes hold are kept, those of the oldest support rows; the others are computed whenever they
-    are needed. Values that are kept lie in arrays of at most ``_WIDTH`` columns, filled as they are asked for.
+    Up to ``limit`` bytes of values are cached, for the oldest support rows; the others are computed whenever they are
+    needed. The cache consists of arrays of at most ``_WIDTH`` columns, which are filled as needed.
     """
 
     def __init__(self, values: KernelValues, X: Matrix, supports: DeviceSupports, limit: float) -> None:
@@ -110,7 +110,7 @@ class KernelTable:
         self._diagonal = np.full(X.shape[0], np.nan)
 
     def scores(self, index: Integers, coefficients: Floats) -> Array:
-        """Return the sums of coefficients (support rows, scores) times kernel values for the rows ``index``."""
+        """Return the scores of the rows ``index``: kernel values times coefficients (support rows, scores)."""
         library = self.values.library
         total = library.put(np.zeros((len(index), coefficients.shape[1])))
         factors = library.put(coefficients)
@@ -119,25 +119,27 @@ class KernelTable:
         return total
 
     def parts(self, index: Integers) -> Iterator[tuple[int, Array]]:
-        """Yield the kernel values between the rows ``index`` and the support rows, some of these at a time.
+        """Yield the kernel values between the rows ``index`` and some support rows at a time.
 
-        With them comes the place of the first of these.
+        With them comes the place of the first of these support rows.
         """
         where, n = _as_slice(index), self.supports.length
         if self.values.kernel.name == "precomputed":
             numbers = np.array(self.supports.state.supports.numbers, np.int64)
-            yield 0, self.values.library.put(self.with_numbers(where, numbers))
+            yield 0, self.values.library.put(self.precomputed(where, numbers))
             return
         block = self._rows(where)
         for number, start in enumerate(range(0, n, self._width)):
             stop = min(start + self._width, n)
             if number < self._most_chunks:
-                yield start, self._kept(number, where, index, block, stop - start)
+                yield start, self._cached(number, where, index, block, stop - start)
             else:
                 yield start, self.values(block, self.supports.rows(start, stop))
 
-    def _kept(self, number: int, where: Any, index: Integers, block: DeviceRows, columns: int) -> Array:
-        """Return the first ``columns`` values of an array that is kept, after those that are missing are filled in."""
+    def _cached(self, number: int, where: Any, index: Integers, block: DeviceRows, columns: int) -> Array:
+        """Return the first ``columns`` values of a cached array, after missing values are computed."""
+        # Support rows are only appended, so filled[i] says how many of the columns row i has: values are computed from
+        # there on, and never twice.
         start = number * self._width
         if len(self._chunks) == number:
             n = self.host.shape[0]
@@ -165,32 +167,32 @@ class KernelTable:
         """Return some rows of the matrix, by a slice or by their numbers."""
         return self.rows[where] if isinstance(where, slice) else self.rows.take(self.values.library, where)
 
-    def with_numbers(self, where: Any, numbers: Integers) -> Floats:
+    def precomputed(self, where: Any, numbers: Integers) -> Floats:
         """Return the values of a precomputed kernel between rows and the training rows ``numbers``."""
         part = self.host[where]
         return np.asarray(part.toarray() if sp.issparse(part) else part, np.float64)[:, numbers]
 
     def with_row(self, index: Integers, row: Matrix) -> Floats:
-        """Return the kernel values between rows and another one, a matrix of one row."""
+        """Return the kernel values between rows and another row, a matrix of one row."""
         found = self.values(self.some_rows(index), self.values.rows(_float_rows(row)))
         return self.values.library.fetch(found)[:, 0].astype(np.float64)
 
     def among(self, index: Integers, some: Integers) -> Array:
         """Return the kernel values between the rows ``index[some]`` (lines) and the rows ``index`` (columns)."""
         if self.values.kernel.name == "precomputed":
-            return self.values.library.put(self.with_numbers(index, index[some]).T)
+            return self.values.library.put(self.precomputed(index, index[some]).T)
         block = self.some_rows(index)
         return self.values(block if len(some) == len(index) else self._rows(index[some]), block)
 
-    def kept_line(self, index: Integers, place: int) -> Array | None:
-        """Return the kernel values between rows and the support row at a place, None if they are not all kept."""
+    def cached_line(self, index: Integers, place: int) -> Array | None:
+        """Return the kernel values between rows and the support row at a place, None if they are not all cached."""
         number, column = divmod(place, self._width)
         if number >= len(self._chunks) or self._filled[number][index].min() <= column:
             return None
         return self._chunks[number][index, column]
 
-    def forget(self, supports: DeviceSupports) -> None:
-        """Go on with other support rows; no value that was kept is of use for them."""
+    def replace_supports(self, supports: DeviceSupports) -> None:
+        """Use other support rows, and clear the cache."""
         self.supports, self._chunks, self._filled = supports, [], []
 
     def lengths_squared(self, coefficients: Floats, together: bool) -> Floats:
@@ -201,14 +203,14 @@ class KernelTable:
         for start in range(0, n, _WIDTH):
             part = slice(start, min(start + _WIDTH, n))
             if self.values.kernel.name == "precomputed":
-                found = self.with_numbers(numbers[part], numbers)
+                found = self.precomputed(numbers[part], numbers)
             else:
                 found = library.fetch(self.values(self.supports.rows(part.start, part.stop), self.supports.rows(0, n)))
             total += np.einsum("ik,ik->k", coefficients[part], found.astype(np.float64) @ coefficients)
         return total.sum(keepdims=True) if together else total
 
     def diagonal(self, index: Integers) -> Floats:
-        """Return the kernel value of each of these rows with itself; each is computed once."""
+        """Return the kernel value of each of these rows with itself; values are computed once."""
         missing = index[np.isnan(self._diagonal[index])]
         if len(missing) and self.values.kernel.name == "precomputed":
             self._diagonal[missing] = [float(self.host[row, row]) for row in missing.tolist()]
@@ -222,36 +224,39 @@ def _float_rows(X: Matrix) -> Matrix:
 
 
 def _as_slice(index: Integers) -> Any:
-    """Return row numbers as a slice where they follow each other, which saves a copy."""
+    """Return consecutive row numbers as a slice, which saves a copy."""
     start, n = int(index[0]), len(index)
     if int(index[-1]) - start == n - 1 and bool(np.all(np.diff(index) == 1)):
         return slice(start, start + n)
     return index
 
 
-# How far sums of kernel values may be off by rounding, and where they cannot be.
+# Bounds on the rounding errors of sums of kernel values.
 
 
 TINY = 1e-290
-"""Sums below this may have lost numbers to underflow."""
+"""Sums below this may have lost terms to underflow."""
 
 
 @dataclass(frozen=True)
 class SumBounds:
-    """Bounds on the rounding errors of sums of factors times kernel values, for some rows of a table."""
+    """Bounds on the rounding errors of sums of factors times kernel values, for some rows of a table.
+
+    A sum of n terms c_j k_j is off by at most sum |c_j| (e + n u k), if |k_j| <= k and no k_j is off by more than e.
+    """
 
     largest: Floats
-    """At least the absolute kernel value of each row with any support row."""
+    """The k: an upper bound on the absolute kernel values of each row with all support rows."""
     errors: Floats
-    """What such a value may be off by."""
-    whole: bool
+    """The e: a bound on the rounding error of such a value."""
+    is_integer: bool
     """Whether these values are integers without rounding errors."""
     tiny: float
-    """What sums may lose to underflow."""
+    """A bound on what sums may lose to underflow."""
     far_exponents: float
-    """What the relative error of exponentials of distances may be, besides ``errors``, where these are large."""
+    """A bound on the relative error of exponentials of large distances, besides ``errors``."""
     as_computed: bool
-    """Whether signs are those of the numbers as computed, so that there is no doubt."""
+    """Whether the kernel has no exact values, so that signs are those of the computed numbers."""
 
     @classmethod
     def of_rows(cls, table: KernelTable, rows: NDArray[np.int64] | None = None) -> SumBounds:
@@ -261,28 +266,28 @@ class SumBounds:
         if rows is not None:
             lengths = lengths[rows]
             longest = max(longest, float(np.max(lengths, initial=0.0)))
-        largest, errors = values.doubt(lengths, longest, max(table.rows.terms, supports.terms))
-        whole = values.is_whole(table.rows) and supports.whole
-        whole = whole and float(largest.max(initial=0.0)) < values.largest_whole
+        largest, errors = values.error_bounds(lengths, longest, max(table.rows.terms, supports.terms))
+        is_integer = values.is_integer(table.rows) and supports.is_integer
+        is_integer = is_integer and float(largest.max(initial=0.0)) < values.largest_integer
         gamma = values.kernel.polynomial[0] if values.kernel.polynomial else 1.0
         far = 745.0 * HALF_ULP * (table.rows.terms + supports.terms + 8.0)  # beyond exp(-745) there are no floats
-        return cls(largest, errors, whole, TINY * max(1.0, gamma), far, not values.kernel.is_exact)
+        return cls(largest, errors, is_integer, TINY * max(1.0, gamma), far, not values.kernel.is_exact)
 
-    def of_sums(self, sizes: Floats, terms: Floats, whole_factors: bool) -> Floats:
-        """Return what sums may be off by, of shape (sums, rows); 0 where they are exact.
+    def of_sums(self, sizes: Floats, terms: Floats, integer_factors: bool) -> Floats:
+        """Return bounds on the rounding errors of sums, of shape (sums, rows); 0 where they are exact.
 
-        ``sizes`` are the sums of the absolute factors, ``terms`` the numbers of roundings, and ``whole_factors`` says
-        whether all factors are integers.
+        ``sizes`` are the sums of the absolute factors, ``terms`` the numbers of roundings. With ``integer_factors`` all
+        factors are integers: then sums of integer kernel values below 2**53 are exact.
         """
         most = float(sizes.max(initial=0.0)) * float(self.largest.max(initial=0.0))
-        if self.as_computed or (self.whole and whole_factors and most < 2.0**53):
+        if self.as_computed or (self.is_integer and integer_factors and most < 2.0**53):
             return np.zeros((len(sizes), len(self.largest)))
         with np.errstate(over="ignore", invalid="ignore"):
             bounds = sizes[:, None] * (self.errors + HALF_ULP * terms[:, None] * self.largest) * 1.1 + self.tiny
         return np.where(np.isnan(bounds), np.inf, bounds)
 
     def of_one(self, row: int, size: float, terms: float) -> float:
-        """Return what one sum may be off by at one row."""
+        """Return the bound for one sum at one row."""
         return size * float(self.errors[row] + HALF_ULP * terms * self.largest[row]) * 1.1 + self.tiny
 
 

@@ -1,0 +1,383 @@
+"""Updates of a block of rows, by all classifiers at once: the same as visiting one row after another.
+
+The block starts with the scores of all its rows. In each round every classifier finds its first row, after the last
+one it decided, that may be a mistake. If it is one, the classifier is updated: the scores of all rows change by their
+kernel values with that row. The rounds end when no classifier finds a row. Their number is the largest number of
+mistakes that a classifier makes in the block, not the number of rows.
+
+Why this keeps the order of visits. After each round, the margins of a classifier are those of its weights after all
+its updates so far. Every row between the last one decided and the first one found has a margin above its rounding
+bound under these weights, so a visit leaves them as they are: the first row found is the next mistake of a run that
+visits one row after another. Rows before it have been visited, and their scores are not read again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.training.dual.kernel_values import Array, ArrayLibrary
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+_UNREAD_ROUNDS = 8
+"""Rounds on a GPU before their results are read, which waits for the device."""
+_GRAM_SHARE = 8
+"""When a share of 1 / 8 of the lines of a Gram matrix is needed, the whole matrix is computed in one product."""
+
+
+class Gram:
+    """The Gram matrix of a block, its kernel values between rows: whole on a GPU, on a CPU only the lines needed.
+
+    Parameters
+    ----------
+    n : int
+        The number of rows.
+    library : ArrayLibrary
+    lines : callable
+        Computes the lines of some rows.
+    cached_line : callable
+        Returns the line of a row if the cache has it, else None.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        library: ArrayLibrary,
+        lines: Callable[[Integers], Array],
+        cached_line: Callable[[int], Array | None],
+    ) -> None:
+        self._lines, self._cached_line = lines, cached_line
+        self._ready = np.zeros(n, bool)
+        self.values: Array = None
+        if not library.is_numpy:
+            self.values = library.astype(lines(np.arange(n)), "float64")
+            self._ready[:] = True
+
+    def prepare(self, needed: Integers, likely: NDArray[np.bool_]) -> None:
+        """Compute the lines ``needed``. If one is missing, also compute the lines ``likely`` to be needed soon.
+
+        All lines are computed if that is hardly more work.
+        """
+        if self._ready[needed].all():
+            return
+        if self.values is None:
+            self.values = np.empty((len(self._ready), len(self._ready)))
+        likely = likely & ~self._ready
+        likely[needed] = ~self._ready[needed]
+        missing = []
+        for row in np.flatnonzero(likely).tolist():
+            line = self._cached_line(row)
+            if line is None:
+                missing.append(row)
+            else:
+                self.values[row] = line
+        if _GRAM_SHARE * len(missing) > len(likely):
+            self.values = np.asarray(self._lines(np.arange(len(likely))), np.float64)
+            likely[:] = True
+        elif missing:
+            self.values[missing] = self._lines(np.array(missing))
+        self._ready |= likely
+
+
+@dataclass
+class BlockUpdate:
+    """An update in a block."""
+
+    place: int
+    margin: float
+    """The margin of the true side before the update; above 0 only by rounding."""
+    true: int = 0
+    """Where classes compete directly: the true class ..."""
+    rival: int = 0
+    """... and the class that the update moves away."""
+    evicted: bool = False
+    """Whether the limit of support rows has evicted its row since."""
+
+
+@dataclass
+class BlockResult:
+    """The updates of one classifier in a block, and what a clean block proves."""
+
+    updates: list[BlockUpdate] = field(default_factory=list)
+    visited: int = 0
+    lowest: float = math.inf
+    """The smallest margin in the block, less its rounding error, if there was no update."""
+    lowest_step: float = math.inf
+
+
+def least_margins(margins: Floats, bounds: Floats) -> Floats:
+    """Return lower bounds on margins that are known to be above 0, given their rounding bounds."""
+    with np.errstate(invalid="ignore"):
+        least = margins - bounds
+    return np.where(np.isfinite(margins) & (least > 1e-300), least, 1e-300)
+
+
+Evict = Callable[[int, BlockUpdate], Floats | None]
+
+
+def evict_nothing(k: int, update: BlockUpdate) -> None:
+    """Evict nothing: there is no limit of support rows."""
+
+
+class OneVsRestBlockUpdates:
+    """The updates of ``k`` independent classifiers in blocks of ``n`` rows.
+
+    On a GPU a burst of rounds is recorded once as a graph and replayed for every block, because launching each of these
+    small operations would take longer than running it.
+    """
+
+    def __init__(self, library: ArrayLibrary, k: int, n: int) -> None:
+        self.library, self.xp, self.k, self.n = library, library.xp, k, n
+        self._margins, self._bounds, self._signs = (library.put(np.zeros((k, n))) for _ in range(3))
+        self._moves, self._decided = library.put(np.zeros(k * n)), library.put(np.zeros(k, np.int64))
+        self._gram: Array = None
+        self._places, self._lines = library.put(np.arange(n)[None, :]), library.put(np.arange(k) * n)
+        self._none, self._zero = library.put(np.full(1, n)), library.put(np.zeros(1, np.int64))
+        self._no_move = library.put(np.zeros(1))
+        self._replay: Callable[[], None] | None = None
+        if library.is_remote:
+            self._gram = library.put(np.zeros((n, n)))
+            self._records = library.put(np.zeros((_UNREAD_ROUNDS, 3, k)))
+            self._replay = library.recorded(self._burst)
+
+    def run(
+        self,
+        signs: Floats,
+        steps: Floats,
+        margins: Array,
+        bounds: Floats,
+        gram: Gram,
+        max_updates: Integers,
+        is_mistake: Callable[[int, int, list[BlockUpdate]], bool],
+        evict: Evict = evict_nothing,
+    ) -> list[BlockResult]:
+        """Make the updates of a block and return those of each classifier.
+
+        Parameters
+        ----------
+        signs : array of shape (classifiers, rows)
+            1 where a row belongs to the class, else -1.
+        steps : array of shape (rows,)
+            Step sizes.
+        margins : device array of shape (classifiers, rows)
+            Signs times scores before the block.
+        bounds : array of shape (classifiers, rows)
+            Bounds on the rounding errors of the margins throughout the block; 0 where they are exact.
+        gram : Gram
+        max_updates : array of shape (classifiers,)
+            The most updates that each classifier may make.
+        is_mistake : callable
+            Decides exactly whether a classifier, with its updates in the block so far, is wrong on a row.
+        evict : callable
+            Called after each update of a classifier. If another row is evicted for it, returns by how much the scores
+            of the rows change (a line for each score of the classifier), else None.
+        """
+        library = self.library
+        self.results = [BlockResult() for _ in range(self.k)]
+        self.signs, self.steps, self.bounds, self.max_updates = signs, steps, bounds, max_updates
+        self.gram, self.is_mistake, self.evict = gram, is_mistake, evict
+        self._margins[:, :], self._bounds[:, :], self._signs[:, :] = margins, library.put(bounds), library.put(signs)
+        self._moves[:] = library.put((signs * steps).ravel())
+        self._decided[:] = library.put(np.where(max_updates > 0, -1, self.n))
+        if self._replay is None:
+            self._gram = gram.values
+        else:
+            self._gram[:, :] = gram.values
+        limited = bool((max_updates < self.n).any()) or evict is not evict_nothing
+        # ``_decided[k]`` is the last row that classifier k has decided; n or more ends its block.
+        while True:
+            records = self._rounds(limited)
+            if records is None:
+                return self._finish()
+            for firsts, margins_there, sure in records:
+                for k in np.flatnonzero(sure):
+                    self._enter(int(k), BlockUpdate(int(firsts[k]), float(margins_there[k])))
+            firsts, margins_there, sure = records[-1]
+            found = np.flatnonzero(firsts < self.n)
+            if not len(found):
+                return self._finish()
+            for k in found[sure[found] == 0]:
+                self._decide(int(k), int(firsts[k]), float(margins_there[k]))
+            if limited:
+                self._stop_at_limits()
+
+    def _rounds(self, limited: bool) -> Floats | None:
+        """Make a round, or a burst of rounds that are read together; return what they found, None for nothing."""
+        if self._replay is not None and not limited:
+            self._replay()
+            return self.library.fetch(self._records)
+        first, candidates = self._find()
+        if self.library.is_numpy:
+            if not (first < self.n).any():
+                return None
+            self.gram.prepare(first[first < self.n], candidates.any(axis=0))
+            self._gram = self.gram.values
+        return self.library.fetch(self._update(first))[None]
+
+    def _burst(self) -> None:
+        """Make rounds without reading what they find: a burst makes no update after a row in doubt.
+
+        That row stays the first one found, and is not certain, until the host has decided it.
+        """
+        for number in range(_UNREAD_ROUNDS):
+            self._records[number, :, :] = self._update(self._find()[0])
+
+    def _find(self) -> tuple[Array, Array]:
+        """Return for each classifier its first row that may be a mistake, or the number of rows, and all such rows."""
+        xp = self.xp
+        candidates = ~(self._margins > self._bounds) & (self._places > self._decided[:, None])
+        return xp.min(xp.where(candidates, self._places, self._none), axis=1), candidates
+
+    def _update(self, first: Array) -> Array:
+        """Update on the rows ``first`` that are certain mistakes; return these rows, their margins and which are."""
+        xp, library = self.xp, self.library
+        found = first < self.n
+        place = xp.where(found, first, self._zero)
+        flat = place + self._lines
+        margin = xp.take(xp.reshape(self._margins, (-1,)), flat, axis=0)
+        bound = xp.take(xp.reshape(self._bounds, (-1,)), flat, axis=0)
+        sure = found & ((margin < -bound) | (bound == 0.0))
+        move = xp.where(sure, xp.take(self._moves, flat, axis=0), self._no_move)
+        self._margins += self._signs * (xp.take(self._gram, place, axis=0) * move[:, None])
+        self._decided[:] = xp.where(sure, first, self._decided)
+        return xp.stack([library.astype(part, "float64") for part in (first, margin, sure)])
+
+    def _decide(self, k: int, place: int, margin: float) -> None:
+        """Decide a row in doubt exactly, and update on it if it is a mistake."""
+        if self.is_mistake(k, place, self.results[k].updates):
+            line = self._gram[place, :] * float(self.signs[k, place] * self.steps[place])
+            self._margins[k, :] += self._signs[k, :] * line
+            self._enter(k, BlockUpdate(place, margin))
+        self._decided[k] = place
+
+    def _enter(self, k: int, update: BlockUpdate) -> None:
+        self.results[k].updates.append(update)
+        change = self.evict(k, update)
+        if change is not None:
+            self._margins[k, :] += self._signs[k, :] * self.library.put(change[0])
+
+    def _stop_at_limits(self) -> None:
+        for k, result in enumerate(self.results):
+            if len(result.updates) >= self.max_updates[k]:
+                self._decided[k] = self.n
+
+    def _finish(self) -> list[BlockResult]:
+        """Enter the number of rows visited, and the smallest margins of classifiers without an update."""
+        clean = [k for k, result in enumerate(self.results) if not result.updates]
+        margins = self.library.fetch(self._margins) if clean else np.empty(0)
+        for k, result in enumerate(self.results):
+            full = len(result.updates) >= self.max_updates[k]
+            result.visited = self.n if not full else result.updates[-1].place + 1 if result.updates else 0
+        for k in clean:
+            lowest = least_margins(margins[k], self.bounds[k])
+            self.results[k].lowest = float(lowest.min())
+            self.results[k].lowest_step = float((lowest * self.steps).min())
+        return self.results
+
+
+# Classes that compete directly: one row at a time is found and updated on, by the same argument as above.
+
+
+class DirectBlockUpdates:
+    """The updates of directly competing classes in one block; the counterpart of `OneVsRestBlockUpdates`.
+
+    Parameters
+    ----------
+    labels : array of shape (rows,)
+        The true classes.
+    steps : array of shape (rows,)
+        Step sizes.
+    scores : device array of shape (classes, rows)
+        Scores before the block.
+    bounds : array of shape (rows,)
+        Bounds on the rounding errors of the scores throughout the block; 0 where they are exact.
+    gram : Gram
+    max_updates : int
+        The most updates that may be made.
+    compare : callable
+        Returns the exact sign of the margin of one class over another on a row, after the updates so far.
+    evict : callable
+        See `OneVsRestBlockUpdates`.
+    """
+
+    def __init__(
+        self,
+        library: ArrayLibrary,
+        labels: Integers,
+        steps: Floats,
+        scores: Array,
+        bounds: Floats,
+        gram: Gram,
+        max_updates: int,
+        compare: Callable[[int, int, int, list[BlockUpdate]], int],
+        evict: Evict = evict_nothing,
+    ) -> None:
+        self.library, self.xp, self.gram, self.compare, self.evict = library, library.xp, gram, compare, evict
+        self.labels, self.steps, self.bounds, self.max_updates, self.scores = labels, steps, bounds, max_updates, scores
+        k, self.n = scores.shape
+        own = labels[None, :] == np.arange(k)[:, None]
+        self._own = library.put(own)
+        self._hidden = library.put(np.where(own, -np.inf, 0.0))
+        self._zero = library.put(np.zeros(1))
+        self._margin_bounds = library.put(2.0 * bounds)
+        self._places = library.put(np.arange(self.n))
+        self._none = library.put(np.full(1, self.n))
+        self.result = BlockResult()
+
+    def run(self) -> list[BlockResult]:
+        """Make the updates and return them."""
+        decided, found = -1, self.result.updates
+        while len(found) < self.max_updates:
+            margins = self._margins()
+            candidates = ~(margins > self._margin_bounds) & (self._places > decided)
+            first = int(self.xp.min(self.xp.where(candidates, self._places, self._none)))
+            if first == self.n:
+                break
+            column = self.library.fetch(self.scores[:, first])
+            update = self._decide(first, column)
+            if update is not None:
+                self.gram.prepare(np.array([first]), self.library.fetch(candidates))
+                moves = np.zeros((len(column), 1))
+                moves[update.true], moves[update.rival] = self.steps[first], -self.steps[first]
+                self.scores = self.scores + self.library.put(moves) * self.gram.values[first, :][None, :]
+                found.append(update)
+                change = self.evict(0, update)
+                if change is not None:
+                    self.scores = self.scores + self.library.put(change)
+            decided = first
+        self.result.visited = self.n if len(found) < self.max_updates else found[-1].place + 1 if found else 0
+        if not found and self.result.visited:
+            lowest = least_margins(self.library.fetch(self._margins()), 2.0 * self.bounds)
+            self.result.lowest = float(lowest.min())
+            self.result.lowest_step = float((lowest * self.steps).min())
+        return [self.result]
+
+    def _margins(self) -> Array:
+        """Return the margin of the true class of each row over its best rival."""
+        xp = self.xp
+        own = xp.sum(xp.where(self._own, self.scores, self._zero), axis=0)
+        return own - xp.max(self.scores + self._hidden, axis=0)
+
+    def _decide(self, place: int, scores: Floats) -> BlockUpdate | None:
+        """Return the update of a row, or None if it is not a mistake; decided exactly."""
+        true, found = int(self.labels[place]), self.result.updates
+        limit = 2.0 * float(self.bounds[place])
+        others = [k for k in range(len(scores)) if k != true]
+        best = max(scores[k] for k in others)
+        # Every class that may be the best is compared exactly. NaN and infinity have infinite bounds: all are compared.
+        close = [k for k in others if not (scores[k] < best - limit)]
+        rival = close[0] if limit > 0 else next((k for k in others if scores[k] == best), others[0])
+        for k in close[1:] if limit > 0 else []:
+            if self.compare(k, rival, place, found) > 0:
+                rival = k
+        margin = float(scores[true] - scores[rival])
+        if limit == 0 or margin < -limit:
+            wrong = not (margin > 0)  # numbers as computed may be NaN
+        else:
+            wrong = not (margin > limit) and self.compare(true, rival, place, found) <= 0
+        return BlockUpdate(place, margin, true, rival) if wrong else None

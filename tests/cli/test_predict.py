@@ -53,7 +53,7 @@ def test_whole_numbers_are_written_as_such(tmp_path):
 
 def test_explain_the_weights_and_one_row(model, tmp_path):
     text = command("explain", model, "--top", "1").stdout
-    assert "speak for 'yes', below 0 for 'no'" in text
+    assert "positive for 'yes', negative for 'no'" in text
     answer = json.loads(command("explain", model, "--row", f"{tmp_path / 'and.csv'}:3", "--json").stdout)
     assert answer["title"].startswith("Predicted 'yes'")
     fitted = rosenblatt.load(model)

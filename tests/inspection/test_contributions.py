@@ -196,7 +196,7 @@ def test_an_unknown_name_is_a_sentence_that_guesses():
     model = Perceptron(shuffle=False).fit(FRAME, LABELS)
     with pytest.raises(ValueError, match=r"^the model has no feature 'rian': did you mean 'rain'\?$"):
         contributions(model, {"rian": 1})
-    with pytest.raises(ValueError, match=r"no feature 'wind': they are called \['rain', 'sun'\]"):
+    with pytest.raises(ValueError, match=r"no feature 'wind': its features are \['rain', 'sun'\]"):
         contributions(model, {"wind": 1})
     with pytest.raises(ValueError, match="expected a number for the feature 'rain', got 'much'"):
         contributions(model, {"rain": "much"})
@@ -255,7 +255,7 @@ def test_what_a_model_of_records_does_not_know_counts_as_nothing_and_is_named():
     known, new = {"load": 2.0}, {"load": 2.0, "host": "db9", "rain": 5}
     table = contributions(model, new)
     assert table.to_dict() == contributions(model, known).to_dict()
-    assert "Unknown to the model, which counts them as nothing: host=db9, rain." in table.notes
+    assert "Not known to the model and ignored: host=db9, rain." in table.notes
     assert model.predict_one(new) in table.title
 
 
@@ -266,6 +266,6 @@ def test_a_value_that_is_new_counts_as_nothing_where_columns_have_names():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             table = contributions(model, {"host": "c"})
-        assert any("Unknown to the model, which counts them as nothing: host=c." in note for note in table.notes)
+        assert any("Not known to the model and ignored: host=c." in note for note in table.notes)
     with pytest.raises(ValueError, match="the model has no feature 'hots'"):
         contributions(model, {"hots": "a"})

@@ -43,7 +43,7 @@ def test_largest_come_first_and_smallest_last():
     assert table["weight"] == [7, 4, -1, -9]
     assert table.columns == ["feature", "weight"]
     assert table.notes == ("Bias: -3",)
-    assert table.title == "Weights: above 0 they speak for 'yes', below 0 for 'no'"
+    assert table.title == "Weights: positive for 'yes', negative for 'no'"
 
 
 @pytest.mark.parametrize("top", [3, 4, 100])
@@ -123,7 +123,9 @@ def test_other_linear_models_are_welcome():
 def test_features_of_different_scale_are_warned_of_and_noted():
     model = with_weights([1.0, 1.0, 1.0])
     model.state_.feature_ranges = np.array([0.5, 0.0, 50.1])
-    with pytest.warns(UserWarning, match=r"'area' ranges over 50\.1 and 'depth' over 0\.5.*StandardScaler") as caught:
+    with pytest.warns(
+        UserWarning, match=r"'area' has a range of 50\.1 and 'depth' one of 0\.5.*StandardScaler"
+    ) as caught:
         table = explain(model, ["depth", "constant", "area"])
     assert str(caught[0].message) == table.notes[-1]
     assert caught[0].filename == __file__
@@ -149,7 +151,7 @@ def test_hashed_words_are_not_compared_with_numbers():
     model.preparation_ = {"format": "csv", "version": 1, "bits": 1, "columns": columns}
     assert len(explain(model).notes) == 1
     model.state_.feature_ranges[0] = 0.1
-    with pytest.warns(UserWarning, match="'x2' ranges over 30 and 'x0' over 0.1"):
+    with pytest.warns(UserWarning, match="'x2' has a range of 30 and 'x0' one of 0.1"):
         explain(model)
     model.preparation_ = {"format": "vw", "version": 1, "bits": 18}
     assert len(explain(model).notes) == 1
@@ -158,10 +160,10 @@ def test_hashed_words_are_not_compared_with_numbers():
 def test_training_itself_notices_the_scale():
     X = X3 * [1, 1, 1, 1000]
     model = AveragedPerceptron(random_state=0).fit(X, X[:, 0] > 0)
-    with pytest.warns(UserWarning, match="'x3' ranges over"):
+    with pytest.warns(UserWarning, match="'x3' has a range of"):
         explain(model)
     scaled = make_pipeline(StandardScaler(), AveragedPerceptron(random_state=0)).fit(X, X[:, 0] > 0)
-    assert not any("mislead" in note for note in explain(scaled).notes)
+    assert not any("do not show importance" in note for note in explain(scaled).notes)
 
 
 @pytest.mark.parametrize("top", [0, -1, 2.0, True, "10"])
@@ -305,7 +307,7 @@ def test_scaled_features_of_many_classes_have_both_units_in_full():
     model = make_pipeline(StandardScaler(), AveragedPerceptron(random_state=0)).fit(X6, Y6)
     short = explain(model)
     assert short.columns == ["class", "for it", "against it"]
-    assert short.notes[-1] == "Weights are those of the scaled features."
+    assert short.notes[-1] == "Weights are for the scaled features."
     table = explain(model, label=2)
     assert table.columns == ["class", "feature", "weight", "weight per unit"]
     assert table.notes[1].endswith(", for weights per unit")
@@ -324,7 +326,7 @@ def test_labels_that_are_numbers_are_written_as_people_do(model):
     x = X6[0]
     assert contributions(model, x).title.startswith(f"Predicted {int(model.predict([x])[0])}: ")
     two = Perceptron(shuffle=False).fit([[1.0], [0.0]], [7.0, 3.0])
-    assert explain(two).title == "Weights: above 0 they speak for 7, below 0 for 3"
+    assert explain(two).title == "Weights: positive for 7, negative for 3"
 
 
 # Weights and values in both units: those of scaled features, and those of the numbers before.
@@ -356,7 +358,7 @@ def test_weights_per_unit_and_their_bias_make_the_same_activations(scaler):
     table = in_both_units(model, X)
     assert table.columns == ["feature", "weight", "weight per unit"]
     assert table["weight"] == sorted(table["weight"], reverse=True)
-    assert any("before it was scaled" in note for note in table.notes)
+    assert any("before scaling" in note for note in table.notes)
 
 
 def test_the_scale_is_that_of_the_last_step_and_other_steps_may_come_before():

@@ -96,12 +96,12 @@ def test_a_vertical_line_says_where_it_is():
 
 
 def test_only_two_features_make_a_line():
-    with pytest.raises(ValueError, match="2 features, got one of 3"):
+    with pytest.raises(ValueError, match="2 features, got 3"):
         boundary(with_weights([1, 2, 3], 0), [0.0])
 
 
 def test_models_without_one_straight_boundary_are_refused():
-    with pytest.raises(ValueError, match="only between two classes: got a model of 3 class"):
+    with pytest.raises(ValueError, match="needs exactly two classes: got a model of 3 classes"):
         unit_weights(AveragedPerceptron().fit(X, np.arange(80) % 3))
     with pytest.raises(ValueError, match="got a model of no classes"):
         unit_weights(LinearRegression().fit(X, Y))

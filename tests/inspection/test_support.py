@@ -46,7 +46,7 @@ def test_largest_come_first_and_smallest_last():
     assert table.columns == ["row", "coefficient"]
     assert table["row"] == [3, 0, 1, 4]
     assert table["coefficient"] == [7, 4, -1, -9]
-    assert table.title == "Coefficients of support rows: above 0 they speak for 'yes', below 0 for 'no'"
+    assert table.title == "Coefficients of support rows: positive for 'yes', negative for 'no'"
     assert table.notes == ("Kernel: precomputed; 6 support rows.",)
 
 
@@ -71,7 +71,7 @@ def test_a_vote_shows_its_average_and_says_so():
     model = perceptron(hypothesis="vote").fit(X, INSIDE)
     table = explain(model, top=1000)
     assert sorted(table["coefficient"]) == sorted(model.average_dual_coef_[0])
-    assert table.notes[-1] == "A vote has no coefficients of its own: these are its averaged ones."
+    assert table.notes[-1] == "A vote has no coefficients of its own: these are averaged coefficients."
     model.hypothesis = "average"
     assert not any("vote" in note for note in explain(model).notes)
 
@@ -85,7 +85,7 @@ def test_each_of_more_classes_has_its_own_lines_and_only_its_own_support_rows():
         own = model.dual_coef_[k]
         assert table["coefficient"][2 * k : 2 * k + 2] == [own.max(), own.min()]
     assert 0 not in explain(model, top=1000)["coefficient"]
-    assert table.title == "Coefficients of support rows: above 0 they speak for the class, below 0 against it"
+    assert table.title == "Coefficients of support rows: positive for the class, negative against it"
     assert table.notes == (f"Kernel: rbf with gamma 0.5; {len(model.support_)} support rows.",)
 
 
@@ -135,12 +135,12 @@ def test_what_cannot_be_explained_is_refused():
         contributions(perceptron(), [1, 2])
     model = perceptron().fit(X, INSIDE)
     for call in (lambda: explain(model, ["a", "b"]), lambda: contributions(model, X[0], ["a", "b"])):
-        with pytest.raises(ValueError, match=r"explained by support rows, which feature_names does not name: leave"):
+        with pytest.raises(ValueError, match=r"explained by support rows, which have no feature names: leave"):
             call()
     for call in (lambda: explain(model, top=0), lambda: contributions(model, X[0], top=0)):
         with pytest.raises(ValueError, match="top must be an integer of at least 1, got 0"):
             call()
-    with pytest.raises(TypeError, match=r"model with support rows.*got KNeighborsClassifier"):
+    with pytest.raises(TypeError, match=r"model with support_ and dual_coef_ after fit, got KNeighborsClassifier"):
         support_rule(KNeighborsClassifier().fit(X, THREE))
     with pytest.raises(TypeError, match="got str"):
         support_rule("model")

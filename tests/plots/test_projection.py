@@ -129,5 +129,5 @@ def test_projection_refuses_labels_that_do_not_fit():
         plot_projection(model, X, SEPARABLE[:3], axes())
     with pytest.raises(ValueError, match="labels that the model was trained with, got 'maybe'"):
         plot_projection(model, X[:1], ["maybe"], axes())
-    with pytest.raises(ValueError, match="only between two classes"):
+    with pytest.raises(ValueError, match="needs exactly two classes"):
         plot_projection(AveragedPerceptron().fit(X, np.arange(120) % 3), X, np.arange(120) % 3, axes())

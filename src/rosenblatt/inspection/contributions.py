@@ -1,4 +1,4 @@
-"""`contributions`: what each feature adds to one prediction (CIML 4.4)."""
+"""`contributions`: the contribution of each feature to a single prediction (CIML 4.4)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,19 +17,31 @@ from sklearn.utils import check_array
 
 from rosenblatt.data.preparation import is_preparation
 from rosenblatt.estimators.online import record_features
-from rosenblatt.inspection.explain import VOTE_NOTE, Units, feature_labels, find_units, split_pipeline, through_steps
-from rosenblatt.inspection.geometry import largest_parts, linear_rule, verdict
+from rosenblatt.estimators.validation import MatrixLike
+from rosenblatt.inspection.explain import (
+    VOTE_NOTE,
+    Transformer,
+    Units,
+    feature_labels,
+    find_units,
+    split_pipeline,
+    through_steps,
+)
+from rosenblatt.inspection.geometry import Classifier, largest_parts, linear_rule, verdict
 from rosenblatt.inspection.support import contributions_by_support, is_kernel_model
 from rosenblatt.messages import did_you_mean, name_some, shorten
 from rosenblatt.tables import Table
 
-# One row to be explained, in any of the forms that people have it in.
+Row: TypeAlias = MatrixLike
+"""One row to explain: a list, an array, a sparse row, a row of a data frame, a dictionary or a text."""
 
 
-def one_row(x: Any, steps: Any) -> Any:
-    """Return ``x`` as a matrix or frame of one row, sent through the steps of a pipeline."""
+def one_row(x: Row, steps: Transformer | None) -> MatrixLike:
+    """Return ``x`` as a matrix or data frame of one row, transformed by the steps of a pipeline."""
     if isinstance(x, str) or (isinstance(x, list | tuple) and len(x) == 1 and isinstance(x[0], str)):
-        row = np.array([x] if isinstance(x, str) else x, dtype=object)  # a text, for a pipeline that starts with words
+        row = np.array(
+            [x] if isinstance(x, str) else x, dtype=object
+        )  # a text, for a pipeline that starts with a vectorizer
     elif isinstance(x, Mapping):
         row = _row_for_steps(x, steps)
     elif hasattr(x, "iloc") and x.ndim == 1:  # a row of a pandas frame keeps its names
@@ -41,8 +53,8 @@ def one_row(x: Any, steps: Any) -> Any:
     else:
         row = np.asarray(x)
         row = row.reshape(1, -1) if row.ndim == 1 else row
-    if isinstance(row, list):  # a record, for a pipeline that starts with records
-        return steps.transform(row)
+    if isinstance(row, list):  # a record, for a pipeline that starts with a DictVectorizer
+        return through_steps(steps, row)
     if len(row.shape) == 0:
         raise ValueError(f"expected one row of numbers, got {shorten(x)}: give a list or an array.")
     if row.shape[0] != 1:
@@ -51,17 +63,16 @@ def one_row(x: Any, steps: Any) -> Any:
 
 
 def row_of_names(
-    x: Mapping[str, Any],
+    x: Mapping[str, object],
     names: list[str],
     units: Units | None,
     any_name: bool = False,
     fills: Mapping[str, float] | None = None,
 ) -> tuple[np.ndarray, list[str]]:
-    """Return a record as a row that the learner can see, and the features of it that the model does not know.
+    """Return a record as a row for the learner, and its features that the model does not have.
 
-    A string is the feature "name=string"; the row is scaled, and where a feature is absent it is what ``fills`` says,
-    else 0. A string that is new under a name that is known has no feature, and nor has a name that is new where that
-    may be (``any_name``).
+    A string value is the feature "name=string". Missing features get their value in ``fills``, or 0; then the row is
+    scaled. An unknown string of a known feature is allowed. An unknown name is allowed only with ``any_name``.
 
     >>> row_of_names({"sun": 3, "wind": "west"}, ["rain", "sun", "wind=east", "wind=west"], None)
     (array([[0., 3., 0., 1.]]), [])
@@ -88,8 +99,8 @@ def row_of_names(
     ]
 
 
-def _row_for_steps(x: Mapping[str, Any], steps: Any) -> Any:
-    """Return a dictionary as what the first step of a pipeline takes: a frame, an array, or a list of records."""
+def _row_for_steps(x: Mapping[str, object], steps: Transformer | None) -> MatrixLike:
+    """Return a dictionary as the input of a pipeline's first step: a data frame, an array, or a list of records."""
     width = getattr(steps, "n_features_in_", None)
     if width is None:
         return [dict(x)]
@@ -106,34 +117,47 @@ def _row_for_steps(x: Mapping[str, Any], steps: Any) -> Any:
     return np.array([values])
 
 
-def _no_feature(name: Any, names: list[str]) -> ValueError:
-    """Return the error about a name that is none of those of the features."""
-    guess = did_you_mean(str(name), names) or f"they are called {shorten(names)}."
+def _no_feature(name: object, names: list[str]) -> ValueError:
+    """Return the error about an unknown feature name."""
+    guess = did_you_mean(str(name), names) or f"its features are {shorten(names)}."
     return ValueError(f"the model has no feature {name!r}: {guess}")
 
 
-def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None, top: int | None = None) -> Table:
-    """Return why one row is predicted as it is: what each feature, and the bias, adds to the activation.
+def contributions(
+    model: Classifier, x: Row, feature_names: Sequence[str] | None = None, top: int | None = None
+) -> Table:
+    """Explain the prediction for one row: return the contribution of each feature and of the bias.
 
-    A contribution is weight times value. They are sorted by size and add up to the activation, whose sign is
-    the answer; with more than two classes, to the score of the class predicted. Features that contribute nothing are
-    left out. Where features were scaled (see `explain`), ``value`` is the scaled one that the learner sees, and
-    ``raw value`` the number before scaling, to 12 digits, None for a feature that was not scaled. For a
-    `KernelPerceptron` it is what each support row adds: its coefficient times the kernel value of it and ``x``.
+    A contribution is weight times value. The contributions add up to the activation, whose sign decides the class. For
+    more than two classes they add up to the score of the predicted class. The table is sorted by size and omits
+    features that contribute nothing.
+
+    If the features were scaled (see `explain`), ``value`` is the scaled value, and ``raw value`` is the number before
+    scaling, to 12 digits; it is None for a feature that was not scaled. For a `KernelPerceptron` the table shows
+    the contribution of each support row: its coefficient times its kernel value with ``x``.
 
     Parameters
     ----------
-    model, feature_names
-        As for `explain`. A pipeline's earlier steps are applied to ``x``; values are what they make of it.
-    x : one row
-        Of shape (d,) or (1, d): a list, an array, a sparse row, a row of a data frame or a frame of one row, as
-        ``predict`` takes it; for a pipeline that starts from text, one string. Or a dictionary of values by the name of
-        their feature, 0 where one is absent (in a model of files, what their preparation fills a gap with): numbers
-        before scaling, also for a model that was trained on files with ``scale`` and whose ``predict`` takes scaled
-        rows. It may be a record of ``learn_one``: ``{"colour": "red"}`` is the feature ``colour=red``, and a note names
-        what the model does not know.
-    top : int, optional
-        How many features, or support rows, to show; the others are added up in one line.
+    model : fitted linear estimator, KernelPerceptron, or pipeline that ends in one
+        The earlier steps of a pipeline are applied to ``x``; the table shows the transformed values.
+    x : array-like, sparse row, data frame, dict or str
+        One row of shape (d,) or (1, d), as ``predict`` takes it; one string for a pipeline that starts from text. A
+        dictionary has values by feature name, before scaling. Features that it does not have count as 0, or, in a model
+        trained on files, as the value that fills gaps. As in ``learn_one``, ``{"colour": "red"}`` is the
+        feature ``colour=red``. A note lists the features that the model does not have.
+    feature_names : sequence of str, default=None
+        A name for each weight, as in `explain`.
+    top : int, default=None
+        Number of features or support rows to show. The rest is added up in one row. None shows all.
+
+    Returns
+    -------
+    table : Table
+        A row for each contribution. Its title has the prediction and the activation.
+
+    See Also
+    --------
+    explain : The largest weights of the model.
 
     Examples
     --------
@@ -158,14 +182,16 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
         return Table(table.to_dict(), table.title, (*table.notes, *notes)) if notes else table
     linear = linear_parts(model, x, feature_names)
     shown, others, zeros = largest_parts(linear.products, top, "features")
-    columns: dict[str, list[Any]] = {"feature": [linear.names[i] for i in shown]}
+    columns: dict[str, list[object]] = {"feature": [linear.names[i] for i in shown]}
     units = find_units(steps, learner, len(linear.names))
     if units is not None:
-        columns["raw value"] = units.at(shown).raw_or_none(linear.values[shown])
+        columns["raw value"] = list(units.at(shown).raw_or_none(linear.values[shown]))
     columns["value"] = linear.values[shown].tolist()
     columns["weight"] = linear.weights[shown].tolist()
     columns["contribution"] = linear.products[shown].tolist()
-    last = [{"feature": "(bias)", "value": 1.0, "weight": linear.bias, "contribution": linear.bias}]
+    last: list[dict[str, object]] = [
+        {"feature": "(bias)", "value": 1.0, "weight": linear.bias, "contribution": linear.bias}
+    ]
     if len(others):
         last.insert(0, {"feature": f"({len(others):,} more)", "contribution": math.fsum(linear.products[others])})
     for name, column in columns.items():
@@ -175,7 +201,7 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
 
 @dataclass(frozen=True)
 class LinearParts:
-    """The parts of one prediction by weights: of the class predicted, where there are more than two."""
+    """The terms of a linear prediction; for more than two classes, of the score of the predicted class."""
 
     names: list[str]
     values: np.ndarray
@@ -183,17 +209,17 @@ class LinearParts:
     products: np.ndarray
     bias: float
     activation: float
-    answer: Any
+    prediction: object
     tied: bool
     """Whether the row lies on the boundary, where the label is undefined."""
     scores: int
-    """How many scores there are: one for each class if there are more than two, otherwise one."""
+    """Number of scores: 1 for two classes, otherwise the number of classes."""
     title: str
     notes: tuple[str, ...]
 
 
-def linear_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None) -> LinearParts:
-    """Return the value, the weight and their product for every feature of one row; parameters as for `contributions`.
+def linear_parts(model: Classifier, x: Row, feature_names: Sequence[str] | None = None) -> LinearParts:
+    """Return the value, the weight and their product for each feature of one row; parameters as in `contributions`.
 
     >>> from rosenblatt import Perceptron
     >>> model = Perceptron(shuffle=False).fit([[0, 1, 1], [1, 0, 1]], ["praise", "blame"])
@@ -206,32 +232,32 @@ def linear_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None)
     names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
     with _names_are_known(x):
         row, unknown = _row(x, steps, learner, names)
-        answer = np.asarray(learner.predict(row)).tolist()[0]  # it checks names and the number of features
+        prediction = np.asarray(learner.predict(row)).tolist()[0]  # this also checks names and number of features
         matrix = check_array(row, accept_sparse="csr", dtype=np.float64)
         value = (matrix.toarray() if sp.issparse(matrix) else matrix)[0]
-        k = rule.classes.index(answer) if len(rule.w) > 1 else 0
+        k = rule.classes.index(prediction) if len(rule.w) > 1 else 0
         w, b = rule.w[k], float(rule.b[k])
         with np.errstate(over="ignore", under="ignore"):
             parts = w * value
         if not np.isfinite(parts).all():
             raise ValueError("weight times value goes beyond the range of floats: scale the features.")
         total, averaged = math.fsum([*parts, b]), "weights" if rule.averaged else ""
-        title, total, tied = verdict(learner, row, answer, total, k=k, several=len(rule.w) > 1, averaged=averaged)
+        title, total, tied = verdict(learner, row, prediction, total, k=k, several=len(rule.w) > 1, averaged=averaged)
     notes = [VOTE_NOTE] * rule.averaged + unknown
-    return LinearParts(names, value, w, parts, b, total, answer, tied, len(rule.w), title, tuple(notes))
+    return LinearParts(names, value, w, parts, b, total, prediction, tied, len(rule.w), title, tuple(notes))
 
 
 @contextmanager
-def _names_are_known(x: Any) -> Iterator[None]:
-    """Ignore the warning that a row has no names where it was made of a record of names."""
+def _names_are_known(x: Row) -> Iterator[None]:
+    """Ignore the warning about missing feature names if the row was made from a record, which has names."""
     with warnings.catch_warnings():
         if isinstance(x, Mapping):
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
         yield
 
 
-def _row(x: Any, steps: Any, learner: Any, names: list[str] | None) -> tuple[Any, list[str]]:
-    """Return one row as the learner sees it, and notes; a record by the names of features, or of a pipeline's input."""
+def _row(x: Row, steps: Transformer | None, learner: Any, names: list[str] | None) -> tuple[MatrixLike, list[str]]:
+    """Return one row as the learner sees it, and notes about unknown features."""
     if steps is not None or not isinstance(x, Mapping):
         return one_row(x, steps), []
     d = int(learner.n_features_in_) if names is None else len(names)
@@ -240,11 +266,11 @@ def _row(x: Any, steps: Any, learner: Any, names: list[str] | None) -> tuple[Any
     row, unknown = row_of_names(x, names, find_units(None, learner, d), any_name, _fills(learner))
     if not unknown:
         return row, []
-    return row, [f"Unknown to the model, which counts them as nothing: {name_some(unknown)}."]
+    return row, [f"Not known to the model and ignored: {name_some(unknown)}."]
 
 
-def _fills(learner: Any) -> dict[str, float]:
-    """Return what the preparation of a model of files puts where a number of a table is missing, by column."""
+def _fills(learner: object) -> dict[str, float]:
+    """Return the values that fill missing numbers, by column, of a model that was trained on files."""
     prepared = getattr(learner, "preparation_", None)
     columns = prepared.get("columns", ()) if isinstance(prepared, dict) and is_preparation(prepared) else ()
     return {column["name"]: column["fill"] for column in columns if "fill" in column}

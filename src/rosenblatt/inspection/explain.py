@@ -1,6 +1,6 @@
 """`explain`: the features with the largest weights (CIML 4.4), in the units of scaled and of raw features.
 
-A kernel perceptron has no weights of features: `support` explains it by its support rows.
+A kernel perceptron has no weights for features: `support` explains it by its support rows.
 """
 
 from __future__ import annotations
@@ -8,23 +8,24 @@ from __future__ import annotations
 import contextlib
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.preparation import is_hashed, is_preparation
-from rosenblatt.inspection.geometry import LinearRule, linear_rule, title_by_side
+from rosenblatt.estimators.validation import MatrixLike
+from rosenblatt.inspection.geometry import Classifier, LinearRule, linear_rule, title_by_side
 from rosenblatt.inspection.support import Words, class_columns, explain_support, is_kernel_model
 from rosenblatt.messages import label_text, plain_label
 from rosenblatt.scaling import ColumnScale
 from rosenblatt.tables import Table
 
-# Weights in two units: those of the scaled features that a learner sees, and those of the numbers before scaling.
+# Weights in two units: for the scaled features that a learner sees, and for the numbers before scaling.
 #
-# Where a feature became z = (x - centre) / spread, w z + b is (w / spread) x + b - w centre / spread.
+# If a feature became z = (x - centre) / spread, then w z + b = (w / spread) x + b - w centre / spread.
 
 
 _SCALERS = {
@@ -32,14 +33,14 @@ _SCALERS = {
     "RobustScaler": ("with_centering", "center_"),
     "MaxAbsScaler": ("", ""),
 }
-"""Scikit-learn's scalers that subtract and divide, with what says whether each subtracts and where it keeps it."""
+"""scikit-learn's linear scalers: the parameter that enables centring, and the attribute with the centres."""
 _TINY = 1e-280
-_DIGITS = 12  # of a number that is computed back from its scaled one
+_DIGITS = 12  # significant digits of a number that is computed from its scaled value
 
 
 @dataclass(frozen=True)
 class Units:
-    """What was subtracted from each feature, and what it was divided by, before the learner saw it.
+    """The centre subtracted from each feature and the spread by which it was divided before training.
 
     Examples
     --------
@@ -57,7 +58,7 @@ class Units:
             return w / self.spread
 
     def weights_or_none(self, w: np.ndarray) -> list[float | None]:
-        """Return such weights, None for features that were not scaled.
+        """Return weights for the numbers before scaling, with None for features that were not scaled.
 
         >>> Units(np.array([30.0, 0.0]), np.array([10.0, 1.0])).weights_or_none(np.array([2.0, 5.0]))
         [0.2, None]
@@ -65,7 +66,7 @@ class Units:
         return self._of_scaled(self.weights(w))
 
     def raw_or_none(self, scaled: np.ndarray) -> list[float | None]:
-        """Return numbers as they were before scaling, None for features that were not scaled."""
+        """Return numbers before scaling, with None for features that were not scaled."""
         return self._of_scaled(self.raw(scaled))
 
     def _of_scaled(self, numbers: np.ndarray) -> list[float | None]:
@@ -73,22 +74,22 @@ class Units:
         return [None if alike else number for alike, number in zip(same.tolist(), numbers.tolist(), strict=True)]
 
     def bias(self, w: np.ndarray, b: float) -> float:
-        """Return the bias that goes with these weights."""
+        """Return the bias that belongs to the weights for numbers before scaling."""
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             moved = self.centre * self.weights(w)
         return math.fsum([b, *(-moved[moved != 0]).tolist()]) if np.isfinite(moved).all() else math.nan
 
     def scaled(self, raw: np.ndarray) -> np.ndarray:
-        """Return numbers as the learner sees them."""
+        """Return numbers after scaling."""
         with np.errstate(over="ignore", under="ignore"):
             return (raw - self.centre) / self.spread
 
-    def at(self, places: np.ndarray) -> Units:
-        """Return those of some features."""
-        return Units(self.centre[places], self.spread[places])
+    def at(self, columns: np.ndarray) -> Units:
+        """Return the units of some of the features."""
+        return Units(self.centre[columns], self.spread[columns])
 
     def raw(self, scaled: np.ndarray) -> np.ndarray:
-        """Return numbers as they were before scaling, without the digits that rounding may have changed.
+        """Return numbers before scaling, rounded to the digits that are not affected by rounding errors.
 
         >>> units = Units(np.array([36.1]), np.array([17.3]))
         >>> units.raw(units.scaled(np.array([22.6]))).tolist()
@@ -103,11 +104,18 @@ class Units:
         return np.where(np.isfinite(neat), neat, found) + 0.0
 
 
-def find_units(steps: Any, learner: Any, d: int) -> Units | None:
-    """Return what the ``d`` features of a learner were scaled by, None where nothing is known to scale them.
+class Transformer(Protocol):
+    """The fitted steps of a pipeline before its learner."""
 
-    That is the last of the steps before it, a scaler or a ColumnTransformer with some, or the scale of the stream it
-    was trained on (``preparation_``).
+    def transform(self, X: MatrixLike) -> MatrixLike:
+        """Return the rows that the learner sees."""
+
+
+def find_units(steps: Iterable[object] | None, learner: object, d: int) -> Units | None:
+    """Return the scaling of the ``d`` features of a learner, or None if no scaling is known.
+
+    It is found in the last pipeline step before the learner, a scaler or a ColumnTransformer that contains scalers, or
+    in the ``preparation_`` of a model that was trained on files.
 
     Examples
     --------
@@ -127,16 +135,17 @@ def find_units(steps: Any, learner: Any, d: int) -> Units | None:
     return Units(*ColumnScale.from_plain(scale).full(d))
 
 
-def _of_step(step: Any, d: int) -> Units | None:
-    """Return what a fitted transformer subtracts from each of its ``d`` features and divides it by."""
+def _of_step(step: object, d: int) -> Units | None:
+    """Return the scaling of the ``d`` output features of a fitted transformer, or None if it is not a known scaler."""
     if hasattr(step, "transformers_") and hasattr(step, "output_indices_"):
         return _of_columns(step, d)
     if hasattr(step, "steps"):
         return find_units([part for _, part in step.steps], None, d)
     scaler = next((kind.__name__ for kind in type(step).__mro__ if kind.__name__ in _SCALERS), None)
     if scaler is not None:
-        asked, kept = _SCALERS[scaler]
-        centre, spread = getattr(step, kept) if getattr(step, asked, False) else None, getattr(step, "scale_", None)
+        with_centre, centres = _SCALERS[scaler]
+        centre = getattr(step, centres) if getattr(step, with_centre, False) else None
+        spread = getattr(step, "scale_", None)
     elif hasattr(step, "centre_") and hasattr(step, "spread_"):  # ExactScaler
         centre, spread = step.centre_, step.spread_
     else:
@@ -148,22 +157,27 @@ def _of_step(step: Any, d: int) -> Units | None:
     return units if units.centre.shape == units.spread.shape == (d,) else None
 
 
-def _of_columns(step: Any, d: int) -> Units | None:
-    """Return this of a ColumnTransformer: features that none of its parts scales stay as they are."""
+class _ColumnTransformer(Protocol):
+    transformers_: Sequence[tuple[str, object, object]]
+    output_indices_: Mapping[str, slice]
+
+
+def _of_columns(step: _ColumnTransformer, d: int) -> Units | None:
+    """Return the scaling of the output of a ColumnTransformer, or None if none of its parts scales."""
     units, found = Units(np.zeros(d), np.ones(d)), False
     for name, part, _ in step.transformers_:
-        place = step.output_indices_[name]
-        own = None if isinstance(part, str) else _of_step(part, place.stop - place.start)
+        columns = step.output_indices_[name]
+        own = None if isinstance(part, str) else _of_step(part, columns.stop - columns.start)
         if own is not None:
-            units.centre[place], units.spread[place], found = own.centre, own.spread, True
+            units.centre[columns], units.spread[columns], found = own.centre, own.spread, True
     return units if found else None
 
 
-# Pipelines that end in a learner: its steps, the names of what they make, and rows sent through them.
+# Pipelines that end in a learner: the steps before it, and the names of its features.
 
 
 def split_pipeline(model: Any) -> tuple[Any, Any]:
-    """Return the steps before the learner, None where there are none, and the learner.
+    """Return the steps before the learner, or None if there are none, and the learner.
 
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
@@ -178,17 +192,19 @@ def split_pipeline(model: Any) -> tuple[Any, Any]:
 
 
 def searched(model: Any) -> Any:
-    """Return the best model of a search over parameters, such as a GridSearchCV; another model as it is."""
+    """Return the best model of a parameter search such as GridSearchCV; any other model is returned unchanged."""
     return getattr(model, "best_estimator_", model)
 
 
-def through_steps(steps: Any, X: Any) -> Any:
-    """Return rows as the learner of a pipeline sees them: what the steps before it make of ``X``."""
+def through_steps(steps: Transformer | None, X: MatrixLike) -> MatrixLike:
+    """Return the rows that the learner of a pipeline sees: ``X``, transformed by the steps before it."""
     return X if steps is None else steps.transform(X)
 
 
-def feature_labels(learner: Any, d: int, given: Sequence[str] | None = None, steps: Any = None) -> list[str]:
-    """Return a name for each of ``d`` features: those given, else those known from training, else x0, x1, ...
+def feature_labels(
+    learner: object, d: int, given: Sequence[str] | None = None, steps: Transformer | None = None
+) -> list[str]:
+    """Return a name for each of ``d`` features: the given names, or those from training, or x0, x1, ...
 
     >>> feature_labels(None, 2)
     ['x0', 'x1']
@@ -198,64 +214,79 @@ def feature_labels(learner: Any, d: int, given: Sequence[str] | None = None, ste
             raise ValueError(f"expected one feature name for each of the {d} weights, got {len(given)}.")
         return [str(name) for name in given]
     found = getattr(learner, "feature_names_in_", None)
-    if found is None and steps is not None:
-        with contextlib.suppress(AttributeError, ValueError):  # some step has no names
+    if found is None and steps is not None and hasattr(steps, "get_feature_names_out"):
+        with contextlib.suppress(AttributeError, ValueError):  # a step without names
             found = steps.get_feature_names_out()
     return [f"x{i}" for i in range(d)] if found is None or len(found) != d else [str(name) for name in found]
 
 
 Confidence: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
-"""That in each weight, and that in each bias."""
-CONFIDENCE_NOTE = "Confidence is 1 over the variance of a weight: 1 if no update had the feature, no upper end."
-VOTE_NOTE = "A vote has no weights of its own: these are its averaged ones."
-_SPREAD_RATIO = 100.0  # where features' ranges differ by more, a weight says more about its unit than about its feature
+"""Confidence in each weight, and in each bias."""
+CONFIDENCE_NOTE = "Confidence is 1 / variance of a weight: 1 if no update had the feature, with no upper limit."
+VOTE_NOTE = "A vote has no weights of its own: these are averaged weights."
+_SPREAD_RATIO = 100.0  # if the ranges of features differ by more, weights reflect units more than importance
 _UNITS_NOTES = (
-    "weight is that of the scaled feature: compare features by it.",
-    "weight per unit is that of the number before it was scaled.",
+    "weight is for the scaled feature: use it to compare features.",
+    "weight per unit is for the number before scaling.",
 )
 
 
-def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 10, *, label: Any = None) -> Table:
-    """Return the features with the largest and the smallest weights, as a table from largest to smallest.
+def explain(
+    model: Classifier,
+    feature_names: Sequence[str] | None = None,
+    top: int = 10,
+    *,
+    label: object = None,
+) -> Table:
+    """Return the features with the largest and the smallest weights as a table, from largest to smallest.
 
-    A weight is how much the activation grows when its feature grows by one: the largest speak for the
-    positive class (the second of ``classes_``), the smallest, far below zero, for the other (CIML 4.4). With
-    more than two classes each has its own lines; with more than three these are cut to one line each, and ``label``
-    shows some of them in full. Equal weights keep the order of their features. Weights tell
-    how much features matter only where these range over similar values; where they do not, a warning and a
-    note say so.
+    A weight is the change of the activation when its feature grows by one. Large positive weights are evidence for the
+    positive class, ``classes_[1]``, and large negative weights for the other class. Features with equal weights
+    keep their order. Weights show the importance of features only if the features have similar ranges. If the ranges
+    seen in training differ very much, a warning and a note name two of these features.
 
-    Where features were scaled before the learner saw them, the table has weights in both units: ``weight`` is that of
-    the scaled feature, so these compare with each other, and ``weight per unit`` that of the number as it was: the
-    weight over its spread, None for a feature that was not scaled. This is known of a pipeline whose last step before
-    the learner is a ``StandardScaler``, ``MaxAbsScaler``, ``RobustScaler``, `ExactScaler` or a ``ColumnTransformer`` of
-    these with others, and of a model that was trained on files with ``scale``.
+    For more than two classes, each class has its own rows. For more than three classes, each class is summarized
+    in one row, and ``label`` selects classes to show in full.
 
-    Of `AROW` there is also the ``confidence`` in each weight, 1 over its variance: 1 where nothing was learned of the
-    weight, and the larger the more rows had a say in it. It is that of the last weights, also where their average
-    predicts.
+    If the features were scaled before training, the table has two columns. ``weight`` is for the scaled feature and can
+    be compared between features. ``weight per unit`` is for the number before scaling: the weight divided by the
+    spread, or None for a feature that was not scaled. The scaling is known for models that were trained on files with
+    ``scale``, and for pipelines whose last step before the learner is a ``StandardScaler``, ``MaxAbsScaler``,
+    ``RobustScaler``, `ExactScaler`, or a ``ColumnTransformer`` that contains one of these.
 
-    A kernel perceptron has no weights of features but coefficients of its support rows, the training rows that it
-    was wrong about: those with the largest and the smallest are shown, by their number in the training data.
+    For `AROW` the column ``confidence`` is 1 / variance of the last weight: 1 if no update had the feature, and larger
+    the more updates had it.
+
+    For a `KernelPerceptron` the table shows support rows instead of features: the rows with the largest and the
+    smallest coefficients, by their numbers in the training data.
 
     Parameters
     ----------
-    model : fitted linear estimator, KernelPerceptron, or a pipeline that ends in one
-        It has ``coef_`` and ``intercept_``. For a vote the averaged weights are shown.
-    feature_names : sequence of str, optional
-        A name for each weight. Otherwise ``model.feature_names_in_``, what the earlier steps of a pipeline
-        call their output, or x0, x1, ... Not for a KernelPerceptron.
-    top : int
-        How many of the largest and how many of the smallest. If that covers all features, each is shown once.
-    label : optional
-        The class to show, or a list of them, of more than two. Two classes have one line of weights between them.
+    model : fitted linear estimator, KernelPerceptron, or pipeline that ends in one
+        A linear estimator has ``coef_`` and ``intercept_``. For a vote, the averaged weights are shown.
+    feature_names : sequence of str, default=None
+        A name for each weight. None uses ``model.feature_names_in_``, the output names of the earlier pipeline steps,
+        or x0, x1, ... It must be None for a KernelPerceptron.
+    top : int, default=10
+        Number of features to show at each end. If this covers all features, each is shown once.
+    label : label or list of labels, default=None
+        Classes to show, of more than two. None shows all.
+
+    Returns
+    -------
+    table : Table
+        A row for each feature shown, with notes on the bias and the units.
+
+    See Also
+    --------
+    contributions : Explain a single prediction.
 
     Examples
     --------
     >>> from rosenblatt import Perceptron
     >>> model = Perceptron(shuffle=False).fit([[0, 1, 1], [1, 0, 1]], ["praise", "blame"])
     >>> explain(model, ["bad", "good", "film"], top=1)
-    Weights: above 0 they speak for 'praise', below 0 for 'blame'
+    Weights: positive for 'praise', negative for 'blame'
     feature  weight
     ---------------
     good          1
@@ -264,7 +295,7 @@ def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 1
     >>> from rosenblatt import AROW
     >>> model = AROW(r=1, shuffle=False).fit([[0, 1, 1, 0], [1, 0, 1, 0]] * 3, ["praise", "blame"] * 3)
     >>> explain(model, ["bad", "good", "film", "rare"])
-    Weights: above 0 they speak for 'praise', below 0 for 'blame'
+    Weights: positive for 'praise', negative for 'blame'
     feature   weight  confidence
     ----------------------------
     good      0.8982       12.25
@@ -272,7 +303,7 @@ def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 1
     rare           0           1
     bad           -1       12.56
     Bias: 0.02382; confidence 22.44
-    Confidence is 1 over the variance of a weight: 1 if no update had the feature, no upper end.
+    Confidence is 1 / variance of a weight: 1 if no update had the feature, with no upper limit.
     """
     table, warning = explanation(model, feature_names, top, label, Words())
     if warning:
@@ -281,9 +312,9 @@ def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 1
 
 
 def explanation(
-    model: Any, feature_names: Sequence[str] | None, top: int, label: Any, words: Words
+    model: Classifier, feature_names: Sequence[str] | None, top: int, label: object, words: Words
 ) -> tuple[Table, str]:
-    """Return the table of `explain`, and what it warns of; advice in these words."""
+    """Return the table of `explain` and its warning, or "" for none, with advice in the form of ``words``."""
     steps, learner = split_pipeline(model)
     if is_kernel_model(learner):
         return explain_support(learner, feature_names, top, label, words), ""
@@ -294,7 +325,7 @@ def explanation(
     columns, shown = class_columns(rule.w, names, rule.classes, label, top, "feature", "weight")
     if not shown:
         notes = [f"One class in full: {words.one_class(plain_label(rule.classes[0]))}."]
-        notes += ["Weights are those of the scaled features."] * (units is not None)
+        notes += ["Weights are for the scaled features."] * (units is not None)
     else:
         confidence = _confidence(learner, rule)
         if units is not None:
@@ -310,9 +341,9 @@ def explanation(
     return Table(columns, title_by_side("Weights", rule.classes, several), notes + [warning] * bool(warning)), warning
 
 
-def _confidence(learner: Any, rule: LinearRule) -> Confidence | None:
-    """Return 1 over the variance of each weight and of each bias, None for learners that keep no variances."""
-    if not hasattr(learner, "variance_"):
+def _confidence(learner: object, rule: LinearRule) -> Confidence | None:
+    """Return 1 / variance of each weight and each bias, or None for learners without variances."""
+    if not (hasattr(learner, "variance_") and hasattr(learner, "intercept_variance_")):
         return None
     of_weights, of_biases = np.asarray(learner.variance_), np.asarray(learner.intercept_variance_)
     if of_weights.shape != rule.w.shape:
@@ -322,7 +353,7 @@ def _confidence(learner: Any, rule: LinearRule) -> Confidence | None:
 
 
 def _bias_notes(rule: LinearRule, places: list[int], units: Units | None, confidence: Confidence | None) -> list[str]:
-    """Return the biases of some classes in words, in both units where there are two, and the confidence in them."""
+    """Return notes with the biases of some classes, their confidence, and the biases for numbers before scaling."""
     found = [_biases(rule, places, [float(b) for b in rule.b])]
     if confidence is not None:
         found[0] += f"; confidence {_biases(rule, places, confidence[1].tolist())}"
@@ -339,8 +370,8 @@ def _biases(rule: LinearRule, places: list[int], biases: list[float]) -> str:
     return ", ".join(pairs[:10] + ["..."] * (len(pairs) > 10))
 
 
-def _scale_warning(learner: Any, names: list[str], words: Words) -> str:
-    """Return a sentence where features ranged over so different values in training that weights mislead."""
+def _scale_warning(learner: object, names: list[str], words: Words) -> str:
+    """Return a warning if the ranges of features differed so much in training that weights mislead; otherwise ""."""
     spread = getattr(getattr(learner, "state_", None), "feature_ranges", None)
     if spread is None or len(spread) != len(names):
         return ""
@@ -351,13 +382,13 @@ def _scale_warning(learner: Any, names: list[str], words: Words) -> str:
     if not spread[wide] > _SPREAD_RATIO * spread[narrow]:
         return ""
     return (
-        f"These weights mislead as importance, since {names[wide]!r} ranges over {spread[wide]:.4g} and "
-        f"{names[narrow]!r} over {spread[narrow]:.4g}: {words.scale}"
+        f"These weights do not show importance, because {names[wide]!r} has a range of {spread[wide]:.4g} and "
+        f"{names[narrow]!r} one of {spread[narrow]:.4g}: {words.scale}"
     )
 
 
-def _n_not_hashed(learner: Any, d: int) -> int:
-    """Return how many of the ``d`` features, the first ones, are not hashed words: rare words range over little."""
+def _n_not_hashed(learner: object, d: int) -> int:
+    """Return the number of features before the hashed words, which come last; rare words have small ranges."""
     preparation = getattr(learner, "preparation_", None)
     if not isinstance(preparation, dict) or not is_preparation(preparation) or "bits" not in preparation:
         return d

@@ -1,9 +1,10 @@
-"""The linear rule as geometry: unit-length weights, distances to the boundary, its line (CIML 4.3)."""
+"""Geometry of linear models: normalised weights, distances to the decision boundary, and its points (CIML 4.3)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,23 +12,39 @@ from numpy.typing import ArrayLike
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.messages import check_integer, label_text
+from rosenblatt.estimators.validation import MatrixLike
+from rosenblatt.messages import check_integer, count_of, label_text
+from rosenblatt.training.rows import VectorLike
 
 _EXTREME = 450  # with weights beyond 2**450 or below 2**-450 activations may overflow or lose digits
 
 
+class Classifier(Protocol):
+    """A fitted classifier."""
+
+    def predict(self, X: MatrixLike) -> VectorLike:
+        """Return the class of each row."""
+
+    def decision_function(self, X: MatrixLike) -> VectorLike:
+        """Return the score of each row, for each class if there are more than two."""
+
+
 @dataclass(frozen=True)
 class LinearRule:
-    """The weights a model predicts by: a line of ``w`` and a ``b`` for each class, one in all for two."""
+    """The weights that a linear model predicts with.
+
+    ``w`` has a row and ``b`` a number for each class, or a single one for two classes.
+    """
 
     w: np.ndarray
     b: np.ndarray
-    classes: list[Any]
-    averaged: bool  # whether the model is a vote, which has no weights of its own, so that these are its average
+    classes: list[object]
+    averaged: bool
+    """Whether the model is a vote: it has no weights of its own, and these are averages."""
 
 
-def linear_rule(model: Any) -> LinearRule:
-    """Return the weights that a fitted linear model predicts by; for a vote, its averaged weights.
+def linear_rule(model: object) -> LinearRule:
+    """Return the weights that a fitted linear model predicts with; for a vote, its averaged weights.
 
     Examples
     --------
@@ -36,36 +53,48 @@ def linear_rule(model: Any) -> LinearRule:
     >>> rule.w, rule.b, rule.classes
     (array([[3.]]), array([1.]), ['no', 'yes'])
     """
-    averaged = False
-    try:
-        w, b = model.coef_, model.intercept_
-    except AttributeError:
-        try:
-            w, b, averaged = model.average_coef_, model.average_intercept_, True
-        except AttributeError:
-            if hasattr(model, "fit"):
-                check_is_fitted(model)
-            raise TypeError(
-                "expected a fitted linear model, one that has coef_ and intercept_ after fit, "
-                f"got {type(model).__name__}."
-            ) from None
+    averaged = not (hasattr(model, "coef_") and hasattr(model, "intercept_"))
+    prefix = "average_" if averaged else ""
+    w, b = getattr(model, f"{prefix}coef_", None), getattr(model, f"{prefix}intercept_", None)
+    if w is None or b is None:
+        if hasattr(model, "fit"):
+            check_is_fitted(model)
+        raise TypeError(
+            f"expected a fitted linear model, with coef_ and intercept_ after fit, got {type(model).__name__}."
+        )
     w = np.atleast_2d(w.toarray() if sp.issparse(w) else np.asarray(w, dtype=np.float64))
     b = np.broadcast_to(np.asarray(b, dtype=np.float64).ravel(), len(w))
     classes = np.asarray(getattr(model, "classes_", np.arange(len(w)))).tolist()
-    # SVC's lines are pairs of classes; with three of each the count alone would not tell
+    # an SVC has weights for each pair of classes; three classes have three pairs, so the count alone is not enough
     if len(classes) > 2 and (len(w) != len(classes) or hasattr(model, "n_support_")):
         raise ValueError(
-            f"expected one line of weights for each of the {len(classes)} classes, which "
+            f"expected one row of weights for each of the {len(classes)} classes, which "
             f"{type(model).__name__} does not have: use a one-vs-rest model."
         )
     return LinearRule(w, b, classes, averaged)
 
 
-def unit_weights(model: Any) -> tuple[np.ndarray, float]:
+def unit_weights(model: object) -> tuple[np.ndarray, float]:
     """Return the weights and bias of a two-class model, scaled so that the weights have length 1.
 
-    The boundary stays where it was, since scale does not matter to it. With this w and b, ``w @ x + b`` is
-    the signed distance of x, and the boundary lies -b away from the origin in the direction of w.
+    Scaling does not move the boundary. With this w and b, ``w @ x + b`` is the signed distance of x to the boundary,
+    and -b is the distance of the boundary from the origin in the direction of w.
+
+    Parameters
+    ----------
+    model : fitted linear model of two classes
+        With ``coef_`` and ``intercept_``.
+
+    Returns
+    -------
+    w : array of shape (d,)
+        Weights of length 1.
+    b : float
+        The bias that belongs to them.
+
+    See Also
+    --------
+    distance : Signed distances of rows.
 
     Examples
     --------
@@ -80,12 +109,28 @@ def unit_weights(model: Any) -> tuple[np.ndarray, float]:
     return w / length, b / length
 
 
-def distance(model: Any, X: Any) -> np.ndarray:
+def distance(model: Classifier, X: MatrixLike) -> np.ndarray:
     """Return the signed distance of each row to the boundary of a two-class model: its activation over |w|.
 
-    Positive on the side of the second class, zero on the boundary. Signs are those of ``decision_function``,
-    so for this library's models they are exact (but for weights so extreme that activations overflow or
-    vanish).
+    The distance is positive on the side of the second class and zero on the boundary. Signs are those of
+    ``decision_function``, which are exact for this library's models unless activations overflow or underflow.
+
+    Parameters
+    ----------
+    model : fitted linear model of two classes
+        With ``coef_``, ``intercept_`` and ``decision_function``.
+    X : {array-like, sparse matrix, data frame} of shape (n, d)
+        Rows to measure.
+
+    Returns
+    -------
+    distances : array of shape (n,)
+        Signed Euclidean distances.
+
+    See Also
+    --------
+    unit_weights : The weights scaled to length 1.
+    boundary : Points of the boundary in the plane.
 
     Examples
     --------
@@ -103,19 +148,28 @@ def distance(model: Any, X: Any) -> np.ndarray:
         return np.ravel(safe_sparse_dot(X, w / length, dense_output=True)) + b / length
 
 
-def boundary(model: Any, x1: ArrayLike | None = None) -> np.ndarray:
-    """Return the boundary of a model of two classes and two features: two of its points, or the x2 that belong to x1.
+def boundary(model: object, x1: ArrayLike | None = None) -> np.ndarray:
+    """Return points of the decision boundary of a model with two classes and two features.
 
-    Without ``x1``, an array of shape (2, 2): a line goes through the two points, which matplotlib draws by
-    ``ax.axline(*boundary(model))``, vertical or not. The first is the point of the boundary nearest to the origin, and
-    the second lies 1 further along, with the second class to its right.
+    ``ax.axline(*boundary(model))`` draws the boundary with matplotlib, even if it is vertical.
 
     Parameters
     ----------
     model : fitted linear model of two classes and two features
-    x1 : array-like, optional
-        First coordinates of points of the boundary; what is returned are their second ones, in the same shape. A
-        ValueError where the boundary is vertical.
+        With ``coef_`` and ``intercept_``.
+    x1 : array-like, default=None
+        First coordinates of points on the boundary. If the boundary is vertical, a ValueError is raised.
+
+    Returns
+    -------
+    points : array
+        Without ``x1``, two points of the boundary, of shape (2, 2): the point nearest to the origin, and a point at
+        distance 1 from it, such that the second class lies to the right of the direction between them. With ``x1``,
+        the second coordinates that belong to it, in the same shape.
+
+    See Also
+    --------
+    distance : Signed distances of rows to the boundary.
 
     Examples
     --------
@@ -129,7 +183,7 @@ def boundary(model: Any, x1: ArrayLike | None = None) -> np.ndarray:
     """
     w, b, _, length = _scaled(model)
     if len(w) != 2:
-        raise ValueError(f"boundary gives a line in the plane, for models of 2 features, got one of {len(w)}.")
+        raise ValueError(f"boundary returns a line in the plane, so it needs a model with 2 features, got {len(w)}.")
     if x1 is None:
         unit = w / length
         nearest = -(b / length) * unit + 0.0
@@ -144,45 +198,44 @@ def boundary(model: Any, x1: ArrayLike | None = None) -> np.ndarray:
         return -(w[0] * np.asarray(x1, dtype=np.float64) + b) / w[1]
 
 
-def check_two_classes(model: Any, rule: LinearRule) -> None:
-    """Raise a ValueError unless there is one straight boundary between two classes."""
+def check_two_classes(model: object, rule: LinearRule) -> None:
+    """Raise a ValueError unless the model has a single, straight boundary between two classes."""
     if rule.averaged:
         raise ValueError(
             "a vote's boundary is not straight, so there is no distance to it: "
             'use hypothesis="average", or AveragedPerceptron.'
         )
-    if not hasattr(model, "classes_") or len(rule.classes) != 2:
-        count = len(rule.classes)
-        found = f"{count} class{'' if count == 1 else 'es'}" if hasattr(model, "classes_") else "no classes"
-        raise ValueError(f"there is one boundary only between two classes: got a model of {found}.")
+    labelled = hasattr(model, "classes_")
+    if not labelled or len(rule.classes) != 2:
+        found = count_of(len(rule.classes), "class") if labelled else "no classes"
+        raise ValueError(f"a single boundary needs exactly two classes: got a model of {found}.")
 
 
-def _scaled(model: Any) -> tuple[np.ndarray, float, int, float]:
-    """Return ``(w, b, e, length)``: the model's w and b over 2**e, and the length of that w.
+def _scaled(model: object) -> tuple[np.ndarray, float, int, float]:
+    """Return ``(w, b, e, length)``: the model's w and b divided by 2**e, and the length of that w.
 
-    The power of two brings the largest weight near 1 without rounding it, so that no square overflows or
-    vanishes.
+    The power of two brings the largest weight near 1 without rounding, so that squares neither overflow nor underflow.
     """
     rule = linear_rule(model)
     check_two_classes(model, rule)
     w = rule.w[0]
     largest = float(np.max(np.abs(w), initial=0.0))
     if largest == 0.0:
-        raise ValueError("all weights are zero, so there is no boundary: every point gets the same answer.")
+        raise ValueError("all weights are zero, so there is no boundary: the model predicts one class everywhere.")
     exponent = int(np.frexp(largest)[1])
     with np.errstate(over="ignore", under="ignore"):
         w = np.ldexp(w, -exponent)
         return w, float(np.ldexp(rule.b[0], -exponent)), exponent, float(np.linalg.norm(w))
 
 
-# What explanations by weights and by support rows share: extremes, and classes and verdicts in words.
+# Shared by explanations of linear and kernel models: the largest numbers, and predictions in words.
 
 
-_MOST_SCORES = 5  # of other classes in a title
+_MOST_SCORES = 5  # scores of other classes in a title
 
 
 def extremes(w: np.ndarray, top: int) -> np.ndarray:
-    """Return the places of the ``top`` largest and the ``top`` smallest weights, from largest to smallest.
+    """Return the indices of the ``top`` largest and the ``top`` smallest weights, from largest to smallest.
 
     >>> extremes(np.array([0.0, 3.0, -1.0, 2.0]), 1)
     array([1, 2])
@@ -192,7 +245,7 @@ def extremes(w: np.ndarray, top: int) -> np.ndarray:
 
 
 def largest_parts(parts: np.ndarray, top: int | None, what: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Return the places of the ``top`` largest parts of a sum by size, those of the others, and a note on zeros.
+    """Return the indices of the ``top`` parts of a sum of largest size, of the other parts, and a note on zeros.
 
     >>> largest_parts(np.array([1.0, 0.0, -3.0]), 1, "features")
     (array([2]), array([0]), ['1 of 3 features contributes nothing and is left out.'])
@@ -207,8 +260,8 @@ def largest_parts(parts: np.ndarray, top: int | None, what: str) -> tuple[np.nda
     return order[:top], order[top:], [f"{zero:,} of {len(parts):,} {what} {verb} left out."] * (zero > 0)
 
 
-def label_words(label: Any) -> str:
-    """Return a label as it stands in a sentence: words in quotes, numbers as people write them.
+def label_words(label: object) -> str:
+    """Return a label as sentences show it: strings in quotes, integers without a decimal point.
 
     >>> label_words("spam"), label_words(7.0)
     ("'spam'", '7')
@@ -216,36 +269,45 @@ def label_words(label: Any) -> str:
     return repr(label) if isinstance(label, str) else label_text(label)
 
 
-def title_by_side(what: str, classes: list[Any], several: bool) -> str:
-    """Return a title that says what numbers above and below zero speak for.
+def title_by_side(what: str, classes: Sequence[object], several: bool) -> str:
+    """Return a title with the meaning of positive and negative numbers.
 
     >>> title_by_side("Weights", ["blame", "praise"], several=False)
-    "Weights: above 0 they speak for 'praise', below 0 for 'blame'"
+    "Weights: positive for 'praise', negative for 'blame'"
     """
     if len(classes) == 2:
-        return f"{what}: above 0 they speak for {label_words(classes[1])}, below 0 for {label_words(classes[0])}"
-    return f"{what}: above 0 they speak for the class, below 0 against it" if several else what
+        return f"{what}: positive for {label_words(classes[1])}, negative for {label_words(classes[0])}"
+    return f"{what}: positive for the class, negative against it" if several else what
 
 
 class Verdict(NamedTuple):
-    """One prediction in words, its activation, and whether the row lies on the boundary, where it has no label."""
+    """A prediction in words, its activation, and whether the row lies on the boundary, where it has no label."""
 
     title: str
     activation: float
     tied: bool
 
 
-def verdict(learner: Any, row: Any, answer: Any, total: float, *, k: int, several: bool, averaged: str = "") -> Verdict:
-    """Return the class predicted and the activation, or that the row is on the boundary.
+def verdict(
+    learner: object,
+    row: MatrixLike,
+    prediction: object,
+    total: float,
+    *,
+    k: int,
+    several: bool,
+    averaged: str = "",
+) -> Verdict:
+    """Return the prediction for one row in words.
 
-    ``total`` is the sum of what is explained, ``k`` the place of the score that it explains, of one for each class if
-    ``several``; ``averaged`` says what was averaged for a vote, whose score is another.
+    ``total`` is the explained sum. It belongs to score ``k``, of which there are ``several`` for more than two
+    classes. For a vote, ``averaged`` names what was averaged, because the score of a vote is another number.
     """
     if not hasattr(learner, "classes_"):
         return Verdict(f"Predicted {total:.4g}", total, False)
     others = ""
     if not averaged and hasattr(learner, "decision_function"):
-        # its sign is exact, where a sum of rounded products may fall on the wrong side of zero
+        # this sign is exact, whereas a sum of rounded products may have the wrong sign
         scores = np.ravel(learner.decision_function(row))
         total = float(scores[k])
         others = _other_scores(list(learner.classes_), scores, k) if several else ""
@@ -253,14 +315,14 @@ def verdict(learner: Any, row: Any, answer: Any, total: float, *, k: int, severa
     what = "score of this class" if several else "activation"
     whose = f" of the averaged {averaged}" if averaged else ""
     if tied:
-        opening = f"On the boundary, where the label is undefined (predict answers {label_words(answer)})"
+        opening = f"On the boundary, where the label is undefined (predict returns {label_words(prediction)})"
     else:
-        opening = f"Predicted {label_words(answer)}"
+        opening = f"Predicted {label_words(prediction)}"
     return Verdict(f"{opening}: the {what}{whose} is {total + 0.0:.4g}{others}", total, tied)
 
 
-def _other_scores(classes: list[Any], scores: np.ndarray, k: int) -> str:
-    """Return the scores of the classes but that of number ``k``, the largest first, as the end of a sentence.
+def _other_scores(classes: Sequence[object], scores: np.ndarray, k: int) -> str:
+    """Return the scores of all classes but number ``k``, the largest first, as the end of a sentence.
 
     >>> _other_scores(["a", "b", "c"], np.array([-3.0, -1.0, -2.0]), 1)
     ', the largest; c has -2, a has -3'

@@ -69,7 +69,7 @@ def shown_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None) 
 
 
 def _label(found: LinearParts) -> str:
-    return shown_name(label_words(found.answer), 20)
+    return shown_name(label_words(found.prediction), 20)
 
 
 def _rule(found: LinearParts, activation: float) -> tuple[str, str]:

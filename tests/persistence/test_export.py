@@ -159,7 +159,7 @@ def test_the_graph_says_where_it_comes_from(path):
 
 def test_what_cannot_be_exported_says_so(path, monkeypatch):
     X, y = small_set("gauss")
-    with pytest.raises(ValueError, match="a vote is cast by many weight vectors"):
+    with pytest.raises(ValueError, match="a vote needs many weight vectors, so it cannot be exported"):
         export_onnx(VotedPerceptron().fit(X, y), path)
     for export in (export_onnx, export_json):
         with pytest.raises(NotFittedError):
@@ -232,7 +232,7 @@ def test_json_of_votes_and_verdicts(path):
     model = VotedPerceptron(random_state=0).fit(X, y)
     export_json(model, path)
     told = read(path)
-    assert "averaged ones" in told["note"]
+    assert "averaged weights" in told["note"]
     assert list(told["scores"][2]["weights"].values()) == model.average_coef_[2].tolist()
     assert [part["class"] for part in told["report"]["by_class"]] == [0, 1, 2]
     export_json(RescaledPerceptron(random_state=0, max_rescalings=3).fit(X, y), path)

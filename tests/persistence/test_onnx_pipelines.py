@@ -108,7 +108,7 @@ def test_unknown_and_missing_words_without_a_frame(path):
     rows = np.array([["a", "x"], ["c", "x"], ["", ""], ["b", "a"]], object)
     assert run(pipeline, path, rows)[0].tolist() == pipeline.predict(rows).tolist()
     mixed_columns = np.column_stack([words[:, :1], np.arange(20.0).astype(object)])
-    with pytest.raises(ValueError, match="columns of words and of numbers cannot be one input"):
+    with pytest.raises(ValueError, match="an input of an ONNX graph cannot hold both words and numbers"):
         export_onnx(make_pipeline(OneHotEncoder(), learner()).fit(mixed_columns, y), path)
 
 
@@ -223,7 +223,7 @@ def test_hashed_words_stay_outside(tmp_path, path):
     X, _ = data.open(file, preparation=model.preparation_).read()
     assert run(model, path, raw.toarray())[0].tolist() == model.predict(X).tolist()
     notes = {entry.key: entry.value for entry in onnx.load(path).metadata_props}
-    assert notes["note"].startswith("Words are hashed, which no ONNX graph can do: X are the features")
+    assert notes["note"].startswith("Words are hashed, which ONNX cannot express: X holds the features")
 
 
 def test_svmlight_rows_are_scaled_inside(tmp_path, path):

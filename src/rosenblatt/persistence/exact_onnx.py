@@ -1,11 +1,11 @@
-"""An ONNX graph whose decisions are exact: products in pieces that do not round, compared digit by digit.
+"""Exact linear decisions in an ONNX graph, by error-free matrix multiplication (Ozaki, Ogita, Oishi and Rump 2012).
 
-The sign of w . x is all that matters, and a sum of floating-point products may get it wrong near zero. So rows and
-weights are brought to at most 1 by powers of two and cut into slices of a few bits: slice i is a multiple of
-2^-(i+1)B and below 2^-iB. A product of two slices is an integer of at most 2B bits in its unit, and as many of
-them as there are features add up to less than 2^53, so no runtime rounds them in whatever order it adds (Ozaki, Ogita,
-Oishi and Rump 2012). The sums of equal unit are digits of w . x, and carrying from the last to the first makes them
-unique, so that scores are compared digit by digit.
+Only the sign of w . x matters, and a sum of floating-point products may get it wrong near zero. So rows and weights are
+scaled to at most 1 by powers of two and split into slices of B bits: slice i is a multiple of 2^-(i+1)B and at most
+2^-iB. A product of two slices is an integer of at most 2B bits in its unit, and B is so small that the sum of these
+products over all features stays below 2^53. Hence no runtime rounds them, in whatever order it adds. The sums of equal
+unit are digits of w . x. Carries from the last digit to the first make the digits unique, so that scores can be
+compared digit by digit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rosenblatt.rounding import HALF_ULP
 
 _OPSET, _ML_OPSET, _IR = 17, 3, 8
 INTERNAL = "rosenblatt/"
-"""How the names of results within a graph start, so that inputs may have any other."""
+"""Prefix of the names of results within a graph; inputs may have any other name."""
 _EXACT_BITS = 51
 _ROW_BITS = 96  # numbers keep all their 53 bits down to 2^-43 of the largest in their row
 _MOST_SLICES = 10
@@ -28,7 +28,7 @@ _LEAST = 2.0**-1000
 
 
 class Graph:
-    """Nodes and constants of a graph; a call adds a node and returns the name of its output."""
+    """The nodes and constants of a graph under construction; a call adds a node and returns the name of its output."""
 
     def __init__(self, onnx: Any) -> None:
         self._onnx = onnx
@@ -42,7 +42,7 @@ class Graph:
         return out
 
     def constant(self, values: np.ndarray) -> str:
-        """Return the name of an array."""
+        """Add an array and return its name."""
         name = f"{INTERNAL}constant_{len(self._constants)}"
         if values.dtype == object:
             words = [word.encode("utf-8", "surrogatepass") for word in values.tolist()]
@@ -53,7 +53,7 @@ class Graph:
         return name
 
     def number(self, value: float) -> str:
-        """Return the name of a float64, made once."""
+        """Return the name of a float64, which is added once."""
         if value not in self._constants:
             name = f"{INTERNAL}number_{len(self._constants)}"
             self._constants[value] = self._onnx.numpy_helper.from_array(np.array(value), name)
@@ -64,7 +64,7 @@ class Graph:
         self._nodes.append(self._onnx.helper.make_node("Identity", [result], [name]))
 
     def type(self, name: str) -> int:
-        """Return ONNX's number of a type."""
+        """Return the number that ONNX gives a type."""
         return int(getattr(self._onnx.TensorProto, name))
 
     def model(self, inputs: list[Any], outputs: list[Any], version: str, notes: dict[str, str]) -> Any:
@@ -84,10 +84,10 @@ class Graph:
 
 
 def decide(graph: Graph, x: str, w: np.ndarray, b: np.ndarray, exact: bool = True) -> tuple[str, str]:
-    """Return the number of the winning class of each row, and the scores as floats.
+    """Return the index of the predicted class of each row, and the scores as floats.
 
-    With one line of weights, class 1 wins where its score exceeds 0. Where scores are within rounding of each other the
-    rows are gathered and decided exactly, if ``exact``.
+    With one weight vector, class 1 is predicted if its score exceeds 0. If ``exact``, rows whose scores are within
+    rounding of each other are gathered and decided exactly.
     """
     weights, biases = graph.constant(w.T), graph.constant(b[None, :])
     scores = graph("Add", graph("MatMul", x, weights), biases)
@@ -96,19 +96,22 @@ def decide(graph: Graph, x: str, w: np.ndarray, b: np.ndarray, exact: bool = Tru
     if not exact:
         return number, scores
     doubt = _doubtful(graph, x, rivals, w, b)
-    digits, settled = _exact_scores(graph, graph("Gather", x, doubt, axis=0), weights, biases, w, b)
+    digits, exact_scores = _exact_scores(graph, graph("Gather", x, doubt, axis=0), weights, biases, w, b)
     winners = _first_of_largest(graph, [_with_zero(graph, digit, len(w)) for digit in digits])
     number = graph("ScatterElements", number, doubt, winners, axis=0)
-    return number, graph("ScatterND", scores, graph("Unsqueeze", doubt, graph.constant(np.array([1]))), settled)
+    return number, graph("ScatterND", scores, graph("Unsqueeze", doubt, graph.constant(np.array([1]))), exact_scores)
 
 
-def _with_zero(graph: Graph, columns: str, lines: int) -> str:
-    """Return the columns, a single one with zeros before it."""
-    return columns if lines > 1 else graph("Concat", graph("Mul", columns, graph.number(0.0)), columns, axis=1)
+def _with_zero(graph: Graph, columns: str, n: int) -> str:
+    """Return the ``n`` columns; a single column follows a column of zeros."""
+    return columns if n > 1 else graph("Concat", graph("Mul", columns, graph.number(0.0)), columns, axis=1)
 
 
 def _doubtful(graph: Graph, x: str, rivals: str, w: np.ndarray, b: np.ndarray) -> str:
-    """Return the numbers of the rows whose largest score is not certain to be the largest, or not finite."""
+    """Return the indices of the rows whose largest score is not certain to be the largest, or not finite.
+
+    A score of d + 1 terms errs by at most gamma_n |x| |w| with gamma_n = n u / (1 - n u) (Higham, section 3.1).
+    """
     with np.errstate(over="ignore"):
         longest = float(np.sqrt(np.max(np.einsum("ij,ij->i", w, w) + b * b)))
     rounding = min(2.1 * HALF_ULP * (w.shape[1] + 8) * longest, sys.float_info.max)
@@ -127,7 +130,7 @@ def _exact_scores(
 ) -> tuple[list[str], str]:
     """Return the digits of each score, largest unit first, and the scores as floats.
 
-    Digits are in units of their row; the order of scores is that of their digits, compared one after the other.
+    Digits are relative to the scale of their row, and scores are ordered lexicographically by their digits.
     """
     d = w.shape[1]
     sizes = np.abs(w).max(), math.ldexp(np.abs(b).max(), -500)
@@ -154,7 +157,7 @@ def _exact_scores(
 
 
 def _first_of_largest(graph: Graph, digits: list[str]) -> str:
-    """Return the number of the column of largest digits, compared one after the other; the first of equals."""
+    """Return the index of the column with the lexicographically largest digits; the first if several are equal."""
     best = ""
     for digit in digits:
         left = graph("Where", best, digit, graph.number(-1e300)) if best else digit
@@ -163,7 +166,7 @@ def _first_of_largest(graph: Graph, digits: list[str]) -> str:
 
 
 def _slice_bits(d: int) -> tuple[int, int]:
-    """Return the bits of a slice and the slices of a row, such that no sum over ``d`` features rounds.
+    """Return the bits of a slice and the number of slices of a row, so that no sum over ``d`` features rounds.
 
     >>> _slice_bits(4), _slice_bits(1_000_000)
     ((22, 5), (13, 8))
@@ -173,7 +176,7 @@ def _slice_bits(d: int) -> tuple[int, int]:
 
 
 def _slices_of(w: np.ndarray, bits: int) -> int:
-    """Return how many slices hold all of ``w``, if not too many."""
+    """Return the number of slices that represent ``w`` exactly, or the most that are allowed."""
     left = w
     for i in range(_MOST_SLICES):
         heavy = 1.5 * 2.0 ** (52 - (i + 1) * bits)
@@ -184,9 +187,10 @@ def _slices_of(w: np.ndarray, bits: int) -> int:
 
 
 def _slices(graph: Graph, values: str, count: int, bits: int) -> list[str]:
-    """Return ``values``, at most 1, cut into slices: adding a large number and taking it away rounds to its unit."""
+    """Return ``values``, at most 1, as slices."""
     out = []
     for i in range(count):
+        # 1.5 * 2^52 units: adding and subtracting it rounds to a multiple of the unit, and the rest is exact
         heavy = graph.number(1.5 * 2.0 ** (52 - (i + 1) * bits))
         out.append(graph("Sub", graph("Add", values, heavy), heavy))
         if i + 1 < count:
@@ -199,11 +203,12 @@ def _power_of_two(graph: Graph, x: str, least: float) -> str:
     largest = graph("ReduceMax", graph("Abs", x), axes=[1], keepdims=1)
     largest = graph("Max", largest, graph.number(max(least, _LEAST)))
     much = graph("Mul", largest, graph.number(2.0**53))
-    return graph("Max", graph("Sub", graph("Add", much, largest), much), largest)  # a power of two adds nothing
+    # (2^53 a + a) - 2^53 a rounds a up to a power of two, or to 0 where a is one
+    return graph("Max", graph("Sub", graph("Add", much, largest), much), largest)
 
 
 def _carried(graph: Graph, sums: list[str], bits: int) -> list[str]:
-    """Return the digits of sums of falling units; each but the first is at most half of the unit before it."""
+    """Return the digits of sums of decreasing units; each but the first is at most half of the unit before it."""
     digits = []
     for g in range(len(sums) - 1, 0, -1):
         unit = 2.0 ** (-(g + 1) * bits)

@@ -1,4 +1,4 @@
-"""Models as JSON that people read."""
+"""Export of models as readable JSON."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Any
 
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from rosenblatt import __version__
 from rosenblatt.data.preparation import is_preparation
@@ -19,21 +20,25 @@ from rosenblatt.storage.container import write_atomically
 from rosenblatt.storage.schema import Arrays, Place, label_to_json
 
 
-def export_json(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a trained model as JSON to read: how rows are prepared, weights by class and feature, classes, report.
+def export_json(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
+    """Write a trained model as readable JSON: preprocessing, weights by class and feature, classes, report.
 
-    Weights that are 0 are left out, and ``zero_weights`` says how many they are. Every number is kept exactly; what is
-    infinite in the report is the word "inf" or "-inf". Features have the names that they had in training, else x0, x1,
-    and so on. ``preparation`` says how the rows of a file become features (their columns with kinds, fill values and
-    categories, and the scale of each feature), ``steps`` what a pipeline does to rows. For a vote the averaged weights
-    are written, and ``note`` says so. The file cannot be loaded as a model again: `save` is for that.
+    Zero weights are left out, and ``zero_weights`` counts them. Numbers are written exactly; infinite values of the
+    report are the strings "inf" and "-inf". Features have the names of the training data, or else x0, x1, and so on.
+    ``preparation`` describes how the rows of a file become features: the columns with their types, fill values and
+    categories, and the scale of each feature. ``steps`` describes the steps of a pipeline. A model that predicts by a
+    vote is written with its averaged weights and a ``note``. The file cannot be loaded again; use `save` for that.
 
     Parameters
     ----------
     model : any learner but KernelPerceptron, or a Pipeline that ends in one
-        The steps of a pipeline may be those that `save` takes.
+        The steps of a pipeline may be those that `save` accepts.
     path : str or path
-        The file to write, as a whole or not at all; an OSError where that fails.
+        The file to write. It is replaced as a whole; an OSError is raised if that fails.
+
+    See Also
+    --------
+    save : Write a model that can be loaded again.
 
     Examples
     --------
@@ -60,7 +65,7 @@ def export_json(model: Any, path: str | os.PathLike[str]) -> None:
         "hypothesis": getattr(learner, "hypothesis", "last"),
     }
     if rule.averaged:
-        out["note"] = "A vote has no weights of its own: these are its averaged ones, which may answer otherwise."
+        out["note"] = "A vote has no single weight vector: these are the averaged weights, which may differ from it."
     preparation = getattr(learner, "preparation_", None)
     if preparation is not None:
         out["preparation"] = readable_preparation(preparation, names) if is_preparation(preparation) else preparation
@@ -70,7 +75,7 @@ def export_json(model: Any, path: str | os.PathLike[str]) -> None:
     out["rule"] = "The score is the bias plus the sum of weight times value. " + (
         f"Above 0 the class is {labels[1]!r}, else {labels[0]!r}."
         if len(labels) == 2
-        else "The class is the one of the largest score, the first of equals."
+        else "The class is the one with the largest score, the first if several are equal."
     )
     out["scores"] = []
     for label, b, w in zip(labels[-len(rule.w) :], rule.b.tolist(), rule.w, strict=True):
@@ -85,7 +90,7 @@ def export_json(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def readable_preparation(preparation: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    """Return a preparation with the scale of each feature by its name.
+    """Return a preparation with the scales of features under their names.
 
     >>> scale = {"method": "standard", "features": [1], "centre": [30.0], "spread": [12.5]}
     >>> readable_preparation({"format": "csv", "scale": scale}, ["sex=male", "age"])
@@ -103,8 +108,8 @@ def readable_preparation(preparation: dict[str, Any], names: list[str]) -> dict[
 
 
 class _Lists(Arrays):
-    """In the place of the arrays of a file: each is a list where it belongs."""
+    """Stands in for the arrays of a file: each array becomes a list in the JSON."""
 
     def put(self, path: str, array: NDArray[Any]) -> Any:
-        """Return the array as plain data."""
+        """Return the array as a list."""
         return array.tolist()

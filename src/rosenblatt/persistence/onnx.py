@@ -1,4 +1,4 @@
-"""Models as ONNX graphs that other runtimes run."""
+"""Export of models and pipelines as ONNX graphs, in double precision, for other runtimes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
-from typing import Any
+from itertools import combinations, groupby
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
@@ -26,36 +28,43 @@ from rosenblatt.inspection.explain import feature_labels, searched, split_pipeli
 from rosenblatt.inspection.geometry import linear_rule
 from rosenblatt.persistence.exact_onnx import INTERNAL, Graph, decide
 from rosenblatt.persistence.files import learner_of
-from rosenblatt.persistence.pipelines import KINDS, STEPS, selected_indices
+from rosenblatt.persistence.pipelines import KINDS, STEPS, Step, selected_indices
 from rosenblatt.scaling import ColumnScale
 from rosenblatt.storage.container import write_atomically
 from rosenblatt.storage.schema import Place, label_to_json
 from rosenblatt.training.dual.state import DualState
 
-# Rows in an ONNX graph while they are prepared: columns of numbers side by side, and columns of words.
+Floats: TypeAlias = NDArray[np.float64]
+
+# Rows in an ONNX graph while they are preprocessed: matrices of numbers and single columns of words.
 
 
 @dataclass(frozen=True)
 class ColumnGroup:
-    """Some columns of the rows, side by side: a matrix of numbers, or one column of words."""
+    """Adjacent columns: a matrix of numbers, or one column of words."""
 
     tensor: str
     width: int = 1
     words: bool = False
     fill: tuple[Any, str] | None = None
-    """For words, what is missing, a word or NaN, None and the like, and the word that takes its place."""
+    """For words: the missing value, such as a word, NaN or None, and the word that replaces it."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as groups of columns side by side."""
+    """Rows as adjacent groups of columns."""
 
     parts: list[ColumnGroup]
     sparse: bool = False
-    """Whether scikit-learn has them as a sparse matrix here, which some steps treat with other roundings."""
+    """Whether scikit-learn has a sparse matrix here, which some steps round differently."""
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return sum(part.width for part in self.parts)
 
     def each(self, change: Callable[[ColumnGroup, int], ColumnGroup | None]) -> Rows:
-        """Return the rows with each part changed, given the number of its first column; None leaves it out."""
+        """Return the rows with each group changed, given the index of its first column; None drops the group."""
         out, start = [], 0
         for part in self.parts:
             changed = change(part, start)
@@ -65,7 +74,7 @@ class Rows:
         return replace(self, parts=out)
 
     def matrix(self, graph: Graph, what: str) -> str:
-        """Return all columns as one matrix; a ValueError, where there are words, that ``what`` expects numbers."""
+        """Return all columns as one matrix; a ValueError if there are words, because ``what`` expects numbers."""
         if any(part.words for part in self.parts):
             raise ValueError(
                 f"{what} gets a column of words, which an ONNX graph cannot use as numbers: encode it first."
@@ -75,28 +84,23 @@ class Rows:
         return graph("Concat", *(part.tensor for part in self.parts), axis=1)
 
     def select(self, graph: Graph, columns: Sequence[int]) -> Rows:
-        """Return some of the columns, in the order given."""
-        places = [(part, k) for part in self.parts for k in range(part.width)]
-        out: list[ColumnGroup] = []
-        k = 0
-        while k < len(columns):
-            part, first = places[columns[k]]
-            run = [first]
-            while k + len(run) < len(columns) and places[columns[k + len(run)]][0] is part:
-                run.append(places[columns[k + len(run)]][1])
-            whole = part.width == len(run) and run == list(range(part.width))
-            out.append(part if whole else ColumnGroup(gather(graph, part.tensor, run), len(run)))
-            k += len(run)
+        """Return the given columns, in the given order; successive columns of one group are gathered together."""
+        cells = [(g, k) for g, part in enumerate(self.parts) for k in range(part.width)]
+        out = []
+        for g, run in groupby((cells[column] for column in columns), key=lambda cell: cell[0]):
+            part, inside = self.parts[g], [k for _, k in run]
+            all_of_it = inside == list(range(part.width))
+            out.append(part if all_of_it else ColumnGroup(gather(graph, part.tensor, inside), len(inside)))
         return replace(self, parts=out)
 
 
 def gather(graph: Graph, tensor: str, columns: Sequence[int]) -> str:
-    """Return some columns of a matrix."""
+    """Return the given columns of a matrix."""
     return graph("Gather", tensor, graph.constant(np.array(columns, np.int64)), axis=1)
 
 
 def one_hot(graph: Graph, part: ColumnGroup, categories: list[list[Any]]) -> ColumnGroup:
-    """Return a column for each category, 1 where a row has it; for words or numbers, NaN among them."""
+    """Return an indicator column for each category; categories are words or numbers, including NaN."""
     total = sum(map(len, categories))
     if not total:
         return replace(part, width=0)
@@ -116,18 +120,18 @@ def _one_hot_words(graph: Graph, part: ColumnGroup, categories: list[Any]) -> st
     numbers: dict[str, int] = {}
     missing: tuple[Any, int] | None = None
     for k, value in enumerate(categories):
-        numbers["" if _is_missing(value) else str(value)] = k  # an empty string stands for what is missing
+        numbers["" if _is_missing(value) else str(value)] = k  # an empty string stands for a missing value
         missing = (value, k) if _is_missing(value) else missing
     if part.fill is not None:
         gap, filled = part.fill
         token = gap if isinstance(gap, str) else ""
         if token in numbers and token != filled:
-            raise ValueError(f"the word {token!r} is a category and stands for missing ones: rename the category.")
+            raise ValueError(f"the word {token!r} is both a category and the missing value: rename the category.")
         if filled in numbers:
             numbers[token] = numbers[filled]
             missing = (gap, numbers[filled])
     if missing is not None:
-        numbers.setdefault(str(missing[0]), missing[1])  # as runtimes in Python write it where they are given it
+        numbers.setdefault(str(missing[0]), missing[1])  # the text that Python runtimes make of it
     codes = graph(
         "LabelEncoder",
         part.tensor,
@@ -140,12 +144,12 @@ def _one_hot_words(graph: Graph, part: ColumnGroup, categories: list[Any]) -> st
     return graph("Cast", found, to=graph.type("DOUBLE"))
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def filled(graph: Graph, tensor: str, values: np.ndarray, missing: float = math.nan) -> str:
-    """Return a matrix with the value of its column wherever a number is missing."""
+    """Return a matrix in which each missing number is replaced by the value of its column."""
     gaps = graph("IsNaN", tensor) if math.isnan(missing) else graph("Equal", tensor, graph.number(missing))
     return graph("Where", gaps, graph.constant(np.asarray(values, np.float64)[None, :]), tensor)
 
@@ -158,19 +162,19 @@ def scaled(graph: Graph, tensor: str, centre: np.ndarray | None, spread: np.ndar
     return tensor
 
 
-# The steps of pipelines as parts of an ONNX graph, in double precision.
+# The steps of pipelines as parts of an ONNX graph.
 
 
-def apply_step(graph: Graph, step: Any, rows: Rows) -> Rows:
-    """Return what a fitted step makes of rows; a TypeError where the step is not known."""
+def apply_step(graph: Graph, step: Step | None, rows: Rows) -> Rows:
+    """Return rows transformed by a fitted step; a TypeError if the step cannot be exported."""
     if step is None or isinstance(step, str):
         return rows
     check_step(step)
     return _STEPS[type(step)](graph, step, rows)
 
 
-def check_step(step: Any) -> None:
-    """Raise a TypeError where a step is not known."""
+def check_step(step: BaseEstimator) -> None:
+    """Raise a TypeError if a step cannot be exported."""
     if type(step) not in _STEPS:
         raise TypeError(
             f"a step of type {type(step).__name__} cannot be exported: steps may be {', '.join(KINDS)}; apply it to "
@@ -178,8 +182,8 @@ def check_step(step: Any) -> None:
         )
 
 
-def columns_of_words(step: Any, d: int) -> set[int]:
-    """Return which of ``d`` columns a step takes as words."""
+def columns_of_words(step: Step | None, d: int) -> set[int]:
+    """Return the indices of the columns, out of ``d``, that a step expects to be words."""
     if isinstance(step, Pipeline):
         first = next((one for _, one in step.steps if one is not None and not isinstance(one, str)), None)
         return columns_of_words(first, d)
@@ -188,43 +192,43 @@ def columns_of_words(step: Any, d: int) -> set[int]:
         for part, columns in _parts(step):
             found |= {columns[j] for j in columns_of_words(part, len(columns))}
         return found
-    values: Any = []
+    values: Iterable[Iterable[object]] = []
     if isinstance(step, OneHotEncoder):
         values = step.categories_
     elif isinstance(step, SimpleImputer):
         values = [[value] for value in step.statistics_.tolist()]
-    return {j for j, some in enumerate(values) if any(isinstance(value, str) for value in some)}
+    return {j for j, of_column in enumerate(values) if any(isinstance(value, str) for value in of_column)}
 
 
-def columns_in_use(step: Any, d: int) -> set[int]:
-    """Return which of ``d`` columns a step uses at all."""
+def columns_in_use(step: Step, d: int) -> set[int]:
+    """Return the indices of the columns, out of ``d``, that a step does not drop."""
     if isinstance(step, ColumnTransformer):
         return {j for part, columns in _parts(step) if part != "drop" for j in columns}
     return set(range(d))
 
 
-def _parts(step: ColumnTransformer) -> list[tuple[Any, Sequence[int]]]:
-    """Return the fitted steps of a ColumnTransformer with the columns of each."""
+def _parts(step: ColumnTransformer) -> list[tuple[Step, Sequence[int]]]:
+    """Return the fitted steps of a ColumnTransformer with the indices of their columns."""
     d, names = int(step.n_features_in_), getattr(step, "feature_names_in_", None)
-    out: list[tuple[Any, Sequence[int]]] = []
+    out: list[tuple[Step, Sequence[int]]] = []
     left = set(range(d))
     for k, (_, fitted, columns) in enumerate(step.transformers_):
         if k < len(step.transformers):
-            given, places = step.transformers[k][1], selected_indices(columns, d, names)
+            given, selected = step.transformers[k][1], selected_indices(columns, d, names)
         else:
-            given, places = step.remainder, sorted(left)
-        left -= set(places)
-        one = given if isinstance(given, str) else fitted
-        out.append((one if places else "drop", places))
+            given, selected = step.remainder, sorted(left)
+        left -= set(selected)
+        part = given if isinstance(given, str) else fitted
+        out.append((part if selected else "drop", selected))
     return out
 
 
 # one function for each step
 
 
-def _scale(graph: Graph, rows: Rows, centre: Any, spread: Any) -> Rows:
-    tensor, width = rows.matrix(graph, "a scaler"), sum(part.width for part in rows.parts)
-    if rows.sparse and spread is not None:  # scikit-learn multiplies the numbers of sparse rows by one over it
+def _scale(graph: Graph, rows: Rows, centre: Floats | None, spread: Floats | None) -> Rows:
+    tensor, width = rows.matrix(graph, "a scaler"), rows.width
+    if rows.sparse and spread is not None:  # scikit-learn multiplies sparse rows by 1 / spread
         tensor = graph("Mul", tensor, graph.constant((1.0 / np.asarray(spread))[None, :]))
         return Rows([ColumnGroup(tensor, width)], rows.sparse)
     return Rows([ColumnGroup(scaled(graph, tensor, centre, spread), width)], rows.sparse)
@@ -258,7 +262,7 @@ def _impute(graph: Graph, step: SimpleImputer, rows: Rows) -> Rows:
         kept = [j for j, value in enumerate(numbers) if kept_all or not math.isnan(value)]
         missing = step.missing_values
         if isinstance(missing, str):
-            raise ValueError("a SimpleImputer that looks for words gets numbers, so there is no ONNX graph of it.")
+            raise ValueError("a SimpleImputer that replaces words gets numbers, which ONNX cannot express.")
         tensor = part.tensor if len(kept) == part.width else gather(graph, part.tensor, kept) if kept else ""
         gap = math.nan if missing is None else float(missing)
         return ColumnGroup(filled(graph, tensor, numbers[kept], gap), len(kept)) if kept else None
@@ -283,38 +287,41 @@ def _sphere(graph: Graph, step: SphereLift, rows: Rows) -> Rows:
 
 
 def _combine(graph: Graph, step: Combinations, rows: Rows) -> Rows:
-    """Multiply the first feature with the combination of the others, as scikit-learn does for dense rows."""
+    """Return products of distinct features, each as its first factor times the product of the others.
+
+    scikit-learn multiplies dense rows in this order, so the products round alike.
+    """
     tensor, d = rows.matrix(graph, "Combinations"), int(step.n_features_in_)
     least, most = (1, step.degree) if isinstance(step.degree, int | np.integer) else step.degree
-    level: list[tuple[int, ...]] = [(j,) for j in range(d)]
-    columns, parts = tensor, [ColumnGroup(tensor, d)] if least == 1 else []
+    factors: list[tuple[int, ...]] = [(j,) for j in range(d)]
+    products, parts = tensor, [ColumnGroup(tensor, d)] if least == 1 else []
     for degree in range(2, min(most, d) + 1):
-        places = {chosen: k for k, chosen in enumerate(level)}
-        level = list(combinations(range(d), degree))
-        first = gather(graph, tensor, [chosen[0] for chosen in level])
-        columns = graph("Mul", first, gather(graph, columns, [places[chosen[1:]] for chosen in level]))
+        indices = {product: k for k, product in enumerate(factors)}
+        factors = list(combinations(range(d), degree))
+        first = gather(graph, tensor, [product[0] for product in factors])
+        products = graph("Mul", first, gather(graph, products, [indices[product[1:]] for product in factors]))
         if degree >= least:
-            parts.append(ColumnGroup(columns, len(level)))
+            parts.append(ColumnGroup(products, len(factors)))
     return Rows(parts, rows.sparse)
 
 
 def _select(graph: Graph, step: ColumnTransformer, rows: Rows) -> Rows:
     parts: list[ColumnGroup] = []
     weights = step.transformer_weights or {}
-    for (name, _, _), (one, columns) in zip(step.transformers_, _parts(step), strict=True):
-        if isinstance(one, str) and one == "drop":
+    for (name, _, _), (part, columns) in zip(step.transformers_, _parts(step), strict=True):
+        if isinstance(part, str) and part == "drop":
             continue
-        made = apply_step(graph, one, Rows(rows.select(graph, columns).parts, rows.sparse))
-        if weights.get(name, None) is not None:
-            tensor = graph("Mul", made.matrix(graph, "a weight"), graph.number(float(weights[name])))
-            made = Rows([ColumnGroup(tensor, sum(part.width for part in made.parts))])
-        parts += made.parts
+        out = apply_step(graph, part, rows.select(graph, columns))
+        if weights.get(name) is not None:
+            tensor = graph("Mul", out.matrix(graph, "a weight"), graph.number(float(weights[name])))
+            out = Rows([ColumnGroup(tensor, out.width)])
+        parts += out.parts
     return Rows(parts, bool(step.sparse_output_))
 
 
 def _chain(graph: Graph, step: Pipeline, rows: Rows) -> Rows:
-    for _, one in step.steps:
-        rows = apply_step(graph, one, rows)
+    for _, part in step.steps:
+        rows = apply_step(graph, part, rows)
     return rows
 
 
@@ -331,7 +338,7 @@ _STEPS: dict[type, Callable[[Graph, Any, Rows], Rows]] = {
 }
 
 
-# The inputs of an ONNX graph, and the features that a preparation or the steps of a pipeline make of them.
+# The inputs of an ONNX graph, and the features that a preparation or a pipeline derives from them.
 
 
 _OUTPUTS = ("label", "scores")
@@ -339,19 +346,19 @@ _OUTPUTS = ("label", "scores")
 
 @dataclass
 class Inputs:
-    """The inputs of a graph, each with its name, type and shape, and the columns that they stand for."""
+    """The inputs of a graph with names, types and shapes, and the columns that they correspond to."""
 
-    declared: list[tuple[str, str, list[Any]]] = field(default_factory=list)
+    declared: list[tuple[str, str, list[str | int]]] = field(default_factory=list)
     columns: dict[str, str] = field(default_factory=dict)
     note: str = ""
 
     def matrix(self, width: int, words: bool = False) -> str:
-        """Declare one input, X, with all columns."""
+        """Declare a single input, X, with all columns."""
         self.declared.append(("X", "STRING" if words else "DOUBLE", ["rows", width]))
         return "X"
 
     def column(self, name: str, words: bool) -> ColumnGroup:
-        """Declare the input of a column, under its own name where that is free."""
+        """Declare the input of a column, under its own name unless that is taken."""
         free = name or "column"
         while free in _OUTPUTS or free in self.columns or free.startswith(INTERNAL):
             free = "column " + free
@@ -361,12 +368,12 @@ class Inputs:
 
 
 def hashes_words(preparation: Any) -> bool:
-    """Return whether a preparation hashes words, which no ONNX graph can do."""
+    """Return whether a preparation hashes words, which ONNX cannot express."""
     return any(map(is_hashed, preparation.get("columns", ())))
 
 
 def prepared_rows(graph: Graph, inputs: Inputs, preparation: Any, width: int) -> str:
-    """Return the features of rows, given as the columns of a table, or as X where no graph can make them."""
+    """Return the features of rows, from the columns of a table, or from X if no graph can derive them."""
     columns = preparation.get("columns") if is_preparation(preparation) and preparation["format"] in TABLES else None
     if columns and not hashes_words(preparation):
         rows = Rows([])
@@ -382,13 +389,13 @@ def prepared_rows(graph: Graph, inputs: Inputs, preparation: Any, width: int) ->
     else:
         x = inputs.matrix(width)
         if columns:
-            inputs.note = "Words are hashed, which no ONNX graph can do: X are the features that the preparation makes."
+            inputs.note = "Words are hashed, which ONNX cannot express: X holds the features after the preparation."
     scale = preparation.get("scale") if is_preparation(preparation) else None
     return _on_scale(graph, x, ColumnScale.from_plain(scale), width) if scale and scale["features"] else x
 
 
 def _on_scale(graph: Graph, x: str, scale: ColumnScale, width: int) -> str:
-    """Return features on their scale; those after the last that is scaled stay as they are."""
+    """Return scaled features; features after the last scaled one are unchanged."""
     last = min(int(scale.features[-1]) + 1, width)
     centre, spread = scale.full(last)
     if last == width:
@@ -398,11 +405,11 @@ def _on_scale(graph: Graph, x: str, scale: ColumnScale, width: int) -> str:
     return graph("Concat", first, graph("Slice", x, *ends), axis=1)
 
 
-def piped_rows(graph: Graph, inputs: Inputs, steps: Iterable[Any], width: int) -> str:
-    """Return the features that the steps of a pipeline make of its rows.
+def piped_rows(graph: Graph, inputs: Inputs, steps: Iterable[Step | None], width: int) -> str:
+    """Return the features that the steps of a pipeline derive from its rows.
 
-    There is an input for each column where the first step selects columns of a data frame, or takes words by name; one
-    input X otherwise.
+    There is an input for each column if the first step selects columns of a data frame, or takes words by name. There
+    is a single input X otherwise.
     """
     used = [step for step in steps if step is not None and not isinstance(step, str)]
     if not used:
@@ -415,7 +422,7 @@ def piped_rows(graph: Graph, inputs: Inputs, steps: Iterable[Any], width: int) -
         rows = Rows([inputs.column(str(names[j]), j in words) if j in needed else ColumnGroup("") for j in range(d)])
     elif words and len(words) < d:
         raise ValueError(
-            "columns of words and of numbers cannot be one input of an ONNX graph: fit the pipeline on a data frame."
+            "an input of an ONNX graph cannot hold both words and numbers: fit the pipeline on a data frame."
         )
     elif words:
         x = inputs.matrix(d, words=True)
@@ -427,44 +434,50 @@ def piped_rows(graph: Graph, inputs: Inputs, steps: Iterable[Any], width: int) -
     return rows.matrix(graph, "the learner")
 
 
-_LARGEST_GRAPH = 2_000_000_000  # protobuf ends at 2 GiB
+_LARGEST_GRAPH = 2_000_000_000  # protobuf allows 2 GiB
 
 
-def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True) -> None:
+def export_onnx(model: BaseEstimator, path: str | os.PathLike[str], *, exact: bool = True) -> None:
     """Write a trained model as an ONNX graph that predicts in other runtimes.
 
     Input: ``X``, float64, one row per example. Outputs: ``label``, the class (int64, string, float64 or bool), and
-    ``scores``, the activation of each class (one in all for two classes), float64.
+    ``scores``, the activation of each class (a single one for two classes), float64.
 
-    The graph includes what is done to rows before. A model that says how the rows of a table become features
-    (``preparation_``, as models of the command do) has an input for each column of the table, of shape (rows, 1) under
-    its name. Columns of numbers are float64, NaN for a missing one, which is filled as the preparation says: a date is
-    the number of days since 1970-01-01, a boolean 0 or 1, and a number that the file writes with a comma (1.234,56 or
-    1,234.56) the number itself, as graphs read no text. Categories are strings, of which an unknown one has no feature.
-    Words that are hashed cannot be made in ONNX: then the input stays ``X``, the features, and the graph's note says
-    so. Their scale is applied in both cases. A ``Pipeline`` has such inputs where its first step is a ColumnTransformer
-    that was fitted on a data frame, or takes words by name, and one ``X`` otherwise; an empty string stands for a
-    missing word, and so does NaN or None in an array of objects, whichever was missing in training, unless "nan" or
-    "None" is a category. A column whose name is taken, such as "label", has another, and the note "columns" says
-    which. What ``predict`` would refuse, an unknown category or a missing number, is not refused.
+    The graph includes the preprocessing. If the model has a preparation (``preparation_``, as models of the command
+    do), the graph has an input of shape (rows, 1) for each column of the table, under its name. Columns of numbers are
+    float64, with NaN for missing numbers, which are filled in as the preparation states. A date is the number of days
+    since 1970-01-01 and a boolean 0 or 1. A number with a comma in the file (1.234,56 or 1,234.56) is given as a
+    number, because graphs do not parse text. Categories are strings; an unknown category sets no feature. If words are
+    hashed, which ONNX cannot express, the input is ``X``, the features after hashing, and a note in the graph says so.
+    Scaling is applied in all cases.
 
-    The label is that of ``predict`` in every row, on the boundary too: rows whose scores are within rounding of each
-    other are decided once more from products cut into pieces whose sums do not round. Imputers, encoders, scalers and
-    Combinations round each number as they do in Python for float64 rows, with the same operations in the same order;
-    SphereLift alone adds up squares in another order, so labels may differ within rounding of it. One caveat: in such a
-    row the last digits of a number some 10^12 times smaller than the largest are left out, and numbers beyond 1e290
-    overflow. For NaN and infinity, which ``predict`` refuses, the label is undefined.
+    A ``Pipeline`` has such inputs if its first step takes words by name, or is a ColumnTransformer that was fitted on a
+    data frame; otherwise it has the input ``X``. An empty string stands for a missing word. In an array of objects NaN
+    or None does too, whichever was missing in training, unless "nan" or "None" is a category. If the name of a column
+    is taken, such as "label", its input has another name, listed in the note "columns". The graph does not refuse rows
+    that ``predict`` refuses, such as rows with an unknown category or a missing number.
+
+    The label equals that of ``predict`` in every row, also on the boundary: rows whose scores are within rounding of
+    each other are decided again from products that are split so that their sums are exact. Imputers, encoders, scalers
+    and Combinations use the operations of Python on float64 rows in the same order, so they round alike. SphereLift
+    adds squares in another order, so labels may differ within rounding. In rows that are decided again, the last digits
+    of numbers about 10^12 times smaller than the largest are dropped, and numbers beyond 1e290 overflow. For NaN and
+    infinity, which ``predict`` refuses, the label is undefined.
 
     Parameters
     ----------
     model : any learner but VotedPerceptron and KernelPerceptron, or a Pipeline that ends in one
-        Not a vote, which is cast by many weight vectors. The steps of a pipeline may be those that `save` takes.
-        Of a search over parameters, such as a GridSearchCV, its ``best_estimator_`` is exported.
+        It must not predict by a vote, which needs many weight vectors. The steps of a pipeline may be those that `save`
+        accepts. For a search over parameters, such as a GridSearchCV, ``best_estimator_`` is exported.
     path : str or path
-        The file to write, as a whole or not at all; an OSError where that fails.
+        The file to write. It is replaced as a whole; an OSError is raised if that fails.
     exact : bool
-        False writes one product and its largest score only, in four nodes: rows within rounding of the boundary may
-        then differ from ``predict``.
+        If False, the graph computes a single product and its largest score, in four nodes; rows within rounding of the
+        boundary may then differ from ``predict``. By default True.
+
+    See Also
+    --------
+    save : Write a model that this library can read again.
 
     Examples
     --------
@@ -483,7 +496,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
     steps, learner = split_pipeline(model)
     if getattr(learner, "hypothesis", "last") == "vote":
         raise ValueError(
-            "a vote is cast by many weight vectors, so there is no ONNX graph of it: "
+            "a vote needs many weight vectors, so it cannot be exported: "
             'export AveragedPerceptron, or set hypothesis="average" first.'
         )
     try:
@@ -502,7 +515,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
         x = prepared_rows(graph, inputs, getattr(learner, "preparation_", None), width)
     else:
         x = piped_rows(graph, inputs, [step for _, step in steps.steps], width)
-        STEPS.write(steps.steps, Place("the steps"))  # parameters that cannot be stored have no graph either
+        STEPS.write(steps.steps, Place("the steps"))  # refuses parameters that change what a step does
     number, scores = decide(graph, x, rule.w, rule.b, exact)
     labels = np.asarray(learner.classes_)
     graph.name(graph("Gather", graph.constant(_for_onnx(labels)), number), "label")
@@ -527,19 +540,19 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
     write_atomically(path, [proto.SerializeToString()])
 
 
-def check_exportable(model: Any) -> None:
-    """Raise a TypeError or scikit-learn's error unless ``model`` is trained, of this library, and has weights."""
+def check_exportable(model: BaseEstimator) -> None:
+    """Raise a TypeError or a NotFittedError unless ``model`` is a trained learner of this library with weights."""
     learner = learner_of(model)
     if isinstance(getattr(learner, "state_", None), DualState):
         raise TypeError(
             "a kernel perceptron has support rows and no weights, so it cannot be exported: use save, or train "
-            "Perceptron(fit_intercept=False), which learns what the linear kernel does."
+            "Perceptron(fit_intercept=False), which is equivalent to the linear kernel."
         )
     check_is_fitted(learner)
 
 
 def _for_onnx(labels: np.ndarray) -> np.ndarray:
-    """Return class labels in a type that ONNX has; a single one twice, as two answers are looked up."""
+    """Return class labels in a type of ONNX; a single label twice, because the graph looks up one of two."""
     labels = np.repeat(labels, 2) if len(labels) == 1 else labels
     if labels.dtype.kind in "iu":
         if labels.dtype == np.uint64 and labels.max() > np.iinfo(np.int64).max:

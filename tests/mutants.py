@@ -188,7 +188,7 @@ PERSISTENCE = _of(
      "storage persistence/test_family.py"),
     ("not-discarded", "        except BaseException:\n            temporary.discard()\n            raise",
      "        except BaseException:\n            raise", "storage persistence/test_files.py"),
-    ("zero-columns-stored-wrong", "room[:, :known] = weights", "room[:, :known] = 0.0",
+    ("zero-columns-stored-wrong", "buffer[:, :known] = weights", "buffer[:, :known] = 0.0",
      "training/test_train.py estimators/test_online.py"),
 )  # fmt: skip
 

@@ -33,7 +33,7 @@ def test_lines(clock):
     assert stream.getvalue().splitlines() == [
         "step 1,200: margin at least none yet, at most 0.25, 6 s",
         "step 1,201: margin at least 0.125, at most 0.25, 12 s",
-        "exact arithmetic with 66 rows: 12% of the work that is allowed, 18 s",
+        "exact arithmetic with 66 rows: 12% of the allowed work, 18 s",
     ]
 
 
@@ -42,7 +42,7 @@ def test_one_line_on_a_terminal(clock):
     shown = Progress(1, stream=stream)
     shown.exact(5, 0.5)
     shown.close()
-    assert stream.getvalue() == "\r\x1b[Kexact arithmetic with 5 rows: 50% of the work that is allowed, 6 s\r\x1b[K"
+    assert stream.getvalue() == "\r\x1b[Kexact arithmetic with 5 rows: 50% of the allowed work, 6 s\r\x1b[K"
 
 
 def test_lines_of_a_run(clock):

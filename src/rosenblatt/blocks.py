@@ -1,11 +1,11 @@
-"""Blocks: some rows with their labels, as readers return them; how to cut and join them; and errors about data."""
+"""Blocks of rows with labels, as readers return them: how to cut, join and check them; streams of files."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeAlias, TypeGuard
+from typing import Any, Protocol, TypeAlias, TypedDict, TypeGuard, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,9 +22,9 @@ def is_sparse(X: Features) -> TypeGuard[sp.csr_array]:
 
 
 def is_canonical_csr(indptr: np.ndarray, indices: np.ndarray, width: int) -> bool:
-    """Return whether these arrays, which may come from anywhere, are those of a CSR matrix of ``width`` columns.
+    """Return whether untrusted arrays are those of a CSR matrix of ``width`` columns in canonical form.
 
-    In canonical form: the columns of each row ascend.
+    In canonical form the columns of each row ascend.
 
     >>> is_canonical_csr(np.array([0, 2, 3]), np.array([0, 2, 1]), 3)
     True
@@ -35,12 +35,12 @@ def is_canonical_csr(indptr: np.ndarray, indices: np.ndarray, width: int) -> boo
         return False
     rising = np.ones(len(indices) + 1, bool)
     rising[1:-1] = indices[1:] > indices[:-1]
-    rising[indptr] = True  # a row may start with any column
+    rising[indptr] = True  # the first column of a row may be any
     return bool(rising.all() and np.min(indices, initial=0) >= 0 and np.max(indices, initial=-1) < width)
 
 
 def is_text(labels: np.ndarray) -> bool:
-    """Return whether labels, if they are strings, which may come from anywhere, hold characters of Unicode only.
+    """Return whether untrusted labels are valid Unicode if they are strings; other labels always are.
 
     >>> is_text(np.array(["a", "\U0001f600"])), is_text(np.array([0xD800], np.uint32).view("U1"))
     (True, False)
@@ -52,12 +52,12 @@ def is_text(labels: np.ndarray) -> bool:
 
 
 class DataError(ParameterError):
-    """Data that cannot be read as expected: one sentence that names the file, and the line if there is one."""
+    """Data that cannot be read as expected. The message names the file, and the line if there is one."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive rows of a stream. Where one block ends and the next begins has no meaning.
+    """Consecutive rows of a stream. How a stream is cut into blocks has no meaning.
 
     Examples
     --------
@@ -72,16 +72,16 @@ class Block:
     X: Features
     """The features: a CSR array in canonical form, or a C-ordered array; float32 or float64. It may be read-only."""
     y: np.ndarray
-    """A label for each row; NaN where the input has none and none was required."""
+    """A label for each row; NaN if the input has none and none was required."""
     first: int
     """The number of the first row in the stream, from 0."""
     weight: np.ndarray | None = None
-    """How much each row counts, or None where each counts 1."""
+    """The weight of each row, or None if all are 1."""
     is_validated: bool = False
     """Whether a reader has verified all this, and that ``X``, ``weight`` and the labels are finite."""
     numbers: np.ndarray | None = field(default=None, repr=False)
-    """The number of each row among all rows of the files, from 0, where some may have been left out before them."""
-    passthrough: Mapping[str, Sequence[Any]] | None = field(default=None, repr=False)
+    """The number of each row among all rows of the files, from 0, if rows may have been left out."""
+    passthrough: Mapping[str, Sequence[object]] | None = field(default=None, repr=False)
     """The values of columns that come along, where ``data.open(passthrough=)`` asks for some."""
 
     def __len__(self) -> int:
@@ -94,19 +94,19 @@ class Block:
 
     @property
     def nbytes(self) -> int:
-        """The bytes that its numbers take."""
+        """The size of its arrays in bytes."""
         return sum(array.nbytes for array in self.arrays)
 
     @property
     def arrays(self) -> list[np.ndarray]:
-        """All arrays that hold its numbers."""
+        """The arrays of its features, labels and weights."""
         X = self.X
         features = [X.data, X.indices, X.indptr] if is_sparse(X) else [X]
         return [*features, self.y, *([] if self.weight is None else [self.weight])]
 
 
 def slice_block(block: Block, start: int, stop: int) -> Block:
-    """Return the rows ``start`` to ``stop`` of a block; the block itself if these are all.
+    """Return the rows ``start`` to ``stop`` of a block, or the block itself if these are all rows.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def skip_rows(blocks: Iterable[Block], row: int) -> Generator[Block, None, None]
 
 
 def join_blocks(blocks: Sequence[Block]) -> Block:
-    """Return consecutive blocks as one; sparse blocks become as wide as the widest.
+    """Return consecutive blocks as one block; sparse blocks are padded to the widest.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def join_blocks(blocks: Sequence[Block]) -> Block:
             if matrix.shape[1:] != matrices[0].shape[1:]:
                 raise ValueError(
                     f"expected blocks of the same width, got {matrix.shape[1]} features after {matrices[0].shape[1]}: "
-                    "only sparse blocks may get more columns on the way."
+                    "only sparse blocks may become wider."
                 )
         X = np.concatenate(matrices)
     weight = None
@@ -200,7 +200,7 @@ def join_blocks(blocks: Sequence[Block]) -> Block:
 
 
 def rebatch(blocks: Iterable[Block], size: int) -> Generator[Block, None, None]:
-    """Yield the same rows in blocks of ``size`` rows; the last one may be smaller.
+    """Yield the same rows in blocks of ``size`` rows; the last block may be smaller.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def rebatch(blocks: Iterable[Block], size: int) -> Generator[Block, None, None]:
 
 
 def stack(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
-    """Return CSR arrays stacked vertically, as wide as the widest. SciPy's ``vstack`` forgets that rows are sorted.
+    """Return CSR arrays stacked vertically, padded to the widest. SciPy's ``vstack`` loses the flag of sorted rows.
 
     Examples
     --------
@@ -247,61 +247,72 @@ def stack(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
     return together
 
 
-# What training needs of blocks that come from files, as those of `data.open` do.
+# The protocol of blocks that come from files, as those of `data.open` do.
 
 
-Records = list[dict[str, Any]]
-"""What has been read of each file: "size", "modified" (its time), "read" (bytes), "digest" (of these)."""
+class FileRecord(TypedDict):
+    """A record of what has been read of a file."""
+
+    size: int
+    modified: int
+    """The time of the last change, in nanoseconds."""
+    read: int
+    """The number of bytes read."""
+    digest: str | None
+    """The digest of these bytes."""
+
+
+Records = list[FileRecord]
 
 
 class Contents(Protocol):
-    """What has been read of the files that blocks come from, as `data.io.identity` notes it."""
+    """Records of what has been read of the files that blocks come from (`data.io.identity`)."""
 
     def records(self) -> Records:
-        """Return what is known of each file."""
+        """Return a record of each file."""
 
     def restore(self, records: Records | None) -> None:
-        """Take over what an earlier run knew of the same files, if it knew something."""
+        """Continue with the records of an earlier run on the same files, if there are any."""
 
     def changed_size(self, records: Records) -> str:
-        """Return what is different about the sizes of files, "" if nothing is."""
+        """Return a description of how the sizes of files have changed, "" if they have not."""
 
     def changed_bytes(self, records: Records, progress: Callable[[float], None]) -> str:
         """Return which file has other bytes than those that were read, "" if none has."""
 
 
 class FileStream(Protocol):
-    """Blocks of files: they are known again, scaled and prepared, and say how far they have been read."""
+    """A stream of blocks from files, with a fingerprint, a scale and a position."""
 
     fingerprint: str
     """Identifies the rows."""
     scale_pending: bool
     """Whether all rows are read once before the first block, to find their scale."""
     share_read: float
-    """How much of the files has been read, from 0 to 1."""
-    preparation: Any
+    """The share of the files that has been read, from 0 to 1."""
+    preparation: dict[str, Any] | None
     """How rows are made of the files, as plain data."""
     feature_names: list[str] | None
 
     def __iter__(self) -> Iterator[Block]:
         """Read all blocks from the start."""
 
-    def reads(self, path: Any) -> bool:
+    def reads(self, path: object) -> bool:
         """Return whether a path names one of the files."""
 
     def unscaled(self) -> Iterable[Block]:
-        """Return the same rows as they are before they are scaled."""
+        """Return the same rows before scaling."""
 
     def fit_scale(self, trained: Callable[[int, int], np.ndarray] | None) -> None:
-        """Find the scale of the columns, by the rows that ``trained`` says are learned from; None for all."""
+        """Find the scale of the columns from the rows in the mask that ``trained`` returns, or from all for None."""
 
     def watch_contents(self) -> Contents | None:
-        """Note what is read of the files from now on; None if they can be read only once."""
+        """Record what is read of the files from now on; None if they can be read only once."""
 
 
-def as_file_stream(blocks: Any) -> FileStream | None:
-    """Return blocks as a stream of files, None where they are others, such as a list of arrays.
+def as_file_stream(blocks: object) -> FileStream | None:
+    """Return blocks as a stream of files, None for other blocks, such as a list of arrays.
 
     >>> as_file_stream([])
     """
-    return blocks if hasattr(blocks, "watch_contents") else None
+    return cast(FileStream, blocks) if hasattr(blocks, "watch_contents") else None

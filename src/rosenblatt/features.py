@@ -1,4 +1,4 @@
-"""Features made from features, as scikit-learn transformers: lifts for circles, combinations, one scale for all."""
+"""Feature transformers for scikit-learn pipelines: combinations, the lift for circles, and exact scaling."""
 
 from __future__ import annotations
 
@@ -15,38 +15,45 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rosenblatt.messages import ParameterError, Setting, check_choice, check_integer, shorten
+from rosenblatt.messages import ParameterError, check_choice, check_integer, shorten
 from rosenblatt.scaling import ColumnScale, ColumnSums
 
-# Feature combinations: several words at once as one feature, and how many there are (CIML 4.7).
+# Feature combinations, such as several words at once, and their number (CIML 4.7).
 
 
 class Combinations(PolynomialFeatures):
     """Add a feature for every choice of up to ``degree`` different features: their product.
 
-    For features that are 0 or 1, such as "this word occurs", the product is "all of them occur", and it is named
-    so: ``excellent∧not``. With such features a linear learner solves what it cannot solve without, XOR to begin with;
-    they also make it slower and more prone to overfit, and their number grows fast: see `n_combinations`.
+    For features that are 0 or 1, such as "this word occurs", the product means "all of these words occur" and is named
+    like ``excellent∧not``. With such features a linear learner can solve problems that are not linearly separable
+    without them, such as XOR. They also make it slower and more prone to overfitting, and their number grows fast: see
+    `n_combinations`.
 
-    It is scikit-learn's ``PolynomialFeatures(degree, interaction_only=True, include_bias=False)`` with other names,
-    made without a table of all powers, so that there may be many. And CSR matrices whose rows are not in order, or
-    hold an entry twice, are put in order first: scikit-learn gives wrong columns for them.
+    It is scikit-learn's ``PolynomialFeatures(degree, interaction_only=True, include_bias=False)`` with other feature
+    names, computed without a table of all powers, so that there may be many features. CSR matrices with unsorted or
+    duplicate entries are put into canonical form first; scikit-learn returns wrong columns for them.
 
     Parameters
     ----------
     degree : int or (int, int)
-        The most features in a combination; or the least and the most: (2, 2) makes the pairs alone.
+        The largest number of features in a combination, by default 2; or the smallest and the largest number: (2, 2)
+        makes only pairs.
 
     Attributes
     ----------
     n_output_features_ : int
-        How many features there are afterwards.
+        The number of output features.
     n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        The number and the names of input features.
+
+    See Also
+    --------
+    SphereLift, n_combinations
 
     Examples
     --------
-    The words of CIML 4.7: each speaks for a class, and NOT turns both around. The book's weights add them up.
+    The words of CIML 4.7: "excellent" and "terrible" indicate a class each, and "not" reverses both. With the book's
+    weights:
 
     >>> import numpy as np
     >>> from rosenblatt import Combinations
@@ -57,7 +64,7 @@ class Combinations(PolynomialFeatures):
     >>> words.transform(reviews) @ [1, -1, 0, 0, -2, 2]
     array([ 1., -1., -1.,  1.])
 
-    XOR, by the third feature ``x0∧x1``:
+    XOR is linearly separable with the third feature ``x0∧x1``:
 
     >>> from rosenblatt import Perceptron
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
@@ -69,7 +76,7 @@ class Combinations(PolynomialFeatures):
         super().__init__(degree, interaction_only=True, include_bias=False)
 
     def fit(self, X: Any, y: object = None) -> Self:
-        """Note the number of features and their names, and count the combinations; nothing else is learned."""
+        """Store the number of features and their names, and count the combinations; nothing else is learned."""
         least, _ = _degrees(self.degree)
         super().fit(X)
         if self.n_output_features_ == 0:
@@ -79,27 +86,27 @@ class Combinations(PolynomialFeatures):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the features and their combinations: first single ones, then pairs, and so on, in order."""
+        """Return the features and their combinations in order: single features, then pairs, and so on."""
         if sp.issparse(X) and X.format == "csr" and not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
         return super().transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return a name for every feature after the transform, such as ``excellent∧not``."""
+        """Return the names of the output features, such as ``excellent∧not``."""
         check_is_fitted(self)
-        names = OneToOneFeatureMixin.get_feature_names_out(self, input_features)  # those that come in, checked
+        names = OneToOneFeatureMixin.get_feature_names_out(self, input_features)  # the input names, checked
         least, most = _degrees(self.degree)
         chosen = chain.from_iterable(combinations(names, k) for k in range(least, most + 1))
         return np.array(["∧".join(some) for some in chosen], dtype=object)
 
 
 def n_combinations(D: int, degree: int | tuple[int, int]) -> int:
-    """Return how many combinations of exactly ``degree`` of ``D`` features there are: D over degree.
+    """Return the number of combinations of exactly ``degree`` of ``D`` features, the binomial coefficient.
 
-    Pairs are O(D^2) and triples O(D^3); in general it is of the order of D^degree for a fixed degree. The count is
-    exact, however large. With (least, most) for ``degree`` it is the sum over these degrees, so that
-    ``n_combinations(D, (1, degree))`` is the number of features that `Combinations` makes.
+    There are O(D^2) pairs and O(D^3) triples, and O(D^degree) combinations for a fixed degree. The count is exact,
+    however large. With (least, most) for ``degree`` it is the sum over these degrees: ``n_combinations(D, (1,
+    degree))`` is the number of features that `Combinations` makes.
 
     Examples
     --------
@@ -121,26 +128,30 @@ def _degrees(degree: Any) -> tuple[int, int]:
     if not isinstance(degree, Sequence):
         return 1, check_integer("degree", degree, 1)
     if isinstance(degree, str) or len(degree) != 2:
-        raise ParameterError(Setting("degree"), f" must be an integer or (least, most), got {shorten(degree)}.")
+        raise ParameterError("{degree} must be an integer or (least, most), got {got}.", got=shorten(degree))
     least = check_integer("degree[0]", degree[0], 1)
     return least, check_integer("degree[1]", degree[1], least)
 
 
-# The lift that turns circles into planes: x becomes (x, |x|^2) (Har-Peled 30.2).
+# The lift to the paraboloid, which turns circles into planes: x becomes (x, |x|^2) (Har-Peled 30.2).
 
 
 class SphereLift(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Lift each point x to (x, |x|^2): it gains one feature, its squared distance from the origin.
+    """Lift each point x to (x, |x|^2): add a feature, the squared distance from the origin.
 
-    The points go up onto a bowl, a paraboloid. A plane cuts the bowl in a curve that lies straight above a circle, so
-    what a plane separates up there a circle separates below: a linear learner on lifted points learns circles, and
-    spheres in any dimension. A plane whose weight for ``|x|^2`` is 0 is a line below, and the sign of that weight says
-    whether the positive class is inside the circle or outside it. `rosenblatt.fit_circle` reads the circle
-    from the plane.
+    Lifted points lie on a paraboloid. A plane cuts it in a curve that projects to a circle. So a plane that separates
+    the lifted points is a circle that separates the points: a linear learner on lifted points learns circles, and
+    spheres in any dimension. If the plane's weight for ``|x|^2`` is 0, the circle is a line; the sign of that weight
+    tells whether the positive class is inside the circle or outside it. `rosenblatt.fit_circle` returns the circle of
+    such a plane.
 
     A dense array gives a dense array, a sparse matrix gives CSR. float32 stays float32 (the squares are summed in
     float64 and rounded once), everything else becomes float64. Points far from the origin lose digits when they are
     squared: centre and scale them first, as ``StandardScaler`` does.
+
+    See Also
+    --------
+    fit_circle, Combinations
 
     Examples
     --------
@@ -161,7 +172,7 @@ class SphereLift(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """
 
     def fit(self, X: Any, y: object = None) -> Self:
-        """Note the number of features and their names; nothing else is learned."""
+        """Store the number of features and their names; nothing else is learned."""
         self._checked(X, reset=True)
         return self
 
@@ -203,28 +214,28 @@ def _squares(X: Any) -> np.ndarray:
     return np.asarray(X.multiply(X).sum(axis=1)).ravel()
 
 
-# Columns on one scale, as ``rosenblatt train`` scales those of files: a transformer for pipelines.
+# Scaling of columns as ``rosenblatt train`` does it for files: a transformer for pipelines.
 
 
 class ExactScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Bring columns to one scale, with the same bits for dense and sparse rows in any number of parts.
+    """Scale columns with correctly rounded sums, so that dense, sparse and divided rows give the same bits.
 
     Each number x of a column becomes ``(x - centre) / spread``. Centres and spreads are those of scikit-learn's
-    ``StandardScaler`` and ``MaxAbsScaler`` to rounding; but sums are exact and each result is rounded once, so they
-    depend neither on the order of rows nor on how they are cut into blocks. ``data.open(scale=...)`` does the same to
-    files. Fitted on a sparse matrix it centres nothing; fitted on a dense one it centres sparse rows too, which become
-    as full as dense ones. A column whose numbers are all the same is divided by 1.
+    ``StandardScaler`` and ``MaxAbsScaler`` up to rounding. Here sums are exact and each result is rounded once, so they
+    depend neither on the order of rows nor on how rows are cut into blocks. ``data.open(scale=...)`` does the same for
+    files. Fitted on a sparse matrix, it centres nothing. Fitted on a dense matrix, it centres sparse rows too, which
+    then have no zeros left. Constant columns are divided by 1.
 
     Parameters
     ----------
     method : "standard" or "maxabs"
-        Whether columns are centred at their mean and divided by their standard deviation, or divided by their largest
-        absolute value.
+        "standard", the default, subtracts the mean and divides by the standard deviation. "maxabs" divides by the
+        largest absolute value.
 
     Attributes
     ----------
     centre_, spread_ : arrays of shape (n_features,)
-        What is subtracted, and what is divided by.
+        The numbers that are subtracted, and those that are divided by.
 
     Examples
     --------
@@ -243,7 +254,7 @@ class ExactScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.method = method
 
     def fit(self, X: Any, y: object = None) -> Self:
-        """Sum up the columns of ``X``."""
+        """Compute the centre and the spread of each column of ``X``."""
         check_choice("method", self.method, ("standard", "maxabs"))
         X = self._validated(X, reset=True)
         sums = ColumnSums(self.method)
@@ -253,12 +264,12 @@ class ExactScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return ``X`` on the scale of the rows that were fitted, in float64."""
+        """Return ``X`` scaled, in float64."""
         check_is_fitted(self)
         X = self._validated(X, reset=False)
         scaled = ColumnScale(self.method, np.arange(X.shape[1]), self.centre_, self.spread_).apply(X)
         if not np.isfinite(scaled.data if sp.issparse(scaled) else scaled).all():
-            raise ValueError("a number is beyond the largest float64 once it is scaled: leave such rows out.")
+            raise ValueError("a number is beyond the largest float64 after scaling: leave such rows out.")
         return scaled
 
     def _validated(self, X: Any, reset: bool) -> Any:
@@ -269,7 +280,7 @@ class ExactScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return X
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn should know: sparse matrices are fine."""
+        """Return scikit-learn's tags: sparse matrices are accepted."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

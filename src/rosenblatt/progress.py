@@ -1,4 +1,4 @@
-"""Progress of long work on standard error, one line that is redrawn on a terminal, and limits of its time."""
+"""Progress lines on standard error, redrawn on a terminal, and limits on the time and the work of searches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TextIO
 
 
 class Progress:
-    """One line that shows how far a run or a search is. Silent if ``verbose`` is 0.
+    """A line that shows the progress of a run or a search; silent if ``verbose`` is 0.
 
     A run of ``passes`` passes calls ``within`` and ``after``, a search ``search``, ``deciding``, ``exact`` or
     ``bracket``, an enumeration ``share``. All end with ``close``.
@@ -36,7 +36,7 @@ class Progress:
             )
 
     def after(self, done: int, mistakes: int, validation_error: float | None) -> None:
-        """Print one line for a pass that is complete (on a terminal the bar takes its place)."""
+        """Print a line for a complete pass, unless there is a bar."""
         if self.active and not self.bar:
             held_out = "" if validation_error is None else f", validation error {validation_error:.4f}"
             word = "mistake" if mistakes == 1 else "mistakes"
@@ -53,16 +53,16 @@ class Progress:
         """Show the rows of an exact search and its share of the work that is allowed, from time to time."""
         seconds = self._due(0.2, 5.0)
         if seconds is not None:
-            self._show(f"exact arithmetic with {rows:,} rows: {share:.0%} of the work that is allowed, {seconds:.0f} s")
+            self._show(f"exact arithmetic with {rows:,} rows: {share:.0%} of the allowed work, {seconds:.0f} s")
 
     def deciding(self, steps: int, wrong: int, rows: int) -> None:
-        """Show the steps of a search for a separator and the rows it has on the wrong side, from time to time."""
+        """Show the steps of a search for a separator and the rows on the wrong side of it, from time to time."""
         seconds = self._due(0.2, 5.0)
         if seconds is not None:
-            self._show(f"step {steps:,}: {wrong:,} of {rows:,} rows are not on their side, {seconds:.0f} s")
+            self._show(f"step {steps:,}: {wrong:,} of {rows:,} rows are on the wrong side, {seconds:.0f} s")
 
     def share(self, what: str, share: float) -> None:
-        """Show how much of some work of known size is done, and how long the rest takes at this pace, now and then."""
+        """Show the share of some work that is done, and the time left at this pace, from time to time."""
         seconds = self._due(0.2, 5.0)
         if seconds is not None and share > 0:
             minutes, rest = divmod(round(seconds * (1.0 - share) / share), 60)
@@ -75,18 +75,18 @@ class Progress:
             self._show(f"at least {low:,} and at most {high:,} rows to remove, {seconds:.0f} s")
 
     def comparing(self, share: float) -> None:
-        """Show how much of the files has been compared with a checkpoint, from time to time."""
+        """Show the share of the files that has been compared with a checkpoint, from time to time."""
         if self._due(0.2, 5.0) is not None:
             self._show(f"comparing the files with those of the checkpoint: {share:.0%}")
 
     def close(self, outcome: str = "") -> None:
-        """End with one line that says how it went; without an ``outcome`` only clear the line on a terminal."""
+        """Print the ``outcome``; without one only clear the line on a terminal."""
         if self.active and (outcome or self.bar):
             self._show(f"{outcome} ({time.monotonic() - self.start:.2f} s)" if outcome else "")
             self.stream.write("\n" if outcome and self.bar else "")
 
     def _due(self, on_terminal: float, elsewhere: float) -> float | None:
-        """Return the seconds since the start where so many have passed since the last line, otherwise None."""
+        """Return the seconds since the start if a line is due after these many seconds, else None."""
         now = time.monotonic()
         if not self.active or now - self.drawn < (on_terminal if self.bar else elsewhere):
             return None
@@ -98,11 +98,11 @@ class Progress:
         self.stream.flush()
 
 
-# Limits of a search: seconds if the user sets them, work that is counted, and the progress shown meanwhile.
+# Limits of a search: time if the user sets it, counted work, and the progress shown meanwhile.
 
 
 class Deadline:
-    """A limit of time; without ``max_seconds`` there is none."""
+    """A limit on time; none if ``max_seconds`` is None."""
 
     def __init__(self, max_seconds: float | None) -> None:
         self.all_seconds = math.inf if max_seconds is None else max_seconds
@@ -110,16 +110,16 @@ class Deadline:
 
     @property
     def seconds(self) -> float:
-        """The seconds that are left, infinite without a limit."""
+        """The seconds left, infinite without a limit."""
         return max(0.0, self.end - time.monotonic())
 
     def is_late(self, share: float) -> bool:
-        """Return whether no more than this share of the seconds is left, where there is a limit."""
+        """Return whether there is a limit and at most this share of its seconds is left."""
         return self.end < math.inf and self.seconds <= share * self.all_seconds
 
 
 class Budget(Deadline):
-    """Work that is counted, so that it ends at the same place on every machine, and a limit of time."""
+    """A limit on counted work, which ends a search at the same step on every machine, and on time."""
 
     def __init__(self, most_work: float, max_seconds: float | None) -> None:
         super().__init__(max_seconds)
@@ -127,18 +127,18 @@ class Budget(Deadline):
 
     @property
     def is_spent(self) -> bool:
-        """Whether nothing is left of the work or of the time."""
+        """Whether no work or no time is left."""
         return self.left <= 0 or self.seconds <= 0
 
     def spend(self, work: float) -> None:
-        """Count some work."""
+        """Subtract work from the budget."""
         self.left -= work
 
 
 class Limits(Deadline):
-    """A limit of time or a ``stop`` that returns True, and progress on standard error.
+    """A limit on time or a ``stop`` that returns True, and progress on standard error.
 
-    Without arguments a search shows nothing and continues to its own end.
+    Without arguments a search is silent and runs to its own end.
     """
 
     def __init__(
@@ -147,11 +147,11 @@ class Limits(Deadline):
         super().__init__(max_seconds)
         self.progress = Progress(verbose)
         self.low, self.high = -math.inf, math.inf  # the best bracket so far
-        self.history: list[tuple[int, float, float]] = []  # the steps and the bracket, each time that it was better
+        self.history: list[tuple[int, float, float]] = []  # steps and bracket, each time that the bracket improved
         self.stop = stop
 
     def expired(self) -> bool:
-        """Return whether the search has to stop with what it has reached."""
+        """Return whether the search has to stop with its current result."""
         return time.monotonic() > self.end or self.stop()
 
     def bracket(self, steps: int, low: float, high: float) -> bool:
@@ -164,11 +164,11 @@ class Limits(Deadline):
         return self.expired()
 
     def exact(self, rows: int, share: float) -> bool:
-        """Show how far an exact search is; return whether it has to stop."""
+        """Show the progress of an exact search; return whether it has to stop."""
         self.progress.exact(rows, share)
         return self.expired()
 
     def deciding(self, steps: int, wrong: int, rows: int) -> bool:
-        """Show how many rows are still on the wrong side; return whether the search has to stop."""
+        """Show the number of rows on the wrong side; return whether the search has to stop."""
         self.progress.deciding(steps, wrong, rows)
         return self.expired()

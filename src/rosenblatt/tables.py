@@ -1,4 +1,4 @@
-"""A small table that prints well: the type of explanations and of errors by pass."""
+"""A small immutable table with named columns, for text, notebooks and pandas."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Table:
     def to_text(self, digits: int = 4) -> str:
         """Return the table as aligned plain text, numbers to ``digits`` significant digits.
 
-        Columns of numbers are aligned to the right, all others to the left. Integers are printed whole, and
+        Columns of numbers are aligned to the right, all others to the left. Integers are printed in full, and
         so is the integer part of a number below a million; a missing value (None) is a dash.
 
         >>> print(Table({"word": ["good", "bad"], "weight": [2 / 3, -12345.6]}).to_text(digits=2))
@@ -186,7 +186,7 @@ def _one_line(value: object) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns a terminal gives to the text: two for a wide letter, none for a combining mark."""
+    """Return the width of the text on a terminal: two columns for a wide letter, none for a combining mark."""
     return sum(
         0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
         for letter in text

@@ -266,7 +266,7 @@ def test_a_newer_format_asks_for_an_upgrade(path):
     with pytest.raises(ValueError, match="'version' must be an integer of at least 3, got 2"):
         load(path)
     write_container(path, {"kind": "checkpoint"}, {})
-    with pytest.raises(ValueError, match="holds no model: it says 'checkpoint'"):
+    with pytest.raises(ValueError, match="holds no model: its kind is 'checkpoint'"):
         load(path)
 
 

@@ -91,7 +91,7 @@ def test_weights_that_come_back_to_zero_prove_that_nothing_separates(scale, layo
     assert not model.intercept_.any()
     report = model.report_
     assert report.proved_inseparable
-    assert "No separator exists: the weights came back to exactly zero" in str(report)
+    assert "No separator exists: the weights returned to exactly zero" in str(report)
     assert "at most" not in str(report)
     assert report.margin_high < 1e-10, "still a number"
     assert "proved inseparable" in repr(report)

@@ -213,9 +213,9 @@ def check_read_once(options: RunOptions) -> None:
 
 def kernel_facts(model: TrainedModel) -> dict[str, Any]:
     """Return the kernel, the parameters that it uses, and the number of support rows; nothing for other learners."""
-    from rosenblatt.training.options import KernelOptions
+    from rosenblatt.training.dual.state import DualState
 
-    if not isinstance(model.options, KernelOptions):
+    if not isinstance(model.state, DualState):
         return {}
     kernel = model.state.kernel
     return {

@@ -111,11 +111,11 @@ class OnlineLearner:
 
         run = self._run if one_by_one else None
         batch = labelled_batch(X, y, weight, known=None if run is None else run.classes)
-        goes_on = run is not None
+        continues = run is not None
         if run is None:
             start = None if self.model is None else WarmStart(self.model.state, self.model.classes)
             run = online_run(batch, self.options, start)
-        made = run.visit(batch, goes_on)
+        made = run.visit(batch, continues)
         if self.model is None:
             self.model = TrainedModel(self.learner, self.options, run.classes, run.state)
         self.model.state, self.model.classes = run.state, run.classes
@@ -123,18 +123,18 @@ class OnlineLearner:
         return made
 
 
-def learner_line(learner: str, options: RunOptions, goes_on: bool) -> str:
+def learner_line(learner: str, options: RunOptions, continues: bool) -> str:
     """Return which learner it is, which of its weights predict, and what they forget.
 
-    ``goes_on`` says that a model is gone on from, whose options are settled.
+    ``continues`` says that a model is gone on from, whose options are settled.
 
     >>> from rosenblatt.training.options import RunOptions
-    >>> learner_line("AveragedPerceptron", RunOptions(hypothesis="average", decay=0.001), goes_on=False)
+    >>> learner_line("AveragedPerceptron", RunOptions(hypothesis="average", decay=0.001), continues=False)
     'learning with the averaged perceptron; its average predicts, in which a row counts half after 693 more.'
     """
     from rosenblatt.training.options import LEARNERS
 
-    other = "start anew with" if goes_on else "give"
+    other = "start anew with" if continues else "give"
     start = f"learning with {LEARNERS[learner].words}; its"
     if options.hypothesis == "last" and learner == "AROW":
         return (
@@ -263,9 +263,10 @@ def _started(path: str, settled: dict[str, Any], device: str | None) -> TrainedM
 
 def _online_options(model: TrainedModel, device: str | None) -> RunOptions:
     """Return the options with which a model goes on learning row by row, here, from the kernel that it has."""
+    from rosenblatt.training.dual.state import DualState
     from rosenblatt.training.options import KernelOptions
 
-    if not isinstance(model.options, KernelOptions):
+    if not (isinstance(model.options, KernelOptions) and isinstance(model.state, DualState)):
         KernelChoice(device=device).parameters(model.learner)
         return model.options
     KernelChoice(device=device).parameters("kernel")
@@ -329,7 +330,7 @@ def _learn_all(online: OnlineLearner, stream: Stream, reporter: Reporter, every:
         while start < len(block):
             stop = min(len(block), start + step - count.rows % step, start + every - count.rows % every)
             if not count.rows:
-                note(learner_line(online.learner, online.options, goes_on=online.model is not None))
+                note(learner_line(online.learner, online.options, continues=online.model is not None))
             part = slice_block(block, start, stop)
             online.learn(part.X, part.y, part.weight)
             start = stop

@@ -30,7 +30,7 @@ from rosenblatt.training.model_file import is_divisible, put_classifiers, take_c
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.rows import Labels, LabelSummary
-from rosenblatt.training.run import Phase, TrainingRun, new_state
+from rosenblatt.training.run import Phase, TrainingRun
 from rosenblatt.training.state import Outcome, PassState, interrupts_deferred
 from rosenblatt.training.train import MakeRun
 
@@ -322,7 +322,7 @@ class ShardResult(NamedTuple):
 def train_shard(shard: Shard, start: Weights, task: Round) -> ShardResult:
     """Make a pass over one shard, starting from the weights that all shards start from."""
     options, (start_w, start_b) = task.options, start
-    state = new_state(options, len(task.classes), start_w.shape[1])
+    state = LinearState.initial(options, len(task.classes), start_w.shape[1])
     state.start_from(start_w, start_b)
     state.passes = task.number
     rows = ShardRows(shard, task.classes, task.first, start_w.shape[1], class_weight=options.class_weight)

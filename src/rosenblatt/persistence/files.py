@@ -166,7 +166,7 @@ def learner_of(model: BaseEstimator) -> Learner:
     )
 
 
-def _from_plain(info: ModelInfo, learned: object, place: Place, max_rows: float) -> Learner:
+def _from_plain(info: ModelInfo, learned: dict[str, object], place: Place, max_rows: float) -> Learner:
     _check_attached(info.preparation)
     if info.learner == RescaledPerceptron.__name__:
         return rescaled_from_plain(info, learned, place, max_rows)

@@ -1,13 +1,13 @@
-"""A linear learner's run: its state, the visits of batches by compiled passes, and what keeps votes and the pocket."""
+"""The state of a linear learner, its visits of batches by compiled passes, and observers of votes and the pocket."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -54,12 +54,12 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 _PERCEPTRON = PerceptronRule()
 _LEAST_START2 = 1e-290
-"""What squares too small for floats may add up to."""
+"""An upper bound on the sum of squares that underflow."""
 
 
 @dataclass
 class Pocket:
-    """The weights with the fewest training mistakes so far, and the candidate of the pass in progress."""
+    """The weights with the fewest training mistakes so far (Gallant 1990), and the candidate of the pass."""
 
     w: Floats
     b: Floats
@@ -69,7 +69,7 @@ class Pocket:
 
     @classmethod
     def empty(cls, k: int, d: int, judged: int) -> Pocket:
-        """Return a pocket for ``k`` weight vectors, of which ``judged`` are judged by themselves."""
+        """Return a pocket for ``k`` weight vectors; ``judged`` is k, or 1 if they are judged together."""
         worst = np.full(judged, np.inf)
         return cls(np.zeros((k, d)), np.zeros(k), worst, np.zeros((k, d)), np.zeros(k))
 
@@ -83,26 +83,24 @@ class LinearState(RunState):
     u: Floats
     b: Floats
     beta: Floats
-    """With ``u`` what Algorithm 7 of CIML caches for the average."""
+    """``u`` and ``beta`` are the cached weights and biases of CIML's algorithm 7, for the average."""
     rule: Rule = _PERCEPTRON
     decay: float = 0.0
-    """How much the average forgets with each visit."""
+    """The share of the average that each visit forgets."""
     s: Floats | None = None
-    """The variance of each weight, where the rule keeps them, laid out as ``w`` is ..."""
+    """The variance of each weight if the rule has variances, laid out like ``w``."""
     s_b: Floats | None = None
-    """... and of each bias."""
+    """The variance of each bias."""
     fit_intercept: bool = True
     pocket: Pocket | None = None
     log: UpdateLog | None = None
-    """Every update, where votes are wanted."""
-    room: tuple[Floats, ...] | None = field(default=None, repr=False, compare=False)
-    """Larger arrays that the weights may be the beginnings of, so that features can be added one by one."""
+    """Every update, if votes are kept."""
+    buffers: tuple[Floats, ...] | None = field(default=None, repr=False, compare=False)
+    """Wider arrays, of which the weights are the first columns, so that features can be added one by one."""
 
     @classmethod
-    def initial(
-        cls, options: RunOptions, n_classes: int, d: int, matrices: Callable[[], Iterable[Matrix]] | None = None
-    ) -> Self:
-        """Return a state of zero weights, as the options ask for it."""
+    def initial(cls, options: RunOptions, n_classes: int, d: int) -> Self:
+        """Return a state of zero weights with the given options."""
         return cls.zeros(
             n_classes,
             d,
@@ -127,7 +125,7 @@ class LinearState(RunState):
         rule: Rule = _PERCEPTRON,
         decay: float = 0.0,
     ) -> Self:
-        """Return a state that has seen nothing, for ``n_classes`` classes and ``d`` features."""
+        """Return an untrained state for ``n_classes`` classes and ``d`` features."""
         k = n_classes if n_classes > 2 else 1
         with _memory_for(k, d):
             w, u = np.zeros((k, d)), np.zeros((k, d))
@@ -152,10 +150,10 @@ class LinearState(RunState):
         return state
 
     def start_from(self, w: Floats, b: Floats) -> None:
-        """Begin with weights of shape (m, d) and biases instead of zero; nothing must have been visited yet.
+        """Begin with weights of shape (m, d) and biases instead of zero; no row may have been visited yet.
 
-        They vote and may go to the pocket as those after an update do. The counters take a little more than their
-        squared length: all that a run proves rests on it.
+        They vote and compete for the pocket like weights after an update. The counters get an upper bound on their
+        squared length, on which all bounds of a run rest.
         """
         self.w, self.b = w.copy(order="C"), b.copy()
         long = np.column_stack([w, b]).reshape(len(self.counters), -1)
@@ -178,11 +176,11 @@ class LinearState(RunState):
 
     @property
     def updates_right_rows(self) -> bool:
-        """Whether rows that are right may make an update, too."""
+        """Whether correctly classified rows may make an update too."""
         return not isinstance(self.rule, PerceptronRule)
 
     def weight_arrays(self) -> list[Floats]:
-        """Return the arrays that have a number for each weight of a class: weights, their cache, their variances."""
+        """Return the arrays of shape (classes, features): weights, their cache, their variances if there are any."""
         return [self.w, self.u] if self.s is None else [self.w, self.u, self.s]
 
     def set_weight_arrays(self, arrays: Sequence[Floats]) -> None:
@@ -194,8 +192,8 @@ class LinearState(RunState):
     def average(self) -> tuple[Floats, Floats]:
         """Return the mean of the weights after each visit, and of the biases.
 
-        CIML's algorithm 7 with its counter started at 0 instead of 1: the zero vector that precedes the first
-        visit is not part of the mean. (Either way every sign is the same.)
+        CIML's algorithm 7 with its counter started at 0 instead of 1, so that the zero vector before the first visit
+        is not part of the mean. (Every sign is the same either way.)
         """
         visits = np.maximum(self.visits, 1.0)
         if self.decay == 0.0:
@@ -208,7 +206,7 @@ class LinearState(RunState):
     # predictions
 
     def keeps(self, hypothesis: str) -> bool:
-        """Return whether the run kept what a hypothesis needs."""
+        """Return whether the state can predict with a hypothesis."""
         if hypothesis == "pocket":
             return self.pocket is not None
         return hypothesis != "vote" or self.log is not None
@@ -223,7 +221,7 @@ class LinearState(RunState):
         return self.w, self.b
 
     def scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
-        """Return the activation of each row for each weight vector, or its share of the votes."""
+        """Return the activation of each row for each weight vector, or its share of the votes for "vote"."""
         self.check_keeps(hypothesis)
         if hypothesis == "vote" and self.log is not None:
             return votes(self, self.log, rows)
@@ -233,7 +231,7 @@ class LinearState(RunState):
         return best_classes(rows, *self.weights(hypothesis))
 
     def decide_one(self, hypothesis: str, row: sp.csr_array) -> int:
-        """Return the class number of one sparse row, in a time that does not depend on columns in which it is 0."""
+        """Return the class number of a sparse row, in time proportional to its stored entries."""
         if hypothesis == "vote":
             return super().decide_one(hypothesis, row)
         columns = row.indices
@@ -243,20 +241,23 @@ class LinearState(RunState):
         return int(kept.decide(hypothesis, as_rows(row.data[None]))[0][0])
 
     def margins(self, k: int) -> tuple[float, float, float]:
-        """Return what classifier ``k`` proves: the least and the largest margin, and the bound on updates.
+        """Return lower and upper bounds on the margin of classifier ``k``, and the bound on its updates.
 
-        The largest margin rests on weights that are a sum of steps along examples, on top of those at the start; the
-        bound on updates of rows whose activation is at most the rule's threshold, by steps that do not depend on it.
+        The upper bound holds for rules whose weights are the initial weights plus steps along examples (not AROW). The
+        bound on updates holds if only rows with an activation of at most the threshold make an update, by a step that
+        does not depend on the activation (the perceptron and the margin perceptron).
         """
         w, b = (self.w.ravel(), self.b) if len(self.counters) == 1 else (self.w[k], self.b[k : k + 1])
         counters = self.counters[k]
-        kesler = 2.0 if self.direct else 1.0  # an update moves two classes
+        kesler = 2.0 if self.direct else 1.0  # an update moves two classes (Kesler): by (x, -x)
         radius, steps = self.radius, math.sqrt(float(counters["step_square_sum"]))
-        slack = 1.0 + 8.0 * (w.size + 8) * HALF_ULP
+        slack = 1.0 + 8.0 * (w.size + 8) * HALF_ULP  # bounds the rounding of sums over the weights
         length = math.hypot(_length(w), _length(b)) * slack
         low, bound, high = -math.inf, math.inf, math.inf
         start = math.sqrt(float(counters["start2"])) * slack
         if counters["step_sum"] > 0 and not isinstance(self.rule, ArowRule):
+            # a unit separator u of margin g has u.w >= u.w0 + g sum(steps), and |u.w| <= |w|: so
+            # g <= (|w| + |w0|) / sum(steps); drift bounds the rounding of the updates
             drift = 4.0 * HALF_ULP * float(counters["updates"]) * radius * math.sqrt(kesler) * steps
             drift += 4.0 * HALF_ULP * float(counters["updates"]) * math.sqrt(float(counters["excess2"]))
             if self.mixed_shards:  # sums over shards are rounded too, and theirs are longer than their mean
@@ -265,7 +266,8 @@ class LinearState(RunState):
             if start > 0.0:
                 high = min(high, math.sqrt(kesler) * radius * slack)  # no margin exceeds the longest example
         if self.done[k] and counters["lowest"] > TINY and counters["lowest_step"] > TINY:
-            # an activation above its rounding bound keeps half of its size; most keep all but the bound
+            # an activation is used as computed only above twice its rounding bound, so at least half of it is
+            # certain; usually all but the bound is
             longest = radius * steps + math.sqrt(float(counters["excess2"]))
             rounding = kesler * 1.01 * (w.size + 4) * HALF_ULP * radius * longest
             proved = max(0.5, 1.0 - rounding / float(counters["lowest"])) / slack
@@ -279,25 +281,25 @@ class LinearState(RunState):
     # training
 
     def runner(self, threads: int = 1) -> PassRunner:
-        """Return what visits batches by the compiled passes."""
+        """Return the runner of the compiled passes."""
         return PassRunner(threads)
 
-    def keepers(self) -> list[Observer]:
-        """Return what keeps the proof, and votes and the pocket where they are asked for."""
+    def observers(self) -> list[Observer]:
+        """Return the observers that prove inseparability, and that keep votes and the pocket if asked for."""
         votes_kept = [] if self.log is None else [VoteRecorder()]
-        return [ZeroWeights(), *votes_kept, *([] if self.pocket is None else [PocketKeeper()])]
+        return [InseparabilityProof(), *votes_kept, *([] if self.pocket is None else [PocketKeeper()])]
 
     def finish(self) -> None:
-        """Lay the weights out in C order, without a buffer for more features."""
+        """Lay the weights out in C order, without buffers for more features."""
         self.set_layout("C")
-        self.room = None
+        self.buffers = None
 
     def check_finite(self) -> None:
-        """Raise a ValueError if weights have outgrown the floats; look only where they may have."""
+        """Raise a ValueError if weights have overflowed; read the weights only if a bound on them is very large."""
         counters = self.counters
         if isinstance(self.rule, PassiveAggressiveRule | ArowRule) and not np.isfinite(counters["radius2"]).all():
             raise ValueError(
-                "the squared lengths of some rows are beyond the range of floats, and steps are measured by them: "
+                "the squared lengths of some rows, which steps are divided by, are beyond the range of floats: "
                 "scale the features, for instance with sklearn.preprocessing.MaxAbsScaler."
             )
         with np.errstate(over="ignore"):
@@ -316,22 +318,23 @@ class LinearState(RunState):
         more = d - self.n_features
         if more > 0:
             with _memory_for(len(self.w), d):
-                parts, arrays = self.room, self.weight_arrays()
+                parts, arrays = self.buffers, self.weight_arrays()
                 if (
                     parts is None
                     or d > parts[0].shape[1]
                     or any(array.base is not part for array, part in zip(arrays, parts, strict=True))
                 ):
-                    parts = self.room = tuple(_room_for(array, d, 1.0 if array is self.s else 0.0) for array in arrays)
+                    parts = tuple(_with_capacity(array, d, 1.0 if array is self.s else 0.0) for array in arrays)
+                    self.buffers = parts
             self.set_weight_arrays([part[:, :d] for part in parts])
             self.feature_ranges = None
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: all but room for more features."""
-        return self.__dict__ | {"room": None}
+    def __getstate__(self) -> dict[str, object]:
+        """Return the attributes to pickle, without the buffers."""
+        return self.__dict__ | {"buffers": None}
 
     def set_layout(self, order: Literal["C", "F"]) -> None:
-        """Lay the weights out in C or Fortran order; a single vector is both."""
+        """Lay the weights out in C or Fortran order; a single vector has both."""
         if self.w.flags.f_contiguous if order == "F" else self.w.flags.c_contiguous:
             return
         new = not (self.counters["updates"].any() or self.counters["start2"].any())
@@ -344,19 +347,19 @@ class LinearState(RunState):
             self.pocket.candidate_w = np.asarray(self.pocket.candidate_w, order=order)
 
     @property
-    def is_side_by_side(self) -> bool:
-        """Whether all that belongs to a feature lies together, as `set_side_by_side` lays it."""
+    def is_interleaved(self) -> bool:
+        """Whether the arrays are interleaved, as `interleave` lays them out."""
         first, *others = self.weight_arrays()
         return first.base is not None and all(array.base is first.base for array in others)
 
-    def set_side_by_side(self) -> None:
-        """Lay weights, their cache and their variances out together for each feature: one cache line has all."""
-        if not self.is_side_by_side:
+    def interleave(self) -> None:
+        """Interleave weights, their cache and their variances by feature, so that a cache line has all of a feature."""
+        if not self.is_interleaved:
             together = np.stack([array.T for array in self.weight_arrays()], axis=1)
             self.set_weight_arrays([together[:, place].T for place in range(together.shape[1])])
 
     def snapshot(self) -> LinearState:
-        """Return a copy that further training leaves alone."""
+        """Return a copy that further training does not change."""
         other = super().snapshot()
         other.set_weight_arrays([array.copy(order="K") for array in self.weight_arrays()])
         other.b, other.beta, other.s_b = self.b.copy(), self.beta.copy(), None if self.s_b is None else self.s_b.copy()
@@ -402,7 +405,7 @@ class LinearState(RunState):
 
 
 def _length(v: np.ndarray) -> float:
-    """Return the Euclidean length without overflow or underflow on the way."""
+    """Return the Euclidean length without intermediate overflow or underflow."""
     largest = float(np.max(np.abs(v), initial=0.0))
     if largest == 0.0 or not math.isfinite(largest):
         return largest
@@ -411,7 +414,7 @@ def _length(v: np.ndarray) -> float:
 
 @contextmanager
 def _memory_for(k: int, d: int) -> Iterator[None]:
-    """Say what the memory would have been for, where there is not enough."""
+    """Raise a MemoryError that names the weights of ``k`` classes and ``d`` features if memory runs out."""
     try:
         yield
     except MemoryError:
@@ -419,16 +422,17 @@ def _memory_for(k: int, d: int) -> Iterator[None]:
         raise MemoryError(f"{what}, more than there is: use fewer features, or hash them to fewer columns.") from None
 
 
-def _room_for(weights: Floats, d: int, fill: float) -> Floats:
-    """Return an array that begins with these weights and has columns of ``fill`` up to ``d`` and half as many again.
+def _with_capacity(weights: Floats, d: int, fill: float) -> Floats:
+    """Return an array that begins with these weights and is filled up with ``fill``, to 1.5 times ``d`` columns.
 
-    Memory for columns of 0 is taken only when they are used; columns that come one by one are copied a few times.
+    Growing by a factor makes the cost of a new column constant on average. The operating system allocates columns of
+    zeros only when they are used.
     """
     k, known = weights.shape
     shape = k, d + d // 2 if known else d
-    room = np.zeros(shape, order="F") if fill == 0.0 else np.full(shape, fill, order="F")
-    room[:, :known] = weights
-    return room
+    buffer = np.zeros(shape, order="F") if fill == 0.0 else np.full(shape, fill, order="F")
+    buffer[:, :known] = weights
+    return buffer
 
 
 def _mirrored(values: Floats, sign: int) -> Floats:
@@ -440,18 +444,18 @@ def _mirrored(values: Floats, sign: int) -> Floats:
 
 
 SPARSE_BLOCK = 8
-"""Sparse rows that one-vs-rest classifiers visit in turn: few, as one that has changed is slow until their end."""
+"""Sparse rows in a block that one-vs-rest classifiers visit in turn.
 
-
+Small, because a classifier that was updated computes its activations one by one until the end of the block.
+"""
 FEWEST_VALUES = 4
-"""Stored numbers for each column that make it worth to copy sparse classifiers' weights for a second thread."""
+"""Stored numbers per column from which on copying sparse classifiers' weights for a second thread pays."""
 
 
 class PassRunner:
-    """Lets classifiers visit batches.
+    """Visits batches with classifiers.
 
-    The rows are visited in slices, so that an interrupt is heard between two of them; what was learned
-    until then stays.
+    Rows are visited in slices, between which interrupts are handled; what was learned until then is kept.
     """
 
     def __init__(self, threads: int = 1) -> None:
@@ -471,10 +475,11 @@ class PassRunner:
         visited: int = 0,
     ) -> None:
         """Visit ``order`` with the classifiers ``active``, as `Runner` describes."""
-        rows, sparse = batch.rows, len(batch.rows.parts) == 3
+        rows, sparse = batch.rows, batch.rows.is_sparse
+        # sparse rows touch few features, but all classes of these: so the weights of a feature lie together
         if sparse and state.s is not None and len(rows.parts[0]) >= state.w.shape[1]:
-            state.set_side_by_side()
-        elif not (sparse and state.s is not None and state.is_side_by_side):
+            state.interleave()
+        elif not (sparse and state.s is not None and state.is_interleaved):
             state.set_layout("F" if sparse and len(state.w) > 1 else "C")
         log = _log(state, len(order) if on_updates is not None else 0)
         groups = _groups(state, rows, active, log, self.threads)
@@ -485,7 +490,7 @@ class PassRunner:
                 visits = Visits(order, start, stop, rows.ahead if shuffled else 0, 0, first)
                 self._visit_slice(state, batch, visits, groups)
                 if first and not np.isfinite(state.counters["radius2"]).all():
-                    check_finite(batch.rows.matrix)  # squares may overflow where all numbers are finite
+                    check_finite(batch.rows.matrix)  # squares may overflow although all numbers are finite
                 if on_slice(stop) or state.at_limit[active].all():
                     break
         finally:
@@ -499,7 +504,7 @@ class PassRunner:
         """Visit a slice, each group of classifiers in a thread of its own."""
         rows, several = batch.rows, len(state.w) > 1
         examples = Examples(rows.parts, batch.labels, batch.steps, float(state.fit_intercept), rows.terms)
-        block = SPARSE_BLOCK if len(rows.parts) == 3 else max(1, CACHE_BYTES // rows.row_bytes)
+        block = SPARSE_BLOCK if rows.is_sparse else max(1, CACHE_BYTES // rows.row_bytes)
         visits = visits._replace(block=block if several else max(1, visits.stop - visits.start))
 
         def visit(group: _Group) -> None:
@@ -522,7 +527,7 @@ class PassRunner:
 
 
 class _Group(NamedTuple):
-    """Classifiers that visit rows in one thread, and all that they change."""
+    """Classifiers that visit rows in one thread, and all arrays that they change."""
 
     active: NDArray[np.int64]
     """Their numbers in ``weights``."""
@@ -530,12 +535,12 @@ class _Group(NamedTuple):
     log: Log
     candidate: Candidate
     copied: slice | None = None
-    """The classes whose weights these are copies of, for threads that would share cache lines otherwise."""
+    """The classes of which these weights are copies, so that threads do not share cache lines (false sharing)."""
 
 
 def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log: Log, threads: int) -> list[_Group]:
     """Return the classifiers ``active`` in a group for each thread."""
-    sparse, b, counters = len(rows.parts) == 3, state.b, state.counters
+    sparse, b, counters = rows.is_sparse, state.b, state.counters
     few = sparse and len(rows.parts[0]) < FEWEST_VALUES * state.w.shape[1]
     threads = 1 if state.direct or few else max(1, min(threads, len(active)))
     w, u, candidate = state.w, state.u, Candidate(np.empty((0, 0)), np.empty(0))
@@ -578,12 +583,12 @@ def _join(state: LinearState, groups: list[_Group]) -> None:
 
 
 def _total() -> NDArray[np.int64]:
-    """Return space for an exact sum."""
+    """Return the buffer of an exact sum."""
     return np.zeros(LONG_LIMBS, np.int64)
 
 
 def _log(state: LinearState, visits: int) -> Log:
-    """Return space for the updates of so many visits."""
+    """Return a log with capacity for the updates of ``visits`` visits."""
     lines = 2 if state.direct else len(state.counters)
     if not visits:
         lines = 0
@@ -592,7 +597,7 @@ def _log(state: LinearState, visits: int) -> Log:
 
 
 def _updates(state: LinearState, batch: Batch, log: Log) -> list[Updates]:
-    """Return what was written to the log, for each classifier."""
+    """Return the updates of each classifier in the log."""
     out = []
     for k in range(len(state.counters)):
         made = int(log.counts[k]) if len(log.counts) else 0
@@ -610,7 +615,7 @@ def _updates(state: LinearState, batch: Batch, log: Log) -> list[Updates]:
 
 
 def _measure(state: LinearState, batch: Batch, order: NDArray[np.uint32]) -> None:
-    """Note the length of the longest example; the squares that kernels see may have left the range of floats."""
+    """Update the radius, the length of the longest example, also if the kernel's squares may have overflowed."""
     radius2 = float(state.counters["radius2"].max())
     if 1e-280 < radius2 < 1e300:
         radius = math.sqrt(radius2)
@@ -620,23 +625,23 @@ def _measure(state: LinearState, batch: Batch, order: NDArray[np.uint32]) -> Non
     state.radius = max(state.radius, radius)
 
 
-# Weights that a run begins with instead of zero, as they are given, and as arrays once the data are known.
+# Initial weights: as given, and as arrays once the data are known.
 
 
 InitialWeights: TypeAlias = tuple[Floats, Floats]
 """Weights of shape (m, d) and biases of shape (m,), for m classifiers."""
 _LARGEST = 1e140
-"""Squared lengths of weights with larger numbers might leave the range of floats."""
+"""The squared lengths of weights with larger numbers might overflow."""
 
 
 class GivenWeights(NamedTuple):
-    """What ``fit`` is given as ``coef_init`` and ``intercept_init``; None stands for zeros."""
+    """The arguments ``coef_init`` and ``intercept_init`` of ``fit``; None stands for zeros."""
 
     coef: VectorLike
     intercept: VectorLike
 
     def as_arrays(self, n_classes: int, d: int, fit_intercept: bool) -> InitialWeights:
-        """Return them as arrays for so many classes and features; a ValueError where they do not fit."""
+        """Return the weights as arrays for ``n_classes`` classes and ``d`` features, or raise a ValueError."""
         k = n_classes if n_classes > 2 else 1
         whom = f"{k} classes" if k > 1 else "two classes"
         w, b = np.zeros((k, d)), np.zeros(k)
@@ -648,14 +653,14 @@ class GivenWeights(NamedTuple):
             b = _numbers("intercept_init", self.intercept, [(k,)] if k > 1 else [(), (1,)], whom).reshape(k)
         if b.any() and not fit_intercept:
             raise ValueError(
-                f"intercept_init must be 0 where no bias is learned, got {b[b != 0][0]:g}: leave it out, or set "
+                f"intercept_init must be 0 if no bias is learned, got {b[b != 0][0]:g}: leave it out, or set "
                 "fit_intercept=True."
             )
         return w, b
 
 
 def _numbers(name: str, values: VectorLike, shapes: Sequence[tuple[int, ...]], whom: str) -> Floats:
-    """Return an array of numbers of one of these shapes; a ValueError where it is none."""
+    """Return an array of finite numbers of one of these shapes; a ValueError if it is not."""
     try:
         array = np.asarray(values)
     except ValueError:  # lists of different lengths
@@ -668,7 +673,7 @@ def _numbers(name: str, values: VectorLike, shapes: Sequence[tuple[int, ...]], w
             expected = f"be a number or {expected}"
         raise ValueError(f"{name} must {expected} for {whom}, got shape {array.shape}.")
     with np.errstate(over="ignore"):
-        numbers = array.astype(np.float64) + 0.0  # no negative zeros: a run from zero has none
+        numbers = array.astype(np.float64) + 0.0  # turns -0.0 into 0.0: a run from zero has no negative zeros
     wrong = numbers[~np.isfinite(numbers)]
     if len(wrong):
         raise ValueError(f"{name} must hold finite numbers, got {wrong[0]:g}.")
@@ -678,27 +683,26 @@ def _numbers(name: str, values: VectorLike, shapes: Sequence[tuple[int, ...]], w
     return numbers
 
 
-# What keeps the votes, the pocket and the proof of a run, while it is made.
+# Observers that keep the votes, the pocket and the proof of a run.
 
 
 def _state(run: TrainingRun) -> LinearState:
-    """Return the state of a run whose keepers are those of a `LinearState`."""
-    return cast(LinearState, run.state)
+    return cast(LinearState, run.state)  # the observers below are those of a LinearState
 
 
 class VoteRecorder(Observer):
-    """Keeps every update with its row, for a vote of all weight vectors."""
+    """Logs every update with its row, for a vote of all weight vectors."""
 
     wants_updates = True
 
     def on_updates(self, run: TrainingRun, batch: Batch, order: NDArray[np.uint32], updates: list[Updates]) -> None:
-        """Append them to the log of the state."""
+        """Append the updates to the log of the state."""
         log = _state(run).log
         if log is not None:
             log.append(batch.rows.matrix, updates)
 
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
-        """Store the rows, as the batches may go away."""
+        """Store the rows, since the batches may be freed."""
         log = _state(run).log
         if log is not None:
             log.store()
@@ -707,18 +711,18 @@ class VoteRecorder(Observer):
 class PocketKeeper(Observer):
     """Puts the weights with the fewest training mistakes into the pocket.
 
-    They are chosen among those at the end of each pass, those that survived the most visits in it, and those in the
-    pocket so far.
+    Candidates are the weights at the end of each pass, the weights that survived the most visits in it, and those in
+    the pocket so far. This is Gallant's pocket algorithm with ratchet (1990), checked once a pass.
     """
 
     def on_start(self, run: TrainingRun) -> None:
-        """Count the mistakes of the weights in the pocket again: the rows may be new ones."""
+        """Count the mistakes of the weights in the pocket again, since the rows may be new."""
         pocket = _state(run).pocket
         if pocket is not None and run.warm and np.isfinite(pocket.mistakes).all():
             pocket.mistakes[:] = _training_mistakes(run, pocket.w, pocket.b)
 
     def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
-        """Look whether this pass has better weights."""
+        """Replace the pocket's weights if this pass has better ones."""
         state, pocket = _state(run), _state(run).pocket
         if pocket is None:
             return
@@ -732,7 +736,7 @@ class PocketKeeper(Observer):
 
 
 def _training_mistakes(run: TrainingRun, w: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weight of the training rows that each classifier gets wrong."""
+    """Return the sum of the weights of the training rows that each classifier misclassifies."""
     state = run.state
     wrong = np.zeros(len(state.counters))
     for batch in run.source.batches():
@@ -750,36 +754,36 @@ def _training_mistakes(run: TrainingRun, w: NDArray[np.float64], b: NDArray[np.f
     return wrong
 
 
-class ZeroWeights(Observer):
-    """Notes where the weights of a run from zero are zero again at its end, and no update of the run was rounded.
+class InseparabilityProof(Observer):
+    """Detects that the weights of a run from zero are zero again at its end, and that no update was rounded.
 
-    The sum of the updates is then zero in real numbers: a combination of the rows times their labels with positive
-    factors, which a separator would give a positive score (Gordan 1873).
+    The sum of the updates is then zero in real numbers. It is a combination of the rows times their labels with
+    positive factors, and a separator would have a positive score on it (Gordan 1873).
     """
 
     def __init__(self) -> None:
         self._from_zero = False
 
     def on_start(self, run: TrainingRun) -> None:
-        """Note whether all updates will be of this run; one that goes on from a checkpoint has them behind it."""
+        """Store whether the run begins at zero; a run that is resumed from a checkpoint began there earlier."""
         resumed = run.resumed and not run.options.warm_start
         counters, rule = run.state.counters, _state(run).rule
         moved = counters["updates"].any() or counters["start2"].any()
         self._from_zero = isinstance(rule, PerceptronRule | MarginRule) and (resumed or not moved)
 
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
-        """Look at the weights and, where they are zero, at the rows."""
+        """Test the weights and, if they are zero, whether sums of the rows are exact."""
         state = _state(run)
         state.inseparable = None
         known = self._from_zero and run.early_stopping is None and run.source.rereadable
         known = known and outcome is not Outcome.INTERRUPTED and state.mixed_shards < 2  # a mean is rounded
-        zero = came_to_zero(state) if known else np.zeros(1, bool)
+        zero = returned_to_zero(state) if known else np.zeros(1, bool)
         if zero.any() and _sums_are_exact(run, float(state.counters["step_sum"].max())):
             state.inseparable = zero
 
 
-def came_to_zero(state: LinearState) -> NDArray[np.bool_]:
-    """Return which classifiers began with weights of zero, the bias included, and have them again after updates."""
+def returned_to_zero(state: LinearState) -> NDArray[np.bool_]:
+    """Return whether each classifier began with zero weights and bias, and has them again after updates."""
     long = np.column_stack([state.w, state.b]).reshape(len(state.counters), -1)
     moved = (state.counters["step_sum"] > 0) & (state.counters["start2"] == 0)
     zero: NDArray[np.bool_] = ~long.any(axis=1) & moved
@@ -787,7 +791,10 @@ def came_to_zero(state: LinearState) -> NDArray[np.bool_]:
 
 
 def _sums_are_exact(run: TrainingRun, steps: float) -> bool:
-    """Return whether sums of rows by integers, ``steps`` in all, are made without rounding, in whatever order."""
+    """Return whether sums of rows times integers, whose sizes add up to ``steps``, are exact in any order.
+
+    They are if all numbers are multiples of a power of two, ``unit``, and all sums are below 2**53 units.
+    """
     batches = run.source.batches
     largest = max(float(np.max(np.abs(_values(batch.rows.matrix)), initial=0.0)) for batch in batches())
     if not 1e-200 < steps * max(1.0, largest) < 2.0**53 * max(1.0, largest) < 1e300:

@@ -1,9 +1,9 @@
-"""A trained perceptron as plain data, and its file: what the command works with, and estimators are wrapped around."""
+"""Model files, and `TrainedModel`: a trained learner as plain data, for the command and inside estimators."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from types import NoneType, SimpleNamespace
@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import __version__
-from rosenblatt.messages import ParameterError, shorten
+from rosenblatt.messages import Message, ParameterError, shorten
 from rosenblatt.storage.columns import names_from_plain, names_to_plain, pack_columns, unpack_columns
 from rosenblatt.storage.container import check_version, read_container, write_container
 from rosenblatt.storage.schema import (
     LABELS,
+    PLAIN,
     Arrays,
     Place,
     integer,
@@ -32,19 +33,20 @@ from rosenblatt.training.options import LEARNERS, RunOptions
 from rosenblatt.training.report import Report, report
 from rosenblatt.training.rows import Labels, Matrix, Names, RowMatrix, as_rows
 from rosenblatt.training.run import TrainingRun
-from rosenblatt.training.serialization import State, check_alike, read_best, read_state, write_best, write_state
+from rosenblatt.training.serialization import check_alike, read_best, read_state, write_best, write_state
+from rosenblatt.training.state import RunState
 
-# What the file of every model says, whatever the learner.
+# The header of model files, the same for all learners.
 
 
 FORMAT = 3
-"""Version of what a model file says; one more for every change that an older `load` would not understand."""
+"""Version of model files. It increases with every change that an older `load` would not understand."""
 
 Model = TypeVar("Model")
 
 
 class _ModelFields:
-    """The header of a model's file. Weights of columns that are 0 are left out (`storage.columns`)."""
+    """The header of a model file. Columns whose weights are all 0 are not stored (`storage.columns`)."""
 
     kind: Annotated[str, string("model")]
     version: Annotated[int, integer(FORMAT, FORMAT)]
@@ -52,80 +54,79 @@ class _ModelFields:
     learner: str
     parameters: dict[str, Any]
     classes: Annotated[Labels, LABELS]
-    feature_names: Any = None
+    feature_names: Annotated[object, PLAIN] = None
     width: Annotated[int, integer(1)] | None = None
     preparation: dict[str, Any] | None = None
-    fingerprint: Any = None
+    fingerprint: Annotated[object, PLAIN] = None
     learned: dict[str, Any]
 
 
 @dataclass
 class ModelInfo:
-    """What every model file says, whatever the learner."""
+    """The header of a model file without the learner's own part."""
 
     learner: str
-    parameters: dict[str, Any]
+    parameters: dict[str, object]
     """Plain data."""
     classes: Labels
     feature_names: Any = None
-    """A list of strings, or what `names_to_plain` makes of it."""
+    """A list of strings, or the plain data that `names_to_plain` returns for it."""
     preparation: dict[str, Any] | None = None
     """How rows of files become features."""
-    fingerprint: Any = None
-    """Identifies the data that it was trained on."""
+    fingerprint: object = None
+    """Identifies the training data."""
     max_features: int | None = None
-    """Features that it may have without storing them, None for as many as the file vouches for."""
+    """The most features that a file may have without storing them; None for a limit by the size of the file."""
 
     def names(self, n_features: int) -> Names | None:
-        """Return the names of features as an array; a ValueError where they are not that many words."""
+        """Return the names of features as an array; a ValueError unless they are ``n_features`` strings."""
         names = names_from_plain(self.feature_names, n_features, self.max_features)
         return None if names is None else np.array(names, object)
 
 
-Reader = Callable[[ModelInfo, Any, Place], Model]
-"""Makes a model of what every file says and of what its learner has learned, or raises a ValueError."""
+Reader = Callable[[ModelInfo, dict[str, object], Place], Model]
+"""Makes a model from the header and from the learner's own part, or raises a ValueError."""
 
 
 def model_to_plain(
-    info: ModelInfo, learned: dict[str, Any], arrays: Mapping[str, NDArray[Any]], read: Reader[Any]
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the header and the arrays of a model's file, which hold all that ``read`` takes; nothing is written."""
+    info: ModelInfo, learned: dict[str, object], arrays: Mapping[str, np.ndarray], read: Reader[object]
+) -> tuple[dict[str, object], dict[str, np.ndarray]]:
+    """Return the header and the arrays of a model file, from which ``read`` makes the model again."""
     for name in ("preparation", "fingerprint"):
         to_canonical_json(getattr(info, name), f"{name}_")
     if type(info.preparation) not in (dict, NoneType):
         raise ValueError(f"preparation_ must be a dictionary, got {shorten(info.preparation)}.")
     width, stored = pack_columns(arrays)
-    said = vars(info) | {"feature_names": names_to_plain(info.feature_names), "width": width, "learned": learned}
-    said |= {"kind": "model", "version": FORMAT, "library": __version__}
-    header = write_fields(_ModelFields, SimpleNamespace(**said), Place("the header"))
+    values = vars(info) | {"feature_names": names_to_plain(info.feature_names), "width": width, "learned": learned}
+    values |= {"kind": "model", "version": FORMAT, "library": __version__}
+    header = write_fields(_ModelFields, SimpleNamespace(**values), Place("the header"))
     try:
-        model_from_plain(header, stored, read, None)  # nothing is written that could not be read
+        model_from_plain(header, stored, read, None)  # no file is written that could not be read
     except ValueError as fault:
         raise ValueError(f"this model cannot be saved: {fault}") from fault
     return header, stored
 
 
 def read_file(path: str | os.PathLike[str], read: Reader[Model], max_features: int | None = None) -> Model:
-    """Return what ``read`` makes of a model file; a ValueError where the file is not valid.
+    """Return the model of a file; a ValueError if the file is not valid.
 
-    ``max_features`` is the most columns that a file may have without storing them, None for as many as its size
-    vouches for.
+    ``max_features`` is the most columns that a file may have without storing them; None for a limit by its size.
     """
     return read_model(path, *read_container(path), read, max_features)
 
 
 def read_model(
     path: str | os.PathLike[str],
-    header: dict[str, Any],
-    arrays: Mapping[str, NDArray[Any]],
+    header: dict[str, object],
+    arrays: Mapping[str, np.ndarray],
     read: Reader[Model],
     max_features: int | None,
 ) -> Model:
-    """Return what ``read`` makes of the header and the arrays of a file; errors name the file."""
+    """Return the model that ``read`` makes of the header and the arrays of a file; errors name the file."""
     if header.get("kind") == "pipeline":
         raise ValueError(f"{os.fspath(path)} holds a pipeline: use it from Python, with rosenblatt.load.")
     if header.get("kind") != "model":
-        raise ValueError(f"{os.fspath(path)} holds no model: it says {shorten(header.get('kind'))}.")
+        raise ValueError(f"{os.fspath(path)} holds no model: its kind is {shorten(header.get('kind'))}.")
     check_version(path, header.get("version"), FORMAT)
     try:
         return model_from_plain(header, arrays, read, max_features)
@@ -134,42 +135,41 @@ def read_model(
 
 
 def invalid_file(path: str | os.PathLike[str], what: str, fault: ValueError) -> ValueError:
-    """Return the error for a file that holds none, or one that asks for more than is allowed."""
-    start = f"{os.fspath(path)} holds no valid {what}: "
-    if isinstance(fault, ParameterError):
-        return ParameterError(start, *fault.pieces)
-    return ValueError(f"{start}{fault}")
+    """Return the error for a file that holds no valid ``what``; the file is named before the error's own message."""
+    message = fault.message if isinstance(fault, ParameterError) else str(fault)
+    error = Message("{path} holds no valid {what}: {message}", path=os.fspath(path), what=what, message=message)
+    return ParameterError(error) if isinstance(fault, ParameterError) else ValueError(str(error))
 
 
 def model_from_plain(
-    header: Any, arrays: Mapping[str, NDArray[Any]], read: Reader[Model], max_features: int | None
+    header: object, arrays: Mapping[str, np.ndarray], read: Reader[Model], max_features: int | None
 ) -> Model:
-    """Return what ``read`` makes of the header and the arrays of a model's file, or raise a ValueError."""
+    """Return the model that ``read`` makes of the header and the arrays of a model file, or raise a ValueError."""
     found = read_fields(_ModelFields, header, Place("the header"))
     place = Place("the header", Arrays(unpack_columns(found["width"], arrays, max_features)), "learned")
-    said = ("learner", "parameters", "classes", "feature_names", "preparation", "fingerprint")
-    info = ModelInfo(**{name: found[name] for name in said}, max_features=max_features)
+    names = ("learner", "parameters", "classes", "feature_names", "preparation", "fingerprint")
+    info = ModelInfo(**{name: found[name] for name in names}, max_features=max_features)
     model = read(info, found["learned"], place)
     place.arrays.finish()
     return model
 
 
-EarlyStoppingState = tuple[State, BestPass]
-"""Where a run with early stopping stands, to go on: its last state, and its best pass."""
+EarlyStoppingState = tuple[RunState, BestPass]
+"""The last state and the best pass of a run with early stopping, from which it can be continued."""
 
 
 @dataclass
 class TrainedModel:
-    """A learner that the engine has trained."""
+    """A learner that the engine has trained, with everything that its file holds."""
 
     learner: str
     options: RunOptions
     classes: Labels
-    state: State
+    state: RunState
     early_stopping_state: EarlyStoppingState | None = None
     feature_names: Names | None = None
     preparation: dict[str, Any] | None = None
-    fingerprint: Any = None
+    fingerprint: object = None
 
     @property
     def n_features(self) -> int:
@@ -182,7 +182,7 @@ class TrainedModel:
         return as_rows(X)
 
     def predict(self, X: Matrix) -> Labels:
-        """Return the class of each row of a valid matrix; the first of those tied on a boundary."""
+        """Return the class of each row of a valid matrix; on a boundary, the first of the tied classes."""
         rows = self._rows(X)
         if len(self.classes) == 1:
             return self.classes[np.zeros(rows.n, np.int64)]
@@ -194,25 +194,25 @@ class TrainedModel:
 
     @property
     def report(self) -> Report:
-        """What the run proves about the data."""
+        """The report of the run."""
         return report(self.state, self.classes, self.early_stopping)
 
     @property
     def early_stopping(self) -> EarlyStoppingFacts | None:
-        """What early stopping held out and which pass it kept; None where no rows were held out."""
+        """The held-out rows and the best pass of early stopping; None if no rows were held out."""
         return early_stopping_facts(self.state, self.early_stopping_state and self.early_stopping_state[1])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, from which `load` and `TrainedModel.load` bring it back."""
+        """Write the model to a file, for `load` and `TrainedModel.load`."""
         write_container(path, *self.to_plain())
 
-    def to_plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def to_plain(self) -> tuple[dict[str, object], dict[str, np.ndarray]]:
         """Return the header and the arrays of the model's file."""
         parameters = self.options.to_plain(self.learner, self.state.seed)
         names = None if self.feature_names is None else [str(name) for name in self.feature_names]
         info = ModelInfo(self.learner, parameters, self.classes, names, self.preparation, self.fingerprint)
         place = Place("the header", path="learned")
-        learned: dict[str, Any] = {"state": write_state(self.state, place.at("state"))}
+        learned: dict[str, object] = {"state": write_state(self.state, place.at("state"))}
         if self.early_stopping_state is not None:
             last, best = self.early_stopping_state
             place = place.at("early_stopping")
@@ -224,11 +224,11 @@ class TrainedModel:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, max_features: int | None = None) -> TrainedModel:
-        """Return the model of a file; a ValueError where the file is not valid, or holds another learner."""
+        """Return the model of a file; a ValueError if the file is not valid or holds another learner."""
         return read_file(path, cls.from_plain, max_features)
 
     @classmethod
-    def from_plain(cls, info: ModelInfo, learned: Any, place: Place) -> TrainedModel:
+    def from_plain(cls, info: ModelInfo, learned: dict[str, object], place: Place) -> TrainedModel:
         """Return the model that a file describes, or raise a ValueError."""
         if info.learner not in LEARNERS:
             raise ValueError(f"'learner' must be one of {', '.join(LEARNERS)}, got {shorten(info.learner)}.")
@@ -249,17 +249,17 @@ class TrainedModel:
 
 
 class _LearnedFields:
-    state: Any
-    early_stopping: Any = None
+    state: Annotated[object, PLAIN]
+    early_stopping: Annotated[object, PLAIN] = None
 
 
 class _EarlyStoppingFields:
-    last: Any
-    best: Any
+    last: Annotated[object, PLAIN]
+    best: Annotated[object, PLAIN]
 
 
-def trained_state(run: TrainingRun) -> tuple[State, EarlyStoppingState | None]:
-    """Return the state to predict with, that of the best pass where rows were held out, and what to go on from."""
+def trained_state(run: TrainingRun) -> tuple[RunState, EarlyStoppingState | None]:
+    """Return the state to predict with, and the state to continue from if early stopping keeps another pass."""
     state, more = run.state, None
     best = None if run.early_stopping is None else run.early_stopping.best
     if best is not None and best.state is not None:
@@ -277,15 +277,14 @@ def trained_state(run: TrainingRun) -> tuple[State, EarlyStoppingState | None]:
     return state, more
 
 
-def history(state: State) -> NDArray[np.void]:
-    """Return for each pass the ``mistakes`` made in it, and the ``validation_error`` after it if there is one.
+def history(state: RunState) -> NDArray[np.void]:
+    """Return a record array of the passes, with the ``mistakes`` made in each.
 
-    Where rows that are right make updates too, there are the ``updates`` of each pass.
-
-    Where an interrupt cut the last pass short, there is the ``share`` of its rows that each pass has visited too, which
-    is 1 for the others and NaN where it is not known.
+    It has the ``updates`` of each pass if correctly classified rows make updates too, and the ``validation_error``
+    after each pass if rows were held out. If an interrupt cut the last pass short, it also has the ``share`` of its
+    rows that each pass visited: 1 for the others, NaN if it is not known.
     """
-    columns: dict[str, tuple[str, list[Any]]] = {
+    columns: dict[str, tuple[str, Sequence[float | None]]] = {
         "mistakes": ("i8", [int(np.maximum(counts, 0).sum()) for counts in state.mistakes])
     }
     if state.updates_right_rows:
@@ -298,21 +297,21 @@ def history(state: State) -> NDArray[np.void]:
     return np.array(list(zip(*(values for _, values in columns.values()), strict=True)), dtype=kinds)
 
 
-# A state as several: one-vs-rest classifiers are independent, so some of them can be trained apart from the others.
+# Parts of a state: one-vs-rest classifiers are independent, so they can be trained separately.
 
 
 Numbers = NDArray[np.int64]
 
 
 def is_divisible(state: LinearState) -> bool:
-    """Return whether the classifiers of a state share nothing: no update that moves two of them, no log, no pocket."""
+    """Return whether the classifiers of a state share nothing: they do not compete, and have no log and no pocket."""
     return len(state.counters) > 1 and not state.direct and state.log is None and state.pocket is None
 
 
 def take_classifiers(state: LinearState, members: Numbers) -> LinearState:
-    """Return a state of some classifiers, which goes on as they would have in the whole one; its history is empty."""
+    """Return a state of some classifiers, which train as they would in the whole state; its history is empty."""
     part = copy(state)
-    part.room, part.mistakes, part.pass_updates, part.validation_error = None, [], [], []
+    part.buffers, part.mistakes, part.pass_updates, part.validation_error = None, [], [], []
     part.counters, part.done = state.counters[members], state.done[members]
     part.set_weight_arrays([array[members] for array in state.weight_arrays()])
     part.b, part.beta = state.b[members], state.beta[members]
@@ -321,7 +320,7 @@ def take_classifiers(state: LinearState, members: Numbers) -> LinearState:
 
 
 def put_classifiers(state: LinearState, members: Numbers, part: LinearState) -> None:
-    """Replace some classifiers of a state by those of a part that `take_classifiers` gave and that was trained."""
+    """Replace some classifiers of a state by those of a trained part that `take_classifiers` returned."""
     state.widen(part.n_features)
     part.widen(state.n_features)
     state.counters[members], state.done[members] = part.counters, part.done

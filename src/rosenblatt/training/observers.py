@@ -1,6 +1,6 @@
-"""What looks on while a run is made: its history, traces, progress, a user's callback.
+"""Observers of a run: history, traces, progress and callbacks.
 
-Each state has its own besides these, which keep votes, the pocket and proofs (`RunState.keepers`).
+States add their own, which keep votes, the pocket and proofs (`RunState.observers`).
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """What a run calls; the base does nothing."""
+    """The events of a run. Each method is called at its event; those of this base class do nothing."""
 
     wants_updates = False
-    """Whether updates are written down for ``on_updates``."""
+    """Whether updates are logged for ``on_updates``."""
     should_stop = False
-    """Whether the run is to end after the pass in progress."""
+    """Whether the run ends after the pass in progress."""
 
     def on_start(self, run: TrainingRun) -> None:
         """Before the first pass."""
 
     def on_slice(self, run: TrainingRun, batch: Batch, visited: int) -> None:
-        """After some rows, several times a second: so many of this batch have been visited in this pass."""
+        """After each slice of a batch, several times a second; ``visited`` rows of the batch have been visited."""
 
     def on_updates(self, run: TrainingRun, batch: Batch, order: NDArray[np.uint32], updates: list[Updates]) -> None:
         """After the visits ``order`` of a batch, with the updates of each classifier; members are rows of the batch."""
@@ -46,11 +46,11 @@ class Observer:
         """After an interrupt, before ``on_end``."""
 
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
-        """After the last pass, or an interrupt."""
+        """After the last pass or an interrupt."""
 
 
 class History(Observer):
-    """Writes the mistakes of each pass to the state, those of a pass that was cut short too."""
+    """Appends the mistakes of each pass to the state's history, including a pass that was cut short."""
 
     def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
         """Enter the mistakes of the pass."""
@@ -70,7 +70,7 @@ class History(Observer):
 
 
 def _cut_pass(run: TrainingRun, interrupted: bool = False) -> CutPass | None:
-    """Return how far the pass in progress, or the one made last, has come; None if it visited all rows."""
+    """Return the extent of the pass in progress, or of the last pass; None if it visited all rows."""
     made, whole = run.current.rows_visited(run.state.counters), run.rows_of_a_pass()
     if whole is None:
         return CutPass(made, None, interrupted)
@@ -90,8 +90,8 @@ class Trace(NamedTuple):
 class UpdateTrace(Observer):
     """Records every update of a run and, if asked, every visit, at the speed of the kernel.
 
-    ``updates(k)`` has those of classifier k. ``visited`` is the row number of each visit, rows of weight 0 left out;
-    the one at place v is visit v of a classifier that took part in every pass and did not stop at ``max_updates``.
+    ``updates(k)`` returns the updates of classifier k. ``visited`` has the row number of each visit, without rows of
+    weight 0. Entry v is visit v of every classifier that took part in all passes and did not stop at ``max_updates``.
     """
 
     wants_updates = True
@@ -102,7 +102,7 @@ class UpdateTrace(Observer):
         self._visited: list[NDArray[np.int64]] = []
 
     def on_updates(self, run: TrainingRun, batch: Batch, order: NDArray[np.uint32], updates: list[Updates]) -> None:
-        """Record them by row numbers of the source."""
+        """Record the updates by row numbers of the source."""
         self._updates += [[] for _ in range(len(updates) - len(self._updates))]
         for chunk, update in zip(self._updates, updates, strict=False):
             chunk.append(update._replace(members=batch.first + update.members))
@@ -139,7 +139,7 @@ class ProgressLine(Observer):
         self.progress.after(state.passes, int(state.counters["mistakes"][active].sum()), error)
 
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
-        """Print how it ended."""
+        """Print how the run ended."""
         words = outcome.describe(run.current.passes_done, run.state.mistakes_left() if run.state.mistakes else 0)
         if run.early_stopping is not None and run.early_stopping.should_stop:
             words = words.replace("as asked", "as the rows held out are predicted no better")
@@ -147,13 +147,13 @@ class ProgressLine(Observer):
 
 
 class Callback(Observer):
-    """Calls a user's function after each pass; the run ends where it returns True."""
+    """Calls a user's function after each pass; the run ends when it returns True."""
 
     def __init__(self, function: Callable[[TrainingRun], object]) -> None:
         self.function = function
 
     def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
-        """Call it."""
-        answer = self.function(run)
-        if isinstance(answer, bool | np.bool_) and answer:
+        """Call the function."""
+        result = self.function(run)
+        if isinstance(result, bool | np.bool_) and result:
             self.should_stop = True

@@ -1,4 +1,4 @@
-"""What linear weights say of rows: activations, winning classes and votes, with every sign exact."""
+"""Predictions of linear weights: activations, winning classes and votes, with every sign exact."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PRODUCT_BYTES = 32 * 1024 * 1024
 
 
 def _lengths(w: Floats, b: Floats) -> Floats:
-    """Return a little more than the length of each ``(w, b)``; infinite where squares overflow."""
+    """Return an upper bound on the length of each ``(w, b)``; infinite if squares overflow."""
     with np.errstate(over="ignore"):
         squares = np.einsum("ij,ij->i", w, w) + b * b
     return np.sqrt(squares) * (1 + 4 * (w.shape[1] + 8) * HALF_ULP) + 1e-150
@@ -32,20 +32,20 @@ def activations(rows: RowMatrix, w: Floats, b: Floats, start: int = 0, stop: int
     """Return ``w[k] . x_i + b[k]`` for the rows from ``start`` to ``stop`` and each k."""
     stop = rows.n if stop is None else stop
     out = np.empty((stop - start, len(w)))
-    room = np.zeros(LIMBS, np.int64), np.empty(len(w))
-    kernels.activations(rows.parts, start, stop, np.ascontiguousarray(w), b, _lengths(w, b), rows.terms, *room, out)
+    scratch = np.zeros(LIMBS, np.int64), np.empty(len(w))
+    kernels.activations(rows.parts, start, stop, np.ascontiguousarray(w), b, _lengths(w, b), rows.terms, *scratch, out)
     return out
 
 
 def best_classes(
     rows: RowMatrix, w: Floats, b: Floats, start: int = 0, stop: int | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the class of largest activation for each row, the first of equals, and whether it has an equal."""
+    """Return the class of the largest activation for each row, the first if several tie, and whether there is a tie."""
     stop = rows.n if stop is None else stop
     out, tied = np.empty(stop - start, np.int64), np.empty(stop - start, bool)
-    room = np.zeros(LIMBS, np.int64), np.empty(len(w)), np.empty(len(w))
+    scratch = np.zeros(LIMBS, np.int64), np.empty(len(w)), np.empty(len(w))
     w = np.ascontiguousarray(w)
-    kernels.winners(rows.parts, start, stop, w, b, _lengths(w, b), rows.terms, *room, out, tied)
+    kernels.winners(rows.parts, start, stop, w, b, _lengths(w, b), rows.terms, *scratch, out, tied)
     return out, tied
 
 
@@ -55,9 +55,9 @@ def best_classes(
 def votes(state: LinearState, log: UpdateLog, rows: RowMatrix) -> Floats:
     """Return each row's votes as shares of all visits, for each classifier from -1 to 1 (or class from 0 to 1).
 
-    Eq 4.17 of CIML. All activations of one row come from its products with the stored mistakes, as running sums.
-    Where one of them is too small for its sign to be certain, the run is gone through once more and the sign
-    is taken from the weights themselves. A voter whose activation is exactly zero abstains.
+    This is Eq 4.17 of CIML. The activations of a row by all voters are running sums of its products with the stored
+    mistakes. If an activation is too small for its sign to be certain, the weights of that voter are rebuilt from the
+    log, and the sign is decided exactly. A voter whose activation is exactly zero abstains.
     """
     out = np.zeros((rows.n, len(state.w)))
     log.store()
@@ -73,7 +73,7 @@ def votes(state: LinearState, log: UpdateLog, rows: RowMatrix) -> Floats:
 def _add_first_votes(
     state: LinearState, runs: list[Updates], first: tuple[Floats, Floats], rows: RowMatrix, out: Floats
 ) -> None:
-    """Let the weights that the run began with vote, for the visits before the first update."""
+    """Add the votes of the initial weights, one for each visit before the first update."""
     counts = np.array([run.before_first(visits) for run, visits in zip(runs, state.counters["visits"], strict=True)])
     if state.direct:
         best, tied = best_classes(rows, *first)
@@ -90,13 +90,13 @@ def _add_votes(
     rows: RowMatrix,
     out: Floats,
 ) -> None:
-    """Let the weights after each update vote."""
+    """Add the votes of the weights after each update, one for each visit that they survived."""
     stored = log.rows()
     if sp.issparse(stored):
-        stored = pad_columns(stored, rows.d)  # columns may have come up after the last update
+        stored = pad_columns(stored, rows.d)  # columns may have been added after the last update
     whole = all(map(_whole_numbers, (stored, rows.matrix, *(first or ()))))
-    one = float(state.fit_intercept)
-    stored_lengths, row_lengths = _row_lengths(stored, one), _row_lengths(rows.matrix, one)
+    bias_value = float(state.fit_intercept)
+    stored_lengths, row_lengths = _row_lengths(stored, bias_value), _row_lengths(rows.matrix, bias_value)
     chunk = max(1, _PRODUCT_BYTES // (8 * stored.shape[0]))
     for start in range(0, rows.n, chunk):
         stop = min(start + chunk, rows.n)
@@ -113,10 +113,12 @@ def _add_votes(
             slack = np.zeros_like(slack) if exact else slack
             target = out[start:stop] if state.direct else out[start:stop, k]
             began = firsts if state.direct else np.ascontiguousarray(firsts[:, k])
-            doubts = _count(state, run, counts, products, began, slack, lengths, one, target, keep=not exact)
-            if len(doubts):
+            uncertain = _add_certain(
+                state, run, counts, products, began, slack, lengths, bias_value, target, keep=not exact
+            )
+            if len(uncertain):
                 own = None if first is None else first if state.direct else (first[0][k : k + 1], first[1][k : k + 1])
-                _settle_doubts(state, run, counts, stored, own, part, one, doubts, target)
+                _add_uncertain(state, run, counts, stored, own, part, bias_value, uncertain, target)
 
 
 def _products(X: Matrix, stored: Matrix) -> Floats:
@@ -126,10 +128,10 @@ def _products(X: Matrix, stored: Matrix) -> Floats:
 
 
 def _slack(run: Updates, lengths: Floats, d: int, start: float) -> Floats:
-    """Return, for each voter, twice the rounding error of its activation on a row of length 1.
+    """Return, for each voter, twice a bound on the rounding error of its activation on a row of length 1.
 
-    ``start`` is at least the length of the weights that the run began with. Products, running sums and the
-    updates of the weights themselves round at most ``d + 2 v + 6`` times.
+    ``start`` is an upper bound on the length of the initial weights. Products, running sums and the updates of the
+    weights themselves round at most ``d + 2 v + 6`` times, each time by at most half an ulp of the sum of lengths.
     """
     sizes = start + np.cumsum(np.abs(run.steps) * lengths[run.members])
     roundings = d + 2.0 * np.arange(len(sizes)) + 6.0
@@ -137,7 +139,7 @@ def _slack(run: Updates, lengths: Floats, d: int, start: float) -> Floats:
 
 
 def _exactly_summed(slack: Floats, lengths: Floats) -> bool:
-    """Return whether sums of whole numbers of these sizes stay below 2**53, so that none of them rounds."""
+    """Return whether sums of integers of these sizes stay below 2**53, so that none of them is rounded."""
     return len(slack) == 0 or float(slack[-1]) * float(lengths.max(initial=0.0)) < 1.0
 
 
@@ -146,17 +148,17 @@ def _whole_numbers(X: Matrix) -> bool:
     return bool(np.all(values == np.rint(values)))
 
 
-def _row_lengths(X: Matrix, one: float) -> Floats:
-    """Return a little more than the length of each row, the bias coordinate included."""
+def _row_lengths(X: Matrix, bias_value: float) -> Floats:
+    """Return an upper bound on the length of each row, including the bias coordinate."""
     with np.errstate(over="ignore"):
         if sp.issparse(X):
             squares = np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
         else:
             squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
-    return np.sqrt(squares + one) * (1 + 1e-9) + 1e-150
+    return np.sqrt(squares + bias_value) * (1 + 1e-9) + 1e-150
 
 
-def _count(
+def _add_certain(
     state: LinearState,
     run: Updates,
     counts: Floats,
@@ -164,49 +166,50 @@ def _count(
     firsts: Floats,
     slack: Floats,
     lengths: Floats,
-    one: float,
+    bias_value: float,
     target: Floats,
     keep: bool,
 ) -> NDArray[np.int64]:
-    """Add the votes that are certain to ``target``; return the pairs (row, voter) in doubt, ordered by voter."""
-    room = products.size // 64 + 1024 if keep else 0
+    """Add the votes whose sign is certain to ``target``; return the other pairs (row, voter), ordered by voter."""
+    capacity = products.size // 64 + 1024 if keep else 0
     while True:
-        doubts = np.empty((room, 2), np.int64)
+        uncertain = np.empty((capacity, 2), np.int64)
         added = np.zeros_like(target)
-        shared = (firsts, run.steps, counts, slack, lengths, one)
+        shared = (firsts, run.steps, counts, slack, lengths, bias_value)
         if state.direct:
             scores = np.empty(len(state.w))
             found = kernels.count_direct_votes(
-                products, run.members, run.trues, run.rivals, *shared, scores, added, doubts
+                products, run.members, run.trues, run.rivals, *shared, scores, added, uncertain
             )
         else:
-            found = kernels.count_votes(products, run.members, *shared, added, doubts)
-        if not keep or found <= room:
+            found = kernels.count_votes(products, run.members, *shared, added, uncertain)
+        if not keep or found <= capacity:
             target += added
-            doubts = doubts[: min(found, room)]
-            return doubts[np.argsort(doubts[:, 1], kind="stable")]
-        room = found
+            uncertain = uncertain[: min(found, capacity)]
+            return uncertain[np.argsort(uncertain[:, 1], kind="stable")]
+        capacity = found  # the buffer was too small: once more, with one that is large enough
 
 
-def _settle_doubts(
+def _add_uncertain(
     state: LinearState,
     run: Updates,
     counts: Floats,
     stored: Matrix,
     first: tuple[Floats, Floats] | None,
     part: Matrix,
-    one: float,
-    doubts: NDArray[np.int64],
+    bias_value: float,
+    uncertain: NDArray[np.int64],
     target: Floats,
 ) -> None:
-    """Add the votes of the pairs in doubt, by going through the run and asking the weights themselves."""
+    """Add the votes of the uncertain pairs: replay the updates, and decide each sign exactly by the weights."""
     w = np.zeros((len(state.w) if state.direct else 1, stored.shape[1]))
     b = np.zeros(len(w))
     if first is not None:
         w[:, : first[0].shape[1]], b[:] = first
-    voters, starts = np.unique(doubts[:, 1], return_index=True)
-    groups = dict(zip(voters.tolist(), np.split(doubts[:, 0], starts[1:]), strict=True))
+    voters, starts = np.unique(uncertain[:, 1], return_index=True)
+    groups = dict(zip(voters.tolist(), np.split(uncertain[:, 0], starts[1:]), strict=True))
     for v in range(int(voters[-1]) + 1):
+        # after this update w and b have the bits that they had in the run
         row = stored[[int(run.members[v])]]
         columns, values = (row.indices, row.data) if sp.issparse(row) else (slice(None), row[0])
         moves = [(0, run.steps[v])]
@@ -214,12 +217,12 @@ def _settle_doubts(
             moves = [(run.trues[v], run.steps[v]), (run.rivals[v], -run.steps[v])]
         for k, step in moves:
             w[k, columns] += step * values
-            b[k] += step * one
+            b[k] += step * bias_value
         if v in groups:
-            asked = groups[v]
-            some = as_rows(part[asked])
+            which = groups[v]
+            rows = as_rows(part[which])
             if state.direct:
-                best, tied = best_classes(some, w, b)
-                np.add.at(target, (asked[~tied], best[~tied]), counts[v])
+                best, tied = best_classes(rows, w, b)
+                np.add.at(target, (which[~tied], best[~tied]), counts[v])
             else:
-                target[asked] += counts[v] * np.sign(activations(some, w, b)[:, 0])
+                target[which] += counts[v] * np.sign(activations(rows, w, b)[:, 0])

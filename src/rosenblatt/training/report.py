@@ -1,4 +1,4 @@
-"""What a run says of itself, in the words of the convergence theorem."""
+"""Reports of runs in terms of the convergence theorem: margins, radius, mistakes and Novikoff's bound."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from rosenblatt.training.early_stopping import EarlyStoppingFacts
 from rosenblatt.training.state import CutPass, RunState
 
 LARGEST_RADIUS = 1e300
-"""Radii of a kernel's space beyond this count as infinite."""
+"""Larger radii in a kernel's space count as infinite."""
 
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """What a run proves about its data, in the space that was trained.
+    """The numbers of a run and what they prove about its data, in the space of the training.
 
     That space is (x, 1) with an intercept and x without. Margins are those of the last weights, whichever
-    hypothesis predicts. With more than two classes, each against the rest, this sums up all classifiers (the smallest
-    margins, the sum of the updates, of the mistakes and of the bounds), and ``by_class`` has the report of each.
+    hypothesis predicts. With more than two classes, each against the rest, the report summarises all classifiers: the
+    smallest margins, and the sums of updates, mistakes and bounds. ``by_class`` has the report of each class.
 
     Attributes
     ----------
@@ -35,33 +35,33 @@ class Report:
     mistakes_by_pass : list of int
         Mistakes made during each pass.
     converged : bool
-        Whether the last pass was made without a mistake, and without any other update.
+        Whether the last pass made no mistake and no other update.
     radius : float
         R, the length of the longest example.
     margin_low, margin_high : float
-        The margin of the data lies between these. Low is what the weights attain, after a pass without
-        mistakes, and minus infinity before; high is the length of the weights over the sum of the steps that
-        made them (with that of the weights the run began with, if these were not zero, added to it): no separator of
-        all the data they were made from does better. It is that of the last weights, so
-        it may rise from one pass to the next; the smallest one so far holds as well.
+        Lower and upper bounds on the margin of the data. The lower bound is the margin of the last weights after a pass
+        without mistakes, and minus infinity before. The upper bound is the length of the last weights (plus that of the
+        initial weights, if not zero) over the sum of the steps: no separator of the visited rows has a larger margin.
+        It may rise from one pass to the next; the smallest one so far holds as well.
     bound : float
-        Novikoff's bound (R / margin_low)^2: no run on this data, in whatever order, makes more updates. Where
-        step sizes differ, R and the margin in it are those of the examples times their steps. Where the run began with
-        weights of length s (``coef_init``), 2 s / margin_low is added, for runs that begin with such weights or zero.
+        Novikoff's bound (R / margin_low)^2: no run on this data, in any order, makes more updates. If step sizes
+        differ, R and the margin are those of the examples times their steps. If the run began with weights of length s
+        (``coef_init``), 2 s / margin_low is added; the bound then holds for runs from such weights or from zero.
     proved_inseparable : bool
-        Whether the weights of a run from zero came back to exactly zero, by updates that were not rounded: then a sum
-        of rows times their labels, with positive factors, is zero, and nothing separates these rows. With more than two
-        classes, whether those of some class did.
+        Whether the weights of a run from zero returned to exactly zero, by updates that were not rounded. Then a sum
+        of rows times their labels, with positive factors, is zero, so the rows are not linearly separable. With more
+        than two classes, whether this is so for some class.
     last_pass_cut : CutPass or None
-        Where the last pass was cut short, by an interrupt or ``max_updates``: the ``rows`` that it visited, and their
-        ``share`` of all, None where that is not known. Its mistakes are those of these rows. None for whole passes.
+        If the last pass was cut short by an interrupt or ``max_updates``: the ``rows`` that it visited, and their
+        ``share`` of all rows, None if that is not known. Its mistakes count these rows only. None for a whole pass.
     updates_by_pass : list of int
-        Updates made during each pass, where rows that are right make them too; empty where they are the mistakes.
+        Updates made during each pass if correctly classified rows make updates too; else empty, since updates are
+        mistakes.
     early_stopping : EarlyStoppingFacts or None
-        Where rows were held out: ``held_out_rows``, ``error_by_pass``, and the ``best_pass`` that was kept.
+        If rows were held out: ``held_out_rows``, ``error_by_pass``, and the ``best_pass`` that was kept.
     mixed_shards : int
-        How many shards the weights are the mean of, where a cluster has mixed them; else 0. Passes are rounds then, and
-        ``bound`` also bounds the mean mistakes of a shard, summed over all rounds of any such run.
+        The number of shards whose weights a cluster has averaged; else 0. Passes are rounds then, and ``bound`` also
+        bounds the mean mistakes of a shard, summed over all rounds of any such run.
     """
 
     passes: int
@@ -85,9 +85,9 @@ class Report:
         return asdict(self)
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the report as data that JSON holds; what is infinite becomes the word "inf" or "-inf".
+        """Return the report as data that JSON can hold; infinite numbers become the strings "inf" and "-inf".
 
-        What is not the case (a proof, a pass cut short, early stopping) is left out, as in files of older versions.
+        Optional facts (a proof, a pass cut short, early stopping) are left out if they are not there.
         """
         out: dict[str, Any] = {}
         for name, value in vars(self).items():
@@ -105,7 +105,7 @@ class Report:
 
     @property
     def _space(self) -> str:
-        """Where margins are measured, in words."""
+        """The space in which margins are measured, in words."""
         return "with the bias as one more feature" if self.fit_intercept else "through the origin"
 
     # in words
@@ -135,7 +135,7 @@ class Report:
 
     @property
     def _only_within_margin(self) -> bool:
-        """Whether the last pass made updates, but only of rows that were right."""
+        """Whether the last pass made updates, but only on correctly classified rows."""
         return bool(self.updates_by_pass and self.updates_by_pass[-1] and not self._last_mistakes)
 
     @property
@@ -158,7 +158,7 @@ class Report:
             also = ", summed over these classifiers" if self.by_class and self._last_mistakes else ""
             if self._only_within_margin:
                 made = count_of(self.updates_by_pass[-1], "update")
-                lines.append(f"No mistake {where}, but {made} of rows that were right by too little.")
+                lines.append(f"No mistake {where}, but {made} on correct rows within the margin.")
             else:
                 lines.append(f"Not separated: {count_of(self._last_mistakes, 'mistake')} {where}{also}.")
             if self.by_class:
@@ -169,17 +169,17 @@ class Report:
         return lines if self.early_stopping is None else [*lines, str(self.early_stopping)]
 
     def _separated(self, yes: bool = True) -> list[object]:
-        """Return the classes that were separated from the rest, or those that were not."""
+        """Return the classes that were separated from the rest, or the others for ``yes=False``."""
         return [label for label, part in self.by_class.items() if part.converged == yes]
 
     def _which_separated(self) -> str:
-        """Say which classes were separated from the rest and which were not."""
+        """Return a sentence on which classes were separated from the rest."""
         if not self._separated():
             return "None of the classes was separated from the rest."
         return f"Separated: {list_some(self._separated())}. Not separated: {list_some(self._separated(False))}."
 
     def _proved(self) -> list[str]:
-        """Return what the run proves about separators."""
+        """Return sentences on what the run proves about separators."""
         if self.proved_inseparable:
             return [self._no_separator()]
         if not self.converged:
@@ -197,7 +197,7 @@ class Report:
         return lines
 
     def _mixed(self) -> str:
-        """Say how many shards the weights are the mean of, and what bounds their mistakes."""
+        """Return a sentence on the number of shards and the bound on their mistakes."""
         mean = f"{self.updates / self.mixed_shards:,.4g}"
         words = f"Mixed from {count_of(self.mixed_shards, 'shard')}, a round for each pass: the mean updates of a shard"
         if math.isfinite(self.bound):
@@ -208,12 +208,12 @@ class Report:
         proved = [label for label, part in self.by_class.items() if part.proved_inseparable]
         whom = f" for {name_some(proved)}" if proved else ""
         return (
-            f"No separator exists{whom}: the weights came back to exactly zero, so some rows times their labels, with "
+            f"No separator exists{whom}: the weights returned to exactly zero, so some rows times their labels, with "
             "positive factors, add up to zero."
         )
 
     def _table(self, most: int) -> Table:
-        """Return a line for each class, or for the first ``most`` of them."""
+        """Return a table with a row for each class, or for the first ``most`` of them."""
         n = len(self.by_class)
         parts = list(self.by_class.values())[:most]
         return Table(
@@ -231,11 +231,11 @@ class Report:
 
 
 OPTIONAL = ("proved_inseparable", "last_pass_cut", "early_stopping", "updates_by_pass", "mixed_shards")
-"""Fields of a report that are in files only where they say something."""
+"""Fields of a report that are left out of plain data if they are empty."""
 
 
 class KernelReport(Report):
-    """What a kernel perceptron's run proves about its data, in the space of the kernel, where that is one."""
+    """The report of a kernel perceptron. It proves something only if the kernel is positive definite."""
 
     @property
     def _space(self) -> str:
@@ -266,7 +266,7 @@ def _updates(bound: float) -> str:
 
 
 def report(state: RunState, classes: np.ndarray, early_stopping: EarlyStoppingFacts | None = None) -> Report:
-    """Return the report of a run, and of early stopping if it is given; of each class too where there are several."""
+    """Return the report of a run, with those of its classes if there are several classifiers."""
     if len(state.counters) == 1:
         return replace(_single(state, 0), last_pass_cut=state.cut, early_stopping=early_stopping)
     parts = {label: _single(state, k) for k, label in enumerate(classes.tolist())}
@@ -295,7 +295,7 @@ def _kind(state: RunState) -> type[Report]:
 
 
 def _single(state: RunState, k: int) -> Report:
-    """Return the report of classifier ``k``, or of all classes side by side."""
+    """Return the report of classifier ``k``, or of all classes if they compete directly."""
     mistakes = [int(counts[k]) for counts in state.mistakes if counts[k] >= 0]
     updates = [int(counts[k]) for counts in state.updates_by_pass if counts[k] >= 0]
     low, high, bound = state.margins(k)
@@ -307,7 +307,7 @@ def _single(state: RunState, k: int) -> Report:
         converged=bool(state.done[k]),
         radius=math.inf if state.in_kernel_space and state.radius >= LARGEST_RADIUS else state.radius,
         margin_low=low,
-        margin_high=high if high >= low else math.inf,  # the weights come from other data as well
+        margin_high=high if high >= low else math.inf,  # crossed bounds: the weights come from other data as well
         bound=bound,
         fit_intercept=state.fit_intercept,
         proved_inseparable=bool(state.inseparable is not None and state.inseparable[k]),

@@ -1,4 +1,4 @@
-"""A training run: the loop over passes, for data in memory and for streams alike."""
+"""Training runs: the loop over passes, for data in memory and for streams."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from enum import Enum, auto
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,26 +17,27 @@ from rosenblatt.training.early_stopping import BestPass, EarlyStopping, Validati
 from rosenblatt.training.linear import InitialWeights as Weights
 from rosenblatt.training.linear import LinearState
 from rosenblatt.training.observers import History, Observer, ProgressLine
-from rosenblatt.training.options import RunOptions
+from rosenblatt.training.options import KernelOptions, RunOptions
 from rosenblatt.training.rows import Labels, LabelSummary, Matrix, feature_ranges
 from rosenblatt.training.state import Outcome, PassState, RunState, Updates, interrupts_deferred
 
-# The states that runs start from.
+# Initial states.
 
 
 def new_state(
     options: RunOptions, n_classes: int, d: int, matrices: Callable[[], Iterable[Matrix]] | None = None
-) -> Any:
-    """Return a state that has seen nothing, of the kind that the options are for.
+) -> RunState:
+    """Return the state of a learner before its first visit.
 
-    ``matrices`` gives all rows, for parameters that depend on them.
+    ``matrices`` returns all rows, for kernel parameters that depend on them.
     """
-    kind = LinearState if options.is_linear else DualState
-    return kind.initial(options, n_classes, d, matrices)  # type: ignore[arg-type]
+    if isinstance(options, KernelOptions):
+        return DualState.initial(options, n_classes, d, matrices)
+    return LinearState.initial(options, n_classes, d)
 
 
 def initial_state(source: BatchSource, options: RunOptions, given: Weights | None = None) -> RunState:
-    """Return the state from which a run on a source starts; ``given`` are the weights of a linear one, if not zero."""
+    """Return the state before the first visit of a source; a linear run begins with the weights ``given``, or zero."""
     d = source.width
     if isinstance(source, InMemory):
         options.check_shape(source.batch.rows.n, d)
@@ -48,13 +48,13 @@ def initial_state(source: BatchSource, options: RunOptions, given: Weights | Non
                 d = max(d, batch.rows.d)
     matrices = (lambda: (batch.rows.matrix for batch in source.batches())) if source.rereadable else None
     state = new_state(options, len(source.classes), d, matrices)
-    if given is not None:
+    if given is not None and isinstance(state, LinearState):
         state.start_from(*given)
     return state
 
 
 class Phase(Enum):
-    """Where a run stands.
+    """The phase of a run.
 
     ::
 
@@ -66,7 +66,7 @@ class Phase(Enum):
                         +--------------------------+  the next pass
 
     A checkpoint can be written while a run is VISITING, between two slices, and when it is JUDGED, between two passes.
-    An interrupt leaves it where it is; the history gets a pass that is not JUDGED as one that was cut short.
+    An interrupt does not change the phase. A pass that is not JUDGED enters the history as one that was cut short.
     """
 
     READY = auto()
@@ -82,25 +82,25 @@ class TrainingRun:
     Parameters
     ----------
     state : RunState
-        What is trained, in place; ``run.state`` is another one where a class turned up on the way.
+        Trained in place. When a class appears that it does not have, ``run.state`` is replaced.
     source : BatchSource
-        What is learned from. Its classes are those of the state.
+        The rows. Their classes are those of the state.
     options : RunOptions
-        What is asked for.
+        The learner's parameters.
     observers : sequence of Observer
         Called after those of every run: history, pocket, votes, early stopping, progress.
     threads : int
         For one-vs-rest classifiers.
     warm : bool
-        Whether the state goes on from an earlier run.
+        Whether the state continues an earlier run.
     best : BestPass, optional
-        Early stopping's best pass so far, where a run goes on.
+        Early stopping's best pass in the run that is continued.
     resumed : PassState, optional
         The pass in which a checkpoint was written.
     classes : array, optional
-        Those of the state, where the source has others.
+        The classes of the state, if the source has others.
     one_by_one : bool
-        Whether each batch is a row, of which the ranges of features cannot be taken.
+        Whether each batch is a single row, which has no ranges of features.
     """
 
     window = WINDOW
@@ -130,7 +130,7 @@ class TrainingRun:
         self._runner = state.runner(threads)
         state.configure(options)
         self.read_all = True
-        """Whether the pass has read the source to its end, or will."""
+        """Whether the pass has read the source to its end, or is going to."""
         self._given_order = np.empty(0, np.uint32)
         self._interrupts: Sequence[object] = ()
         self.last_batch: Batch | None = None
@@ -140,7 +140,7 @@ class TrainingRun:
             self.early_stopping = EarlyStopping(validation, options.hypothesis, options.n_iter_no_change, best)
         own: list[Observer | None] = [
             History(),
-            *state.keepers(),
+            *state.observers(),
             self.early_stopping,
             ProgressLine(options.verbose, options.max_iter) if options.verbose else None,
         ]
@@ -150,7 +150,10 @@ class TrainingRun:
     # the loop over passes
 
     def run(self) -> Outcome:
-        """Make the passes. After a KeyboardInterrupt, which is raised again, the state has what was learned so far."""
+        """Make passes and return how the run ended.
+
+        A KeyboardInterrupt is raised again; the state keeps what was learned until then.
+        """
         state, options, current = self.state, self.options, self.current
         counters = state.counters
         if not self.resumed:
@@ -179,9 +182,10 @@ class TrainingRun:
         return outcome
 
     def _make_pass(self) -> None:
-        """Make a pass and judge it, unless it changed nothing for classifiers that were clean before.
+        """Make a pass and judge it.
 
-        Where a checkpoint can be gone on from, interrupts wait until the run stands between two passes.
+        If the run can be resumed from a checkpoint, interrupts wait until it is between two passes: judging a pass
+        changes counters and history, and half of that must not be stored.
         """
         first = self.in_first_pass
         self.run_pass()
@@ -197,12 +201,17 @@ class TrainingRun:
             self._snapshot_before_pass()
 
     def _judge_pass(self) -> NDArray[np.int64]:
-        """Enter what a pass has shown; return the classifiers for which it counts."""
+        """Mark the classifiers that made a clean pass, and enter the pass into the history.
+
+        Return the classifiers for which the pass counts. It does not count for a classifier that was clean before and
+        is clean again, as in a warm start on the same rows: its weights are the same, so its visits are taken back and
+        the average does not move.
+        """
         current, state = self.current, self.state
         active = current.active
         counted = state.counters[active]
         state.done[active] = (counted["mistakes"] == 0) & (counted["pass_updates"] == 0)
-        idle = current.was_done & state.done[active]  # as if this pass had not been made
+        idle = current.was_done & state.done[active]
         state.counters["visits"][active[idle]] = current.visits[idle]
         self.phase = Phase.JUDGED
         if not idle.all():
@@ -216,7 +225,7 @@ class TrainingRun:
         return np.flatnonzero(~(self.state.done | self.state.at_limit))
 
     def _outcome(self) -> Outcome | None:
-        """Return how the run ends, None if another pass is to be made."""
+        """Return how the run ends, None if it needs another pass."""
         if not len(self.current.active):
             return Outcome.CLEAN_PASS if self.state.done.all() else Outcome.MAX_UPDATES
         if any(observer.should_stop for observer in self.observers):
@@ -262,16 +271,17 @@ class TrainingRun:
             if self.in_first_pass and not self.source.in_memory:
                 self.labels.add(batch.labels, batch.steps, batch.classes)
             while not self._visit_until_interrupt(batch, order):
-                pass  # whoever handled the interrupt wants the run to go on
+                pass  # the interrupt's handler returned, so the run continues
             self._notify("on_batch", batch)
+            # nothing more can be learned; but the first pass reads on, to check the labels of all rows
             if self.state.at_limit[current.active].all() and not (self.in_first_pass and self.source.rereadable):
                 self.read_all = False
                 break
 
     def _visit_until_interrupt(self, batch: Batch, order: NDArray[np.uint32]) -> bool:
-        """Visit the rows of a batch that are left, or some of them if an interrupt comes; return whether it was all.
+        """Visit the rest of a batch, or a part of it if an interrupt comes; return whether all of it was visited.
 
-        Where the pass can be gone on with later, interrupts wait until ``current`` says what has been visited.
+        If the run can be resumed, interrupts wait until ``current`` has the position in the pass.
         """
         current = self.current
         with interrupts_deferred() if self.is_resumable else nullcontext(()) as self._interrupts:
@@ -287,40 +297,40 @@ class TrainingRun:
             return True
 
     def held_out(self, batch: Batch) -> NDArray[np.bool_]:
-        """Return which rows of a batch are held out of training."""
+        """Return a mask of the rows of a batch that are held out of training."""
         if self.early_stopping is None:
             return np.zeros(batch.rows.n, bool)
         return self.early_stopping.validation.mask(batch)
 
-    # where the run stands
+    # the position of the run
 
     @property
     def _can_resume(self) -> bool:
-        """Whether another run could continue this one: rows come again, and a pass over them takes long enough."""
+        """Whether the run may be resumed at all: its rows can be read again, and reading them takes time."""
         return self.source.rereadable and not self.source.in_memory
 
     @property
     def is_resumable(self) -> bool:
-        """Whether what is left of the run depends on nothing but the state and ``current``."""
+        """Whether the state and ``current`` determine the rest of the run at this moment."""
         return self._can_resume and self.phase in (Phase.VISITING, Phase.JUDGED)
 
     @property
     def in_pass(self) -> bool:
-        """Whether a pass is in progress, whose mistakes the history does not have yet."""
+        """Whether a pass is in progress, whose mistakes are not yet in the history."""
         return self.phase in (Phase.VISITING, Phase.TORN, Phase.VISITED)
 
     @property
     def in_first_pass(self) -> bool:
-        """Whether some rows may be new to the run: no pass over all of them has been made."""
+        """Whether rows may still be new to the run, because it has not completed a pass."""
         return self.current.passes_done == 0 and self.phase not in (Phase.VISITED, Phase.JUDGED)
 
     @property
     def has_visited(self) -> bool:
-        """Whether this run, or the one that it goes on from, has visited a row."""
+        """Whether this run, or the run that it resumes, has visited a row."""
         return self.last_batch is not None or self.resumed or not self.in_first_pass or self.current.row > 0
 
     def rows_of_a_pass(self) -> int | None:
-        """Return how many rows a whole pass visits, None if that is not known yet."""
+        """Return the number of rows that a whole pass visits, None if it is not known yet."""
         if self.source.in_memory:
             batches = list(self.source.batches())
             return sum(int((~self.held_out(b) & (b.steps > 0 if len(b.steps) else True)).sum()) for b in batches)
@@ -330,7 +340,7 @@ class TrainingRun:
         return rows - (0 if self.early_stopping is None else self.early_stopping.validation.size)
 
     def last_ranges(self) -> NDArray[np.float64] | None:
-        """Return the ranges of the features in the batch visited last, by this run or by the one it goes on from."""
+        """Return the ranges of the features in the last batch visited, by this run or by the run that it resumes."""
         return self.current.ranges if self.last_batch is None else feature_ranges(self.last_batch.rows.matrix)
 
     def _order(self, batch: Batch) -> NDArray[np.uint32]:
@@ -342,17 +352,17 @@ class TrainingRun:
         number = 0 if self.options.shuffle == "once" else self.state.passes
         return window_order(batch.rows.n, self.state.seed, number, batch.first // self.window)
 
-    # single batches: rows in their order, each class from its first row on
+    # single batches: rows in their given order, each class from its first row on
 
-    def visit(self, batch: Batch, goes_on: bool = False) -> int:
-        """Visit the rows of a batch once in their order, as a pass by itself; return the mistakes.
+    def visit(self, batch: Batch, continues: bool = False) -> int:
+        """Visit the rows of a batch once in their given order, as a pass of its own; return the mistakes.
 
-        This is what ``partial_fit``, the command ``watch`` and an online service call. ``max_updates`` limits the
-        updates of all such calls together. With ``goes_on`` the pass is that of the visit before.
+        ``partial_fit``, the command ``watch`` and online services call this. ``max_updates`` limits the updates of all
+        such calls together. With ``continues`` the visits belong to the pass of the call before.
         """
         state, options = self.state, self.options
         state.counters["limit"] = -1 if options.max_updates is None else options.max_updates
-        if goes_on:  # the counters have its mistakes, and enter the history once more
+        if continues:  # the counters still have the mistakes of that pass: it enters the history again
             state.mistakes.pop()
             if state.updates_right_rows:
                 state.pass_updates.pop()
@@ -377,7 +387,7 @@ class TrainingRun:
         return int(self.state.counters["mistakes"].sum())
 
     def _visit(self, batch: Batch, order: NDArray[np.uint32], shuffled: bool) -> None:
-        """Visit rows in order, with each new class added at its first row."""
+        """Visit rows in order, adding each new class at its first row."""
         if self.last_batch is None and not (self.warm or self.source.rereadable):
             self._set_classes(batch.classes)
         with interrupts_deferred():
@@ -394,10 +404,10 @@ class TrainingRun:
                 known = batch._replace(labels=places[batch.labels], classes=self.classes)
                 self._visit_known(known, order[start:stop], shuffled)
         if self.classes.dtype == batch.classes.dtype and np.array_equal(self.classes, batch.classes):
-            self.classes = batch.classes  # so that the next batch is seen to have the same
+            self.classes = batch.classes  # the same array, so that the next batch is recognised by identity
 
     def _set_classes(self, classes: Labels) -> None:
-        """Begin with all classes of the first batch, of which only the first block was known."""
+        """Start with all classes of the first batch; until now only those of its first block were known."""
         limit = self.state.counters["limit"].max()
         options = replace(self.options, random_state=self.state.seed)
         self.state = new_state(options, len(classes), self.state.n_features)
@@ -419,7 +429,7 @@ class TrainingRun:
         def on_slice(visited: int) -> bool:
             if self.is_resumable:
                 self.current.visited = visited
-                if not shuffled:  # blocks may be cut in another way when the run goes on
+                if not shuffled:  # the resumed run may cut the stream into other blocks
                     self.current.row = batch.first + int(order[visited - 1]) + 1
             for observer in self.observers:
                 observer.on_slice(self, batch, visited)
@@ -441,10 +451,10 @@ class TrainingRun:
             visited=self.current.visited,
         )
 
-    # what every pass begins and ends with
+    # the beginning and the end of every pass
 
     def begin_pass(self) -> None:
-        """Reset what is counted for each pass."""
+        """Reset the counters of a pass."""
         state, current = self.state, self.current
         self._snapshot_before_pass()
         state.done[current.active] = False
@@ -455,10 +465,10 @@ class TrainingRun:
         state.counters[current.active] = started
 
     def _snapshot_before_pass(self) -> None:
-        """Note how the classifiers that take part stood before the pass."""
+        """Store which active classifiers are clean, and their visits, before the pass."""
         state, current = self.state, self.current
         current.was_done, current.visits = state.done[current.active], state.counters["visits"][current.active]
 
-    def _notify(self, event: str, *details: Any) -> None:
+    def _notify(self, event: str, *details: object) -> None:
         for observer in self.observers:
             getattr(observer, event)(self, *details)

@@ -1,14 +1,14 @@
-"""The schema of a run's state in files: every bit that a run needs to resume, and checks that it can.
+"""The schema of a run's state in files: every bit that a run needs to be resumed, and checks of what is read.
 
-Types, shapes, ranges and whatever indexes an array are checked. What a file says of its own past is not compared with
-itself: counters may contradict each other in a forged file, and its report is then as wrong as they are.
+Types, shapes, ranges and everything that indexes an array are checked. Counters are not compared with each other: in a
+forged file they may contradict each other, and its report is then as wrong as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +20,7 @@ from rosenblatt.rounding import HALF_ULP
 from rosenblatt.storage.schema import (
     LABEL,
     LARGEST,
+    PLAIN,
     Codec,
     Floats,
     Place,
@@ -36,14 +37,13 @@ from rosenblatt.storage.schema import (
 from rosenblatt.storage.schema import size as size_of
 from rosenblatt.training.dual.state import DualPocket, DualState, SupportRows
 from rosenblatt.training.early_stopping import BestPass
-from rosenblatt.training.linear import LinearState, Pocket, came_to_zero
+from rosenblatt.training.linear import LinearState, Pocket, returned_to_zero
 from rosenblatt.training.options import FUNCTION, KERNELS, MAX_DEGREE, NOT_SAVABLE, Kernel, RunOptions
-from rosenblatt.training.state import CutPass, UpdateLog, Updates, join_updates, new_counters
+from rosenblatt.training.rows import Matrix
+from rosenblatt.training.state import CutPass, RunState, UpdateLog, Updates, join_updates, new_counters
 
-State: TypeAlias = Any
-"""A `LinearState`, or a `DualState` for a kernel perceptron."""
 _TINY = 1e-280
-"""Smaller squares are not accurate."""
+"""Smaller squares have lost digits to underflow."""
 
 
 # counters and history
@@ -60,14 +60,14 @@ def _counter(name: str) -> Codec:
 
 
 _COUNTER_CODECS = {name: _counter(name) for name in COUNTERS.names or () if name != "target"}
-"""The class of each classifier is known from its place."""
+"""The counters in files; ``target``, the class of a classifier, follows from its place."""
 
 
 def _write_counters(counters: NDArray[np.void], place: Place) -> dict[str, str]:
     return {name: codec.write(counters[name], place.at(name)) for name, codec in _COUNTER_CODECS.items()}
 
 
-def _read_counters(data: Any, place: Place) -> NDArray[np.void]:
+def _read_counters(data: object, place: Place) -> NDArray[np.void]:
     if type(data) is not dict or data.keys() != _COUNTER_CODECS.keys():
         raise place.error(f"arrays named {', '.join(_COUNTER_CODECS)}", data)
     sizes = place.sizes
@@ -96,7 +96,7 @@ _Errors = Annotated[
 
 
 class RunFields:
-    """What the file of every state holds: the attributes of `RunState` under their names."""
+    """The fields of every state: attributes of `RunState` under their names."""
 
     direct: bool
     counters: Annotated[NDArray[np.void], Codec(_write_counters, _read_counters)]
@@ -104,7 +104,7 @@ class RunFields:
     seed: Annotated[int, integer(0, 2**4096)]
     radius: Annotated[float, number(0.0)]
     leading_run: Annotated[int, integer(-1)]
-    leading_label: Annotated[Any, LABEL] | None = None
+    leading_label: Annotated[object, LABEL] | None = None
     feature_ranges: Annotated[NDArray[np.float64], array("f8", "features", least=0, finite=False)] | None = None
     mistakes: _History
     pass_updates: _History
@@ -119,7 +119,7 @@ class RunFields:
 
 
 class _UpdateFields:
-    """The updates of all classifiers, one after the other."""
+    """The updates of all classifiers, concatenated."""
 
     lengths: Annotated[NDArray[np.int64], array("i8", "judged", least=0, most=LARGEST)]
     members: Annotated[NDArray[np.int64], array("i8", "updates", least=0, below="rows")]
@@ -129,14 +129,14 @@ class _UpdateFields:
     rivals: Annotated[NDArray[np.int64], array("i8", "updates", least=0, below="classes")]
 
 
-def _write_updates(runs: Sequence[Updates], place: Place) -> dict[str, Any]:
+def _write_updates(runs: Sequence[Updates], place: Place) -> dict[str, object]:
     parts = {name: np.concatenate([getattr(run, name) for run in runs]) for name in Updates._fields}
     lengths = np.array([len(run.members) for run in runs], np.int64)
     return write_fields(_UpdateFields, SimpleNamespace(lengths=lengths, **parts), place)
 
 
-def _read_updates(data: Any, place: Place) -> list[list[Updates]]:
-    """Return the updates of each classifier, in at most one part."""
+def _read_updates(data: object, place: Place) -> list[list[Updates]]:
+    """Return the updates of each classifier as a list of at most one part."""
     found = read_fields(_UpdateFields, data, place)
     lengths = found["lengths"]
     if sum(lengths.tolist()) != place.sizes["updates"]:
@@ -150,20 +150,20 @@ _DENSE = array("f4 f8", "rows", "features")
 
 
 class _CsrFields:
-    values: Annotated[NDArray[Any], array("f4 f8", "entries")]
-    indices: Annotated[NDArray[Any], array("i4 i8", "entries", least=0, below="features")]
-    starts: Annotated[NDArray[Any], array("i4 i8", None, least=0)]
+    values: Annotated[np.ndarray, array("f4 f8", "entries")]
+    indices: Annotated[np.ndarray, array("i4 i8", "entries", least=0, below="features")]
+    starts: Annotated[np.ndarray, array("i4 i8", None, least=0)]
 
 
-def _write_rows(rows: Any, place: Place) -> Any:
-    """Return dense rows as an array and CSR rows as three, float32 or float64 as they are."""
+def _write_rows(rows: Matrix, place: Place) -> object:
+    """Return dense rows as an array and CSR rows as three arrays; float32 and float64 stay as they are."""
     if not sp.issparse(rows):
         return _DENSE.write(rows, place)
     rows = rows if rows.has_sorted_indices else rows.sorted_indices()
     return write_fields(_CsrFields, SimpleNamespace(values=rows.data, indices=rows.indices, starts=rows.indptr), place)
 
 
-def _read_rows(data: Any, place: Place) -> Any:
+def _read_rows(data: object, place: Place) -> Matrix:
     if type(data) is not dict:
         return _DENSE.read(data, place)
     found = read_fields(_CsrFields, data, place)
@@ -174,7 +174,7 @@ def _read_rows(data: Any, place: Place) -> Any:
     return sp.csr_array((values, indices, starts), shape=(len(starts) - 1, place.sizes["features"]))
 
 
-_Rows = Annotated[Any, Codec(_write_rows, _read_rows)]
+_Rows = Annotated[Matrix, Codec(_write_rows, _read_rows)]
 _Updates = Annotated[list[list[Updates]], Codec(_write_updates, _read_updates)]
 
 
@@ -196,14 +196,14 @@ class _LogFields:
     start_b: Floats | None = None
 
 
-def _write_log(log: UpdateLog, place: Place) -> dict[str, Any]:
-    updates = [log.updates(k) for k in range(len(log.chunks))]  # first, as their rows are stored by that
+def _write_log(log: UpdateLog, place: Place) -> dict[str, object]:
+    updates = [log.updates(k) for k in range(len(log.chunks))]  # first: this also stores their rows
     start_w, start_b = log.start_weights(place.sizes["features"]) or (None, None)
     rows = None
     if any(map(sp.issparse, log.blocks)):
         rows = log.rows()
         if all(block.dtype == np.float32 for block in log.blocks):
-            rows = rows.astype(np.float32)  # as they came: the same numbers in half the memory
+            rows = rows.astype(np.float32)  # the same numbers in half the memory
     elif log.blocks:
         rows = np.concatenate(log.blocks)
     return write_fields(
@@ -211,11 +211,11 @@ def _write_log(log: UpdateLog, place: Place) -> dict[str, Any]:
     )
 
 
-def _read_log(data: Any, place: Place) -> UpdateLog:
+def _read_log(data: object, place: Place) -> UpdateLog:
     found = read_fields(_LogFields, data, _without_rows(data, place))
     start, sizes = (found["start_w"], found["start_b"]), place.sizes
     if (start[0] is None) != (start[1] is None):
-        raise place.error("a log that starts with weights and biases, or with none", "one of them")
+        raise place.error("a log with both initial weights and biases, or neither", "one of them")
     return UpdateLog(
         blocks=[] if found["rows"] is None else [found["rows"]],
         chunks=found["updates"],
@@ -224,15 +224,15 @@ def _read_log(data: Any, place: Place) -> UpdateLog:
     )
 
 
-def _without_rows(data: Any, place: Place) -> Place:
-    """Return the place, where no row can be an update's if none is stored."""
+def _without_rows(data: object, place: Place) -> Place:
+    """Return the place; if no row is stored, no update can have one."""
     if type(data) is dict and data.get("rows") is None:
         place.has_size("rows", 0)
     return place
 
 
 class LinearFields(RunFields):
-    """What the file of a linear learner's state holds: the attributes of `LinearState` under their names."""
+    """The fields of a linear learner's state: attributes of `LinearState` under their names."""
 
     fit_intercept: bool
     w: Wide
@@ -246,15 +246,15 @@ class LinearFields(RunFields):
 
 
 def _restore_bounds(state: LinearState) -> None:
-    """Raise what the counters say of the length of weights to at least what it is.
+    """Restore the bounds on the length of weights that exact decisions rest on, which a forged file may break.
 
-    Exact decisions rest on |w|^2 <= step_square_sum R^2 + excess2 (the former times 2 where an update moves two
-    classes), and those of votes on the length of the weights at the start. Files that `save` wrote agree within
-    rounding, and keep their bits. Nothing is proved inseparable whose weights have not come back to zero.
+    The invariant is |w|^2 <= step_square_sum R^2 + excess2 (the first term times 2 if an update moves two classes).
+    Votes rest on the length of the initial weights too. In files that `save` wrote both hold within rounding, and the
+    counters keep their bits. A proof of inseparability needs weights that returned to zero.
     """
     counters = state.counters
     if state.inseparable is not None:
-        state.inseparable &= came_to_zero(state)
+        state.inseparable &= returned_to_zero(state)
     slack = 1.0 + 32.0 * HALF_ULP * (counters["updates"] + state.w.size + 8.0)
     with np.errstate(all="ignore"):
         steps2 = counters["step_square_sum"] * np.maximum(counters["radius2"], _TINY) * (2.0 if state.direct else 1.0)
@@ -267,7 +267,7 @@ def _restore_bounds(state: LinearState) -> None:
 
 
 def _squared_lengths(state: LinearState, w: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a little more than the squared length of each (w, b), of all side by side where classes compete."""
+    """Return an upper bound on the squared length of each (w, b), or of all together if classes compete."""
     long = np.column_stack([w, b]).reshape(len(state.counters), -1)
     return np.einsum("ij,ij->i", long, long) * (1.0 + 8.0 * (long.shape[1] + 8.0) * HALF_ULP)
 
@@ -282,7 +282,7 @@ class _KernelFields:
     coef0: float
 
 
-def _read_kernel(data: Any, place: Place) -> Kernel:
+def _read_kernel(data: object, place: Place) -> Kernel:
     kernel = Kernel(**read_fields(_KernelFields, data, place))
     if kernel.name == "poly" and kernel.degree > MAX_DEGREE:
         raise place.at("degree").error(f"at most {MAX_DEGREE:,}", kernel.degree)
@@ -292,7 +292,7 @@ def _read_kernel(data: Any, place: Place) -> Kernel:
 _NUMBERS = array("i8", "rows", least=0, most=LARGEST)
 
 
-def _write_supports(supports: SupportRows, place: Place) -> dict[str, Any]:
+def _write_supports(supports: SupportRows, place: Place) -> dict[str, object]:
     rows = supports.matrix(place.sizes["features"]) if supports.blocks else None
     numbers = np.array(supports.numbers, np.int64)
     return {
@@ -306,7 +306,7 @@ class _SupportFields:
     rows: _Rows | None
 
 
-def _read_supports(data: Any, place: Place) -> SupportRows:
+def _read_supports(data: object, place: Place) -> SupportRows:
     found = read_fields(_SupportFields, data, place)
     supports = SupportRows()
     supports.append(found["rows"], found["numbers"].tolist())
@@ -321,12 +321,12 @@ class _DualPocketFields:
     candidate: Annotated[NDArray[np.int64], array("i8", "judged", least=0, most=LARGEST)]
 
 
-def _write_chunks(chunks: list[list[Updates]], place: Place) -> dict[str, Any]:
+def _write_chunks(chunks: list[list[Updates]], place: Place) -> dict[str, object]:
     return _write_updates(list(map(join_updates, chunks)), place)
 
 
 class DualFields(RunFields):
-    """What the file of a kernel perceptron's state holds: the attributes of `DualState` under their names."""
+    """The fields of a kernel perceptron's state: attributes of `DualState` under their names."""
 
     kernel: Annotated[Kernel, Codec(record(_KernelFields).write, _read_kernel)]
     width: Annotated[int, size_of("features", 1)]
@@ -340,8 +340,8 @@ class DualFields(RunFields):
 # all states
 
 
-def write_state(state: State, place: Place) -> dict[str, Any]:
-    """Return all that is known of a state as plain data and arrays; nothing about it changes."""
+def write_state(state: RunState, place: Place) -> dict[str, object]:
+    """Return a state as plain data and arrays; the state does not change."""
     place = place.alone(features=state.n_features)
     if not isinstance(state, DualState):
         return write_fields(LinearFields, state, place)
@@ -350,40 +350,45 @@ def write_state(state: State, place: Place) -> dict[str, Any]:
     return write_fields(DualFields, state, place)
 
 
-def read_state(data: Any, place: Place, n_classes: int, learner: str, options: RunOptions) -> State:
-    """Return the state that `write_state` described, or raise a ValueError where it is not valid."""
+def read_state(data: object, place: Place, n_classes: int, learner: str, options: RunOptions) -> RunState:
+    """Return the state that `write_state` wrote; a ValueError if it is not valid."""
     direct = type(data) is dict and data.get("direct") is True
     if direct and n_classes <= 2:
         raise place.at("direct").error("false where there are not more than two classes", True)
     scores = n_classes if n_classes > 2 else 1
     place = place.alone(classes=n_classes, scores=scores, judged=1 if direct else scores)
-    state: State
-    if learner == "KernelPerceptron":
-        found = read_fields(DualFields, data, place)
-        state = DualState(n_classes=n_classes, **found)
-        if (state.supports.blocks == []) != (state.kernel.name == "precomputed" or not len(state.supports)):
-            raise place.at("supports.rows").error("those that the kernel needs", "others")
-        if state.kernel.name == "precomputed" and max(state.supports.numbers, default=0) >= state.width:
-            raise place.at("supports.numbers").error(f"numbers below {state.width:,}", max(state.supports.numbers))
-    else:
-        found = read_fields(LinearFields, data, place)
-        state = LinearState(rule=options.rule, decay=float(options.decay), **found)
-        variances = 2 if isinstance(state.rule, ArowRule) else 0
-        if (state.s is not None) + (state.s_b is not None) != variances:
-            raise place.at("s").error("there for AROW and for no other learner", learner)
-        if not state.n_features:
-            raise place.at("w").error("an array with columns", "none")
-        _restore_bounds(state)
+    read = _read_dual_state if learner == "KernelPerceptron" else _read_linear_state
+    state = read(data, place, learner, options)
     state.passes = len(state.mistakes)
     if len(state.pass_updates) != (state.passes if state.updates_right_rows else 0):
-        raise place.at("pass_updates").error("there where rows that are right make updates", len(state.pass_updates))
+        raise place.at("pass_updates").error("there if correct rows make updates", len(state.pass_updates))
     if len(state.validation_error) > state.passes or (state.cut is not None and not state.passes):
         raise place.at("mistakes").error("an array with a line for each pass", state.passes)
     return state
 
 
-def check_alike(state: State, other: State, place: Place) -> State:
-    """Return the ``other`` state; a ValueError unless both can be of one run."""
+def _read_dual_state(data: object, place: Place, learner: str, options: RunOptions) -> RunState:
+    state = DualState(n_classes=place.sizes["classes"], **read_fields(DualFields, data, place))
+    if (state.supports.blocks == []) != (state.kernel.name == "precomputed" or not len(state.supports)):
+        raise place.at("supports.rows").error("the rows that the kernel needs", "others")
+    if state.kernel.name == "precomputed" and max(state.supports.numbers, default=0) >= state.width:
+        raise place.at("supports.numbers").error(f"numbers below {state.width:,}", max(state.supports.numbers))
+    return state
+
+
+def _read_linear_state(data: object, place: Place, learner: str, options: RunOptions) -> RunState:
+    state = LinearState(rule=options.rule, decay=float(options.decay), **read_fields(LinearFields, data, place))
+    variances = 2 if isinstance(state.rule, ArowRule) else 0
+    if (state.s is not None) + (state.s_b is not None) != variances:
+        raise place.at("s").error("there for AROW and for no other learner", learner)
+    if not state.n_features:
+        raise place.at("w").error("an array with columns", "none")
+    _restore_bounds(state)
+    return state
+
+
+def check_alike(state: RunState, other: RunState, place: Place) -> RunState:
+    """Return the ``other`` state; a ValueError unless both can be states of one run."""
     known, found = ((one.n_features, one.direct, getattr(one, "kernel", None)) for one in (state, other))
     if known != found:
         raise place.error("of the same model as the other states", found)
@@ -394,19 +399,22 @@ def check_alike(state: State, other: State, place: Place) -> State:
 
 
 class _BestFields:
-    state: Any
+    state: Annotated[object, PLAIN]
     error: Share
     passes_since: int
 
 
-def write_best(best: BestPass, place: Place) -> dict[str, Any]:
-    """Return the best pass of a run as plain data and arrays."""
+def write_best(best: BestPass, place: Place) -> dict[str, object]:
+    """Return the best pass of a run, which must have one, as plain data and arrays."""
+    assert best.state is not None
     state = write_state(best.state, place.at("state"))
     return {"state": state, "error": float(best.error), "passes_since": int(best.passes_since)}
 
 
-def read_best(data: Any, place: Place, last: State, n_classes: int, learner: str, options: RunOptions) -> BestPass:
-    """Return what `write_best` wrote, the best pass of the run that ``last`` is the last state of."""
+def read_best(
+    data: object, place: Place, last: RunState, n_classes: int, learner: str, options: RunOptions
+) -> BestPass:
+    """Return the best pass that `write_best` wrote, of the run whose last state is ``last``."""
     found = read_fields(_BestFields, data, place)
     state = read_state(found["state"], place.at("state"), n_classes, learner, options)
     check_alike(last, state, place)

@@ -1,7 +1,7 @@
-"""The state of a training run: what `RunState` promises of every learner, its counters and its history.
+"""The state of a training run: the abstract `RunState`, with its counters and its history.
 
-`LinearState` (``linear.py``) and `DualState` (``dual/state.py``) implement it. Besides it there is what a run needs to
-know of a pass, how a run ends, and the log of updates from which votes are counted.
+`LinearState` (``linear.py``) and `DualState` (``dual/state.py``) implement it. Besides, this module has the state of a
+pass, the outcomes of a run, and the log of updates from which votes are counted.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import math
 import signal
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, Self, TypedDict, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,55 +30,59 @@ if TYPE_CHECKING:
     from rosenblatt.training.observers import Observer
     from rosenblatt.training.options import RunOptions
 
-# How far a pass has come: what a checkpoint has to know besides the state.
+# The position in a pass, which a checkpoint stores besides the state.
 
 
 @dataclass(frozen=True)
 class CutPass:
-    """A pass that was cut short, by an interrupt or by a limit on updates."""
+    """A pass that was cut short by an interrupt or by a limit on updates."""
 
     rows: int
     """Rows that it visited."""
     share: float | None
-    """Their share of those that a whole pass visits, None where that is not known, as in the first pass of a stream."""
+    """Their share of the rows of a whole pass, None if that is not known, as in the first pass of a stream."""
     interrupted: bool = False
     """Whether an interrupt cut it short; a pass that a limit ended is judged and kept like any other."""
 
 
 @dataclass
 class PassState:
-    """The pass in progress: the classifiers that take part, and how they stood before."""
+    """The pass in progress."""
 
     row: int = 0
     """The rows before this one have been visited."""
     visited: int = 0
-    """And, if they are shuffled, so many of the window that begins with it."""
+    """In shuffled passes, the number of rows visited in the window that begins with ``row``."""
     passes_done: int = 0
     """Passes of this run before this one."""
     active: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    """The classifiers that take part."""
     was_done: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
+    """Whether each of them was clean before the pass."""
     visits: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    """The visits of each of them before the pass."""
     rows: int = 0
     """Rows of a whole pass, 0 before the first has ended."""
     ranges: NDArray[np.float64] | None = None
-    """The ranges of the features in the batch before a checkpoint, in case no other one follows."""
+    """The ranges of the features in the batch before a checkpoint, in case no other batch follows."""
 
     def rows_visited(self, counters: NDArray[np.void]) -> int:
-        """Return how many rows this pass has visited, by the counters of the classifiers."""
+        """Return the number of rows that this pass has visited, by the counters of its classifiers."""
         return int(np.max(counters["visits"][self.active] - self.visits, initial=0.0))
 
 
 Floats = NDArray[np.float64]
 TINY = 1e-290
-"""Scores and lengths below this may have lost digits."""
+"""Scores and lengths below this may have lost digits to underflow."""
+StateT = TypeVar("StateT", contravariant=True)
 
 
-class Runner(Protocol):
-    """What lets the classifiers of a state visit batches; one object serves a whole run."""
+class Runner(Protocol[StateT]):
+    """Visits batches with the classifiers of a state; one object serves a whole run."""
 
     def visit(
         self,
-        state: Any,
+        state: StateT,
         batch: Batch,
         order: NDArray[np.uint32],
         active: NDArray[np.int64],
@@ -89,60 +93,54 @@ class Runner(Protocol):
         on_updates: Callable[[list[Updates]], None] | None,
         visited: int = 0,
     ) -> None:
-        """Visit ``order`` with the classifiers ``active``, but for the first ``visited`` rows, which have been.
+        """Visit the rows ``order`` with the classifiers ``active``, except the first ``visited`` of them.
 
-        ``first`` says that these rows are new to the state: their lengths are looked at. ``on_slice`` is called with
-        the number of rows visited after each slice, which is the last one if it returns True; ``on_updates`` at the
-        end, after an interrupt too, with the updates of each classifier, which are written down only if it is given.
+        ``first`` means that these rows are new to the state, so that their lengths are measured. ``on_slice`` is called
+        after each slice with the number of rows visited; if it returns True, that slice is the last. ``on_updates`` is
+        called at the end, also after an interrupt, with the updates of each classifier. Updates are logged only if it
+        is given.
         """
 
 
 @dataclass(kw_only=True)
 class RunState(ABC):
-    """What a run has learned, its counters and its history: all that it needs to continue.
+    """The result of a run so far, its counters and its history: everything that the run needs to continue.
 
-    Two classes are one classifier that answers yes to the second; more classes are a classifier each. With
-    ``direct`` the classes compete in one update and have one record of counters.
+    Two classes share one classifier, which is positive for the second class. More classes have a classifier each. With
+    ``direct`` the classes compete in one update and share one record of counters.
     """
 
     counters: NDArray[np.void]
-    """A record of type ``COUNTERS`` for each classifier, or one for all where classes compete directly."""
+    """A record of type ``COUNTERS`` for each classifier, or a single one if classes compete directly."""
     direct: bool
     done: NDArray[np.bool_]
-    """Whether each classifier (or the one for all) has made a whole pass without a mistake."""
+    """Whether the last pass of each record in ``counters`` was a whole pass without a mistake."""
     seed: int = 0
     radius: float = 0.0
-    """Length of the longest example seen, the bias coordinate included."""
+    """Length of the longest example seen, including the bias coordinate."""
     leading_run: int = 0
-    """How many rows at the start of a stream had one label, as long as no other has come; -1 after a warning."""
+    """The number of rows at the start of a stream with one label, while there is no other; -1 after a warning."""
     leading_label: object = None
     feature_ranges: Floats | None = None
     """Range of each feature over a sample of the rows."""
     passes: int = 0
     mistakes: list[NDArray[np.int64]] = field(default_factory=list)
-    """For each pass, the mistakes of each classifier; -1 where a classifier took no part."""
+    """For each pass, the mistakes of each classifier; -1 if a classifier took no part."""
     pass_updates: list[NDArray[np.int64]] = field(default_factory=list)
-    """For each pass, the updates of each classifier, -1 as for ``mistakes``; empty where they are its mistakes."""
+    """For each pass, the updates of each classifier, -1 as for ``mistakes``; empty if updates equal mistakes."""
     validation_error: list[float] = field(default_factory=list)
-    """The error on the rows held out after each pass that was judged by them."""
+    """The error on the rows held out, after each pass that was judged by them."""
     held_out_rows: int | None = None
-    """How many rows early stopping held out, in the state of a model that keeps its best pass."""
+    """The number of rows that early stopping held out, in the state of a model that keeps its best pass."""
     cut: CutPass | None = None
-    """How far the last pass came, where it was cut short."""
+    """The extent of the last pass if it was cut short."""
     mixed_shards: int = 0
-    """How many shards the weights are the mean of, where a cluster has mixed them; else 0."""
+    """The number of shards that the weights are the mean of if a cluster has mixed them; else 0."""
     inseparable: NDArray[np.bool_] | None = None
-    """Which classifiers' weights came back to zero by updates without rounding: a proof that nothing separates."""
+    """Whether each classifier's weights returned to zero by updates without rounding, which proves inseparability."""
 
     in_kernel_space: ClassVar[bool] = False
-    """Whether lengths and margins are those of a kernel's space."""
-
-    @classmethod
-    @abstractmethod
-    def initial(
-        cls, options: Any, n_classes: int, d: int, matrices: Callable[[], Iterable[Matrix]] | None = None
-    ) -> Self:
-        """Return a state that has seen nothing; ``matrices`` gives all rows, for parameters that depend on them."""
+    """Whether lengths and margins are measured in a kernel's space."""
 
     @property
     @abstractmethod
@@ -158,10 +156,10 @@ class RunState(ABC):
 
     @abstractmethod
     def keeps(self, hypothesis: str) -> bool:
-        """Return whether the run kept what a hypothesis needs; every run keeps the last weights and the average."""
+        """Return whether the state can predict with a hypothesis; all states can with "last" and "average"."""
 
     def check_keeps(self, hypothesis: str) -> None:
-        """Raise a ValueError unless the run kept what a hypothesis needs."""
+        """Raise a ValueError unless the state can predict with a hypothesis."""
         if not self.keeps(hypothesis):
             raise ValueError(
                 f'this model was trained without keeping what hypothesis="{hypothesis}" needs: '
@@ -173,7 +171,7 @@ class RunState(ABC):
         """Return the score of each row for each classifier: its activation, or its share of the votes."""
 
     def decide(self, hypothesis: str, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the class number of each row, and whether the row lies on a boundary so that it is arbitrary."""
+        """Return the class number of each row, and whether the row is on a boundary, where the class is arbitrary."""
         if self.n_scores == 1:
             scores = self.scores(hypothesis, rows)[:, 0]
             return (scores > 0).astype(np.int64), scores == 0
@@ -193,32 +191,32 @@ class RunState(ABC):
 
     @abstractmethod
     def margins(self, k: int) -> tuple[float, float, float]:
-        """Return what classifier ``k`` proves: the least and the largest margin, and the bound on updates."""
+        """Return lower and upper bounds on the margin of classifier ``k``, and the bound on its updates."""
 
     # training
 
     @abstractmethod
-    def runner(self, threads: int = 1) -> Runner:
-        """Return what visits batches with this state."""
+    def runner(self, threads: int = 1) -> Runner[Self]:
+        """Return an object that visits batches with this state."""
 
     @abstractmethod
-    def keepers(self) -> list[Observer]:
-        """Return what keeps proofs, and the hypotheses that the run was asked to keep."""
+    def observers(self) -> list[Observer]:
+        """Return the observers that keep proofs and the hypotheses that the options ask for."""
 
-    def configure(self, options: RunOptions) -> None:  # noqa: B027 - not every state has something to do
-        """Take over where and how to compute, which has no influence on what is learned."""
+    def configure(self, options: RunOptions) -> None:  # noqa: B027 - optional
+        """Set where and how to compute, which has no influence on what is learned."""
 
-    def renumber_rows(self, X: Matrix | None = None) -> None:  # noqa: B027 - not every state has something to do
-        """Number the rows of a new run, so that none is taken for one seen before; they may be the rows of ``X``."""
+    def renumber_rows(self, X: Matrix | None = None) -> None:  # noqa: B027 - optional
+        """Number the rows of a new run after those seen before, unless they are the same rows, those of ``X``."""
 
-    def count_rows(self, n: int) -> None:  # noqa: B027 - not every state has something to do
-        """Count n rows that were visited once, as those before all that come later."""
+    def count_rows(self, n: int) -> None:  # noqa: B027 - optional
+        """Count n rows that were visited once: later rows get higher numbers."""
 
-    def check_finite(self) -> None:  # noqa: B027 - not every state has something to do
-        """Raise a ValueError if what was learned has outgrown the floats."""
+    def check_finite(self) -> None:  # noqa: B027 - optional
+        """Raise a ValueError if weights have overflowed."""
 
-    def finish(self) -> None:  # noqa: B027 - not every state has something to do
-        """Bring the state into the layout that a model keeps, after the last visit."""
+    def finish(self) -> None:  # noqa: B027 - optional
+        """Convert the state to the layout of a model, after the last visit."""
 
     @property
     def fit_intercept(self) -> bool:
@@ -227,34 +225,34 @@ class RunState(ABC):
 
     @property
     def updates_right_rows(self) -> bool:
-        """Whether rows that are right may make an update, too."""
+        """Whether correctly classified rows may make an update too, as with a margin."""
         return False
 
     @property
     def updates_by_pass(self) -> list[NDArray[np.int64]]:
-        """For each pass, the updates of each classifier; -1 where a classifier took no part."""
+        """For each pass, the updates of each classifier; -1 if a classifier took no part."""
         return self.pass_updates if self.updates_right_rows else self.mistakes
 
     @property
     def visits(self) -> Floats:
-        """Visits that the average behind each score covers."""
+        """Visits covered by the average behind each score."""
         return np.broadcast_to(self.counters["visits"], self.n_scores).astype(np.float64)
 
     @property
     def at_limit(self) -> NDArray[np.bool_]:
-        """Whether each classifier has made as many updates as it may."""
+        """Whether each classifier has reached its limit of updates."""
         limit = self.counters["limit"]
         return (limit >= 0) & (self.counters["updates"] >= limit)
 
     @property
     def errors_by_pass(self) -> list[float]:
-        """The error on the rows held out after each pass; NaN for earlier passes, and for one cut by an interrupt."""
+        """The error on the rows held out after each pass; NaN for earlier passes, and for an interrupted pass."""
         known = len(self.validation_error)
         after = int(self.cut is not None and self.cut.interrupted and known < self.passes)
         return [math.nan] * (self.passes - known - after) + self.validation_error + [math.nan] * after
 
     def mistakes_left(self) -> int:
-        """Return the mistakes in the last pass of each classifier that has not made one without."""
+        """Return the sum of the mistakes in the last passes of classifiers that are not done."""
         history = np.array(self.mistakes)
         return int(sum(history[history[:, k] >= 0, k][-1] for k in np.flatnonzero(~self.done)))
 
@@ -263,35 +261,35 @@ class RunState(ABC):
         """Add features up to ``d``, as if they had been there all along."""
 
     def snapshot(self) -> Self:
-        """Return a copy that further training leaves alone."""
+        """Return a copy that further training does not change."""
         other = copy(self)
         other.counters, other.done = self.counters.copy(), self.done.copy()
         other.mistakes, other.validation_error = list(self.mistakes), list(self.validation_error)
         other.pass_updates = list(self.pass_updates)
         return other
 
-    # classes that turn up on the way
+    # new classes
 
     @abstractmethod
     def _for_classes(self, n_classes: int, direct: bool) -> Self:
-        """Return a state of the same kind for ``n_classes`` classes, which has learned nothing."""
+        """Return an untrained state of the same kind for ``n_classes`` classes."""
 
     @abstractmethod
     def _take_classifier(self, target: int, old: Self, source: int, sign: int, places: NDArray[np.int64]) -> None:
-        """Take over what ``old``'s classifier ``source`` has learned, or its mirror image for ``sign`` -1.
+        """Copy classifier ``source`` of ``old`` to ``target``, or its negation for ``sign`` -1.
 
         ``places`` are the new numbers of the classes.
         """
 
     @abstractmethod
     def _take_updates_of_all(self, old: Self, places: NDArray[np.int64]) -> None:
-        """Take over the updates that ``old`` made, as those of classes that compete."""
+        """Copy the updates of ``old`` as updates of competing classes."""
 
     def with_class(self, places: NDArray[np.int64], direct: bool) -> Self:
         """Return this state with one more class, which starts from zero.
 
-        ``places`` gives the number that each class known so far has from now on. Two classes share one classifier,
-        since the first's is the mirror image of the second's; from the third on each has its own.
+        ``places`` are the new numbers of the known classes. Two classes share one classifier, since the first class's
+        would be its negation. From the third class on, each has its own.
         """
         n_classes = len(places) + 1
         new = self._for_classes(n_classes, direct)
@@ -314,14 +312,14 @@ class RunState(ABC):
             new.counters[0], new.mistakes = self.counters[0], list(self.mistakes)
             new.pass_updates = list(self.pass_updates)
             new.counters["target"] = 0
-            if n_classes == 3:  # weights and their mirror image side by side are twice as long, squared
+            if n_classes == 3:  # |(w, -w)|^2 = 2 |w|^2
                 new.counters["start2"] *= 2.0
                 new.counters["excess2"] *= 2.0
             new._take_updates_of_all(self, places)
         return new
 
     def with_classes(self, known: Labels, labels: Labels, direct: bool) -> tuple[Self, Labels]:
-        """Return a state that knows the classes ``labels`` besides those ``known``, and all classes, sorted."""
+        """Return a state with the classes ``labels`` besides those ``known``, and all classes, sorted."""
         check_label_types(known, labels)
         state = self
         for label in np.setdiff1d(labels, known):
@@ -331,7 +329,7 @@ class RunState(ABC):
         return state, known
 
     def _take_counters(self, target: int, old: Self, source: int) -> None:
-        """Take over the counters and the history of ``old``'s classifier ``source`` for ``target``."""
+        """Copy the counters and the history of classifier ``source`` of ``old`` to ``target``."""
         number = self.counters["target"][target]
         self.counters[target] = old.counters[source]
         self.counters["target"][target] = number
@@ -340,18 +338,24 @@ class RunState(ABC):
                 now[target] = then[source]
 
     def note_leading_run(self, y: Labels) -> bool:
-        """Count the rows at the start of a stream that have one label; return whether they are so many as to warn."""
+        """Count the rows at the start of a stream that have one label; return whether to warn of them."""
         seen = int(self.counters["visits"].max())
         if self.leading_run != seen or (seen and self.leading_label != y[0]):
-            return False  # another label has come already
+            return False  # there was another label before
         differs = y != y[0]
         self.leading_run += int(np.argmax(differs)) if differs.any() else len(y)
         self.leading_label = y[0]
         return self.leading_run >= max(100, len(y) // 10)
 
 
-def new_counters(n_classes: int, direct: bool) -> dict[str, Any]:
-    """Return the fields ``counters``, ``direct`` and ``done`` of a state that has seen nothing."""
+class _NewCounters(TypedDict):
+    counters: NDArray[np.void]
+    direct: bool
+    done: NDArray[np.bool_]
+
+
+def new_counters(n_classes: int, direct: bool) -> _NewCounters:
+    """Return the fields ``counters``, ``direct`` and ``done`` of an untrained state."""
     direct = direct and n_classes > 2
     judged = 1 if direct or n_classes <= 2 else n_classes
     counters = np.zeros(judged, COUNTERS)
@@ -363,11 +367,12 @@ def new_counters(n_classes: int, direct: bool) -> dict[str, Any]:
 def attained_margin(
     counters: np.void, length: float, kesler: float, proved: float, threshold: float = 0.0, start: float = 0.0
 ) -> tuple[float, float]:
-    """Return the margin that weights of this length attain, by the share ``proved``, and the bound on updates.
+    """Return the margin that weights of this length attain, and Novikoff's bound on the updates.
 
-    After M updates from weights of length s, ``M g - s <= |w|`` for steps of margin g, and ``|w|^2 <= s^2 + M Q`` where
-    an update adds at most Q: the squared length of its step, and twice the threshold times its size. So M is at most
-    ``Q / g^2 + 2 s / g``: Novikoff's bound where the start and the threshold are zero.
+    ``proved`` is the share of the computed margin that rounding leaves. After M updates from weights of length s,
+    ``M g - s <= |w|`` for steps of margin g, and ``|w|^2 <= s^2 + M Q``, where an update adds at most Q: the squared
+    length of its step and twice the threshold times its size. So M is at most ``Q / g^2 + 2 s / g``, which is
+    Novikoff's bound (R / g)^2 if the start and the threshold are zero.
     """
     low = proved * float(counters["lowest"]) / length
     low_step = proved * float(counters["lowest_step"]) / length
@@ -381,11 +386,11 @@ def attained_margin(
     return low, bound + 2.000001 * start / low_step if start > 0.0 else bound
 
 
-# How a training run ends.
+# The end of a training run.
 
 
 class Outcome(enum.Enum):
-    """How a run ended."""
+    """The reason why a run ended."""
 
     CLEAN_PASS = "clean pass"
     MAX_PASSES = "max_iter"
@@ -394,7 +399,7 @@ class Outcome(enum.Enum):
     INTERRUPTED = "interrupted"
 
     def describe(self, passes: int, mistakes: int) -> str:
-        """Return a few words for people, given the passes and the mistakes that are left."""
+        """Return the outcome in words, given the passes and the mistakes that are left."""
         if self is Outcome.CLEAN_PASS:
             return "separated"
         if self is Outcome.INTERRUPTED:
@@ -403,15 +408,15 @@ class Outcome(enum.Enum):
         return f"stopped after {passes} pass{'' if passes == 1 else 'es'}, {why}"
 
 
-# Ctrl-C that waits for work to be done.
+# Deferred interrupts.
 
 
 @contextmanager
 def interrupts_deferred() -> Iterator[list[tuple[int, FrameType | None]]]:
-    """Put off SIGINT until the end of the block, where its handler is called as if it came then.
+    """Defer SIGINT to the end of the block, where its handler is called.
 
-    The list that the block gets has an entry for each that came, so that it can end early. In other threads than the
-    main one nothing is done: interrupts do not reach them.
+    The value is a list that gets an entry for each signal, so that the block can end early. In threads other than the
+    main thread nothing is done, since interrupts do not reach them.
     """
     if threading.current_thread() is not threading.main_thread():
         yield []
@@ -426,7 +431,7 @@ def interrupts_deferred() -> Iterator[list[tuple[int, FrameType | None]]]:
             handler(*came[0])
 
 
-# Every update of a run with its row, from which the weights at any moment can be had again.
+# Logs of updates with their rows, from which the weights at any moment can be computed again.
 
 
 Integers = NDArray[np.int64]
@@ -436,22 +441,22 @@ class Updates(NamedTuple):
     """Updates of one classifier in the order in which they were made."""
 
     members: Integers
-    """Which row each was made on: a row number of a batch, or the place of a stored row."""
+    """The row of each update: a row number of a batch, or the place of a stored row."""
     steps: Floats
-    """Step sizes, with the sign of the label; where classes compete directly they are positive."""
+    """Step sizes, with the sign of the label; positive if classes compete directly."""
     visits: Floats
-    """The visits before each."""
+    """The number of visits before each update."""
     trues: Integers
-    """Where classes compete directly, the class that was moved towards the row ..."""
+    """If classes compete directly, the class that was moved towards the row."""
     rivals: Integers
-    """... and the one that was moved away."""
+    """If classes compete directly, the class that was moved away from the row."""
 
     def survival(self, visits: float) -> Floats:
-        """Return how many of all ``visits`` the weights made by each update survived."""
+        """Return the number of visits, of ``visits`` in all, that the weights after each update survived."""
         return np.diff(self.visits, append=visits)
 
     def before_first(self, visits: float) -> float:
-        """Return how many of all ``visits`` the weights at the start survived."""
+        """Return the number of visits, of ``visits`` in all, that the initial weights survived."""
         return float(self.visits[0]) if len(self.visits) else visits
 
     def some(self, which: NDArray[np.bool_]) -> Updates:
@@ -467,15 +472,15 @@ def join_updates(chunks: list[Updates]) -> Updates:
 
 
 def mirrored_updates(chunks: list[Updates], sign: int) -> list[Updates]:
-    """Return updates as they are, or those of the mirror image for ``sign`` -1."""
+    """Return updates times ``sign``."""
     return [update._replace(steps=sign * update.steps) for update in chunks]
 
 
 def competing_updates(chunks: list[Updates], places: Integers, direct: bool) -> list[Updates]:
-    """Return updates as those of competing classes, now numbered by ``places``; ``direct`` if they competed before."""
+    """Return updates as updates of competing classes, renumbered by ``places``; ``direct`` if they competed before."""
     if direct:
         return [u._replace(trues=places[u.trues], rivals=places[u.rivals]) for u in chunks]
-    # one classifier for two classes: it moved the second class by its steps, the first one the other way
+    # one classifier for two classes: a step moved the second class towards the row and the first one away, or both back
     return [
         u._replace(
             steps=np.abs(u.steps),
@@ -490,8 +495,8 @@ def competing_updates(chunks: list[Updates], places: Integers, direct: bool) -> 
 class UpdateLog:
     """The updates of all classifiers with their rows.
 
-    Freund and Schapire's representation of a voted perceptron: the voters are never stored as vectors, and their
-    activations on a new row are running sums over its products with the stored rows.
+    This is Freund and Schapire's representation of a voted perceptron (1999, section 5): voters are not stored as
+    vectors, and their activations on a new row are running sums of its products with the stored rows.
     """
 
     blocks: list[Matrix]
@@ -499,9 +504,9 @@ class UpdateLog:
     n_classes: int
     """Number of classes where they compete directly, else 0."""
     start: tuple[Floats, Floats] | None = None
-    """The weights and biases that the run began with, None for zero; features that came later are left out."""
+    """The initial weights and biases, None for zero; without features that were added later."""
     _pending: tuple[Matrix, list[list[Updates]]] | None = field(default=None, repr=False, compare=False)
-    """A matrix and updates on its rows that are not stored yet: a further pass may need the same rows."""
+    """A matrix and updates on its rows that are not stored yet, because another pass may need the same rows."""
 
     @classmethod
     def empty(cls, n_classifiers: int, n_classes: int) -> UpdateLog:
@@ -509,7 +514,7 @@ class UpdateLog:
         return cls(blocks=[], chunks=[[] for _ in range(n_classifiers)], n_classes=n_classes)
 
     def append(self, X: Matrix, updates: list[Updates]) -> None:
-        """Append updates, some for each classifier; their members are row numbers of ``X``."""
+        """Append the updates of each classifier; their members are row numbers of ``X``."""
         if self._pending is None or self._pending[0] is not X:
             self.store()
             self._pending = X, [[] for _ in self.chunks]
@@ -518,7 +523,7 @@ class UpdateLog:
                 chunk.append(update)
 
     def store(self) -> None:
-        """Copy the rows of all updates so far, each once for all passes over one matrix."""
+        """Store the rows of all updates so far, each row once for all passes over a matrix."""
         if self._pending is None:
             return
         X, updates = self._pending[0], [join_updates(chunk) for chunk in self._pending[1]]
@@ -532,7 +537,7 @@ class UpdateLog:
                     chunk.append(update._replace(members=before + np.searchsorted(wanted, update.members)))
 
     def snapshot(self) -> UpdateLog:
-        """Return a copy that further training leaves alone (the arrays themselves never change)."""
+        """Return a copy that further training does not change (the arrays themselves never change)."""
         self.store()
         other = copy(self)
         other.blocks, other.chunks = list(self.blocks), [list(chunk) for chunk in self.chunks]
@@ -549,13 +554,13 @@ class UpdateLog:
         if any(sp.issparse(block) for block in self.blocks):
             blocks = [sp.csr_array(block) for block in self.blocks]
             width = max(block.shape[1] for block in blocks)
-            for block in blocks:  # columns may have come up on the way
+            for block in blocks:  # columns may have been added between them
                 block.resize((block.shape[0], width))
             return sp.vstack(blocks, format="csr", dtype=np.float64)
         return np.concatenate(self.blocks, dtype=np.float64)
 
     def start_weights(self, d: int) -> tuple[Floats, Floats] | None:
-        """Return the weights of ``d`` features and the biases that the run began with, None for zero."""
+        """Return the initial weights of ``d`` features and the initial biases, None for zero."""
         if self.start is None:
             return None
         w, b = self.start
@@ -567,6 +572,6 @@ class UpdateLog:
         return join_updates(self.chunks[k])
 
     def stored(self, k: int) -> list[Updates]:
-        """Return the updates of classifier ``k`` in the parts in which they came."""
+        """Return the updates of classifier ``k`` in the parts in which they were appended."""
         self.store()
         return self.chunks[k]

@@ -29,10 +29,11 @@ from rosenblatt.theory.inputs import (
     vector_text,
 )
 from rosenblatt.training.batches import InMemory, make_batch
+from rosenblatt.training.linear import LinearState
 from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.report import draw_mistakes
-from rosenblatt.training.run import TrainingRun, new_state
+from rosenblatt.training.run import TrainingRun
 
 
 class TracedUpdate(NamedTuple):
@@ -256,7 +257,7 @@ def run_options(
 def follow(X: Matrix, signs: Signs, labels: NDArray[Any], options: RunOptions) -> Trace:
     """Run the perceptron as ``Perceptron`` does, on rows that are checked, and return its updates."""
     n, d = X.shape
-    state, updates = new_state(options, 2, d), UpdateTrace()
+    state, updates = LinearState.initial(options, 2, d), UpdateTrace()
     batch = make_batch(X, (signs > 0).astype(np.int32), np.array([-1, 1]), None, None)
     TrainingRun(state, InMemory(batch), options, [updates]).run()
     made = updates.updates()

@@ -20,9 +20,10 @@ from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.exact import proportional_floats
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, largest_entry
 from rosenblatt.training.batches import InMemory, make_batch
+from rosenblatt.training.linear import LinearState
 from rosenblatt.training.observers import Callback
 from rosenblatt.training.options import RunOptions
-from rosenblatt.training.run import TrainingRun, new_state
+from rosenblatt.training.run import TrainingRun
 
 PASSES = 30
 SWEEPS = 10
@@ -105,7 +106,7 @@ def _trained(A: Matrix, points: Points, budget: Budget) -> list[tuple[Floats, fl
     if A.shape[1] == 0 or budget.is_spent:
         return []
     options = RunOptions(hypothesis="pocket", max_iter=PASSES, random_state=0)
-    state = new_state(options, 2, A.shape[1])
+    state = LinearState.initial(options, 2, A.shape[1])
     labels = (points.signs > 0).astype(np.int32)
     batch = make_batch(A, labels, np.array([-1, 1]), None, None)
     TrainingRun(state, InMemory(batch), options, [Callback(lambda run: budget.is_late(POCKET_REST))]).run()

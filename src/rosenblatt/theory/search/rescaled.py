@@ -33,9 +33,10 @@ from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, check_matrix, d
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.gordan import equilibrated
 from rosenblatt.training.batches import InMemory, make_batch
+from rosenblatt.training.linear import LinearState
 from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
-from rosenblatt.training.run import TrainingRun, new_state
+from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.state import Outcome
 
 STRETCH = 10.0
@@ -168,7 +169,7 @@ class _Search:
         """
         n, m = self.Z.shape
         options = RunOptions(max_iter=2**62, max_updates=self.limit, fit_intercept=False, random_state=self.seed)
-        state, trace = new_state(options, 2, m), UpdateTrace()
+        state, trace = LinearState.initial(options, 2, m), UpdateTrace()
         state.passes = self.passes
         batch = make_batch(self.A, np.ones(n, np.int32), np.array([0, 1]), None, None)
         outcome = TrainingRun(state, InMemory(batch), options, [trace]).run()

@@ -206,7 +206,7 @@ class DualState(RunState):
         """Return the runner that visits batches by blocks; NumPy has its own threads for the matrix products."""
         return DualPassRunner()
 
-    def keepers(self) -> list[Observer]:
+    def observers(self) -> list[Observer]:
         """Return the observer that keeps the pocket, if the state has one."""
         return [] if self.pocket is None else [DualPocketKeeper()]
 

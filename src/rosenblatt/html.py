@@ -1,8 +1,8 @@
-"""Small pictures for notebooks, as inline SVG: no script, no style sheet, no ids, nothing from elsewhere.
+"""Small charts for notebooks as inline SVG, without scripts, style sheets, ids or external resources.
 
-Letters and axes have the colour of the text around them, so that light and dark pages look right; the other colours
-stand out on both, and each comes with a stroke or a mark of its own. A picture says in words what it shows
-(``aria-label``), and takes a few kilobytes, however many numbers there are.
+Text and axes have the colour of the surrounding text, so they suit light and dark pages. The other colours have enough
+contrast on both, and differ in line style or mark as well. Each chart has a text alternative (``aria-label``), and
+takes a few kilobytes however long the data is.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from rosenblatt.messages import evenly_spaced
 
 BLUE, RED, GREEN = "#2A87D3", "#D55E00", "#009E73"  # near those of Okabe and Ito; 3 to 1 or more on white and on black
 MOST_ROWS = 12
-"""The rows of a picture or a table in a notebook; others are counted below it."""
+"""The largest number of rows in a chart or a table of a notebook; the rest is counted below it."""
 DOTS_UP_TO = 40
-"""A curve of up to so many points gets a dot for each of them."""
+"""A curve with at most this many points has a dot for each."""
 _MOST_POINTS, _MOST_TICKS = 120, 4  # of a curve, and beside an axis
-_WIDTH, _ROW = 360, 16  # pixels: of a picture, and of a line of words
-_MIDDLE, _APART = 26, 90  # the height of a number line, and from where on numbers stand side by side
-_LEFT, _TOP, _HEIGHT, _BELOW = 56, 8, 110, 48  # of a chart, and of the room around it
-_FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML has no place for
+_WIDTH, _ROW = 360, 16  # pixels: of a chart, and of a line of text
+_MIDDLE, _APART = 26, 90  # the height of a number line, and the least distance of two numbers on one line
+_LEFT, _TOP, _HEIGHT, _BELOW = 56, 8, 110, 48  # the margins and the height of a chart
+_FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML forbids
 _LONGEST_NAME, _LONGEST_SENTENCE = 32, 700
 
 
 def escaped(words: object, most: int = _LONGEST_SENTENCE) -> str:
-    """Return words as text of an element or an attribute, cut where they are long.
+    """Return text escaped for an element or an attribute, and shortened.
 
     >>> escaped("a < b & c"), escaped("abcdef", 4), escaped(chr(0))
     ('a &lt; b &amp; c', 'abc…', '\ufffd')
@@ -39,7 +39,7 @@ def escaped(words: object, most: int = _LONGEST_SENTENCE) -> str:
 
 
 def short_name(words: object) -> str:
-    """Return a name that has room in a picture or a table, on one line; not escaped.
+    """Return a name shortened to one line for a plot or a table; not escaped.
 
     >>> short_name("two\\nlines"), short_name("x" * 99)
     ('two lines', 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…')
@@ -62,7 +62,7 @@ def described(sentences: Iterable[str], *pictures: str) -> str:
 
 
 def svg(width: int, height: int, words: str, *elements: str) -> str:
-    """Return a picture of some pixels, and what it shows in words for those who cannot see it."""
+    """Return a picture of ``width`` by ``height`` pixels, with a text alternative for screen readers."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escaped(words)}" width="{width}" '
         f'height="{height}" viewBox="0 0 {width} {height}" font-size="11" font-family="sans-serif" '
@@ -71,13 +71,13 @@ def svg(width: int, height: int, words: str, *elements: str) -> str:
 
 
 def text(x: float, y: float, words: object, anchor: str = "start") -> str:
-    """Return words that begin, end or are centred at a point."""
+    """Return text that starts at a point, ends there or is centred on it."""
     where = "" if anchor == "start" else f' text-anchor="{anchor}"'
     return f'<text x="{pixel(x)}" y="{pixel(y)}"{where}>{html.escape(short_name(words))}</text>'
 
 
 def room_for(names: Iterable[object]) -> int:
-    """Return how many pixels the longest of some names takes, with a little space on both sides.
+    """Return the width in pixels of the longest name, with a little space on both sides.
 
     >>> room_for(["a", "abc"]), room_for(["W" * 99])
     (50, 220)
@@ -101,7 +101,7 @@ def pixel(value: float) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number as it is written beside an axis: integers whole below a million, others with four digits.
+    """Return a number as text for an axis: integers below a million in full, others with four digits.
 
     >>> number(12345), number(0.123456), number(1e300), number(-0.0), number(-math.inf)
     ('12,345', '0.1235', '1e+300', '0', '−∞')
@@ -116,9 +116,9 @@ def number(value: float) -> str:
 
 
 def scale(low: float, high: float, start: float, end: float, log: bool = False) -> Callable[[float], float]:
-    """Return what maps the numbers from ``low`` to ``high`` to the pixels from ``start`` to ``end``.
+    """Return the map from the numbers ``low`` to ``high`` to the pixels ``start`` to ``end``.
 
-    Numbers may be as large and as small as floats are. Where there is but one, it is in the middle.
+    Any finite floats are allowed. If ``low`` equals ``high``, it is mapped to the middle.
 
     >>> place = scale(-1e308, 1e308, 0, 100)
     >>> place(-1e308), place(0.0), place(1e308), scale(3, 3, 0, 100)(3)
@@ -140,8 +140,8 @@ def scale(low: float, high: float, start: float, end: float, log: bool = False) 
 def number_line(low: float, high: float, words: str, start: float = 0.0) -> str:
     """Draw the bracket from ``low`` to ``high`` on a number line that begins at ``start`` or before.
 
-    Ends so near each other that they are the same pixel are one mark with one number. Nothing is drawn where neither
-    is a number; where one is infinite, the bracket goes on to the end of the line.
+    Ends on the same pixel become one mark with one number. If one end is infinite, the bracket reaches the end of the
+    line. If neither is finite, nothing is drawn.
 
     >>> picture = number_line(0.5, 0.75, "between a half and three quarters")
     >>> [f">{end}</text>" in picture for end in ("0", "0.5", "0.75")]
@@ -171,7 +171,7 @@ def number_line(low: float, high: float, words: str, start: float = 0.0) -> str:
 
 
 def arrows(directions: Mapping[str, str], words: str) -> str:
-    """Draw a line for each name: an arrow to "+inf", to "-inf" or to "either", a dot for "finite", a cross for others.
+    """Draw a line for each name: arrows for "+inf", "-inf" and "either", a dot for "finite", a cross for others.
 
     >>> picture = arrows({"age": "+inf", "dose": "finite"}, "age tends to infinity")
     >>> "age" in picture, picture.count("<path"), picture.count("<circle")
@@ -199,7 +199,7 @@ def arrows(directions: Mapping[str, str], words: str) -> str:
 
 
 def circle(center: str, radius: str, words: str, inside: bool = True) -> str:
-    """Draw a circle with its center and its radius, and a plus sign on the side of the positives.
+    """Draw a circle with its center and radius, and a plus sign on the positive side.
 
     >>> picture = circle("(1, 2)", "3", "a circle", inside=False)
     >>> ">(1, 2)</text>" in picture, ">r = 3</text>" in picture
@@ -233,7 +233,7 @@ class Numbers(Protocol):
 
 @dataclass(frozen=True)
 class Curve:
-    """Points in the order in which they are joined. A curve with a name is in the legend."""
+    """Points joined in order. A curve with a name appears in the legend."""
 
     x: Numbers
     y: Numbers
@@ -242,7 +242,7 @@ class Curve:
     dash: str = ""
 
     def points(self) -> list[tuple[float, float]]:
-        """Return the points to draw: all, or as many as can be told apart, evenly chosen with the first and the last.
+        """Return the points to draw, at most `_MOST_POINTS`, evenly spaced with the first and the last.
 
         >>> len(Curve(range(100_000), range(100_000)).points())
         120
@@ -260,22 +260,22 @@ def chart(
 ) -> str:
     """Draw curves over one horizontal axis, with numbers beside each axis.
 
-    They are the smallest and the largest where both are whole, as counts are, and else round ones between them.
+    The numbers are the smallest and the largest value if both are integers, and round numbers between them otherwise.
 
     Parameters
     ----------
     curves : sequence of Curve
-        What is not finite is left out, and so is what is not above 0 where scales are logarithmic.
+        Values that are not finite are left out, and on logarithmic scales those that are not positive.
     words : str
-        What the picture shows, for those who cannot see it.
+        The text alternative for screen readers.
     x_name : str
-        What the horizontal axis counts.
-    log : bool
-        Whether both scales are logarithmic, which the picture says.
-    end : x, y and words, optional
-        A point to mark by a star.
+        The label of the horizontal axis.
+    log : bool, default=False
+        Whether both scales are logarithmic; the label notes it.
+    end : (x, y, text), optional
+        A point to mark with a star.
     least : float, optional
-        The vertical axis begins at this number or below it, where scales are even.
+        The vertical axis begins at this number or below it, on linear scales.
 
     Examples
     --------
@@ -291,7 +291,7 @@ def chart(
     low, high = min(ys) if log or least is None else min(*ys, least), max(ys)
     bottom = _TOP + _HEIGHT
     to_x = scale(min(xs), max(xs), _LEFT, _WIDTH - 10, log)
-    to_y = scale(low, low + 1.0 if high == least else high, bottom, _TOP, log)  # what is all at the bottom stays there
+    to_y = scale(low, low + 1.0 if high == least else high, bottom, _TOP, log)  # constant curves at `least` stay there
     parts = [
         line(_LEFT, bottom, _WIDTH - 10, bottom),
         line(_LEFT, _TOP, _LEFT, bottom),
@@ -316,7 +316,7 @@ def chart(
 
 
 def ticks(low: float, high: float, log: bool = False) -> list[float]:
-    """Return the numbers to write beside an axis: its ends where both are whole, else up to four round ones.
+    """Return the numbers to write beside an axis: its ends if both are integers, else up to four round numbers.
 
     >>> ticks(0, 35), ticks(0.3, 12.5), ticks(1, 206.9, log=True), ticks(2.5, 2.5)
     ([0, 35], [5.0, 10.0], [1.0, 10.0, 100.0], [2.5])
@@ -325,7 +325,7 @@ def ticks(low: float, high: float, log: bool = False) -> list[float]:
         first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
         powers = range(first, last + 1, 1 + max(0, last - first) // _MOST_TICKS)
         return [10.0**k for k in powers] if len(powers) > 1 else [*dict.fromkeys([low, high])]
-    span = high / 2 - low / 2  # of numbers as large as floats are
+    span = high / 2 - low / 2  # halves cannot overflow
     if not 0.0 < span < math.inf or (low == int(low) and high == int(high)):
         return [*dict.fromkeys([low, high])]
     unit = 10.0 ** math.floor(math.log10(span))
@@ -355,7 +355,7 @@ def _curve(curve: Curve, places: list[tuple[float, float]]) -> str:
 
 
 def bars(values: Mapping[str, float], words: str) -> str:
-    """Draw a bar for each number, with its name to the left and the number to the right: the first twelve of them.
+    """Draw a bar for each of the first twelve numbers, with its name to the left and the number to the right.
 
     >>> picture = bars({"row 3": 0.5, "row 8": 0.25}, "two weights")
     >>> picture.count("<rect"), ">row 3</text>" in picture, ">0.25</text>" in picture

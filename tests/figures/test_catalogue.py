@@ -104,7 +104,10 @@ def test_other_formats(tmp_path, format, start):
 def test_wrong_ids_and_formats_are_refused_before_anything_is_made(tmp_path):
     for wrong, words in (
         ({"only": ["4.77"]}, r"there is no figure '4.77': did you mean '4.7'\?"),
-        ({"only": ["4.5", "nine"]}, r"there is no figure 'nine': there are 4\.1 A neuron; 4\.2 Feature .*; 3\.4 The "),
+        (
+            {"only": ["4.5", "nine"]},
+            r"there is no figure 'nine': choose one of 4\.1 A neuron; 4\.2 Feature .*; 3\.4 The ",
+        ),
         ({"only": []}, "only names no figure: give some ids, or leave it out"),
         ({"format": "gif"}, "format must be one of svg, png, pdf, got 'gif'"),
     ):

@@ -137,7 +137,7 @@ def test_what_is_no_dictionary_of_fitted_models_is_refused():
         plot_orders(fitted())
     with pytest.raises(ValueError, match="got 6 of them"):
         plot_orders(dict.fromkeys(range(6), fitted()))
-    with pytest.raises(ValueError, match="which that of 'fixed', Perceptron, is not"):
+    with pytest.raises(ValueError, match="got Perceptron for 'fixed'"):
         plot_orders({"fixed": Perceptron()})
     with pytest.raises(ValueError, match="at least one model of each order, got none of 'fixed'"):
         plot_orders({"fixed": []})

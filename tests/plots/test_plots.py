@@ -112,7 +112,7 @@ def test_history_of_a_clean_chunk_is_no_verdict():
 
 
 def test_history_needs_a_history():
-    with pytest.raises(ValueError, match="needs a fitted perceptron, which LogisticRegression is not"):
+    with pytest.raises(ValueError, match="needs a fitted perceptron, got LogisticRegression"):
         plot_history(LogisticRegression(), axes())
     with pytest.raises(ValueError, match="needs a fitted perceptron"):
         plot_history(Perceptron(), axes())
@@ -207,7 +207,7 @@ def test_pictures_of_a_pipeline_are_those_of_its_learner_and_what_its_steps_make
     ax = plot_weights(model, ax=axes(), top=20)
     assert {tick.get_text() for tick in ax.get_yticklabels()} == set(model[:-1].get_feature_names_out())
     assert ax.get_xlabel().startswith("weight of the scaled feature:")
-    with pytest.raises(ValueError, match="needs a fitted perceptron, which LogisticRegression is not"):
+    with pytest.raises(ValueError, match="needs a fitted perceptron, got LogisticRegression"):
         plot_history(make_pipeline(StandardScaler(), LogisticRegression()), axes())
 
 

@@ -121,10 +121,10 @@ def test_what_cannot_be_drawn_is_a_sentence():
         plot_update([1], 1, X, Y, pair())
     with pytest.raises(ValueError, match="k must be an integer from 1 to"):
         plot_update(WITH_BIAS, 0, X, Y, pair())
-    with pytest.raises(ValueError, match="the rows and labels that the trace is of, got others"):
+    with pytest.raises(ValueError, match="the rows and labels that were traced, got others"):
         plot_update(WITH_BIAS, 1, X, Y[::-1], pair())
     for draw in (lambda rows: plot_update(WITH_BIAS, 1, rows, Y, pair()), lambda rows: animate(WITH_BIAS, rows, Y)):
-        with pytest.raises(ValueError, match="the rows and labels that the trace is of, got others"):
+        with pytest.raises(ValueError, match="the rows and labels that were traced, got others"):
             draw(7 * X + 3)
     with pytest.raises(ValueError, match=r"rows of two features, got shape \(20, 3\)"):
         plot_update(WITH_BIAS, 1, np.ones((20, 3)), Y, pair())

@@ -291,9 +291,9 @@ def test_a_verdict_by_a_linear_program_is_told_by_which_method_it_has_a_history(
 
 
 def test_what_has_no_margin_is_refused():
-    with pytest.raises(ValueError, match="around a margin above 0, which there is not"):
+    with pytest.raises(ValueError, match="around a margin above 0, and the classes have none"):
         plot_bracket(dataset_margin([[0.0], [1.0], [2.0]], [0, 1, 0]))
-    with pytest.raises(ValueError, match="around a margin above 0, which there is not"):
+    with pytest.raises(ValueError, match="around a margin above 0, and the classes have none"):
         plot_bracket(dataset_margin([[0.0], [1.0]], [1, 1]))
     with pytest.raises(ValueError, match="data that can be separated, got Inseparable"):
         plot_bracket(separability([[0.0], [1.0], [2.0]], [0, 1, 0]))

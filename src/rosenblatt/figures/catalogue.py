@@ -1,6 +1,6 @@
-"""The catalogue of figures: what a figure is, how one is drawn by its id, and how all are written to files.
+"""The catalogue of figures, and functions that draw a figure by its id or write all of them to files.
 
-The modules of the texts (`ciml`, `har_peled`, `notes`) add their figures to the catalogue by the decorator ``figure``.
+The modules of the texts (`ciml`, `har_peled`, `notes`) add their figures with the decorator ``figure``.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.datasets import load_iris, load_wine
 
-from rosenblatt.messages import ParameterError, Setting, did_you_mean, shorten
+from rosenblatt.messages import ParameterError, did_you_mean, shorten
 from rosenblatt.plots.axes import import_matplotlib
 from rosenblatt.storage.container import write_atomically
 from rosenblatt.theory.inputs import shown_number, true_minus
 
 Picture: TypeAlias = Any  # a matplotlib Figure, which may not be installed
 Shown: TypeAlias = tuple[Picture, str, dict[str, Any]]
-"""What the function of a figure returns: the picture, a caption that names numbers ("{updates} updates"), and these."""
+"""The picture of a figure, its caption with named numbers ("{updates} updates"), and the numbers."""
 FORMATS = ("svg", "png", "pdf")
 _DOTS_PER_INCH = 200
 _NO_DATE = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
-# letters as outlines look alike in every browser, and a fixed salt gives the same names inside the file every time
+# text as outlines looks the same in every browser, and a fixed salt makes the ids inside the file reproducible
 _SETTINGS = {"svg.fonttype": "path", "svg.hashsalt": "rosenblatt", "pdf.fonttype": 42}
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure as it was drawn: what ``figures.draw`` returns.
+    """A figure that was drawn, as ``figures.draw`` returns it.
 
     Attributes
     ----------
     id, title : str
         As in ``figures.catalogue``.
     picture : matplotlib Figure
-        To be shown or saved; it belongs to no window.
+        To show or save; it has no window.
     caption : str
         One paragraph, with the numbers filled in.
     numbers : dict
-        What the picture shows, by name.
+        The numbers that the picture shows, by name.
     """
 
     id: str
@@ -67,7 +67,7 @@ class Entry:
 
     def draw(self) -> Drawing:
         """Draw the figure, from its data and a run with a fixed seed."""
-        with import_matplotlib("style").context("default"):  # not that of the session
+        with import_matplotlib("style").context("default"):  # independent of the session's style
             picture, caption, found = self.function()
         numbers = json.loads(json.dumps(found, default=_plain))
         return Drawing(self.id, self.title, picture, true_minus(caption.format(**numbers)), numbers)
@@ -88,7 +88,7 @@ def figure(text: str, id: str, title: str) -> Callable[[Callable[[], Shown]], Ca
 
 
 def _plain(value: Any) -> Any:
-    """Return a number or an array of numpy as Python has it."""
+    """Return a NumPy number or array as Python numbers."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(f"numbers of a figure are numbers, lists, dictionaries or texts, got {type(value).__name__}.")
@@ -105,7 +105,11 @@ def draw(id: str) -> Drawing:
     Returns
     -------
     Drawing
-        Its ``picture`` is a matplotlib Figure, ``caption`` one paragraph, ``numbers`` what it shows.
+        Its ``picture`` is a matplotlib Figure, ``caption`` one paragraph, ``numbers`` the numbers that it shows.
+
+    See Also
+    --------
+    write : Draw figures to files.
 
     Examples
     --------
@@ -119,13 +123,14 @@ def draw(id: str) -> Drawing:
 
 
 def _find(id: str) -> Entry:
-    """Return a figure by its id; a ValueError that names the nearest, or all, where there is none."""
+    """Return a figure by its id; raise a ValueError that names the nearest id, or all of them."""
     if not isinstance(id, str):
-        raise ParameterError(f'the id of a figure is a string such as "4.7", got {shorten(id)}.')
+        raise ParameterError('the id of a figure is a string such as "4.7", got {got}.', got=shorten(id))
     if id in catalogue:
         return catalogue[id]
     known = "; ".join(f"{entry.id} {entry.title}" for entry in catalogue.values())
-    raise ParameterError(f"there is no figure {shorten(id)}: {did_you_mean(id, catalogue) or f'there are {known}.'}")
+    hint = did_you_mean(id, catalogue) or f"choose one of {known}."
+    raise ParameterError("there is no figure {id}: {hint}", id=shorten(id), hint=hint)
 
 
 def write(
@@ -134,20 +139,24 @@ def write(
     format: str = "svg",
     progress: Callable[[Entry, float], None] | None = None,
 ) -> list[Path]:
-    """Draw figures into a folder, which is made where it is missing, and return the paths of all files written.
+    """Draw figures into a folder, creating it if necessary, and return the paths of all files written.
 
-    There are a picture of each figure, such as ``figure-4.7.svg``; ``index.html``, a page that shows them with captions
-    and numbers; and ``figures.json`` with captions and numbers. The latter two are about the figures drawn now. Each
-    file is replaced as a whole or not at all, and the same versions of all packages give the same bytes.
+    The files are a picture of each figure, such as ``figure-4.7.svg``; ``index.html``, a page with pictures, captions
+    and numbers; and ``figures.json`` with captions and numbers. The last two cover the figures of this call. Each file
+    is replaced as a whole or not at all, and the same versions of all packages give the same bytes.
 
     Parameters
     ----------
-    folder : path
+    folder : path, default="figures"
     only : id or ids, optional
-        Some of ``figures.catalogue``; otherwise all figures are drawn.
-    format : "svg", "png" or "pdf"
+        Some ids of ``figures.catalogue``; the default is all figures.
+    format : {"svg", "png", "pdf"}, default="svg"
     progress : callable, optional
         Called after each figure with its entry of the catalogue and the seconds that it took.
+
+    See Also
+    --------
+    draw : Draw one figure without a file.
 
     Examples
     --------
@@ -158,12 +167,14 @@ def write(
     ['figure-4.5.svg', 'index.html', 'figures.json']
     """
     if format not in FORMATS:
-        raise ParameterError(Setting("format"), f" must be one of {', '.join(FORMATS)}, got {format!r}.")
+        raise ParameterError(
+            "{format} must be one of {known}, got {got}.", known=", ".join(FORMATS), got=shorten(format)
+        )
     ids = catalogue if only is None else [only] if isinstance(only, str) else dict.fromkeys(only)
     entries = [_find(id) for id in ids]
     if not entries:
-        raise ParameterError(Setting("only"), " names no figure: give some ids, or leave it out for all figures.")
-    import_matplotlib("figure")  # an error where there is none, before anything is made
+        raise ParameterError("{only} names no figure: give some ids, or leave it out for all figures.")
+    import_matplotlib("figure")  # fail before anything is written if matplotlib is missing
     to = _folder(folder)
     sections, numbers, written = [], {}, []
     for entry in entries:
@@ -189,18 +200,18 @@ def write(
 
 
 def _folder(folder: str | os.PathLike[str]) -> Path:
-    """Return the folder to write to, which is made where it is missing."""
+    """Return the folder to write to, creating it if necessary."""
     if not os.fspath(folder):
         raise ParameterError('expected a folder for the figures, got no name: "." is the current one.')
     to = Path(folder)
     if to.exists() and not to.is_dir():
-        raise ParameterError(f"expected a folder for the figures, got {to}, which is a file: give another name.")
+        raise ParameterError("expected a folder for the figures, got {to}, which is a file: give another name.", to=to)
     to.mkdir(parents=True, exist_ok=True)
     return to
 
 
 def _picture_bytes(picture: Picture, format: str) -> bytes:
-    """Return a picture as a file holds it."""
+    """Return the bytes of a picture file."""
     file = io.BytesIO()
     with import_matplotlib("style").context(["default", _SETTINGS]):
         picture.savefig(file, format=format, dpi=_DOTS_PER_INCH, metadata=_NO_DATE[format])
@@ -231,7 +242,7 @@ th { font-weight: 600; white-space: nowrap; }
 
 
 def _page(entries: Sequence[Entry], sections: Sequence[str]) -> str:
-    """Return the page of some figures, each with its section."""
+    """Return the page with the sections of some figures."""
     contents = "\n".join(
         f'<li><a href="#figure-{entry.id}">{entry.id}</a> {escape(entry.title)}</li>' for entry in entries
     )
@@ -258,7 +269,7 @@ def _page(entries: Sequence[Entry], sections: Sequence[str]) -> str:
 
 
 def page_section(drawing: Drawing, text: str, file: str) -> str:
-    """Return a figure with its caption and its numbers, the text that it is from and the name of its file."""
+    """Return the section of a figure: its source text, picture file, caption and numbers."""
     title = f"Figure {drawing.id}: {drawing.title}"
     if file.endswith(".pdf"):
         link = f'<a href="{file}">{file}</a>'
@@ -285,7 +296,7 @@ def page_section(drawing: Drawing, text: str, file: str) -> str:
 
 
 def _numbers(numbers: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each number with its name; those of a dictionary follow its name."""
+    """Yield the name and the text of each number; the keys of a nested dictionary follow its name."""
     for name, value in numbers.items():
         words = f"{before}{name}".replace("_", " ")
         if isinstance(value, dict):
@@ -295,7 +306,7 @@ def _numbers(numbers: dict[str, Any], before: str = "") -> Iterator[tuple[str, s
 
 
 def number_words(value: Any) -> str:
-    """Return a value of a drawing in words: six digits of a number, lists and dictionaries with all that they hold.
+    """Return a value of a drawing as text: numbers with six digits, lists and dictionaries item by item.
 
     >>> number_words([0.123456789, -2, [1.0, "a"]]), number_words({"least": 1234, "proved": True})
     ('0.123457, −2, (1, a)', 'least: 1,234; proved: yes')
@@ -313,7 +324,7 @@ def number_words(value: Any) -> str:
     return shown_number(value, 6) if isinstance(value, float) else str(value)
 
 
-# What the figures are drawn from and on: Fisher's irises, wines of three cultivars, and an empty picture.
+# Data sets of the figures, Fisher's irises and wines of three cultivars, and an empty picture to draw on.
 
 
 def flowers(first: str, second: str, *measures: str) -> tuple[np.ndarray, np.ndarray]:
@@ -345,5 +356,5 @@ def wines(first: int, second: int, *measures: str) -> tuple[np.ndarray, np.ndarr
 
 
 def blank(width: float, height: float, layout: str | None = "constrained") -> Picture:
-    """Return an empty picture of so many inches, without a window; by its layout all that is drawn finds room."""
+    """Return an empty picture of ``width`` by ``height`` inches, without a window."""
     return import_matplotlib("figure").Figure(figsize=(width, height), layout=layout)

@@ -1,4 +1,4 @@
-"""What all pictures share: colours, names, axes and ticks; matplotlib is imported here, when a picture is drawn."""
+"""Colours, names, axes and ticks shared by all plots. matplotlib is imported here, when a plot is drawn."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Axes: TypeAlias = Any  # matplotlib's, which may not be installed
 
-# Okabe and Ito's colours, told apart with every kind of colour vision
+# Okabe and Ito's palette, safe for all kinds of colour vision
 BLUE, ORANGE, GREEN, DARK = "#0072B2", "#E69F00", "#009E73", "#333333"
-MARKS_UP_TO = 2000  # a class of more rows than this gets so many marks, evenly chosen, as more would not be seen
+MARKS_UP_TO = 2000  # at most this many marks are drawn for a class, evenly spaced over its rows
 _BRIGHTNESS = 0.299, 0.587, 0.114  # the shares of red, green and blue
-_MADE: ContextVar[list[Any]] = ContextVar("_MADE")  # the figures that the function that draws has made
+_MADE: ContextVar[list[Any]] = ContextVar("_MADE")  # the figures made by the plotting function that runs
 
 
 def axes_for(ax: Axes | None, in_space: bool = False) -> Axes:
-    """Return ``ax``, or the axes of a new figure where it is None: plain ones, or of three dimensions ``in_space``."""
+    """Return ``ax``, or the axes of a new figure if it is None; ``in_space`` asks for three dimensions."""
     if ax is None:
         projection = "3d" if in_space else "rectilinear"
         return new_figure().subplots(subplot_kw={"projection": projection})
@@ -37,7 +37,7 @@ def axes_for(ax: Axes | None, in_space: bool = False) -> Axes:
 
 
 def pair_of_axes(name: str, axes: Any, size: tuple[float, float]) -> np.ndarray:
-    """Return two axes as given, or those of a new figure of a size in inches where ``axes`` is None."""
+    """Return the two axes given, or two axes of a new figure of ``size`` inches if ``axes`` is None."""
     if axes is None:
         return np.ravel(new_figure(size).subplots(1, 2))
     pair = np.ravel(np.asarray(axes, dtype=object))
@@ -49,7 +49,7 @@ def pair_of_axes(name: str, axes: Any, size: tuple[float, float]) -> np.ndarray:
 
 
 def check_axes(ax: Any, in_space: bool = False) -> None:
-    """Raise a TypeError for what is not matplotlib's Axes, a ValueError for polar ones or another dimension."""
+    """Raise a TypeError unless ``ax`` is a matplotlib Axes, and a ValueError if it is polar or of another dimension."""
     how = 'figure.add_subplot(projection="3d")' if in_space else "plt.subplots()"
     if not isinstance(ax, import_matplotlib("axes").Axes):
         raise TypeError(f"expected matplotlib Axes to draw on, got {type(ax).__name__}: make them by {how}.")
@@ -60,7 +60,7 @@ def check_axes(ax: Any, in_space: bool = False) -> None:
 
 
 def closes_on_error(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function that draws close the figures that it made where it fails or is interrupted."""
+    """Decorate a plotting function: if it fails or is interrupted, the figures that it made are closed."""
 
     @wraps(function)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -74,39 +74,39 @@ def closes_on_error(function: Callable[P, R]) -> Callable[P, R]:
             raise
         finally:
             _MADE.reset(outside)
-        _MADE.get([]).extend(made)  # they are also those of a function around this one
+        _MADE.get([]).extend(made)  # a plotting function that called this one made them too
         return result
 
     return drawn
 
 
 def new_figure(size: tuple[float, float] | None = None) -> Any:
-    """Return a new figure of pyplot, of a size in inches if it is given."""
+    """Return a new pyplot figure, of the given size in inches or matplotlib's default."""
     figure = import_matplotlib("pyplot").figure(figsize=size, layout="constrained")
     _MADE.get([]).append(figure)
     return figure
 
 
 def ink(on_light: str = DARK) -> Any:
-    """Return the colour of lines and letters: ``on_light`` where the style's paper is light, else that of its text."""
+    """Return the colour of lines and text: ``on_light`` on a light background, else the style's text colour."""
     light = float(np.dot(paper()[:3], _BRIGHTNESS)) > 0.5
     return on_light if light else import_matplotlib().rcParams["text.color"]
 
 
 def paper(alpha: float = 1.0) -> tuple[float, ...]:
-    """Return the colour that the style of matplotlib has behind a picture, which lets through what ``alpha`` leaves."""
+    """Return the background colour of matplotlib's current style, with the given opacity."""
     settings, colours = import_matplotlib().rcParams, import_matplotlib("colors")
     *colour, seen = colours.to_rgba(settings["axes.facecolor"])
     return (*(colour if seen else colours.to_rgb(settings["figure.facecolor"])), alpha)
 
 
 def backing() -> dict[str, Any]:
-    """Return what lies behind words that stand on a line."""
+    """Return the box behind text that is written on a line."""
     return {"facecolor": paper(), "edgecolor": "none", "pad": 1.5}
 
 
 def shown_name(name: Any, most: int = 40) -> str:
-    """Return a label or a name as matplotlib shows it as it is: no mathematics, no hidden name, not too long.
+    """Return a label or a name escaped for matplotlib: no mathtext, not hidden by a leading ``_``, and shortened.
 
     >>> print(shown_name("US$ and C$"), shown_name("_hidden"), shown_name(1.0), shown_name("a" * 50, 8))
     US\\$ and C\\$  _hidden 1 aaaaaaa…
@@ -117,7 +117,7 @@ def shown_name(name: Any, most: int = 40) -> str:
 
 
 def check_labels(y: Any, n: int, classes: np.ndarray) -> np.ndarray:
-    """Return the labels of ``n`` rows as an array; a ValueError where some are missing or unknown to the model."""
+    """Return the labels of ``n`` rows as an array; raise a ValueError if some are missing or not in ``classes``."""
     labels = labels_of_rows(y, n)
     unknown = np.setdiff1d(labels, classes)
     if len(unknown):
@@ -133,7 +133,7 @@ def whole_ticks(ax: Axes, y: bool = True) -> None:
 
 
 def from_zero(ax: Axes, values: np.ndarray) -> None:
-    """Let the vertical axis start a little below zero, so that a mark at zero is seen whole."""
+    """Start the vertical axis a little below zero, so that a mark at zero is not clipped."""
     largest = max(1.0, float(np.nanmax(values, initial=0)))
     ax.set_ylim(-0.05 * largest, 1.07 * largest)
 
@@ -152,7 +152,7 @@ def import_matplotlib(part: str = "") -> ModuleType:
 
 
 def zero_weights_words(learner: Any, b: float) -> str:
-    """Return what a model of two classes answers whose weights are all zero, in words."""
+    """Return a title for a model of two classes whose weights are all zero."""
     label = shown_name(label_words(learner.classes_.tolist()[int(b > 0)]))
     answer = f"gets the answer {label}" if b else "lies on the boundary"
     proved = getattr(getattr(learner, "report_", None), "proved_inseparable", False)
@@ -161,7 +161,7 @@ def zero_weights_words(learner: Any, b: float) -> str:
 
 
 def wrong_words(wrong: np.ndarray, on_boundary: np.ndarray) -> str:
-    """Return how many predictions are wrong and how many rows lie on the boundary, in words; none where all is well.
+    """Describe how many predictions are wrong and how many rows lie on the boundary; "" if there are none.
 
     >>> wrong_words(np.array([True, False]), np.array([True, True])), wrong_words(np.zeros(2, bool), np.zeros(2, bool))
     ('1 of 2 rows wrong, 2 on the boundary', '')

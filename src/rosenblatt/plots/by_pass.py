@@ -1,4 +1,4 @@
-"""A picture of what a run did: the mistakes of each pass."""
+"""Plots of a run pass by pass: mistakes, training and test error, and the effect of the visiting order."""
 
 from __future__ import annotations
 
@@ -19,16 +19,20 @@ from rosenblatt.tables import Table
 
 @closes_on_error
 def plot_history(model: Any, ax: Axes | None = None) -> Axes:
-    """Draw the mistakes made during each pass, and the error on held-out rows where there is one.
+    """Draw the mistakes made during each pass and, with early stopping, the error on held-out rows after it.
 
-    Of a run with early stopping, the pass that it kept is marked on the curve of the held-out error. A pass that was
-    cut short, by an interrupt or ``max_updates``, is an open circle: its mistakes are those of the rows it came to.
+    The pass that early stopping kept is marked on the curve of the held-out error. An open circle marks a pass that
+    was cut short by an interrupt or ``max_updates``: its mistakes are those on the rows visited.
 
     Parameters
     ----------
     model : fitted Perceptron, AveragedPerceptron, VotedPerceptron or KernelPerceptron, or a pipeline that ends in one
     ax : matplotlib Axes, optional
-        Where to draw, and what is returned; otherwise a new figure is made.
+        The axes to draw on and to return; the default is a new figure.
+
+    See Also
+    --------
+    plot_errors : Training and test error after each pass.
 
     Examples
     --------
@@ -39,7 +43,7 @@ def plot_history(model: Any, ax: Axes | None = None) -> Axes:
     """
     _, learner = split_pipeline(model)
     if not hasattr(learner, "history_"):
-        raise ValueError(f"plot_history needs a fitted perceptron, which {type(learner).__name__} is not.")
+        raise ValueError(f"plot_history needs a fitted perceptron, got {type(learner).__name__}.")
     history = learner.history_
     mistakes, fields = history["mistakes"], history.dtype.names or ()
     last = len(mistakes)
@@ -68,7 +72,7 @@ def plot_history(model: Any, ax: Axes | None = None) -> Axes:
 
 
 def _title(learner: Any, last: int, left: int, cut: bool, best: int | None) -> str:
-    """Return how the run ended, in words."""
+    """Return the title: how the run ended."""
     if cut:
         return f"Pass {last} was cut short: {count_of(left, 'mistake')} so far"
     if best is not None:
@@ -80,12 +84,12 @@ def _title(learner: Any, last: int, left: int, cut: bool, best: int | None) -> s
 
 
 def _reached(cut: Any) -> str:
-    """Return how far a pass came before it was cut short, in words."""
+    """Describe how far a pass came before it was cut short."""
     return count_of(cut.rows, "row") if cut.share is None else f"{percent(cut.share)} of its rows"
 
 
 def _held_out(ax: Axes, passes: np.ndarray, percent: np.ndarray, dots: str, best: int | None) -> list[Any]:
-    """Draw the error on held-out rows on an axis of its own; return what the legend names."""
+    """Draw the error on held-out rows on a second axis; return the lines for the legend."""
     twin = ax.twinx()
     lines = twin.plot(passes, percent, "--", color=ORANGE, marker=dots and "s", label="held-out error")
     if best is not None:
@@ -97,24 +101,25 @@ def _held_out(ax: Axes, passes: np.ndarray, percent: np.ndarray, dots: str, best
     return lines
 
 
-# A picture of training and test error after each pass, and of where the test error turns (CIML figure 4.3).
+# Training and test error after each pass, and the pass of lowest test error (CIML figure 4.3).
 
 
 class ErrorsDisplay:
-    """Training and test error after each pass, as one of scikit-learn's displays; made by ``from_estimator``.
+    """Training and test error after each pass, as a scikit-learn display object; use ``from_estimator``.
 
     Parameters
     ----------
     errors : Table
-        What ``score_by_pass`` of a learner returned: a row for each pass.
+        The result of a learner's ``score_by_pass``: a row for each pass.
 
     Attributes
     ----------
     errors : Table
-        The columns ``pass``, ``mistakes``, ``training_error`` and, where there are test rows, ``test_error``.
+        The columns ``pass``, ``mistakes``, ``training_error`` and, with test rows, ``test_error``.
     best_pass : int or None
-        The first pass of lowest test error; None without test rows.
-    ax_, figure_ : where it is drawn, after ``plot``
+        The first pass with the lowest test error; None without test rows.
+    ax_, figure_
+        The axes and the figure of the last ``plot``.
 
     Examples
     --------
@@ -152,7 +157,7 @@ class ErrorsDisplay:
 
     @closes_on_error
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw on the matplotlib Axes ``ax``, or on those of a new figure, and return the display itself."""
+        """Draw on the matplotlib Axes ``ax``, or on a new figure, and return the display."""
         passes, training = self.errors["pass"], 100 * np.array(self.errors["training_error"])
         ax = axes_for(ax)
         dots = len(passes) <= DOTS_UP_TO
@@ -178,7 +183,7 @@ class ErrorsDisplay:
         return self
 
     def _title(self) -> str:
-        """Return where the test error is lowest, in words."""
+        """Return the title: the pass with the lowest test error."""
         last = self.errors["pass"][-1]
         if self.best_pass is None:
             return f"Training error after {count_of(last, 'pass')}: {100 * self.errors['training_error'][-1]:.3g}%"
@@ -192,20 +197,24 @@ class ErrorsDisplay:
 
 
 def plot_errors(model: Any, X: Any, y: Any, X_test: Any = None, y_test: Any = None, ax: Axes | None = None) -> Axes:
-    """Draw training and test error after each pass, and mark where test error is lowest: CIML figure 4.3.
+    """Draw training and test error after each pass, and mark the lowest test error: CIML figure 4.3.
 
-    A copy of the model is trained from scratch by ``score_by_pass``, in the same order where the model is fitted, and
-    scored after each pass by the hypothesis that predicts. The mistakes made during a pass are another number:
-    `plot_history` draws it.
+    ``score_by_pass`` trains a copy of the model from scratch, in the same visiting order if the model is fitted, and
+    scores the hypothesis that predicts after each pass. The mistakes made during a pass are a different number, which
+    `plot_history` draws.
 
     Parameters
     ----------
     model : Perceptron, AveragedPerceptron, VotedPerceptron or KernelPerceptron, or a pipeline that ends in one
-        Fitted or not; it is left as it is. The steps of a pipeline are fitted anew, to ``X``.
+        Fitted or not; it is not changed. The other steps of a pipeline are refitted to ``X``.
     X, y : training rows and their labels
-    X_test, y_test : rows held out and their labels, optional
+    X_test, y_test : test rows and their labels, optional
     ax : matplotlib Axes, optional
-        Where to draw, and what is returned; otherwise a new figure is made.
+        The axes to draw on and to return; the default is a new figure.
+
+    See Also
+    --------
+    plot_history : The mistakes made during each pass.
 
     Examples
     --------
@@ -219,30 +228,30 @@ def plot_errors(model: Any, X: Any, y: Any, X_test: Any = None, y_test: Any = No
     return ErrorsDisplay.from_estimator(model, X, y, X_test, y_test, ax=ax).ax_
 
 
-# A picture of what the visiting order does: the mistakes of each pass, order by order (CIML figure 4.4).
+# The effect of the visiting order: the mistakes of each pass, for each order (CIML figure 4.4).
 
 
 LOOKS = ((BLUE, "-", "o"), (ORANGE, "--", "s"), (GREEN, ":", "^"), ("#CC79A7", "-.", "D"), (None, (0, (1, 1)), "v"))
-"""The colour, line and mark of each order, as they come; None is that of the ink."""
-_APART, _ROOM = 8.0, 0.045  # how much lower the ends of the next order are: in points, and as a share of the axes
-_UNEVEN = 8  # passes are on a logarithmic axis where one order needs so many times those of another
+"""The colour, line style and marker of each order; None is the colour of `ink`."""
+_SPACING, _SPACING_SHARE = 8.0, 0.045  # between the end marks of two orders: in points, and as a share of the axes
+_UNEVEN = 8  # the axis of passes is logarithmic if one order needs this many times the passes of another
 
 
 @closes_on_error
 def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     """Draw the mistakes of each pass, one curve for each visiting order, and where each run ended: CIML figure 4.4.
 
-    Of several models the curve is the mean, and the band around it reaches from the fewest to the most mistakes. A run
-    that has made a pass without a mistake would make none later, so it counts as 0 from there; one that stopped before
-    counts up to its last whole pass. Marks on the axis show the pass without a mistake of each run.
+    For several models the curve is their mean, and the band reaches from the fewest to the most mistakes. After a pass
+    without a mistake a run counts as 0, because it would make no more mistakes. A run that stopped before counts up to
+    its last whole pass. Marks on the axis show the pass without a mistake of each run.
 
     Parameters
     ----------
     models : dict
-        For each name of an order a fitted model, or a list of them (of several seeds): Perceptron, AveragedPerceptron,
-        VotedPerceptron or KernelPerceptron, or pipelines that end in one. Up to five names.
+        For each name of an order, a fitted model or a list of models (with different seeds): Perceptron,
+        AveragedPerceptron, VotedPerceptron or KernelPerceptron, or pipelines that end in one. Up to five names.
     ax : matplotlib Axes, optional
-        Where to draw, and what is returned; otherwise a new figure is made.
+        The axes to draw on and to return; the default is a new figure.
 
     Examples
     --------
@@ -291,15 +300,15 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     axes.from_zero(ax, np.array(tops))
     low, high = ax.get_ylim()
     ticks = [tick for tick in ax.get_yticks() if 0 <= tick <= high]
-    ax.set(ylim=(low - _ROOM * (len(runs) - 1) * (high - low), high), yticks=ticks)
+    ax.set(ylim=(low - _SPACING_SHARE * (len(runs) - 1) * (high - low), high), yticks=ticks)
     draw_legend(ax, "passes, up to the first without a mistake (open marks)")
     return ax
 
 
 def _below(ax: Axes, place: int) -> Any:
-    """Return where the ends of runs are drawn: for each order a little lower than for the one before, side by side."""
+    """Return the transform for the end marks of an order: a little lower than those of the order before."""
     shift = axes.import_matplotlib("transforms").ScaledTranslation(
-        0, -place * _APART / 72, ax.figure.figure.dpi_scale_trans
+        0, -place * _SPACING / 72, ax.figure.figure.dpi_scale_trans
     )
     return ax.transData + shift
 
@@ -310,21 +319,19 @@ def _learners(name: Any, given: Any) -> list[Any]:
     learners = [split_pipeline(model)[1] for model in models]
     for learner in learners:
         if not hasattr(learner, "history_"):
-            raise ValueError(
-                f"plot_orders needs fitted perceptrons, which that of {name!r}, {type(learner).__name__}, is not."
-            )
+            raise ValueError(f"plot_orders needs fitted perceptrons, got {type(learner).__name__} for {name!r}.")
     if not learners:
         raise ValueError(f"plot_orders needs at least one model of each order, got none of {name!r}.")
     return learners
 
 
 def _passes(learner: Any) -> int:
-    """Return how many passes a run made."""
+    """Return the number of passes of a run."""
     return len(learner.history_)
 
 
 def _mistakes(learner: Any, longest: int) -> np.ndarray:
-    """Return the mistakes of each pass: 0 after one without a mistake, else NaN where no whole pass was made."""
+    """Return the mistakes of each pass: 0 after a pass without a mistake, NaN where no whole pass was made."""
     made = learner.history_["mistakes"].astype(float)
     if getattr(getattr(learner, "report_", None), "last_pass_cut", None) is not None:
         made[-1] = np.nan
@@ -333,7 +340,7 @@ def _mistakes(learner: Any, longest: int) -> np.ndarray:
 
 
 def _end_words(learners: list[Any]) -> str:
-    """Return how many passes the runs of one order took, in words."""
+    """Describe how many passes the runs of one order took."""
     clean = [_passes(learner) for learner in learners if learner.converged_]
     n = len(learners)
     if len(clean) < n:

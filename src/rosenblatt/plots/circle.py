@@ -1,4 +1,4 @@
-"""Pictures of circles: the one learned, or why there is none, in the plane and lifted into space (Har-Peled 30.2)."""
+"""Plots of a learned circle, or the proof that there is none, in the plane and lifted into space (Har-Peled 30.2)."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from rosenblatt.theory.vc import BallObstruction, RadonPartition
 Shape: TypeAlias = Circle | HalfSpace | Outside
 
 _CURVE = 400  # points of a curve
-_WHOLE = 3.0  # a circle of up to so many times the size of the points is drawn whole
-_SEVERAL = "#999999"  # the tint of a side of several classes
+_WHOLE = 3.0  # a circle is drawn whole if its radius is at most this multiple of the size of the points
+_SEVERAL = "#999999"  # the tint of a side with several classes
 _ROUNDING = 1e-12  # a coordinate below this share of the radius is written as 0
 _NAMES_UP_TO = 3  # classes that the title names
-_NUMBERS_UP_TO = 6  # rows of a proof that get their numbers beside them
-_GRID = 15  # lines of the paraboloid each way
-_BEYOND = 1.35  # how far the plane is drawn, in radii
-_FLOOR = 0.45  # how far below all else the plane of the points lies, as a share of the height
+_NUMBERS_UP_TO = 6  # row numbers are written beside the rows of a proof with at most this many
+_GRID = 15  # lines of the paraboloid in each direction
+_BEYOND = 1.35  # the extent of the plane, in radii
+_FLOOR = 0.45  # the distance of the floor below all else, as a share of the height
 _PAPER = "#888888"
 
 
-# Circles, lines and proofs as curves in the plane: what pictures of circles and of dichotomies share.
+# Circles, lines and proofs as curves in the plane, for plots of circles and of dichotomies.
 
 
 class Edge:
-    """The boundary of a shape in the plane, and its neighbours: all points at one depth.
+    """The boundary of a shape in the plane, and the curves parallel to it.
 
-    The depth of a point is its distance to the boundary, above 0 on the side of the inside of a circle, or where
-    ``w . x + b`` of a line is above 0. ``center`` is None for a line.
+    The depth of a point is its signed distance to the boundary: above 0 inside a circle, or where ``w . x + b`` of a
+    line is above 0. ``center`` is None for a line.
 
     >>> edge = Edge(Circle([1, 2], 3))
     >>> edge.depth(np.array([[1.0, 2.0], [1.0, 6.0]]))
@@ -63,9 +63,9 @@ class Edge:
         return self.radius - np.hypot(*(points - self.center).T)
 
     def curve(self, middle: np.ndarray, reach: float, depth: float = 0.0) -> np.ndarray:
-        """Return points along the curve of a depth as far as ``reach`` from the middle of a picture, and a little more.
+        """Return points on the curve of a given depth, up to ``reach`` from the middle of the plot and a little beyond.
 
-        They are computed from the point of the curve nearest to the middle, so a circle may be as large as can be.
+        They are computed from the point of the curve nearest to the middle, so that huge circles lose no digits.
         """
         if self.center is None:
             out = -self.normal
@@ -80,7 +80,7 @@ class Edge:
         return nearest + np.outer(bend, out) + np.outer(along, [-out[1], out[0]])
 
     def inside(self, middle: np.ndarray, reach: float) -> np.ndarray:
-        """Return a polygon that covers the side of positive depth as far as ``reach``."""
+        """Return a polygon that covers the side of positive depth up to ``reach``."""
         curve = self.curve(middle, reach)
         if np.allclose(curve[0], curve[-1]):
             return curve
@@ -90,7 +90,7 @@ class Edge:
 
 
 def draw_sides(ax: Axes, edge: Edge, low: np.ndarray, high: np.ndarray, inside: Any, outside: Any) -> None:
-    """Tint the two sides of a shape in colours, None for none, and draw the boundary as a dark line."""
+    """Tint the two sides of a shape, unless a colour is None, and draw the boundary as a dark line."""
     middle, reach = (low + high) / 2, float(np.hypot(*(high - low)))
     behind, look = ax.get_facecolor(), {"linewidth": 0, "zorder": 0}
     polygon = edge.inside(middle, reach)
@@ -109,9 +109,9 @@ def draw_proof(
     colours: tuple[str, str] = (BLUE, ORANGE),
     names: tuple[str, str, str] = NO_NAMES,
 ) -> None:
-    """Draw the hulls of a proof's two sets of points, solid and broken, and a cross where they have a mix in common.
+    """Draw the hulls of a proof's two sets of points, solid and broken, and a cross at a point that both hulls contain.
 
-    ``names`` are what a legend calls the two hulls and the cross.
+    ``names`` are the legend entries of the two hulls and the cross.
     """
     hulls = points[list(proof.inside)], points[list(proof.outside)]
     draw_two_hulls(ax, hulls, np.array([as_float(value) for value in proof.point]), colours, names)
@@ -124,20 +124,24 @@ def draw_proof(
 def plot_circle(
     shape: Circle | HalfSpace | Outside | NoCircle, points: Any, labels: Any, ax: Axes | None = None
 ) -> Axes:
-    """Draw points of the plane with the circle that separates them, or why there is none.
+    """Draw points of the plane with the circle that separates them, or the proof that there is none.
 
-    A circle has its centre, its radius, and the room that it leaves between the classes: broken lines go through the
-    nearest point on both sides. Of the outside of a circle and of a `NoCircle` the proof is drawn too: the hulls of a
-    few points of both classes, and a cross at the mix that they have in common.
+    A circle is drawn with its centre, its radius, and the gap between the classes: broken lines through the nearest
+    point on either side. For the outside of a circle and for a `NoCircle` the proof is drawn too: the hulls of a few
+    points of both classes, and a cross at a point that lies in both.
 
     Parameters
     ----------
     shape : Circle, HalfSpace, Outside or NoCircle
-        What `fit_circle` or `circle_from_plane` returned.
+        The result of `fit_circle` or `circle_from_plane`.
     points, labels : rows of two numbers, and their labels of up to ten classes
     ax : matplotlib Axes, optional
-        Where to draw, and what is returned; otherwise a new figure is made. The legend lies below the axes: a figure of
-        your own with ``layout="constrained"`` has room for it.
+        The axes to draw on and to return; the default is a new figure. The legend lies below the axes: make your own
+        figure with ``layout="constrained"`` to leave space for it.
+
+    See Also
+    --------
+    plot_lift : The same points lifted to a paraboloid, with the plane that separates them.
 
     Examples
     --------
@@ -173,14 +177,14 @@ def plot_circle(
 
 
 def circle_frame(points: np.ndarray, edge: Edge | None = None) -> Frame:
-    """Return the part of the plane to draw: all points, and the whole circle unless it is large."""
+    """Return the frame: all points, and the whole circle unless it is large."""
     if edge is not None and edge.center is not None and edge.radius <= _WHOLE * (np.ptp(points, axis=0).max() or 1.0):
         points = np.vstack([points, edge.center - edge.radius, edge.center + edge.radius])
     return Frame.around(points, one_scale=True)
 
 
 def circle_labels(name: str, labels: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels and the classes among them, of which there are not too many to be told apart."""
+    """Return the labels and their classes; raise a ValueError if there are too many classes for the palette."""
     y = labels_of_rows(labels, n)
     classes = np.unique(y)
     if len(classes) > len(LOOKS):
@@ -189,7 +193,7 @@ def circle_labels(name: str, labels: Any, n: int) -> tuple[np.ndarray, np.ndarra
 
 
 def _draw_shape(ax: Axes, shape: Any, frame: Frame, rows: Rows) -> str:
-    """Draw a circle, the outside of one or the side of a line, with the room between the classes; return the title."""
+    """Draw a circle, the outside of a circle or a half-plane, with the gap between the classes; return the title."""
     edge = Edge(shape)
     X, y, classes = rows
     positive = shape.contains(X)
@@ -216,7 +220,7 @@ def _draw_shape(ax: Axes, shape: Any, frame: Frame, rows: Rows) -> str:
 
 
 def _tint(colours: list[str]) -> str | None:
-    """Return the colour of a side that holds classes of these colours."""
+    """Return the tint of a side from the colours of its classes."""
     return None if not colours else colours[0] if len(colours) == 1 else _SEVERAL
 
 
@@ -232,7 +236,7 @@ def _draw_center(ax: Axes, edge: Edge) -> None:
 
 
 def _draw_room(ax: Axes, edge: Edge, X: np.ndarray, frame: Frame) -> str:
-    """Draw the neighbours of the boundary through the nearest point on both sides; return how far apart they are."""
+    """Draw the curves parallel to the boundary through the nearest point on either side; describe their distance."""
     depth = edge.depth(X)
     inner, outer = depth[depth > 0].min(initial=np.inf), depth[depth < 0].max(initial=-np.inf)
     if not np.isfinite([inner, outer]).all():  # a distance below rounding
@@ -257,27 +261,30 @@ def _draw_proof(ax: Axes, proof: Any, X: np.ndarray, y: np.ndarray, classes: np.
             ax.annotate(str(row), X[row], (6, 6), **words)
 
 
-# In space, where a plane cuts the lifted points (x, |x|^2) as a circle cuts them below.
+# In space, where a plane separates the lifted points (x, |x|^2) as a circle separates the points of the plane.
 
 
 @closes_on_error
 def plot_lift(shape_or_model: Any, points: Any, labels: Any, ax: Axes | None = None) -> Axes:
     """Draw points of the plane lifted to (x, |x|^2) in space, the plane that separates them, and the circle below.
 
-    The plane cuts the paraboloid of all lifted points in an ellipse, which lies straight above the circle: points
-    inside the circle are lifted to below the plane, all others to above it. A line is cut by an upright plane. Where
-    there is no circle, lines go from lifted points of both classes to a mix that they have in common. The points
-    themselves and the circle are drawn again on the floor of the picture.
+    The plane cuts the paraboloid of all lifted points in an ellipse, which projects to the circle: points inside the
+    circle are lifted to below the plane, all others to above it. For a line the plane is vertical. If there is no
+    circle, lines lead from lifted points of both classes to a point that lies in both hulls. The points and the circle
+    are drawn again on the floor of the plot.
 
     Parameters
     ----------
     shape_or_model : Circle, HalfSpace, Outside or NoCircle; or a linear model of lifted points
-        What `fit_circle` returned, or a fitted model of the three features (x1, x2, |x|^2), such as a pipeline of a
+        The result of `fit_circle`, or a fitted model of the three features (x1, x2, |x|^2), such as a pipeline of a
         `SphereLift` and a Perceptron.
     points, labels : rows of two numbers, and their labels of up to ten classes
     ax : matplotlib Axes in three dimensions, optional
-        Where to draw, and what is returned, as from ``figure.add_subplot(projection="3d")``; otherwise a new figure is
-        made.
+        The axes to draw on and to return, as from ``figure.add_subplot(projection="3d")``; the default is a new figure.
+
+    See Also
+    --------
+    plot_circle : The points and the circle in the plane.
 
     Examples
     --------
@@ -318,7 +325,7 @@ def plot_lift(shape_or_model: Any, points: Any, labels: Any, ax: Axes | None = N
 
 
 def _shape(given: Any, X: np.ndarray) -> Shape | NoCircle:
-    """Return a shape as given, or that below the plane of a model of lifted points."""
+    """Return a shape as given, or the shape below the plane of a model of lifted points."""
     if isinstance(given, Circle | HalfSpace | Outside | NoCircle):
         return given
     steps, learner = split_pipeline(given)
@@ -342,7 +349,7 @@ def _axes_in_space(ax: Axes | None) -> Axes:
 
 
 def _draw_paraboloid(ax: Axes, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
-    """Draw the paraboloid of all lifted points as a light net; return its lowest and highest places."""
+    """Draw the paraboloid of all lifted points as a light wireframe; return its lowest and highest points."""
     x1, x2 = np.meshgrid(*(np.linspace(low[i], high[i], _GRID) for i in range(2)))
     height = x1**2 + x2**2
     ax.plot_wireframe(x1, x2, height, color=_PAPER, linewidth=0.5, alpha=0.5, zorder=1, label="the paraboloid")
@@ -351,7 +358,7 @@ def _draw_paraboloid(ax: Axes, low: np.ndarray, high: np.ndarray) -> tuple[float
 
 
 def _plane(edge: Edge, low: np.ndarray, high: np.ndarray, top: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the plane above a circle, a little beyond it or as far as the picture goes; an upright one for a line."""
+    """Return the plane above a circle, as a surface a little larger than it; a vertical plane for a line."""
     middle, reach = (low + high) / 2, float(np.hypot(*(high - low)))
     if edge.center is None:
         ends = _within(edge.curve(middle, reach), low, high)
@@ -377,7 +384,7 @@ def _draw_cut(ax: Axes, edge: Edge, low: np.ndarray, high: np.ndarray, floor: fl
 
 
 def _within(curve: np.ndarray, low: np.ndarray, high: np.ndarray, points: int = 2) -> np.ndarray:
-    """Return the part of a curve that a picture shows; a segment is cut off, and divided, where it ends."""
+    """Return the part of a curve inside the frame; a segment is clipped and divided into ``points`` points."""
     if len(curve) > 2:
         return curve[((curve >= low) & (curve <= high)).all(axis=1)]
     step = curve[1] - curve[0]
@@ -388,7 +395,7 @@ def _within(curve: np.ndarray, low: np.ndarray, high: np.ndarray, points: int = 
 
 
 def _draw_points(ax: Axes, X: np.ndarray, y: np.ndarray, classes: np.ndarray, floor: float) -> None:
-    """Draw the lifted points, and smaller ones below."""
+    """Draw the lifted points, and smaller marks for the points on the floor."""
     for label, (colour, marker) in zip(classes.tolist(), LOOKS, strict=False):
         own = X[y == label]
         drawn = own[evenly_spaced(len(own), MARKS_UP_TO)]
@@ -399,7 +406,7 @@ def _draw_points(ax: Axes, X: np.ndarray, y: np.ndarray, classes: np.ndarray, fl
 
 
 def _draw_mixes(ax: Axes, proof: BallObstruction, X: np.ndarray, y: np.ndarray, classes: np.ndarray) -> None:
-    """Draw a line from each lifted point of a proof to the mix of both classes."""
+    """Draw a line from each lifted point of a proof to the point that both hulls contain."""
     common = [as_float(value) for value in proof.point]
     for rows, dash, height in (
         (proof.inside, "-", proof.inside_height),

@@ -1,6 +1,6 @@
-"""Pictures of one prediction of a linear model: as a neuron, and as a sum (CIML figures 4.1 and 4.2).
+"""Plots of one prediction of a linear model: as a neuron, and as a sum (CIML figures 4.1 and 4.2).
 
-Of many features a picture shows those that add the most, and all others as one.
+With many features a plot shows those with the largest products, and all others combined.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from rosenblatt.plots.axes import BLUE, ORANGE, Axes, axes_for, backing, closes_
 from rosenblatt.theory.inputs import shown_number
 
 MOST = 8
-"""The features that are shown; of more, those that add the most."""
+"""The largest number of features shown."""
 _THIN, _THICK = 0.6, 5.0  # of a connection, in points
-_INPUT, _SUM, _ANSWER = 0.0, 2.4, 3.8  # where they stand, from left to right
-_SHIFTS = -102, -52, -6  # where the numbers stand, in points left of the bars
+_INPUT, _SUM, _ANSWER = 0.0, 2.4, 3.8  # horizontal positions
+_SHIFTS = -102, -52, -6  # horizontal positions of the numbers, in points from the bars
 
 
 class Part(NamedTuple):
-    """A feature with its value and weight, which are None for all others taken together, and their product."""
+    """A feature, its value, its weight and their product; value and weight are None for all other features combined."""
 
     name: str
     value: float | None
@@ -33,21 +33,21 @@ class Part(NamedTuple):
 
 
 class OnePrediction(NamedTuple):
-    """What a picture shows of one prediction."""
+    """The parts of one prediction that a plot shows."""
 
     parts: list[Part]
     bias: float
     activation: float
     answer: str
-    """What is predicted, in words; on the boundary, the label is undefined."""
+    """The predicted label as text; on the boundary it is undefined."""
     rule: str
-    """What decides, in a few words: the sign of the activation or, of more than two classes, the largest score."""
+    """The deciding rule in a few words: the sign of the activation or, for more than two classes, the largest score."""
     title: str
-    """What is predicted, and by which rule."""
+    """The prediction and the rule."""
 
 
 def shown_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None) -> OnePrediction:
-    """Return the features of one row in their order, or those that add the most and the others as one.
+    """Return the features of one row in order, or those with the largest products and all others combined.
 
     >>> from rosenblatt import Perceptron
     >>> model = Perceptron(shuffle=False).fit([[3, 4], [-3, -4]], [1, -1])
@@ -73,7 +73,7 @@ def _label(found: LinearParts) -> str:
 
 
 def _rule(found: LinearParts, activation: float) -> tuple[str, str]:
-    """Return what decides, in a few words, and the title: the sign for two classes, otherwise the largest score."""
+    """Return the rule in a few words, and the title: the sign for two classes, otherwise the largest score."""
     number = shown_number(activation)
     if found.scores > 1:
         if found.tied:
@@ -88,12 +88,12 @@ def _rule(found: LinearParts, activation: float) -> tuple[str, str]:
 
 @closes_on_error
 def plot_neuron(model: Any, x: Any, ax: Axes | None = None, *, feature_names: Sequence[str] | None = None) -> Axes:
-    """Draw what a linear model makes of one row as a neuron: CIML figure 4.1.
+    """Draw the prediction of a linear model for one row as a neuron: CIML figure 4.1.
 
-    On the left are the inputs with their values, and the bias, whose input is always 1. A connection carries its
-    weight: the larger, the thicker; blue and solid above 0, orange and broken below. The neuron adds up weight times
-    value, and the sign of the sum is the answer. With more than two classes it is the neuron of the class predicted. Of
-    more than eight features, those that add the most are shown, and the others as one.
+    On the left are the inputs with their values, and the bias, whose input is always 1. The width of a connection
+    shows the size of its weight; positive weights are blue and solid, negative ones orange and broken. The neuron sums
+    weight times value, and predicts by the sign of the sum. With more than two classes it is the neuron of the
+    predicted class. With more than eight features, those with the largest products are shown and all others combined.
 
     Parameters
     ----------
@@ -101,9 +101,13 @@ def plot_neuron(model: Any, x: Any, ax: Axes | None = None, *, feature_names: Se
         For a vote the averaged weights are drawn.
     x : one row, as for `contributions`
     ax : matplotlib Axes, optional
-        Where to draw, and what is returned; otherwise a new figure is made.
+        The axes to draw on and to return; the default is a new figure.
     feature_names : list of str, optional
         As for `explain`.
+
+    See Also
+    --------
+    plot_activation : The same sum as bars.
 
     Examples
     --------
@@ -136,7 +140,7 @@ def plot_neuron(model: Any, x: Any, ax: Axes | None = None, *, feature_names: Se
 
 
 def _draw_input(ax: Axes, part: Part, height: float, middle: float, largest: float) -> None:
-    """Draw an input with its value, and its connection with the weight; all others together have a thin dark one."""
+    """Draw an input with its value, and its connection with the weight; all other features share a thin dark one."""
     ax.text(_INPUT - 0.42, height, shown_name(part.name, 20), ha="right", va="center", color=ink())
     if part.value is not None:
         box = {"boxstyle": "round,pad=0.25", "facecolor": paper(), "edgecolor": ink()}
@@ -155,17 +159,21 @@ def _draw_input(ax: Axes, part: Part, height: float, middle: float, largest: flo
 
 @closes_on_error
 def plot_activation(model: Any, x: Any, ax: Axes | None = None, *, feature_names: Sequence[str] | None = None) -> Axes:
-    """Draw how the activation of one row is added up, feature by feature: CIML figure 4.2.
+    """Draw the activation of one row as a sum, feature by feature: CIML figure 4.2.
 
-    Each line has the value of a feature, its weight, and their product as a bar that starts where the one before it
-    ended; then the bias, and the sum, whose sign is the answer. Blue bars go up, orange hatched ones down. With more
-    than two classes it is the score of the class predicted. Of more than eight features, those that add the most are
-    shown, and the others as one.
+    Each line has the value of a feature, its weight, and their product as a bar that starts where the bar before it
+    ends. Then come the bias and the sum, whose sign decides. Positive bars are blue, negative ones orange and hatched.
+    With more than two classes it is the score of the predicted class. With more than eight features, those with the
+    largest products are shown and all others combined.
 
     Parameters
     ----------
     model, x, ax, feature_names
         As for `plot_neuron`.
+
+    See Also
+    --------
+    rosenblatt.contributions : The same numbers as a table.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pictures of a model in the plane: rows of two features, what it answers where, the boundary, its margin, and w.
+"""Plots of a model in the plane: rows of two features, decision regions, the boundary, its margin, and w.
 
 Blue circles stand for the positive class (the second of ``classes_``), orange triangles for the other.
 """
@@ -27,21 +27,21 @@ from rosenblatt.plots.axes import (
 )
 from rosenblatt.plots.plane_parts import Frame, Line, Regions, Rows
 
-_NEAREST = 1e-9  # rows whose distances differ by less, as a share, are all called nearest
+_NEAREST = 1e-9  # rows whose distances exceed the margin by a smaller share count as nearest
 _HATCH = "////"
 _AVERAGE = {"linestyle": parts.BROKEN, "linewidth": 1.6}
-"""The line of the average, as lines of a legend are drawn."""
-# areas in square points: of many support rows the largest circles are smaller
+"""The style of the boundary of the averaged weights."""
+# areas in square points; the largest circle shrinks with the number of support rows
 _CIRCLES, _CIRCLE_SIZES = 12_000.0, (48.0, 330.0)
 _AROUND = 3.0  # the smallest circle, in marks
-_LINES = [48.0, 130.0], [0.5, 1.1]  # the line of circles by the area of the largest
+_LINES = [48.0, 130.0], [0.5, 1.1]  # the line width of circles, by the area of the largest
 
 
 @dataclass(eq=False)
 class PlaneDisplay:
-    """The picture that `plot_plane` draws, in scikit-learn's display style: what it shows, to be drawn again elsewhere.
+    """The plot that `plot_plane` draws, as a scikit-learn display object.
 
-    ``PlaneDisplay.from_estimator(model, X, y)`` computes and draws it, ``plot(ax)`` draws it on other axes.
+    ``PlaneDisplay.from_estimator(model, X, y)`` computes and draws it. ``plot(ax)`` draws it again on other axes.
 
     Attributes
     ----------
@@ -49,17 +49,17 @@ class PlaneDisplay:
         The rows, their labels, and the classes of the model.
     feature_names : list of str
     regions : Regions
-        What the model answers where.
+        The decision regions.
     line : Line or None
-        The boundary with the unit vector along w, where it is straight.
+        The boundary with the unit vector along w, if it is straight.
     margin : float or None
-        The distance of the nearest row, where the line has every row strictly on its side.
+        The distance of the nearest row, if every row lies strictly on its side of the line.
     ringed : array of bool
-        The nearest rows, its support points, if there is a margin; otherwise those whose prediction is wrong.
+        The nearest rows, the support points, if there is a margin; otherwise the rows predicted wrongly.
     on_boundary : array of bool
-        The rows on the straight boundary of two classes, on no side: their activation is exactly 0.
+        The rows on the straight boundary of two classes: their activation is exactly 0.
     projections : bool
-        Whether the parts.feet of the rows on the line through w are drawn.
+        Whether the projections of the rows onto the line through w are drawn.
     title : str
     ax_, figure_
         The axes and the figure where it was drawn last.
@@ -148,25 +148,30 @@ class PlaneDisplay:
 
 
 def plot_plane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, projections: bool = False) -> Axes:
-    """Draw rows of two features, what the model answers where, and the boundary in between.
+    """Draw rows of two features with the decision regions of a model and its decision boundary.
 
-    Where a line has every row strictly on its side, a hatched band shows how far the nearest one is on both sides (its
-    geometric margin) and rings which rows these are, its support points; an arrow is w, at a right angle to the line.
-    Otherwise rings show the rows whose prediction is wrong, and squares those on the boundary. That of a kernel
-    perceptron, of a vote or of a pipeline (with a `SphereLift`, say) may be curved: it is drawn without margin and w.
-    `plot_support` shows the support rows of a kernel perceptron, `plot_votes` what a vote is made of. The ranges of
-    features that differ by five times or more have scales of their own: w, no more at a right angle, is left out then.
+    If a line has every row strictly on its side, a hatched band shows the geometric margin. Rings mark the support
+    points, the rows nearest to the line, and an arrow shows w at a right angle to it. Otherwise rings mark the rows
+    predicted wrongly, and squares the rows on the boundary. The boundary of a kernel perceptron, a vote or a pipeline
+    (with a `SphereLift`, say) may be curved and is drawn without margin and w. Features whose ranges differ by a factor
+    of five or more get separate scales; w is left out then, as it would not be at a right angle.
 
     Parameters
     ----------
     model : fitted classifier of two features and up to ten classes, or a pipeline that takes two
     X, y : rows of two features, and their labels
     ax : matplotlib Axes, optional
-        Where to draw, and what is returned; otherwise a new figure is made. The legend lies below the axes: a figure of
-        your own with ``layout="constrained"`` has room for it.
-    projections : bool
-        Whether to draw the foot of each row on the line through w, as in CIML figure 4.7; `plot_projection` has the
-        same parts.feet along one axis. For a straight boundary, and features whose ranges are alike.
+        The axes to draw on and to return; the default is a new figure. The legend lies below the axes: make your own
+        figure with ``layout="constrained"`` to leave space for it.
+    projections : bool, default=False
+        Whether to draw the projection of each row onto the line through w, as in CIML figure 4.7. It needs a straight
+        boundary, and features of similar ranges.
+
+    See Also
+    --------
+    plot_projection : The same projections along one axis.
+    plot_support : The support rows of a kernel perceptron.
+    plot_votes : A vote beside the average of its voters.
 
     Examples
     --------
@@ -181,7 +186,7 @@ def plot_plane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, projection
 
 
 def _rule_of_two_classes(learner: Any) -> LinearRule | None:
-    """Return the weights between two classes, None where the model predicts by something else."""
+    """Return the weights of a linear model of two classes, None for any other model."""
     linear = hasattr(learner, "coef_") and hasattr(learner, "intercept_")
     return linear_rule(learner) if linear and len(learner.classes_) == 2 else None
 
@@ -189,7 +194,7 @@ def _rule_of_two_classes(learner: Any) -> LinearRule | None:
 def _title(
     learner: Any, rule: LinearRule | None, margin: float | None, wrong: np.ndarray, on_boundary: np.ndarray
 ) -> str:
-    """Return the margin or how many rows are wrong, in words, or that there is no boundary."""
+    """Return the title: the margin, how many rows are wrong, or that there is no boundary."""
     if margin is not None:
         return f"Separated: the nearest row is\n{margin:.3g} from the boundary (geometric)"
     if rule is not None and not rule.w.any():
@@ -198,7 +203,7 @@ def _title(
 
 
 def _feet(line: Line | None, points: np.ndarray) -> np.ndarray:
-    """Return the foot of each row on the line through w; a ValueError where there is none or it is not to scale."""
+    """Project each row onto the line through w; raise a ValueError if there is no line or the scales differ."""
     if line is None:
         raise ValueError(
             "projections need one straight boundary, that of a linear model of two classes whose weights are not all "
@@ -214,7 +219,7 @@ def _feet(line: Line | None, points: np.ndarray) -> np.ndarray:
 
 
 def _arrow_start(line: Line, frame: Frame) -> np.ndarray:
-    """Return where w starts, or the point of the line nearest to the middle where it is not in view."""
+    """Return the start of the arrow for w, or the point of the line nearest to the middle if it is out of view."""
     ends = line.arrow(frame)
     return line.nearest_to((frame.low + frame.high) / 2) if ends is None else ends[0]
 
@@ -224,12 +229,12 @@ def _arrow_start(line: Line, frame: Frame) -> np.ndarray:
 
 @closes_on_error
 def plot_votes(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
-    """Draw what a vote answers where, the line of the average of its voters, and where the two differ.
+    """Draw the decision regions of a vote, the boundary of the averaged weights, and where the two differ.
 
-    All weights that a run had vote, each as often as it survived, so that the boundary is made of pieces of their
-    lines; where the votes are even there is no tint. The average of the weights is one line near it: this is why the
-    averaged perceptron, which is far cheaper, stands in for the vote. What lies between the two is hatched, and the
-    title says how much of the drawn plane it is.
+    Each weight vector of the run votes as often as it survived, so the boundary is made of pieces of their lines. The
+    region of a tied vote has no tint. The averaged weights give one line near the boundary, which is why the averaged
+    perceptron, which is far cheaper, stands in for the vote. The area between the two is hatched; the title gives its
+    share of the drawn plane.
 
     Parameters
     ----------
@@ -237,8 +242,12 @@ def plot_votes(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
         Or a Perceptron with ``hypothesis="vote"``, or a pipeline that ends in one and takes two features.
     X, y : rows of two features, and their labels
     ax : matplotlib Axes, optional
-        Where to draw, and what is returned; otherwise a new figure is made. The legend lies below the axes: a figure of
-        your own with ``layout="constrained"`` has room for it.
+        The axes to draw on and to return; the default is a new figure. The legend lies below the axes: make your own
+        figure with ``layout="constrained"`` to leave space for it.
+
+    See Also
+    --------
+    plot_plane : The decision regions of any model of two features.
 
     Examples
     --------
@@ -277,7 +286,7 @@ def plot_votes(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
 
 
 def _rule_of_a_vote(learner: Any) -> LinearRule:
-    """Return the average of a vote of two classes; an error for any other model."""
+    """Return the averaged weights of a vote between two classes; raise an error for any other model."""
     rule = linear_rule(learner)
     if not rule.averaged:
         raise TypeError(
@@ -290,7 +299,7 @@ def _rule_of_a_vote(learner: Any) -> LinearRule:
 
 
 def _name_lines(ax: Axes, average: bool, differ: bool) -> None:
-    """Name in the legend what is drawn and has no name of its own."""
+    """Add legend entries for the contours and the hatching, which have none."""
     ax.plot([], [], color=ink(), linewidth=1.4, label="boundary of the vote")
     if average:
         ax.plot([], [], label="line of the average", color=ink(), **_AVERAGE)
@@ -304,21 +313,24 @@ def _name_lines(ax: Axes, average: bool, differ: bool) -> None:
 
 @closes_on_error
 def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
-    """Draw the rows of ``X`` in the plane, what the model answers where, and its support rows by their coefficients.
+    """Draw the rows of ``X``, the decision regions of a kernel model, and its support rows by their coefficients.
 
-    The side of each class is tinted lightly and the boundary, where the decision is 0, is a dark line; with more than
-    two classes these are the regions of what is predicted. A support row has a dark circle around it, whose area
-    grows with the size of its coefficient: that of the hypothesis that predicts, or of the average for a vote, added
-    up over the classes where each has its own.
+    Each region is tinted, and the decision boundary is a dark line. A support row has a dark circle around it, whose
+    area grows with the absolute value of its coefficient, summed over the classes. The coefficients are those of the
+    hypothesis that predicts, and of the average for a vote.
 
     Parameters
     ----------
     model : fitted KernelPerceptron, or another model with ``support_`` and ``dual_coef_``, such as SVC
-        Of two features and up to ten classes. Or a pipeline that ends in one, with the rows it was trained on.
+        Of two features and up to ten classes; or a pipeline that ends in one, with the rows it was trained on.
     X, y : rows of two features, and their labels
     ax : matplotlib Axes, optional
-        Where to draw, and what is returned; otherwise a new figure is made. The legend lies below the axes: a figure of
-        your own with ``layout="constrained"`` has room for it.
+        The axes to draw on and to return; the default is a new figure. The legend lies below the axes: make your own
+        figure with ``layout="constrained"`` to leave space for it.
+
+    See Also
+    --------
+    plot_plane : The decision regions of any model of two features.
 
     Examples
     --------
@@ -346,7 +358,7 @@ def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
 
 
 def _support_points(learner: Any, steps: Any, rule: SupportRule, X: Any, points: np.ndarray) -> np.ndarray:
-    """Return where the support rows lie; those of a pipeline are found by their numbers."""
+    """Return the support rows as points; those of a pipeline are found by their row numbers."""
     if not len(rule.rows):
         return np.empty((0, 2))
     vectors = getattr(learner, "support_vectors_", None)
@@ -364,20 +376,20 @@ def _support_points(learner: Any, steps: Any, rule: SupportRule, X: Any, points:
 
 
 def _draw_support(ax: Axes, rule: SupportRule, support: np.ndarray, smallest: float) -> str:
-    """Draw a circle around each support row, below all marks; add some to the legend; return what their areas mean."""
+    """Draw a circle around each support row, below all marks, with legend entries; return the title of the legend."""
     sizes = np.abs(rule.coefficients).sum(axis=0)
     drawn = sizes > 0
     if not drawn.any():
         return ""
     largest = float(sizes.max())
     area = float(np.clip(_CIRCLES / int(drawn.sum()), *_CIRCLE_SIZES))
-    room = area - smallest
+    growth = area - smallest
     look = {"facecolor": "none", "edgecolor": ink(), "linewidth": float(np.interp(area, *_LINES)), "zorder": 2}
-    ax.scatter(*support[drawn].T, s=smallest + room * sizes[drawn] / largest, **look)
+    ax.scatter(*support[drawn].T, s=smallest + growth * sizes[drawn] / largest, **look)
     ticks = import_matplotlib("ticker").MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(0, largest)
     round_sizes = [tick for tick in ticks if 0 < tick <= largest]
     for shown in dict.fromkeys((round_sizes[0], round_sizes[-1]) if sizes[drawn].min() < largest else (largest,)):
-        ax.scatter([], [], s=smallest + room * shown / largest, label=f"{shown:.4g}", **look)
+        ax.scatter([], [], s=smallest + growth * shown / largest, label=f"{shown:.4g}", **look)
     whose = "averaged coefficient" if rule.averaged else "coefficient"
     return f"circles: support rows, area by |{whose}|" + (
         ",\nall classes added up" if len(rule.coefficients) > 1 else ""

@@ -1,4 +1,4 @@
-"""What pictures of the plane share: rows of two features, what a model answers where, and the legend."""
+"""Parts shared by plots of the plane: rows of two features, decision regions, lines, and the legend."""
 
 from __future__ import annotations
 
@@ -29,17 +29,23 @@ from rosenblatt.plots.axes import (
 from rosenblatt.theory.inputs import vector_text
 
 GRID = 240
-"""The plane is asked at so many places each way."""
+"""Grid points in each direction at which a model is evaluated."""
 _BORDER = 0.08  # beyond the outermost rows, as a share of their range
 TINT = 0.22
-"""How much of its colour a region has."""
-_LARGEST, _CLOSEST = 1e100, 1e-12  # of numbers, and of the range of a feature beside them: squares must be floats too
-_ALIKE, _NARROWEST = 5.0, 0.45  # ranges that differ by less have one scale; then the shorter side is at least so long
+"""The opacity of a decision region."""
+_LARGEST, _CLOSEST = (
+    1e100,
+    1e-12,
+)  # largest coordinate, and smallest relative range of a feature: squares must not overflow
+_ALIKE, _NARROWEST = (
+    5.0,
+    0.45,
+)  # ranges that differ by a smaller factor get equal scales; the least ratio of the sides then
 _MARKS, _MARK_SIZES = 3_200.0, (8.0, 26.0)  # areas in square points
-_BELOW = 4.0  # the legend, below the axes: in heights of its letters, which do not shrink with the axes
-_LETTER, _HANDLE = 0.07, 0.5  # inches: about a letter of the legend, and the sign before each of its names, for
-_LETTERS = 10.0  # letters of so many points
-# Okabe and Ito's colours and three of Tol's: told apart with every kind of colour vision; markers do it without any
+_BELOW = 4.0  # distance of the legend below the axes, in font sizes
+_LETTER, _HANDLE = 0.07, 0.5  # widths in inches of a letter of the legend and of a legend handle, at a font size
+_LETTERS = 10.0  # of 10 points
+# Okabe and Ito's palette and three of Tol's colours, safe for all kinds of colour vision; markers differ as well
 LOOKS = (
     *((ORANGE, "^"), (BLUE, "o"), (GREEN, "s"), ("#CC79A7", "D"), ("#56B4E9", "v")),
     *(("#D55E00", "P"), ("#999999", "X"), ("#332288", "<"), ("#F0E442", "h"), ("#882255", "*")),
@@ -53,14 +59,13 @@ class Frame(NamedTuple):
     low: np.ndarray
     high: np.ndarray
     one_scale: bool
-    """Whether both features have the same scale, so that angles are seen as they are."""
+    """Whether both features have the same scale, so that angles are true."""
 
     @classmethod
     def around(cls, points: np.ndarray, border: float = _BORDER, one_scale: bool = False) -> Frame:
         """Return the part of the plane that shows all points, with a border that is this share of their range.
 
-        Features of like ranges have one scale, whatever they are where ``one_scale`` is True, and then no picture is a
-        thin strip.
+        Features of similar ranges get equal scales, as all do with ``one_scale``; the frame is never a thin strip then.
         """
         low, high = points.min(axis=0), points.max(axis=0)
         largest = float((high - low).max()) or max(1.0, float(np.abs(high).max()))
@@ -73,42 +78,42 @@ class Frame(NamedTuple):
 
     @classmethod
     def square(cls, points: np.ndarray, border: float) -> Frame:
-        """Return a square around all points, with a border that is this share of the larger of their ranges."""
+        """Return a square around all points, with a border that is this share of their larger range."""
         low, high = points.min(axis=0), points.max(axis=0)
         middle, size = (low + high) / 2, float((high - low).max()) or 1.0
         return cls(middle - (0.5 + border) * size, middle + (0.5 + border) * size, True)
 
     def sides(self) -> list[np.ndarray]:
-        """Return the places along each axis at which a model is asked."""
+        """Return the grid coordinates along each axis."""
         return [np.linspace(self.low[i], self.high[i], GRID) for i in range(2)]
 
     def places(self) -> np.ndarray:
-        """Return the places of the plane at which a model is asked, row by row."""
+        """Return the grid points at which a model is evaluated, row by row."""
         return np.column_stack([side.ravel() for side in np.meshgrid(*self.sides())])
 
     def holds(self, point: np.ndarray) -> bool:
-        """Return whether a point lies in it."""
+        """Return whether a point lies in the frame."""
         return bool(((self.low <= point) & (point <= self.high)).all())
 
-    def room(self, point: np.ndarray, direction: np.ndarray) -> float:
-        """Return how far one can go from a point in a direction of length 1 and still be in it."""
+    def distance_to_edge(self, point: np.ndarray, direction: np.ndarray) -> float:
+        """Return the distance from a point to the edge of the frame along a unit vector."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ends = np.where(direction > 0, self.high - point, self.low - point) / direction
         return float(np.min(ends[direction != 0]))
 
     def size(self) -> float:
-        """Return its longer side."""
+        """Return the length of the longer side."""
         return float((self.high - self.low).max())
 
     def set_limits(self, ax: Axes) -> None:
-        """Let the axes show this part of the plane."""
+        """Set the limits of the axes to this part of the plane."""
         ax.set(xlim=(self.low[0], self.high[0]), ylim=(self.low[1], self.high[1]))
         if self.one_scale:
             ax.set_aspect("equal")
 
 
 class Rows(NamedTuple):
-    """Rows of two features with the labels that they have, and the classes in the order of their looks."""
+    """Rows of two features, their labels, and the classes in the order of `LOOKS`."""
 
     points: np.ndarray
     labels: np.ndarray
@@ -116,7 +121,7 @@ class Rows(NamedTuple):
 
     @property
     def mark(self) -> float:
-        """The area of a mark: of many rows marks are smaller."""
+        """The area of a mark; it shrinks with the number of rows."""
         return float(np.clip(_MARKS / len(self.points), *_MARK_SIZES))
 
     def of_class(self, k: int) -> np.ndarray:
@@ -125,7 +130,7 @@ class Rows(NamedTuple):
 
 
 class Regions(NamedTuple):
-    """What a model answers where: numbers on a grid, above 0 in the region of a class, and 0 along each line."""
+    """Decision regions as numbers on a grid, above 0 in the region of a class, and the level lines to draw at 0."""
 
     frame: Frame
     classes: list[np.ndarray]
@@ -133,7 +138,7 @@ class Regions(NamedTuple):
 
     @classmethod
     def beside(cls, frame: Frame, decision: np.ndarray) -> Regions:
-        """Return the regions of two classes, that of the second where the decision at a place is above 0."""
+        """Return the regions of two classes: the second is predicted where the decision function is above 0."""
         decision = np.ravel(decision).reshape(GRID, GRID)
         return cls(frame, [-decision, decision], [decision])
 
@@ -180,7 +185,7 @@ def plane_rows(name: str, X: Any, y: Any, learner: Any) -> Rows:
 
 
 def draw_rows(ax: Axes, rows: Rows) -> None:
-    """Draw a mark for each row, or for as many as can be seen."""
+    """Draw a mark for each row, up to `MARKS_UP_TO` for a class."""
     mark = rows.mark
     for k, (label, (colour, marker)) in enumerate(zip(rows.classes.tolist(), LOOKS, strict=False)):
         own = rows.of_class(k)
@@ -191,7 +196,7 @@ def draw_rows(ax: Axes, rows: Rows) -> None:
 
 
 def plane_regions(model: Any, X: Any, points: np.ndarray, classes: np.ndarray) -> Regions:
-    """Ask the model all over the plane around the points; ``X`` shows what kind of rows it takes."""
+    """Evaluate the model on a grid around the points, given as rows of the same type as ``X``."""
     frame = Frame.around(points)
     grid = like(X, frame.places())
     if len(classes) == 2:
@@ -202,7 +207,7 @@ def plane_regions(model: Any, X: Any, points: np.ndarray, classes: np.ndarray) -
 
 
 def draw_regions(ax: Axes, regions: Regions) -> None:
-    """Tint the region of each class, with a dark line in between, and set the limits of the axes."""
+    """Tint the region of each class, draw dark lines between them, and set the limits of the axes."""
     sides = regions.frame.sides()
     for region, (colour, _) in zip(regions.classes, LOOKS, strict=False):
         if region.max() > 0:
@@ -214,7 +219,7 @@ def draw_regions(ax: Axes, regions: Regions) -> None:
 
 
 def draw_legend(ax: Axes, meaning: str = "") -> None:
-    """Draw the legend below the axes, in as many columns as there is room for, and lay out the figure with it."""
+    """Draw the legend below the axes, in as many columns as fit, and lay out the figure with it."""
     names = ax.get_legend_handles_labels()[1]
     inches = ax.figure.bbox.width / ax.figure.figure.dpi  # of the figure, or of the subfigure that the axes are in
     room = inches / _axes_beside(ax) * _LETTERS / import_matplotlib().rcParams["font.size"]
@@ -240,25 +245,25 @@ def _axes_beside(ax: Axes) -> int:
 
 
 def _width(names: list[str], columns: int) -> float:
-    """Return about how many inches a legend of so many columns takes."""
+    """Return the approximate width in inches of a legend with ``columns`` columns."""
     parts = np.array_split(np.array([len(name) for name in names]), columns)  # as matplotlib splits them
     return float(sum(_HANDLE + _LETTER * part.max() for part in parts))
 
 
 def _lay_out(ax: Axes) -> None:
-    """Lay out a constrained figure once more than drawing it does: at first axes to scale are taken for too tall."""
+    """Run the constrained layout once more: its first run overestimates the height of axes with equal scales."""
     layout = ax.figure.get_layout_engine()
     if isinstance(layout, import_matplotlib("layout_engine").ConstrainedLayoutEngine):
         layout.execute(ax.figure.figure)
 
 
 def column_names(X: Any) -> list[str]:
-    """Return the names of the two columns of a frame, x0 and x1 for other rows."""
+    """Return the names of the two columns of a data frame, x0 and x1 for other rows."""
     return feature_labels(None, 2, list(X.columns) if hasattr(X, "columns") else None)
 
 
 def like(X: Any, places: np.ndarray) -> Any:
-    """Return places as rows of the kind of ``X``: a frame with its names, or an array."""
+    """Return points as rows of the type of ``X``: a data frame with its column names, or an array."""
     if not hasattr(X, "columns"):
         return places
     return type(X)({name: places[:, i] for i, name in enumerate(X.columns)})
@@ -269,30 +274,30 @@ def dense(X: Any) -> np.ndarray:
     return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
 
 
-# Lines in the plane as pictures draw them: the line, the band around it, w, rings, and feet on the line of w.
+# Lines in the plane: the boundary, the band around it, w, rings, and the projections of rows onto w.
 
 
-_ARROW = 0.16  # the length of w in the picture, as a share of its height
-_STARTS = np.linspace(-0.7, 0.7, 29)  # from where along the line w is tried, from the middle, as shares of its size
-_NAME_AT = (1.0, 0.5, 0.75, 0.25, 0.0)  # where along an arrow its name is tried
-_FREE = 1.05  # how far a name is from points, in its distance from the arrow, to be well placed
+_ARROW = 0.16  # the length of w, as a share of the height of the frame
+_STARTS = np.linspace(-0.7, 0.7, 29)  # candidate starts of w along the line, from the middle, as shares of the frame
+_NAME_AT = (1.0, 0.5, 0.75, 0.25, 0.0)  # candidate positions of a name along its arrow
+_FREE = 1.05  # a name is well placed at this distance from all points, as a multiple of its distance from the arrow
 _NONE = np.empty((0, 2))
 _RING = 4.0  # the area of a ring around a row, in marks
-_FOOT = 0.4  # the area of a foot, in marks
+_FOOT = 0.4  # the area of a mark at the foot of a row, in marks
 BROKEN = (0, (5, 4))
-"""How lines are drawn that are not the boundary."""
+"""The dash pattern of lines other than the boundary."""
 OUT_OF_VIEW = "the boundary is out of view"
 
 
 class Line(NamedTuple):
-    """The line where ``unit @ x + offset`` is 0, with ``unit`` of length 1: it gives the signed distance of x."""
+    """The line where ``unit @ x + offset`` is 0. As ``unit`` has length 1, this is the signed distance of x."""
 
     unit: np.ndarray
     offset: float
 
     @classmethod
     def of(cls, w: Any, b: Any) -> Line | None:
-        """Return the line of weights, which may be integers of any size; None where all of them are zero."""
+        """Return the line of weights, which may be integers of any size; None if all are zero."""
         values = [*np.asarray(w).tolist(), np.asarray(b).item()]
         largest = max(map(abs, values[:-1]))
         if not largest:
@@ -306,7 +311,7 @@ class Line(NamedTuple):
         return points @ self.unit + self.offset
 
     def nearest_to(self, point: Sequence[float] | np.ndarray) -> np.ndarray:
-        """Return the point of the line that is nearest to another."""
+        """Return the point of the line nearest to ``point``."""
         return np.asarray(point) - (self.unit @ np.asarray(point) + self.offset) * self.unit
 
     def along(self) -> np.ndarray:
@@ -314,37 +319,37 @@ class Line(NamedTuple):
         return np.array([-self.unit[1], self.unit[0]])
 
     def crosses(self, frame: Frame) -> bool:
-        """Return whether some of the line lies in a frame."""
+        """Return whether the line crosses a frame."""
         (left, bottom), (right, top) = frame.low, frame.high
         sides = self.distance(np.array([[left, bottom], [left, top], [right, bottom], [right, top]]))
         return bool(sides.min() < 0 < sides.max())
 
     def shifted(self, distance: float) -> Line:
-        """Return the line that lies ``distance`` further along w."""
+        """Return the line shifted along w by ``distance``."""
         return Line(self.unit, self.offset - distance)
 
     def rounding(self, points: np.ndarray) -> float:
-        """Return how much the distances of points may be off by rounding."""
+        """Return a bound on the rounding error of the distances of points."""
         return 8 * np.finfo(float).eps * (float(np.abs(points).max()) + abs(self.offset))
 
     def arrow(self, frame: Frame) -> np.ndarray | None:
-        """Return both ends of w as it is drawn, wholly in the frame; None where no point of the line lies in it.
+        """Return both ends of the arrow for w, inside the frame; None if the line does not cross the frame.
 
-        It starts from the point of the line nearest to the origin or, if w is not seen whole there, to the middle.
-        Where there is no room for all of it, it is shorter.
+        The arrow starts at the point of the line nearest to the origin or, if it does not fit there, near the middle.
+        If it fits nowhere it is shortened.
         """
         length, middle = _ARROW * frame.size(), self.nearest_to((frame.low + frame.high) / 2)
         along = [middle + share * frame.size() * self.along() for share in sorted(_STARTS, key=abs)]
         starts = [start for start in (self.nearest_to(np.zeros(2)), *along) if frame.holds(start)]
         if not starts:
             return None
-        rooms = [min(frame.room(start, self.unit), length) for start in starts]
-        best = int(np.argmax(rooms))
-        return np.array([starts[best], starts[best] + rooms[best] * self.unit])
+        lengths = [min(frame.distance_to_edge(start, self.unit), length) for start in starts]
+        best = int(np.argmax(lengths))
+        return np.array([starts[best], starts[best] + lengths[best] * self.unit])
 
 
 def halo() -> dict[str, Any]:
-    """Return what lies behind words that stand among marks."""
+    """Return the box behind text that is written among marks."""
     return {"boxstyle": "round,pad=0.1", "facecolor": paper(0.7), "edgecolor": "none"}
 
 
@@ -355,7 +360,7 @@ def draw_line(ax: Axes, line: Line, frame: Frame, **look: Any) -> None:
 
 
 def draw_band(ax: Axes, line: Line, frame: Frame, distance: float, name: str) -> None:
-    """Draw the band of points that are up to ``distance`` from the line, with broken lines at its sides."""
+    """Draw the band within ``distance`` of the line, with broken lines at its sides."""
     middle = line.nearest_to((frame.low + frame.high) / 2)
     along = 2 * np.linalg.norm(frame.high - frame.low) * line.along()
     across = distance * line.unit
@@ -369,9 +374,9 @@ def draw_band(ax: Axes, line: Line, frame: Frame, distance: float, name: str) ->
 
 
 def draw_w(ax: Axes, line: Line, frame: Frame, points: np.ndarray) -> None:
-    """Draw an arrow along w from a point of the line, its name beside the points.
+    """Draw an arrow along w from a point of the line, with its name where no points are.
 
-    Where the axes have two scales it would not be at a right angle: it is left out, and the legend says so.
+    With unequal scales w would not be at a right angle to the line: it is left out, and the legend notes it.
     """
     ends = line.arrow(frame)
     if not frame.one_scale:
@@ -383,9 +388,9 @@ def draw_w(ax: Axes, line: Line, frame: Frame, points: np.ndarray) -> None:
 def draw_arrow(
     ax: Axes, start: np.ndarray, end: np.ndarray, name: str, points: np.ndarray = _NONE, **look: Any
 ) -> np.ndarray:
-    """Draw an arrow, and its name beside it where no points are, if there is such a place; return the name's place.
+    """Draw an arrow and its name, beside it and away from points if possible; return the position of the name.
 
-    The limits of the axes are set before.
+    Set the limits of the axes first.
     """
     look = {"arrowstyle": "-|>", "color": ink(), "linewidth": 2, "shrinkA": 0, "shrinkB": 0} | look
     ax.annotate("", end, start, arrowprops=look, zorder=4)
@@ -402,9 +407,10 @@ def draw_arrow(
 def _beside(
     tail: np.ndarray, tip: np.ndarray, far: float, points: np.ndarray, box: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Return a share of an arrow's length, and an offset ``far`` from there, that lies in a box and beside all points.
+    """Return where to write the name of an arrow: a share of its length, and an offset of length ``far`` from there.
 
-    Where none is, the one whose nearest point is farthest.
+    The first position inside the box and away from all points is chosen, or else the one farthest from its nearest
+    point.
     """
     beside = np.array([tail[1] - tip[1], tip[0] - tail[0]]) / max(math.dist(tail, tip), np.finfo(float).tiny)
     up = beside if beside[1] >= 0 else -beside
@@ -416,19 +422,19 @@ def _beside(
 
 
 def draw_rings(ax: Axes, points: np.ndarray, mark: float, name: str, **look: Any) -> None:
-    """Draw a ring around each of the points, whose marks have the area ``mark``, with a name in the legend."""
+    """Draw a ring around each point, for marks of area ``mark``, with ``name`` in the legend."""
     if len(points):
         look = {"facecolor": "none", "edgecolor": ink(), "linewidth": 1.3, "zorder": 2} | look
         ax.scatter(*points.T, s=_RING * mark, label=name, **look)
 
 
 def feet(points: np.ndarray, line: Line, start: np.ndarray) -> np.ndarray:
-    """Return the foot of each point on the line through ``start`` in the direction of w."""
+    """Project each point onto the line through ``start`` in the direction of w."""
     return start + np.outer((points - start) @ line.unit, line.unit)
 
 
 def draw_feet(ax: Axes, rows: Rows, line: Line, start: np.ndarray) -> None:
-    """Draw the line of w through ``start``, the foot of each row on it, and a thin line from one to the other."""
+    """Draw the line of w through ``start``, and the projection of each row onto it with a thin line."""
     ax.axline(start, start + line.unit, color=ink(), linewidth=0.9, zorder=1, label="line through w")
     look = {"colors": "#777777", "linewidths": 0.6, "zorder": 1.5}
     for k, (colour, marker) in enumerate(LOOKS[:2]):
@@ -445,6 +451,6 @@ def draw_feet(ax: Axes, rows: Rows, line: Line, start: np.ndarray) -> None:
 
 
 def draw_note(ax: Axes, words: str) -> None:
-    """Write words at the top of the picture: what is not to be seen in it."""
+    """Write a note at the top of the plot, about what it does not show."""
     look = {"ha": "center", "va": "top", "fontsize": "small", "color": ink(), "bbox": halo(), "zorder": 5}
     ax.text(0.5, 0.99, words, transform=ax.transAxes, **look)

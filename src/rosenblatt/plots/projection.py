@@ -1,6 +1,6 @@
-"""A picture of the data along w: how far each row lies from the boundary.
+"""Plot of the data projected onto w: the signed distance of each row to the boundary.
 
-Blue and filled stands for the positive class (the second of ``classes_``), orange and hatched for the other.
+The positive class (the second of ``classes_``) is blue and filled, the other orange and hatched.
 """
 
 from __future__ import annotations
@@ -18,27 +18,31 @@ from rosenblatt.plots.axes import BLUE, MARKS_UP_TO, ORANGE, Axes, axes_for, clo
 from rosenblatt.plots.plane_parts import draw_legend, halo
 from rosenblatt.theory.inputs import true_minus
 
-_TITLE = 9  # points: two lines that a column of a page has room for
+_TITLE = 9  # the font size of the title, in points: two lines fit into a column of a page
 _STYLES = ((ORANGE, "////", "^"), (BLUE, None, "o"))
 
 
 @closes_on_error
 def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
-    """Draw the rows of ``X`` along w as one dimension, with the boundary at zero: CIML figure 4.7.
+    """Draw the rows of ``X`` projected onto w, with the boundary at zero: CIML figure 4.7.
 
-    Each row is placed at its signed distance to the boundary, (w·x + b) / |w|. Above, how each class is
-    spread; below, a mark for each row. With a bias, an axis on top has w·x / |w|, and a dotted line is where it is 0:
-    the bias shifts the boundary from there to -b / |w| (CIML figure 4.8). The title says how far the nearest row is and
-    what the run proved about the margin in the space that it trained in, or how many predictions are wrong. Where
-    all weights are zero there is no direction to look along: all rows are drawn at one place, and the title says so.
+    Each row is placed at its signed distance to the boundary, (w·x + b) / |w|. The upper part shows the distribution of
+    each class, the lower part a mark for each row. With a bias, an axis on top shows w·x / |w|, and a dotted line marks
+    its zero: the bias shifts the boundary from there to -b / |w| (CIML figure 4.8). The title gives the distance of
+    the nearest row and what the run proved about the margin in its training space, or the number of wrong predictions.
+    If all weights are zero there is no direction to project onto: all rows are drawn at one place.
 
     Parameters
     ----------
     model : fitted linear model of two classes, or a pipeline that ends in one
-        Distances are those in the space that the steps of a pipeline make.
+        Distances are measured after the other steps of a pipeline.
     X, y : rows and their labels
     ax : matplotlib Axes, optional
-        Where to draw, and what is returned; otherwise a new figure is made.
+        The axes to draw on and to return; the default is a new figure.
+
+    See Also
+    --------
+    plot_plane : The rows and the boundary in the plane.
 
     Examples
     --------
@@ -92,7 +96,7 @@ def _show_bias(ax: Axes, shift: float) -> None:
     if not shift:
         return
     low, high = ax.get_xlim()
-    if low - (high - low) < shift < high + (high - low):  # where it is near, it is shown
+    if low - (high - low) < shift < high + (high - low):  # unless it is far away
         ax.axvline(shift, color=ink(), linewidth=1.2, linestyle=":", label="w·x = 0")
     top = ax.secondary_xaxis("top", functions=(lambda place: place - shift, lambda place: place + shift))
     top.set_xlabel(f"w·x / |w|: the boundary is at −b / |w| = {true_minus(f'{-shift:.3g}')}", fontsize="small")
@@ -100,7 +104,7 @@ def _show_bias(ax: Axes, shift: float) -> None:
 
 
 def _draw_without_direction(learner: Any, b: float, X: Any, y: Any, ax: Axes) -> Axes:
-    """Draw all rows at the one activation that they have where all weights are zero."""
+    """Draw all rows at their common activation b, for weights that are all zero."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     labels = axes.check_labels(y, n, learner.classes_)
     for k, (label, (colour, _, marker)) in enumerate(zip(learner.classes_.tolist(), _STYLES, strict=True)):
@@ -124,7 +128,7 @@ def _draw_without_direction(learner: Any, b: float, X: Any, y: Any, ax: Axes) ->
 
 
 def _margin_words(learner: Any, places: np.ndarray, labels: np.ndarray) -> str:
-    """Return what the picture shows of the margin, in words that say which space each length is of."""
+    """Return the title: the margin, with the space in which each length is measured, or the wrong predictions."""
     signed = np.where(labels == learner.classes_[1], places, -places)
     answers = np.asarray(learner.classes_)[(places > 0).astype(int)]
     wrong = axes.wrong_words(answers != labels, places == 0)
@@ -142,14 +146,14 @@ def _margin_words(learner: Any, places: np.ndarray, labels: np.ndarray) -> str:
 
 
 def _bins_with_an_edge_at_zero(places: np.ndarray) -> np.ndarray:
-    """Return bin edges of which zero is one, so that no bar straddles the boundary."""
+    """Return bin edges that include zero, so that no bar straddles the boundary."""
     low, high = min(0.0, float(places.min())), max(0.0, float(places.max()))
     width = (high - low) / 30 or 1.0
     return width * np.arange(math.floor(low / width), math.ceil(high / width) + 1)
 
 
 def _around(bins: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the bins that sorted values fall into, so that no outline runs along the axis where none are."""
+    """Return the bins that sorted values fall into, so that no outline runs along the axis over empty bins."""
     if len(values) == 0:
         return bins
     first = min(int(np.searchsorted(bins, values[0], side="right")) - 1, len(bins) - 2)  # the last edge is in its bin

@@ -1,6 +1,6 @@
-"""Pictures of the convergence proof: the squeeze that ends a run, and the angle to the separator.
+"""Plots of the convergence proof: the two bounds on |w| that end a run, and the angle between w and w*.
 
-Solid is what the run did, orange and broken what the theorem allows.
+Solid lines are the run, orange broken lines the bounds of the theorem.
 """
 
 from __future__ import annotations
@@ -25,22 +25,26 @@ from rosenblatt.plots.axes import (
 from rosenblatt.theory.convergence.proof import EVEN_UP_TO, Proof
 from rosenblatt.theory.inputs import bound_text
 
-_POINTS = 2000  # points of a curve; of a run with more updates, so many are drawn, evenly chosen
+_POINTS = 2000  # points of a curve; a longer run is drawn at this many evenly spaced updates
 
 
 @closes_on_error
 def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:
-    """Draw the squeeze of the convergence proof, k gamma <= w*.w <= |w| <= sqrt(k) R, against the updates k.
+    """Draw the bounds of the convergence proof, k gamma <= w*.w <= |w| <= sqrt(k) R, against the updates k.
 
-    The line k gamma outgrows the curve sqrt(k) R, so the room between them closes at k = (R / gamma)^2: no run gets
-    further. Where this is more than five times the updates made, both axes are logarithmic.
+    The line k gamma outgrows the curve sqrt(k) R. They meet at k = (R / gamma)^2, and no run can make more updates. If
+    this is more than five times the updates made, both axes are logarithmic.
 
     Parameters
     ----------
     proof : Proof
-        What `rosenblatt.proof` returned.
+        The result of `rosenblatt.proof`.
     ax : matplotlib Axes, optional
-        Where to draw, and what is returned; otherwise a new figure is made.
+        The axes to draw on and to return; the default is a new figure.
+
+    See Also
+    --------
+    plot_cosine : The angle between w and w* and its bound.
 
     Examples
     --------
@@ -62,7 +66,7 @@ def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:
         ax.set(xlim=(0, k[-1]), ylim=(0, 1.2 * top))
         whole_ticks(ax)
     else:
-        tall = top / proof.gamma  # a fifth of the height is left free below
+        tall = top / proof.gamma  # a fifth of the height stays free below
         ax.set(xscale="log", yscale="log", xlim=(1, k[-1]), ylim=(proof.gamma / tall**0.3, top * tall**0.2))
     _mark(ax, n, math.sqrt(n) * proof.R, f"the run ends at {n:,}" if proof.converged else f"stopped at {n:,}", even)
     _mark(ax, end, top, f"(R/γ)² = {bound_text(end)}", even, left=True)
@@ -75,14 +79,18 @@ def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:
 
 @closes_on_error
 def plot_cosine(proof: Proof, ax: Axes | None = None) -> Axes:
-    """Draw the cosine of the angle between w and w* at each update, over its lower bound sqrt(k) gamma / R.
+    """Draw the cosine of the angle between w and w* after each update, and its lower bound sqrt(k) gamma / R.
 
-    The bound rises to 1, where the run must have ended. The cosine itself may fall; the title says how often it did.
+    The run must end before the bound reaches 1. The cosine itself may fall; the title gives how often it did.
 
     Parameters
     ----------
     proof, ax
         As for `plot_proof`.
+
+    See Also
+    --------
+    plot_proof : The bounds on the length of w.
 
     Examples
     --------
@@ -102,7 +110,7 @@ def plot_cosine(proof: Proof, ax: Axes | None = None) -> Axes:
     ax.plot(k[inside], bound[inside], ":", color=ORANGE, linewidth=2.5, label="√k·γ/R: it is at least this")
     ax.axhline(1.0, color=ink(), linewidth=0.8)
     ax.plot(end, 1.0, "*", color=ink(), markersize=14, zorder=4)
-    ax.set(xscale="linear" if even else "log", xlim=(k[0], k[-1]), ylim=(-0.13, 1.08))  # room below for words
+    ax.set(xscale="linear" if even else "log", xlim=(k[0], k[-1]), ylim=(-0.13, 1.08))  # text fits below 0
     ax.set_yticks(np.linspace(0, 1, 6))
     _mark(ax, n, float(proof.cosine[-1]), f"the run ends at {n:,}" if proof.converged else f"stopped at {n:,}", even)
     _mark(ax, end, 1.0, f"(R/γ)² = {bound_text(end)}", even, left=True)
@@ -117,8 +125,8 @@ def plot_cosine(proof: Proof, ax: Axes | None = None) -> Axes:
 
 
 def _prepared(name: str, proof: Proof, ax: Axes | None) -> tuple[Axes, int, float, bool, np.ndarray]:
-    """Return the axes to draw on, the updates of the run, where the two bounds meet, whether scales are even, and the
-    places on the axis of updates at which the bounds are drawn, to a little beyond their meeting."""
+    """Return the axes, the updates of the run, the k at which the bounds meet, whether the scales are linear, and the
+    values of k at which the bounds are drawn, to a little beyond their meeting."""
     if not isinstance(proof, Proof):
         raise ValueError(f"{name} draws what rosenblatt.proof returns, got {type(proof).__name__}.")
     n, end = proof.updates, proof.bound
@@ -128,7 +136,7 @@ def _prepared(name: str, proof: Proof, ax: Axes | None) -> tuple[Axes, int, floa
 
 
 def _draw_run(ax: Axes, proof: Proof, values: np.ndarray, colour: str, label: str, start: float | None) -> None:
-    """Draw a number at each update of the run, after ``start`` at 0 if it is given."""
+    """Draw a quantity at each update of the run, beginning with ``start`` at k = 0 unless that is None."""
     shown = evenly_spaced(proof.updates, _POINTS)
     k, drawn = proof.k[shown], values[shown]
     if start is not None:
@@ -137,7 +145,7 @@ def _draw_run(ax: Axes, proof: Proof, values: np.ndarray, colour: str, label: st
 
 
 def _mark(ax: Axes, k: float, height: float, words: str, even: bool, left: bool = False) -> None:
-    """Drop a line from a point to the axis of updates, with words at its foot."""
+    """Draw a vertical line from a point to the axis of updates, with text at its foot."""
     ax.plot([k, k], [ax.get_ylim()[0], height], color=ink(), linewidth=0.8, zorder=0)
     low, high = ax.get_xlim()
     place = k / high if even else math.log(k / low) / math.log(high / low)

@@ -1,4 +1,4 @@
-"""A picture of one update of the perceptron: the plane before it and after it (CIML figure 4.9)."""
+"""Plots of the updates of a run: one update, before and after (CIML figure 4.9), and an animation of all of them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from rosenblatt.theory.exact import rounded_product
 from rosenblatt.theory.inputs import true_minus
 
 _SIZE = (9.0, 4.6)  # inches
-_LONGEST = 1.5  # arrows of more than so many times the range of the rows are drawn shorter
-_DOTS = 20  # places along an arrow that names of others stand beside
+_LONGEST = 1.5  # arrows longer than this multiple of the largest coordinate are scaled down
+_DOTS = 20  # points along an arrow that the names of other arrows avoid
 _GREY, _BROWN = "#666666", "#8F5F00"  # orange, but dark enough for letters
 
 
@@ -33,24 +33,29 @@ _GREY, _BROWN = "#666666", "#8F5F00"  # orange, but dark enough for letters
 def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.ndarray:
     """Draw update ``k`` of a run in the plane: before it on the left, after it on the right.
 
-    The row that was wrong has a ring. Before: the line of the weights then, and w. After: the new line, the old one
-    broken, and the new w. Without a bias all vectors start at the origin, and w, the row times its label, and the new
-    w are drawn tip to tail, with a note where they are to a smaller scale than the rows. The titles have the activation
-    of the row before and after; times the label it rises by exactly ``|x|^2 + 1``, without a bias ``|x|^2``.
+    A ring marks the misclassified row. The left plot shows the boundary and w before the update; the right one the new
+    boundary and w, with the old boundary as a broken line. Without a bias all vectors start at the origin, and w, the
+    row times its label, and the new w are drawn tip to tail; a note says if they are scaled down. The titles give the
+    activation of the row before and after. Times the label, it rises by exactly ``|x|^2 + 1``, or ``|x|^2`` without a
+    bias.
 
     Parameters
     ----------
     trace : Trace
-        What `rosenblatt.trace` returned.
+        The result of `rosenblatt.trace`.
     k : int
         The number of the update, from 1.
-    X, y : the rows of two features that the trace is of, and their labels
+    X, y : the rows of two features that were traced, and their labels
     axes : two matplotlib Axes, optional
-        Where to draw; otherwise a new figure is made.
+        The axes to draw on; the default is a new figure.
 
     Returns
     -------
     array of the two Axes
+
+    See Also
+    --------
+    animate : All updates of a run as an animation.
 
     Examples
     --------
@@ -91,19 +96,19 @@ def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.nd
 
 
 def traced_rows(name: str, trace: Trace, X: Any, y: Any) -> Rows:
-    """Return the rows of a trace; an error of the function ``name`` where they are not of it."""
+    """Return the rows of a trace; raise an error that names the function ``name`` if others are given."""
     if not isinstance(trace, Trace):
         raise TypeError(f"{name} draws what rosenblatt.trace returned, got {type(trace).__name__}.")
     points = parts.plane_points(name, X)
     classes = np.array(trace.classes)
     labels = check_labels(y, len(points), classes)
     if not trace.is_of(points, labels):
-        raise ValueError(f"{name} needs the rows and labels that the trace is of, got others: give those to it.")
+        raise ValueError(f"{name} needs the rows and labels that were traced, got others: give the same X and y.")
     return Rows(points, labels, classes)
 
 
 def draw_state(ax: Axes, rows: Rows, line: Line | None, frame: Frame, wrong: int) -> None:
-    """Draw the rows, what weights answer where, unless all of them are zero, and a ring around the row ``wrong``."""
+    """Draw the rows, the decision regions unless all weights are zero, and a ring around the row ``wrong``."""
     frame.set_limits(ax)
     draw_weights(ax, line, frame)
     parts.draw_rows(ax, rows)
@@ -111,7 +116,7 @@ def draw_state(ax: Axes, rows: Rows, line: Line | None, frame: Frame, wrong: int
 
 
 def draw_weights(ax: Axes, line: Line | None, frame: Frame) -> None:
-    """Draw what weights answer where, and say so where no boundary is seen."""
+    """Draw the decision regions of weights, with a note if no boundary is in view."""
     if line is not None:
         parts.draw_regions(ax, Regions.beside(frame, line.distance(frame.places())))
     if line is None or not line.crosses(frame):
@@ -119,19 +124,19 @@ def draw_weights(ax: Axes, line: Line | None, frame: Frame) -> None:
 
 
 def _scale(points: np.ndarray, vectors: list[np.ndarray]) -> float:
-    """Return how long arrows are drawn: 1, or one over a round number where some are much longer than the rows."""
+    """Return the scale of arrows: 1, or 1 over a round number if some are much longer than the rows."""
     longest = max(float(np.linalg.norm(vector)) for vector in vectors)
-    room = float(np.abs(points).max()) * _LONGEST
-    if not longest > room > 0:
+    limit = float(np.abs(points).max()) * _LONGEST
+    if not longest > limit > 0:
         return 1.0
-    power = 10.0 ** math.floor(math.log10(longest / room))
-    return 1 / next(power * step for step in (1, 2, 5, 10) if power * step >= longest / room)
+    power = 10.0 ** math.floor(math.log10(longest / limit))
+    return 1 / next(power * step for step in (1, 2, 5, 10) if power * step >= longest / limit)
 
 
 def _draw_sum(left: Axes, right: Axes, weights: np.ndarray, sign: float, points: np.ndarray) -> None:
-    """Draw w on the left and, on the right, the row times its label added to it, all from the origin.
+    """Draw w on the left and, on the right, w plus the row times its label, both from the origin.
 
-    ``weights`` are those before and after; names stand beside the points and the arrows.
+    ``weights`` holds w before and after the update. Names avoid the points and the other arrows.
     """
     (w, after), origin, added = weights, np.zeros(2), "x" if sign > 0 else "\N{MINUS SIGN}x"
     if not w.any():
@@ -150,7 +155,7 @@ def _draw_sum(left: Axes, right: Axes, weights: np.ndarray, sign: float, points:
 
 
 def _titles(trace: Trace, step: TracedUpdate, x: np.ndarray, sign: float, k: int) -> tuple[str, str]:
-    """Return what happened to the activation of the row, in words."""
+    """Return the titles: the activation of the row before and after the update."""
     name = "w·x + b" if trace.fit_intercept else "w·x"
     square, rise = ("|x|² + 1", float(x @ x) + 1) if trace.fit_intercept else ("|x|²", float(x @ x))
     before, after = step.activation, rounded_product(np.append(step.w, step.b), np.append(x, 1.0))
@@ -163,8 +168,8 @@ def _titles(trace: Trace, step: TracedUpdate, x: np.ndarray, sign: float, k: int
     )
 
 
-# A run in the plane as a moving picture. The page that plays it is one file, which needs nothing from elsewhere;
-# matplotlib's own player fetches a font.
+# A run in the plane as an animation. The page that plays it is one self-contained file; matplotlib's own player fetches
+# a font.
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -234,7 +239,7 @@ show(0);
 """
 
 
-_LONGEST_ANIMATION = 600_000  # milliseconds of a frame: a GIF has room for little more
+_LONGEST_FRAME = 600_000  # milliseconds: the GIF format holds little more
 
 
 @closes_on_error
@@ -248,32 +253,37 @@ def animate(
     ax: Axes | None = None,
     verbose: bool = False,
 ) -> Any:
-    """Draw a run in the plane as a moving picture, with one frame for each update, and write it to a file.
+    """Animate a run in the plane, with one frame for each update, and optionally write it to a file.
 
-    Each frame has the row that was wrong in a ring, the line before the update broken, and the line and w after it (w
-    where both axes have one scale).
+    Each frame shows the misclassified row in a ring, the boundary before the update as a broken line, and the boundary
+    and w after it. w is left out if the two axes have different scales.
 
     Parameters
     ----------
     trace : Trace
-        What `rosenblatt.trace` returned.
-    X, y : the rows of two features that the trace is of, and their labels
+        The result of `rosenblatt.trace`.
+    X, y : the rows of two features that were traced, and their labels
     path : str or path, optional
-        Where to write it: a GIF if it ends in .gif, a page with buttons to step if it ends in .html, which needs
-        nothing from elsewhere. The file is replaced as a whole or not at all.
-    interval : int
+        The file to write: a GIF if it ends in .gif, a self-contained page with buttons if it ends in .html. The file
+        is replaced as a whole or not at all.
+    interval : int, default=400
         Milliseconds from one frame to the next, up to ten minutes.
-    max_frames : int
-        Of a run with more updates, so many are drawn, evenly chosen; the last always is. A second draws about ten.
+    max_frames : int, default=60
+        The largest number of frames. A longer run is drawn at evenly spaced updates, the last among them. Drawing
+        takes about 0.1 s for each frame.
     ax : matplotlib Axes, optional
-        Where to draw; otherwise a new figure is made.
-    verbose : bool
+        The axes to draw on; the default is a new figure.
+    verbose : bool, default=False
         Whether to count the frames on stderr while a file is written.
 
     Returns
     -------
     matplotlib.animation.FuncAnimation
         In a notebook, ``IPython.display.HTML(animation.to_jshtml())`` shows it.
+
+    See Also
+    --------
+    plot_update : One update, before and after.
 
     Examples
     --------
@@ -284,13 +294,13 @@ def animate(
     ...     animation = animate(trace(X, y), X, y, f"{folder}/and.gif", max_frames=3)
     """
     ending = _ending(path)
-    check_integer("interval", interval, 1, most=_LONGEST_ANIMATION)
+    check_integer("interval", interval, 1, most=_LONGEST_FRAME)
     check_integer("max_frames", max_frames, 1)
     check_boolean("verbose", verbose)
     rows = traced_rows("animate", trace, X, y)
     shown = _steps(trace, max_frames)
     if not shown:
-        raise ValueError("animate draws the updates of a run, and this one made none: nothing moves.")
+        raise ValueError("animate draws the updates of a run, and this run made none: give one that made updates.")
     frame, ours = Frame.around(rows.points), ax is None
     ax = axes_for(ax)
     frame.set_limits(ax)
@@ -316,7 +326,7 @@ def animate(
     parts.finish(ax, _title(trace, shown[0][0]), parts.column_names(X))
     still.add(ax.get_legend())
     if ours:
-        ax.figure.set_layout_engine("none")  # so that nothing moves that should not
+        ax.figure.set_layout_engine("none")  # keep the axes in place from frame to frame
     made = parts.import_matplotlib("animation").FuncAnimation(
         ax.figure, draw, frames=len(shown), interval=interval, repeat=False
     )
@@ -328,7 +338,7 @@ def animate(
 
 
 def _ending(path: Any) -> str:
-    """Return how the name of the file ends; an error where nothing of the kind can be written there."""
+    """Return the suffix of the path; raise an error if no such file can be written there."""
     if path is None:
         return ""
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
@@ -354,7 +364,7 @@ def _steps(trace: Trace, most: int) -> list[tuple[TracedUpdate, Line | None]]:
 
 
 def _title(trace: Trace, step: TracedUpdate) -> str:
-    """Return which update it is, in words."""
+    """Return the title of a frame: the number of the update, and its row."""
     last = step.k == len(trace)
     end = "; then a pass without a mistake" if last and trace.converged else ""
     return (
@@ -373,9 +383,9 @@ def _counting(n: int) -> Callable[[int, int | None], None]:
     return count
 
 
-def _pictures(made: Any, figure: Any, told: Callable[[int, int | None], None] | None) -> list[Any]:
-    """Return the frames as pictures of Pillow, each drawn once."""
-    from PIL import Image  # which matplotlib brings
+def _pictures(made: Any, figure: Any, on_frame: Callable[[int, int | None], None] | None) -> list[Any]:
+    """Return the frames as Pillow images, each drawn once."""
+    from PIL import Image  # a dependency of matplotlib
 
     before, pictures = figure.canvas, []
     canvas = parts.import_matplotlib("backends.backend_agg").FigureCanvasAgg(figure)
@@ -391,7 +401,7 @@ def _pictures(made: Any, figure: Any, told: Callable[[int, int | None], None] | 
             pass
 
     try:
-        made.save("", writer=Recorder(), progress_callback=told)
+        made.save("", writer=Recorder(), progress_callback=on_frame)
     finally:
         figure.set_canvas(before)
     return pictures
@@ -405,7 +415,7 @@ def _gif(pictures: list[Any], interval: int) -> bytes:
 
 
 def _page(pictures: list[Any], titles: list[str], interval: int) -> bytes:
-    """Return a page that plays pictures, whose titles are also for those who do not see them."""
+    """Return a page that plays pictures, with their titles as alternative text."""
     frames = []
     for picture, title in zip(pictures, titles, strict=True):
         one = io.BytesIO()
@@ -413,5 +423,5 @@ def _page(pictures: list[Any], titles: list[str], interval: int) -> bytes:
         encoded = base64.b64encode(one.getvalue()).decode()
         words = title.replace("\n", ": ").replace(r"\$", "$")
         frames.append({"picture": f"data:image/png;base64,{encoded}", "words": words})
-    listed = json.dumps(frames).replace("<", "\\u003c")  # no word ends the script
+    listed = json.dumps(frames).replace("<", "\\u003c")  # no title can close the script element
     return _PAGE.format(frames=listed, interval=interval, width=pictures[0].width).encode()

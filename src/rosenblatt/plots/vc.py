@@ -1,4 +1,4 @@
-"""A picture of every subset of a few points: a shape that cuts it, or why none does (Har-Peled 30.3.1)."""
+"""Plots of the subsets that a family of shapes cuts from a few points, and of their number (Har-Peled 30.3.1)."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from rosenblatt.theory.vc import BallObstruction, RadonPartition, dichotomies, f
 from rosenblatt.theory.vc.families import Fractions, PointsLike, check_family, read_points, shapes_text
 from rosenblatt.theory.vc.obstructions import Reason
 
-# A shape that cuts a subset from a few points of the plane, chosen to be seen: of many, one with room around it.
+# A shape that cuts a subset from a few points of the plane, chosen for a clear plot: with a wide gap around it.
 #
-# What is found in floats is proved in fractions by `held_rows`, which shares nothing with the search.
+# The search is in floats; `held_rows` verifies the result in fractions and shares no code with the search.
 
 
-PAD = 0.1  # how far a shape reaches beyond what it holds, at most, where the points have the size 1
-_GRID = 61  # places each way at which the centre of a disc is looked for
-_ROOM = 0.25  # more room than this between a shape and the points outside it does not make it better
-_WIDEST = math.radians(155)  # between the directions of two sides, so that no corner is far away
-_CORNER = 0.1  # what a radian between two sides counts for, in room: sharp corners are long
-_ALMOST_PI = math.pi - 1e-6  # where nothing wider than that will do
-_MOST_CHOICES = 1_000_000  # of the directions of the sides
+PAD = 0.1  # the largest distance of a shape beyond the points it contains, where the points have size 1
+_GRID = 61  # candidate centres of a disc in each direction
+_GAP = 0.25  # a wider gap between a shape and the points outside it is not preferred
+_WIDEST = math.radians(155)  # the largest angle between the directions of two sides, so that no corner is far away
+_CORNER = 0.1  # the penalty for a radian between two sides, in units of the gap: sharp corners are long
+_ALMOST_PI = math.pi - 1e-6  # the largest angle of the second and third attempt
+_MOST_CHOICES = 1_000_000  # combinations of sides that are tried
 _TOO_CLOSE = "some points lie so close together that no shape between them could be drawn: move them apart."
-_TURN = 24  # directions of sides, beside those where something changes
+_TURN = 24  # candidate directions of sides, beside the critical ones
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ Cut: TypeAlias = HalfSpace | Circle | Polygon
 
 
 def cutting_shape(rows: Fractions, subset: frozenset[int], family: str, sides: int) -> Cut:
-    """Return a shape of the family that holds the rows of the subset and no others; there is one.
+    """Return a shape of the family that contains exactly the rows of the subset; there must be one.
 
     >>> square = [(Fraction(x), Fraction(y)) for x in (0, 1) for y in (0, 1)]
     >>> shape = cutting_shape(square, frozenset({0, 1}), "rectangles", 0)
@@ -72,7 +72,7 @@ def cutting_shape(rows: Fractions, subset: frozenset[int], family: str, sides: i
 
 
 def held_rows(shape: Cut, rows: Fractions) -> set[int]:
-    """Return which rows lie strictly inside a shape, in fractions."""
+    """Return the rows that lie strictly inside a shape, by exact arithmetic."""
     if isinstance(shape, HalfSpace):
         w, b = _exact(shape.w), Fraction(shape.b)
         return {i for i, x in enumerate(rows) if w[0] * x[0] + w[1] * x[1] + b > 0}
@@ -93,7 +93,7 @@ def _exact(values: np.ndarray) -> list[Fraction]:
 
 
 def _moved(shape: Cut, middle: np.ndarray, size: float) -> Cut:
-    """Return a shape of points (x - middle) / size as one of the points x."""
+    """Return the image of a shape under the map that takes (x - middle) / size back to x."""
     if isinstance(shape, HalfSpace):
         return HalfSpace(shape.w, size * shape.b - float(shape.w @ middle))
     if isinstance(shape, Circle):
@@ -118,11 +118,11 @@ def _disc(points: np.ndarray, inside: np.ndarray) -> Circle:
     away = np.hypot(*(centers[:, None] - points[None]).transpose(2, 0, 1))
     farthest = away[:, inside].max(axis=1)
     gap = away[:, ~inside].min(axis=1, initial=10.0) - farthest
-    best = int(np.argmax(np.minimum(gap, _ROOM) / (1 + farthest)))
+    best = int(np.argmax(np.minimum(gap, _GAP) / (1 + farthest)))
     if gap[best] > 1e-3:
         return Circle(centers[best], float(farthest[best] + min(gap[best] / 2, PAD)))
     found = fit_circle(points, inside)
-    if not isinstance(found, Circle):  # where points are equal but for rounding, or the circle as large as floats are
+    if not isinstance(found, Circle):  # points are equal up to rounding, or the circle is too large for floats
         raise ValueError(_TOO_CLOSE)
     return found
 
@@ -133,7 +133,7 @@ def _rectangle(points: np.ndarray, inside: np.ndarray) -> Polygon:
     low, high = points[inside].min(axis=0), points[inside].max(axis=0)
     below, above = ([PAD, PAD], [PAD, PAD])
     for q in points[~inside]:
-        for j in range(2):  # halfway to the next point outside in this direction, whether it is beside or not
+        for j in range(2):  # halfway to the next point outside in this direction
             if q[j] < low[j]:
                 below[j] = min(below[j], (low[j] - q[j]) / 2)
             elif q[j] > high[j]:
@@ -142,7 +142,10 @@ def _rectangle(points: np.ndarray, inside: np.ndarray) -> Polygon:
 
 
 def _polygon(points: np.ndarray, inside: np.ndarray, sides: int) -> Polygon:
-    """Return a polygon of few sides: each has an outer direction, and cuts off some points outside."""
+    """Return a polygon of at most ``sides`` sides, as few as possible; each side cuts off some points outside.
+
+    The outer normal of a side is chosen between the critical directions, where a point outside enters or leaves.
+    """
     held = points[inside] if inside.any() else _empty_place(points)[None]
     others = points[~inside] if inside.any() else points
     ends = [math.atan2(*(q - s)[::-1]) + turn for q in others for s in held for turn in (-math.pi / 2, math.pi / 2)]
@@ -158,42 +161,42 @@ def _polygon(points: np.ndarray, inside: np.ndarray, sides: int) -> Polygon:
 
 
 def _between(turns: list[float], parts: int) -> np.ndarray:
-    """Return some angles between each two that follow one another: there, nothing changes but at the turns."""
+    """Return ``parts`` angles between each two consecutive critical directions: nothing changes in between."""
     sorted_turns = np.unique(np.mod(turns, 2 * math.pi))
-    room = np.diff(np.append(sorted_turns, sorted_turns[0] + 2 * math.pi))
+    widths = np.diff(np.append(sorted_turns, sorted_turns[0] + 2 * math.pi))
     shares = np.arange(1, parts + 1) / (parts + 1)
-    return np.sort(np.mod(sorted_turns[:, None] + room[:, None] * shares, 2 * math.pi).ravel())
+    return np.sort(np.mod(sorted_turns[:, None] + widths[:, None] * shares, 2 * math.pi).ravel())
 
 
 def _best_sides(angles: np.ndarray, held: np.ndarray, others: np.ndarray, m: int, widest: float) -> Polygon | None:
-    """Return the polygon of m sides with the most room, whose directions are among these angles; None if there is none.
+    """Return the polygon of m sides with the widest gap, with directions among these angles; None if there is none.
 
-    Some side cuts off each of the others, and the directions go round, so that the polygon is bounded.
+    Each point outside is cut off by a side, and the directions positively span the plane, so the polygon is bounded.
     """
     out = np.column_stack([np.cos(angles), np.sin(angles)])
     reach = (held @ out.T).max(axis=0)
-    room = out @ others.T - reach[:, None]  # above 0 where a side of this direction cuts off this point
+    gap = out @ others.T - reach[:, None]  # above 0 if a side of this direction cuts off this point
     chosen = np.array(list(combinations(range(len(angles)), m)))
     turns = np.diff(np.append(angles[chosen], angles[chosen[:, :1]] + 2 * math.pi, axis=1), axis=1).max(axis=1)
     chosen, turns = chosen[turns < widest], turns[turns < widest]
     if not len(chosen):
         return None
-    least = room[chosen].max(axis=1).min(axis=1, initial=_ROOM)
+    least = gap[chosen].max(axis=1).min(axis=1, initial=_GAP)
     best = int(np.argmax(np.where(least > 1e-9, least - _CORNER * turns, -np.inf)))
     if least[best] <= 1e-9:
         return None
     which = chosen[best]
-    cutter = room[which].argmax(axis=0)
+    cutter = gap[which].argmax(axis=0)
     lines = []
     for j, direction in enumerate(which.tolist()):
-        free = min([2 * PAD, *room[direction, cutter == j].tolist()])
+        free = min([2 * PAD, *gap[direction, cutter == j].tolist()])
         lines.append((out[direction], reach[direction] + free / 2))
     corners = _clipped(lines)
-    return Polygon(corners) if len(corners) <= m else None  # some are cut off that are far away
+    return Polygon(corners) if len(corners) <= m else None  # more corners are those of the large square: unbounded
 
 
 def _clipped(lines: list[tuple[np.ndarray, float]]) -> np.ndarray:
-    """Return the corners of the points with ``u . x <= c`` for each line (u, c), counter-clockwise."""
+    """Return the corners of ``u . x <= c`` for all (u, c), counter-clockwise (Sutherland-Hodgman clipping)."""
     corners = 1e7 * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     for u, c in lines:
         over = corners @ u - c
@@ -209,7 +212,7 @@ def _clipped(lines: list[tuple[np.ndarray, float]]) -> np.ndarray:
 
 
 def _empty_place(points: np.ndarray) -> np.ndarray:
-    """Return a place near the points with room for a small shape around it."""
+    """Return a point near the given points with space for a small shape around it."""
     places = np.linspace(-0.6, 0.6, _GRID)
     grid = np.column_stack([side.ravel() for side in np.meshgrid(places, places)])
     away = np.hypot(*(grid[:, None] - points[None]).transpose(2, 0, 1)).min(axis=1)
@@ -226,7 +229,7 @@ _FINDERS: dict[str, Callable[[np.ndarray, np.ndarray], Cut]] = {
 Figure: TypeAlias = Any  # matplotlib's, which may not be installed
 
 LETTERS = "pqrstu"
-"""What the points are called, in order."""
+"""The names of the points, in order."""
 _LARGEST = 1e150  # its square is a float
 _BORDER = 0.32  # around the points, as a share of their size
 _COLUMNS_UP_TO = 8
@@ -235,13 +238,13 @@ _PANEL = 1.45, 1.75  # inches
 
 @closes_on_error
 def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figure: Figure | None = None) -> Figure:
-    """Draw a panel for each subset of the points: a shape that cuts it, or why no shape of the family does.
+    """Draw a panel for each subset of the points: a shape that cuts it, or the proof that no shape of the family does.
 
-    Points are called p, q, r, s, t and u, in order; blue circles are those of the subset, orange triangles the others.
-    The subsets that are cut come first, each with a shape that holds these points alone. Where none does, the hulls of
-    a few points of the subset (solid) and of others (broken) have a point in common, marked by a cross. That is enough
-    for half-planes; for discs the points of the subset are farther out there, in the mean of |x|^2, than the others.
-    For rectangles and polygons, it is the smallest one around the subset, which holds another point.
+    The points are named p, q, r, s, t and u, in order. Blue circles are the points of the subset, orange triangles the
+    others. The subsets that are cut come first, each with a shape that contains exactly its points. For a subset that
+    no half-plane or disc cuts, a cross marks a common point of the hull of a few points of the subset (solid) and the
+    hull of a few others (broken); for discs, the weighted mean of |x|^2 is also at least as large inside as outside.
+    For rectangles and polygons, the smallest shape around the subset is drawn, which contains another point.
 
     Parameters
     ----------
@@ -249,7 +252,11 @@ def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figu
     family, k
         As for ``vc.dichotomies``.
     figure : matplotlib Figure, optional
-        Where to draw, and what is returned; otherwise a new one is made.
+        The figure to draw on and to return; the default is a new one.
+
+    See Also
+    --------
+    plot_growth : The number of subsets that are cut from ever more points.
 
     Examples
     --------
@@ -315,7 +322,7 @@ def _draw_cut(ax: Axes, shape: HalfSpace | Circle | Polygon, frame: Frame) -> No
 
 
 def _draw_reason(ax: Axes, reason: Any, places: np.ndarray, subset: frozenset[int], family: str) -> None:
-    """Draw why a subset is not cut, and set its panel apart."""
+    """Draw the proof that a subset is not cut, with a thick frame around its panel."""
     ax.spines[:].set(linewidth=2.2, color=ink())
     if isinstance(reason, RadonPartition):
         draw_proof(ax, reason, places)
@@ -333,12 +340,12 @@ def _draw_reason(ax: Axes, reason: Any, places: np.ndarray, subset: frozenset[in
 
 
 def _words(reason: Reason) -> str:
-    """Return the few words for a panel: which point lies in every shape, by its letter, or how many sides it needs."""
+    """Return the caption of a panel: the point that lies in every shape, or the number of sides needed."""
     return f"needs {reason.sides} sides" if reason.row is None else f"it also holds {LETTERS[reason.row]}"
 
 
 def _draw_points(ax: Axes, places: np.ndarray, subset: frozenset[int]) -> None:
-    """Draw the points of a subset and the others, with their letters; equal points have theirs side by side."""
+    """Draw the points of a subset and the others with their letters; equal points have theirs side by side."""
     for own, colour, marker in ((True, BLUE, "o"), (False, ORANGE, "^")):
         drawn = places[[i for i in range(len(places)) if (i in subset) == own]]
         ax.scatter(*drawn.T, s=30, color=colour, marker=marker, edgecolor=ink(), linewidth=0.5, zorder=3)
@@ -354,26 +361,30 @@ def _draw_points(ax: Axes, places: np.ndarray, subset: frozenset[int]) -> None:
         ax.annotate(letters, place, shift, color=ink(), fontsize="small", zorder=5, **where)
 
 
-# A picture of how the number of subsets grows that a family cuts, beside Sauer's bound (Har-Peled 30.3.1).
+# The growth function of a family on given points, with Sauer's bound (Har-Peled 30.3.1).
 
 
-_ABOVE = 8.0  # the picture ends at so many times the largest count, where the line of all subsets may leave it
+_ABOVE = 8.0  # the axis ends at this multiple of the largest count; the line of all subsets may leave it
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @closes_on_error
 def plot_growth(points: PointsLike, family: str, k: int | None = None, ax: Axes | None = None) -> Axes:
-    """Draw how many subsets the family cuts from the first m points, beside Sauer's bound and all 2^m.
+    """Draw how many subsets the family cuts from the first m points, with Sauer's bound and all 2^m subsets.
 
-    For halfspaces there is Cover's count too, which points in general position reach. Counts are on a logarithmic
-    axis, where 2^m is a straight line; Sauer's bound leaves it after the VC dimension of the family, which is marked.
+    For halfspaces Cover's count is drawn too, which points in general position attain. Counts are on a logarithmic
+    axis, where 2^m is a straight line. Sauer's bound leaves it after the VC dimension of the family, which is marked.
 
     Parameters
     ----------
     points, family, k
         As for ``vc.growth``, whose table is drawn.
     ax : matplotlib Axes, optional
-        Where to draw, and what is returned; otherwise a new figure is made.
+        The axes to draw on and to return; the default is a new figure.
+
+    See Also
+    --------
+    plot_dichotomies : The subsets themselves.
 
     Examples
     --------
@@ -406,8 +417,8 @@ def plot_growth(points: PointsLike, family: str, k: int | None = None, ax: Axes 
     title = f"Subsets that {shapes_text(name, sides)} cut from the first m points in {space}"
     ax.set_title(f"{title}\n{count_of(table['count'][-1], 'subset')} of {count_of(last, 'point')}", fontsize="medium")
     ax.set(xlabel="m, the number of points", ylabel="number of subsets")
-    room = 0.3 if mark else 0.0
-    ax.set_xlim(1 - room, last + room)
+    border = 0.3 if mark else 0.0
+    ax.set_xlim(1 - border, last + border)
     axes.whole_ticks(ax, y=False)
     draw_legend(ax)
     return ax

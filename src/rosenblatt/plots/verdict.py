@@ -1,4 +1,7 @@
-"""A picture of a verdict in the plane: the band that separates two classes, or the point that their hulls share."""
+"""Plots of a verdict in the plane, and of the margin bracket as it closes.
+
+Two classes are separated by a band, or their convex hulls have a point in common.
+"""
 
 from __future__ import annotations
 
@@ -28,17 +31,17 @@ from rosenblatt.theory.certificates import DEFINITIONS
 from rosenblatt.theory.inputs import certified_signs, check_labels, number_text, true_minus
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, UndecidedSeparability, Verdicts
 
-# Two convex hulls in the plane with the point that they share: why nothing separates two classes.
+# Two convex hulls in the plane and a point of both: the proof that two classes are not linearly separable.
 
 
 NO_NAMES = ("_", "_", "_")
-"""What a legend leaves out."""
+"""Labels that matplotlib's legend leaves out."""
 _SHORT = 99  # a share is written as a fraction up to this denominator
-_TEXT_AT = ((0, -9), "top"), ((0, 9), "bottom")  # the shares of the first class stand below, of the second above
+_TEXT_AT = ((0, -9), "top"), ((0, 9), "bottom")  # below the rows of the first class, above those of the second
 
 
 def convex_hull(points: np.ndarray) -> np.ndarray:
-    """Return the corners of the convex hull, in order around it: one for a single place, two on a line.
+    """Return the corners of the convex hull in order: one for a single point, two for points on a line.
 
     >>> convex_hull(np.array([[0, 0], [2, 0], [1, 1], [2, 2], [0, 2], [1, 0]])).tolist()
     [[0, 0], [2, 0], [2, 2], [0, 2]]
@@ -62,7 +65,7 @@ def box_corners(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 def _chain(places: np.ndarray) -> list[np.ndarray]:
-    """Return the corners of the hull on the right of the way along sorted places (Andrew 1979)."""
+    """Return half of the hull of sorted points: the lower one, or the upper one of reversed points (Andrew 1979)."""
     corners: list[np.ndarray] = []
     for place in places:
         while len(corners) > 1:
@@ -75,7 +78,7 @@ def _chain(places: np.ndarray) -> list[np.ndarray]:
 
 
 def shares(alpha: np.ndarray, weights: Sequence[int] | None, support: np.ndarray, signs: np.ndarray) -> list[Fraction]:
-    """Return the weight of each support row as a share of its class's: exact where there are integer ``weights``."""
+    """Return the weight of each support row as a share of its class's total; exact if there are integer ``weights``."""
     numbers = [Fraction(number) for number in (alpha[support].tolist() if weights is None else weights)]
     totals = {
         side: sum((number for number, sign in zip(numbers, signs[support], strict=True) if sign == side), Fraction())
@@ -85,7 +88,7 @@ def shares(alpha: np.ndarray, weights: Sequence[int] | None, support: np.ndarray
 
 
 def common_point(points: np.ndarray, support: np.ndarray, portions: list[Fraction], signs: np.ndarray) -> np.ndarray:
-    """Return the mean of the support rows of the second class, which is that of the first class too."""
+    """Return the weighted mean of the support rows of the second class, which equals that of the first class."""
     own = [(part, points[i]) for part, i in zip(portions, support.tolist(), strict=True) if signs[i] > 0]
     return np.array([float(sum((part * Fraction(float(x[j])) for part, x in own), Fraction())) for j in range(2)])
 
@@ -97,9 +100,9 @@ def draw_two_hulls(
     colours: tuple[str, str],
     names: tuple[str, str, str] = NO_NAMES,
 ) -> None:
-    """Draw the hulls of two sets of points, the first solid, the second broken, and a cross at a point that both hold.
+    """Draw the hulls of two sets of points, the first solid, the second broken, and a cross at a point of both.
 
-    ``names`` are what a legend calls the two hulls and the cross.
+    ``names`` are the legend entries of the two hulls and the cross.
     """
     for points, colour, dash, name in zip(sets, colours, ("-", "--"), names, strict=False):
         corners = convex_hull(points)
@@ -112,7 +115,7 @@ def draw_two_hulls(
 
 
 def draw_hulls(ax: Axes, rows: Rows, support: np.ndarray, portions: list[Fraction]) -> np.ndarray:
-    """Draw the hulls of both classes, the support rows with their shares, and the common point, which is returned."""
+    """Draw the hulls of both classes, the support rows with their shares, and the common point; return the point."""
     points, signs = rows.points, np.where(rows.labels == rows.classes[1], 1.0, -1.0)
     shared = common_point(points, support, portions, signs)
     place = true_minus(", ".join(f"{number:.4g}" for number in shared + 0.0))
@@ -132,27 +135,31 @@ def _share_text(part: Fraction) -> str:
     return str(part) if part.denominator <= _SHORT else f"{float(part):.2g}"
 
 
-_BORDER = 0.15  # around the rows, as a share of their range: room for the shares beside them
-_NEAREST = 1e-6  # rows whose distances differ by less, as a share, are all drawn as nearest
+_BORDER = 0.15  # around the rows, as a share of their range: the shares are written there
+_NEAREST = 1e-6  # rows whose distances exceed the margin by a smaller share count as nearest
 
 
 @closes_on_error
 def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
-    """Draw what `separability` or `dataset_margin` found about rows of two features.
+    """Draw the result of `separability` or `dataset_margin` for rows of two features.
 
-    Where the classes are separable: the line of the largest margin, w, the band without rows around it, and rings
-    around the rows that it touches. Where they are not: the convex hulls of both classes, and a point that lies in
-    both; it is a mean of the ringed rows of either class, with the shares written beside them. Where it is undecided:
-    the rows.
+    If the classes are linearly separable, the plot shows the line of the largest margin, w, the band around the line
+    that contains no row, and rings around the rows that touch it. If they are not, it shows the convex hulls of both
+    classes and a point of both: a weighted mean of the ringed rows of either class, with the shares written beside
+    them. If the verdict is undecided, it shows the rows.
 
     Parameters
     ----------
     verdict : Separable, Inseparable, Undecided or MarginBracket
-        Of several classes, pick one: ``verdicts[name]`` is about that class against the rest.
-    X, y : the rows that the verdict is about, of two features, and their labels
+        With several classes, pick one: ``verdicts[name]`` compares that class with the rest.
+    X, y : the rows of the verdict, of two features, and their labels
     ax : matplotlib Axes, optional
-        Where to draw, and what is returned; otherwise a new figure is made. The legend lies below the axes: a figure of
-        your own with ``layout="constrained"`` has room for it.
+        The axes to draw on and to return; the default is a new figure. The legend lies below the axes: make your own
+        figure with ``layout="constrained"`` to leave space for it.
+
+    See Also
+    --------
+    plot_bracket : The margin bracket as the search closed it.
 
     Examples
     --------
@@ -198,7 +205,7 @@ def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
 
 
 def _class_names(labels: np.ndarray, positive: Any) -> np.ndarray:
-    """Return the names of the negative and the positive class; a class that is not there is not shown."""
+    """Return the names of the negative and the positive class; an absent class has none."""
     present = np.unique(labels).tolist()
     others = [label for label in present if label != positive]
     other = label_text(others[0]) if len(others) == 1 else f"not {label_text(positive)}" if others else None
@@ -206,20 +213,20 @@ def _class_names(labels: np.ndarray, positive: Any) -> np.ndarray:
 
 
 def _separates(verdict: Any) -> bool:
-    """Return whether the verdict has a line with all rows on their sides."""
+    """Return whether the verdict has a separating line."""
     low = verdict.margin_low if isinstance(verdict, Separable) else verdict.low
     return not isinstance(verdict, UndecidedSeparability) and 0 < low < math.inf
 
 
 def _proves_crossing(verdict: Any) -> TypeGuard[Inseparable | MarginBracket]:
-    """Return whether a verdict has the proof that the hulls meet; one of lines through the origin has another."""
+    """Return whether a verdict proves that the hulls meet; the proof for lines through the origin is another."""
     if isinstance(verdict, MarginBracket):
         return verdict.high == -math.inf and verdict.kind != "homogeneous"
     return isinstance(verdict, Inseparable)
 
 
 def _draw_separator(ax: Axes, verdict: Any, rows: Rows, frame: Frame) -> None:
-    """Draw the line, w, the band up to the nearest row, and rings around those that may attain the margin."""
+    """Draw the line, w, the band up to the nearest row, and rings around the rows that may attain the margin."""
     line = Line.of(verdict.w, verdict.b)
     if line is None:
         return
@@ -234,7 +241,7 @@ def _draw_separator(ax: Axes, verdict: Any, rows: Rows, frame: Frame) -> None:
 
 
 def _title(verdict: Any) -> str:
-    """Return the verdict in words."""
+    """Return the title: the verdict and the margin."""
     if isinstance(verdict, UndecidedSeparability):
         return f"Undecided: no line has a margin\nabove {verdict.high:.4g} (geometric)"
     if _proves_crossing(verdict):
@@ -254,24 +261,28 @@ def _title(verdict: Any) -> str:
     return f"Separable: the largest margin\n{bracket} ({kind})"
 
 
-# A picture of the margin bracket closing: what is proved from below and from above, step by step.
+# The margin bracket as it closes: the lower and the upper bound after each step.
 
 
 @closes_on_error
 def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> Axes:
-    """Draw how the bracket around the largest margin closed: its lower and upper end after each step of the search.
+    """Draw the lower and upper bound on the largest margin after each step of the search.
 
-    The upper end is the shortest mean that weights of the rows have given, the lower one the margin of the best
-    hyperplane, drawn from where it separates; both are on a logarithmic axis, and what lies between them is shaded. The
-    last pair is proved, those on the way are in floating point. The axis and the title say which margin it is.
+    The upper bound comes from the shortest weighted mean of rows so far, the lower bound from the best separating
+    hyperplane so far. Both are on a logarithmic axis, with the area between them shaded. The last pair is proved; the
+    pairs before it are floating point estimates. The axis and the title name the kind of margin.
 
     Parameters
     ----------
     bracket : MarginBracket or Separable
-        What `dataset_margin` returned in this session, or `separability` by its method "hull": one that was loaded
-        from a file, or found by a linear program, has no history.
+        The result of `dataset_margin`, or of `separability` with ``method="hull"``, from this session. A bracket that
+        was loaded from a file, or found by a linear program, has no history.
     ax : matplotlib Axes, optional
-        Where to draw, and what is returned; otherwise a new figure is made.
+        The axes to draw on and to return; the default is a new figure.
+
+    See Also
+    --------
+    plot_verdict : The separating line and its margin in the plane.
 
     Examples
     --------
@@ -284,7 +295,7 @@ def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> 
     """
     kind, low, high = _claim(bracket)
     if not 0 < low <= high < math.inf:
-        raise ValueError("plot_bracket draws a bracket around a margin above 0, which there is not: nothing to close.")
+        raise ValueError("plot_bracket draws a bracket around a margin above 0, and the classes have none.")
     if not bracket.history:
         raise ValueError(
             "this bracket has no history: it was loaded from a file, or found at once by a linear program "
@@ -316,7 +327,7 @@ def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> 
 
 
 def _claim(bracket: Any) -> tuple[str, float, float]:
-    """Return the kind of margin and the two ends that are proved."""
+    """Return the kind of margin and the two proved bounds."""
     if isinstance(bracket, Separable):
         return "geometric", bracket.margin_low, bracket.margin_high
     if isinstance(bracket, MarginBracket):

@@ -1,6 +1,6 @@
-"""A picture of weights: named bars, or an image.
+"""Plot of the weights as named bars or as an image.
 
-Blue stands for the positive class (the second of ``classes_``), orange and hatched for the other.
+Positive weights (for the second of ``classes_``) are blue, negative ones orange and hatched.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rosenblatt.plots import axes
 from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, axes_for, closes_on_error, ink, shown_name
 from rosenblatt.theory.inputs import MINUS
 
-_SIGNS_UP_TO = 150  # an image of up to so many weights carries their signs as letters too
+_SIGNS_UP_TO = 150  # an image of at most this many weights also shows their signs as text
 
 
 @closes_on_error
@@ -32,20 +32,24 @@ def plot_weights(
     top: int = 10,
     label: Any = None,
 ) -> Axes:
-    """Draw the weights: the largest and smallest as named bars or, with a ``shape``, all of them as an image.
+    """Draw the largest and smallest weights as named bars or, with a ``shape``, all weights as an image.
 
     Parameters
     ----------
     model : fitted linear model, or a pipeline that ends in one
-        For a vote the averaged weights are drawn, and the title says so.
+        For a vote the averaged weights are drawn, as the title notes.
     shape : (rows, columns), optional
-        How to lay out the weights, for features that are the pixels of an image.
+        The shape of the image, for features that are pixels.
     ax : matplotlib Axes, optional
-        Where to draw, and what is returned; otherwise a new figure is made.
+        The axes to draw on and to return; the default is a new figure.
     feature_names, top
         As for `explain`; for bars.
     label : optional
-        The class whose weights to draw, where there are more than two.
+        The class whose weights to draw. It is required for more than two classes.
+
+    See Also
+    --------
+    rosenblatt.explain : The same weights as a table.
 
     Examples
     --------
@@ -72,7 +76,7 @@ def plot_weights(
         ax = axes_for(ax)
         _bars(ax, w, names, top)
         words = f"weight{' of the scaled feature' * scaled}:\n{MINUS} speaks for {negative},  + for {positive}"
-        ax.set_xlabel(words, loc="right", multialignment="right")  # it may begin below the names of the features
+        ax.set_xlabel(words, loc="right", multialignment="right")  # it may extend to the left below the feature names
     else:
         if math.prod(shape) != len(w) or len(shape) != 2:
             raise ValueError(f"a {' by '.join(map(str, shape))} image does not hold the {len(w)} weights.")
@@ -84,7 +88,7 @@ def plot_weights(
 
 
 def _place(label: Any, rule: LinearRule) -> int:
-    """Return the place of the line of weights to draw: there is one for two classes, whichever is asked for."""
+    """Return the index of the weight vector to draw; for two classes there is only one."""
     if len(rule.w) == 1:
         return 0
     places = find_classes(label, rule.classes)
@@ -95,7 +99,7 @@ def _place(label: Any, rule: LinearRule) -> int:
 
 
 def _bars(ax: Axes, w: np.ndarray, names: list[str], top: int) -> None:
-    """Draw bars from the largest weight at the top to the smallest, hatched where negative."""
+    """Draw bars from the largest weight at the top to the smallest; negative bars are hatched."""
     shown = extremes(w, top)
     values = w[shown]
     heights = np.arange(len(shown), dtype=float)
@@ -113,7 +117,7 @@ def _bars(ax: Axes, w: np.ndarray, names: list[str], top: int) -> None:
 
 
 def _image(ax: Axes, w: np.ndarray) -> None:
-    """Draw weights as an image from orange through white to blue, with their signs where there is room."""
+    """Draw weights as an image from orange through white to blue, with their signs if there are few."""
     colours = axes.import_matplotlib("colors").LinearSegmentedColormap.from_list("signed", [ORANGE, "#FFFFFF", BLUE])
     largest = float(np.max(np.abs(w), initial=0.0)) or 1.0
     image = ax.imshow(w, cmap=colours, vmin=-largest, vmax=largest)

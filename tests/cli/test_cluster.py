@@ -204,10 +204,10 @@ def test_standard_input_has_no_name_that_workers_could_read(tmp_path):
 @pytest.mark.parametrize(("kind", "place"), [("dask", "tcp://127.0.0.1:9"), ("ray", "127.0.0.1:9")])
 def test_a_cluster_that_does_not_answer_is_one_sentence(tmp_path, monkeypatch, kind, place):
     pytest.importorskip(kind)
-    monkeypatch.setattr(clusters, "_ANSWER", 0.5)
+    monkeypatch.setattr(clusters, "_CONNECT_SECONDS", 0.5)
     said = refused("train", tables(tmp_path, "csv"), "-t", "y", "--cluster", kind, "--address", place)
-    assert f"there is no {kind.title()} cluster at {place}" in said
-    assert "is it running" in said
+    assert f"cannot connect to a {kind.title()} cluster at {place}" in said
+    assert "check that it is running" in said
 
 
 @pytest.mark.parametrize("kind", ["dask", "ray"])

@@ -6,7 +6,7 @@ import pytest
 from helpers.commands import AND, command, refused, written
 from rosenblatt import Certificate, data
 from rosenblatt.blocks import DataError
-from rosenblatt.cli.output import cli_message, running
+from rosenblatt.cli.output import error_text, options_of_command
 from rosenblatt.cli.train import train
 from rosenblatt.messages import IfAvailable, ParameterError, Setting
 
@@ -34,18 +34,16 @@ SPELLED = [
 
 
 def test_parameters_become_options():
-    with running(train):
+    with options_of_command(train):
         for error, message in SPELLED:
-            assert cli_message(error) == message
+            assert error_text(error) == message
 
 
 def test_faults_of_the_system_name_the_file():
-    assert cli_message(OSError(errno.ENOSPC, "No space left on device", "m")) == "m: No space left on device."
-    assert cli_message(OSError(errno.EIO, "a.csv cannot be read: Input/output error")).startswith(
-        "a.csv cannot be read"
-    )
-    assert cli_message(FileNotFoundError(errno.ENOENT, "No such file or directory", "m")) == "There is no file m."
-    assert cli_message(MemoryError()) == "There is not enough memory."
+    assert error_text(OSError(errno.ENOSPC, "No space left on device", "m")) == "m: No space left on device."
+    assert error_text(OSError(errno.EIO, "a.csv cannot be read: Input/output error")).startswith("a.csv cannot be read")
+    assert error_text(FileNotFoundError(errno.ENOENT, "No such file or directory", "m")) == "There is no file m."
+    assert error_text(MemoryError()) == "There is not enough memory."
 
 
 WAYS_OUT = {
@@ -83,9 +81,7 @@ def test_links_that_lead_to_themselves_are_refused(tmp_path):
     os.symlink(tmp_path / "loop", tmp_path / "loop")
     rows = written(tmp_path, "and.csv", AND)
     for option in ("-o", "--checkpoint", "--cache"):
-        assert "is a link that leads nowhere but to itself" in refused(
-            "train", rows, "-t", "label", option, tmp_path / "loop"
-        )
+        assert "is a link that leads back to itself" in refused("train", rows, "-t", "label", option, tmp_path / "loop")
     assert (tmp_path / "loop").is_symlink()
     with pytest.warns(UserWarning, match="rows cannot be cached"):
         data.open(rows, "label", cache=tmp_path / "loop").read()

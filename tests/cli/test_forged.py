@@ -62,7 +62,7 @@ def test_a_preparation_for_other_features_is_refused_at_once(tmp_path):
     model.write_bytes(
         forge(compact(header | {"preparation": header["preparation"] | {"columns": columns[:1]}}), arrays)
     )
-    assert "holds a model of 2 features, and makes 1 of each row" in refused("predict", model, path)
+    assert "its model has 2 features, and its rows have 1" in refused("predict", model, path)
 
 
 def test_a_model_with_data_of_its_own_is_explained_and_watched(tmp_path):
@@ -73,7 +73,7 @@ def test_a_model_with_data_of_its_own_is_explained_and_watched(tmp_path):
     header, arrays = read_container(model)
     model.write_bytes(forge(compact(header | {"preparation": {"columns": ["a"]}}), arrays))
     assert command("explain", model).exit_code == 0
-    assert "does not say how rows of files are made into features" in command("predict", model, path).stderr
+    assert "does not describe how features are made" in command("predict", model, path).stderr
     for fingerprint in ("mine", {"files": 1}, {"files": ["x"], "rows": "3"}):
         model.write_bytes(forge(compact(header | {"fingerprint": fingerprint}), arrays))
         assert command("watch", "--model", model, "-o", tmp_path / "n", input=FILES["a.svm"]).exit_code == 0

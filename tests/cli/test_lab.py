@@ -97,7 +97,7 @@ def test_bad_use_is_one_sentence():
         "rows.parquet": "must end in .csv",
         "http://127.0.0.1:1/x/": "no state after a #",
         "--port 70000": "--port must be an integer from 0 to 65535",
-        "--export .": "is no file that can be written",
+        "--export .": "is not a regular file, so it cannot be written",
         "--export no/such/run.html": "There is no folder",
     }.items():
         assert part in refused("lab", "--no-browser", *words.split())

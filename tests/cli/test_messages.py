@@ -18,7 +18,7 @@ from typer.main import get_command
 import rosenblatt
 from helpers.commands import AND, command
 from rosenblatt.cli.main import app
-from rosenblatt.cli.output import options_of
+from rosenblatt.cli.output import option_names
 
 SOURCE = Path(rosenblatt.__file__).parent
 OPTION = re.compile(r"(?<![\w-])(?<!var\()(--[a-z][a-z0-9-]*)(?![\w-]|: #)")  # but for variables of a style sheet
@@ -40,7 +40,7 @@ def options(name):
 
 def test_the_options_that_messages_go_by_are_those_of_the_help():
     for name, one in commands().items():
-        assert options_of(one.callback) | {"--help", "-h"} == options(name), name
+        assert option_names(one.callback) | {"--help", "-h"} == options(name), name
 
 
 # what the source says

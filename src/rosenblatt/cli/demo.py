@@ -1,4 +1,4 @@
-"""``rosenblatt demo``: two small data sets, or one idea, in plain words and a picture."""
+"""``rosenblatt demo``: two small data sets, or one idea, explained with text and a picture."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from rosenblatt.cli.options import command, option
 from rosenblatt.messages import did_you_mean, shorten
 
 IDEAS = {
-    "xor": "what one line cannot do, and how it can",
-    "circle": "a circle learned as a plane",
-    "proof": "why the mistakes must end",
-    "margin": "the room between two classes",
+    "xor": "a problem that no line can solve, and two ways out",
+    "circle": "a circle learned as a plane in three dimensions",
+    "proof": "why the number of mistakes is bounded",
+    "margin": "how the margin bounds the number of mistakes",
     "order": "why rows are shuffled",
 }
-"""The ideas that have a demo of their own, in `rosenblatt.figures.demos`."""
+"""The ideas with a demo in `rosenblatt.figures.demos`."""
 *_FIRST, _LAST = IDEAS
 _NAMES = f"{', '.join(_FIRST)} or {_LAST}"
 
@@ -24,10 +24,10 @@ _NAMES = f"{', '.join(_FIRST)} or {_LAST}"
 @command
 def demo(
     *,
-    idea: str | None = typer.Argument(None, metavar="IDEA", help=f"One idea alone: {_NAMES}."),
+    idea: str | None = typer.Argument(None, metavar="IDEA", help=f"A single idea: {_NAMES}."),
     out: Path = option(Path("out"), "FOLDER", "Folder for the picture.", "--out -o"),
 ) -> None:
-    """Run the demo: two small data sets, or one idea, in plain words and a picture.
+    """Run a demo: two small data sets, or one idea, with text and a picture.
 
     \b
     IDEAS
@@ -45,12 +45,10 @@ demo.__doc__ = str(demo.__doc__).replace("IDEAS", _LINES)
 
 
 def show(idea: str | None, out: Path) -> None:
-    """Show one idea, or two small data sets where none is named; write the picture into the folder ``out``."""
+    """Show one idea, or two small data sets if ``idea`` is None; write the picture into the folder ``out``."""
     if idea is not None and idea not in IDEAS:
         question = did_you_mean(idea, IDEAS)
-        raise ValueError(
-            f"there is no demo {shorten(idea)}" + (f": {question}" if question else f"; there are: {', '.join(IDEAS)}.")
-        )
+        raise ValueError(f"there is no demo {shorten(idea)}: " + (question or f"use {_NAMES}."))
     from rosenblatt.figures.demos import DEMOS
 
     DEMOS[idea](out)

@@ -1,4 +1,4 @@
-"""``rosenblatt describe``: what the columns of a file are, what they become, and what looks suspicious."""
+"""``rosenblatt describe``: the columns of a file, the features made of them, and what looks suspicious."""
 
 from __future__ import annotations
 
@@ -6,18 +6,27 @@ from collections.abc import Sequence
 
 from rosenblatt.cli.inputs import open_data
 from rosenblatt.cli.options import AS_JSON, FILES, TARGET, RowOptions, command
-from rosenblatt.cli.output import cli_note, emit, on_terminal, print_table, running, say, terminal_width
-from rosenblatt.cli.output import option as spelled
+from rosenblatt.cli.output import (
+    JsonObject,
+    as_option,
+    note_text,
+    on_terminal,
+    options_of_command,
+    print_json,
+    print_table,
+    print_text,
+    terminal_width,
+)
 
 
 @command
 def describe(
     *, data: list[str] = FILES, target: str | None = TARGET, as_json: bool = AS_JSON, rows: RowOptions
 ) -> None:
-    """Show each column of a file: its kind, what it becomes, its gaps and values, and what looks suspicious.
+    """Show each column of a file: its type, its features, missing values, typical values, and anything suspicious.
 
-    Looks at the first 10,000 rows. Columns that number the rows, are different in nearly every row, are constant or
-    tell the target alone are pointed out, and so is what has to be answered before training.
+    Reads the first 10,000 rows. It points out columns that number the rows, differ in nearly every row, are constant,
+    or determine the target alone. It also lists the questions to answer before training.
 
     \b
     Example:
@@ -25,31 +34,30 @@ def describe(
     """
     from rosenblatt.cli.train import train
 
-    with running(train):  # what it advises are options for training
+    with options_of_command(train):  # its advice names options of train
         _describe(data, target, rows, as_json)
 
 
 def _describe(data: Sequence[str], target: str | None, rows: RowOptions, as_json: bool) -> None:
-    """Print a table of the columns, then what looks suspicious and what has to be answered before training."""
+    """Print a table of the columns, then what looks suspicious, and the questions to answer before training."""
     from rosenblatt.data.describe import WIDTH, ColumnTable
 
     stream = open_data(data, target, {**rows.to_open(), "on_ambiguous": "note"})
     table = stream.describe()
-    questions = [cli_note(note) for note in stream.notes]
+    questions = [note_text(note) for note in stream.notes]
     if as_json:
         columns = [{name: value for name, value in row.items() if name != "histogram"} for row in table]
-        notes = table.render_notes(spelled)
-        facts = {"left_out": stream.excluded, "questions": questions}
-        emit({"title": table.title, "rows": columns, "notes": notes} | facts)
+        facts: JsonObject = {"title": table.title, "rows": columns, "notes": table.render_notes(as_option)}
+        print_json(facts | {"left_out": stream.excluded, "questions": questions})
         return
     if not isinstance(table, ColumnTable):
         print_table(table)
         return
-    say(table.title)
+    print_text(table.title)
     for line in table.lines(terminal_width() if on_terminal() else WIDTH):
         print(line)
-    say(*table.render_notes(spelled))
-    _list("Look at:", table.remarks(spelled))
+    print_text(*table.render_notes(as_option))
+    _list("Look at:", table.remarks(as_option))
     _list("To answer before training:", questions)
 
 
@@ -57,6 +65,6 @@ def _list(title: str, lines: Sequence[str]) -> None:
     from rosenblatt.data.describe import bullets
 
     if lines:
-        say("", title)
+        print_text("", title)
     for line in bullets(lines):
         print(line)

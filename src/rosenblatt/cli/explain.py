@@ -1,32 +1,36 @@
-"""``rosenblatt explain``: what a model has learned."""
+"""``rosenblatt explain``: the largest weights of a model, or the contributions to one prediction."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rosenblatt.cli.inputs import model_and_rows
 from rosenblatt.cli.options import AS_JSON, MODEL, FileOptions, command, option
-from rosenblatt.cli.output import as_text, emit, print_table
-from rosenblatt.messages import count_of
+from rosenblatt.cli.output import print_json, print_table
+from rosenblatt.messages import count_of, label_text
+
+if TYPE_CHECKING:
+    from rosenblatt.blocks import Features
+    from rosenblatt.tables import Table
 
 _WIDTH = 80
-_SHORTEST = 12  # names are cut so that lines fit, but to no fewer letters than these
+_SHORTEST = 12  # names are cut so that lines fit, to this length at least
 
 
 @command
 def explain(
     *,
     model: str = MODEL,
-    top: int = option(10, "N", "How many of the largest and smallest weights."),
-    label: list[str] | None = option(None, "CLASS", "Only this class, in full; may be repeated."),
-    row: str | None = option(None, "FILE:N", "Explain this row's prediction; the first row is 0."),
+    top: int = option(10, "N", "Number of the largest and of the smallest weights."),
+    label: list[str] | None = option(None, "CLASS", "Show only this class, in full. Repeatable."),
+    row: str | None = option(None, "FILE:N", "Explain the prediction for row N of a file, counted from 0."),
     as_json: bool = AS_JSON,
     files: FileOptions,
 ) -> None:
-    """Print the features that matter most, or why one row is predicted as it is.
+    """Print the features with the largest weights, or explain the prediction for one row.
 
     \b
     Example:
@@ -36,7 +40,7 @@ def explain(
     import rosenblatt
 
     if row is not None and label:
-        raise ValueError("--label picks classes whose weights are shown, and --row explains a row: give one of them.")
+        raise ValueError("--label selects classes to show the weights of, and --row explains a row: give one of them.")
     learned = rosenblatt.load(model, max_features=None)
     names = _names(learned)
     if row is None:
@@ -44,27 +48,27 @@ def explain(
     else:
         table = rosenblatt.contributions(learned, _one_row(model, row, files), names, top=top)
     if as_json:
-        emit({"title": table.title, "rows": list(table), "notes": list(table.notes)})
+        print_json({"title": table.title, "rows": list(table), "notes": list(table.notes)})
     else:
         print_table(_within_width(_with_note_on_words(learned, table)))
 
 
-def _weights(model: Any, names: list[str] | None, top: int, labels: Sequence[str] | None, as_json: bool) -> Any:
-    """Return the table of weights, in full for each class where machines read it."""
+def _weights(model: Any, names: list[str] | None, top: int, labels: Sequence[str] | None, as_json: bool) -> Table:
+    """Return the table of weights, in full for each class if it is printed as JSON."""
     from rosenblatt.inspection.explain import explanation
     from rosenblatt.inspection.support import Words
 
     words = Words(
         scale="train it again with rosenblatt train --scale standard.",
-        one_class=lambda label: f"--label {shlex.quote(as_text(label))}",
+        one_class=lambda label: f"--label {shlex.quote(label_text(label))}",
     )
     asked = list(labels) if labels else list(model.classes_) if as_json else None
     table, _ = explanation(model, names, top, asked, words)  # the table's notes have the warning, too
     return _not_zero(table)
 
 
-def _not_zero(table: Any) -> Any:
-    """Return the table without the weights that are 0, which fill it up where fewer than were asked for are not."""
+def _not_zero(table: Table) -> Table:
+    """Return the table without the weights 0 that fill it up if there are fewer others than requested."""
     rows = [row for row in table if row.get("weight", row.get("coefficient"))]
     if not rows or len(rows) == len(table):
         return table
@@ -72,8 +76,8 @@ def _not_zero(table: Any) -> Any:
     return type(table)({name: [row[name] for row in rows] for name in table.columns}, table.title, notes)
 
 
-def _with_note_on_words(model: Any, table: Any) -> Any:
-    """Return the table with a note where it has hashed words that the model does not know."""
+def _with_note_on_words(model: Any, table: Table) -> Table:
+    """Return the table, with a note if it has hashed words that the model did not keep."""
     from rosenblatt.data.preparation import is_preparation
 
     preparation = getattr(model, "preparation_", {})
@@ -85,7 +89,7 @@ def _with_note_on_words(model: Any, table: Any) -> Any:
     return type(table)(table.to_dict(), table.title, (*table.notes, note))
 
 
-def _within_width(table: Any) -> Any:
+def _within_width(table: Table) -> Table:
     """Return the table with names cut so that its lines fit in 80 columns."""
     columns = table.to_dict()
     wide = max(map(len, type(table)(columns).to_text().splitlines()), default=0) - _WIDTH
@@ -98,7 +102,7 @@ def _within_width(table: Any) -> Any:
 
 
 def _names(model: Any) -> list[str] | None:
-    """Return names for features that the model has none for: their numbers in the files; None for support rows."""
+    """Return names for unnamed features, their numbers in the files; None if the model has names or support vectors."""
     from rosenblatt.data.preparation import is_preparation, number_of_feature
     from rosenblatt.inspection.support import is_kernel_model
 
@@ -108,7 +112,7 @@ def _names(model: Any) -> list[str] | None:
     return [number_of_feature(preparation, i) for i in range(model.n_features_in_)]
 
 
-def _one_row(model: str, row: str, files: FileOptions) -> Any:
+def _one_row(model: str, row: str, files: FileOptions) -> Features:
     match = re.fullmatch(r"(.+):(\d+)", row)
     if not match:
         raise ValueError(f"--row expects FILE:NUMBER, such as new.csv:17, got {row!r}.")
@@ -121,5 +125,5 @@ def _one_row(model: str, row: str, files: FileOptions) -> Any:
             return block.X[[list(numbers).index(number)]]
         seen += len(block)
     if number < seen + rows.skipped.rows:
-        raise ValueError(f"row {number:,} of {match[1]} is among those that cannot be read, so it is left out.")
-    raise ValueError(f"{match[1]} has {count_of(seen, 'row')}, numbered from 0, so there is no row {number:,}.")
+        raise ValueError(f"row {number:,} of {match[1]} cannot be read, so it was skipped: choose another row.")
+    raise ValueError(f"{match[1]} has {count_of(seen, 'row')}, numbered from 0: there is no row {number:,}.")

@@ -1,4 +1,4 @@
-"""``rosenblatt export``: a model for other programs."""
+"""``rosenblatt export``: models for other programs, as ONNX or JSON."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ import typer
 
 from rosenblatt.cli.inputs import check_out
 from rosenblatt.cli.options import MODEL, command
-from rosenblatt.cli.output import say
+from rosenblatt.cli.output import print_text
 
 
 @command
 def export(
-    *, model: str = MODEL, out: Path = typer.Argument(metavar="OUT", help="A file that ends in .onnx or .json.")
+    *,
+    model: str = MODEL,
+    out: Path = typer.Argument(metavar="OUT", help="File to write: .onnx or .json."),
 ) -> None:
-    """Write a model for other programs: as ONNX, or as JSON that people can read.
+    """Write a model for other programs: as ONNX, or as readable JSON.
 
     \b
     Example:
@@ -31,16 +33,16 @@ def export(
     learned = rosenblatt.load(model, max_features=None)
     if isinstance(learned, rosenblatt.KernelPerceptron):
         raise ValueError(
-            f"{model} holds a KernelPerceptron, which has support rows and no weights, so it cannot be exported: "
-            "rosenblatt predict, or rosenblatt.load in Python, takes the file as it is."
+            f"{model} holds a KernelPerceptron, which has support vectors and no weights, so it cannot be exported: "
+            "use the file with rosenblatt predict, or rosenblatt.load in Python."
         )
     getattr(rosenblatt, writers[out.suffix.lower()])(learned, out)
-    say(f"{_written(learned)} written to {out}.")
-    say(_note(learned, out.suffix.lower()))
+    print_text(f"{_written(learned)} written to {out}.")
+    print_text(_note(learned, out.suffix.lower()))
 
 
 def _written(model: Any) -> str:
-    """Return what was written: the learner, its features, and what comes before it."""
+    """Return a description of what was written: the learner, its features, and the steps before it."""
     from rosenblatt.messages import count_of
 
     learner = model[-1] if hasattr(model, "steps") else model
@@ -50,23 +52,23 @@ def _written(model: Any) -> str:
 
 
 def _note(model: Any, ending: str) -> str:
-    """Return what there is to know about a file for other programs."""
+    """Return a sentence about the inputs or the contents of the exported file."""
     from rosenblatt.inspection.geometry import linear_rule
     from rosenblatt.messages import count_of, name_some
     from rosenblatt.persistence.onnx import hashes_words
 
     if hasattr(model, "steps"):
-        return "Its inputs are those of the pipeline." if ending == ".onnx" else "Its steps are written with it."
+        return "It takes the inputs of the pipeline." if ending == ".onnx" else "It includes the steps of the pipeline."
     preparation = getattr(model, "preparation_", None) or {}
     if ending == ".json":
         w = linear_rule(model).w
         zeros = int((w == 0).sum())
-        return f"{zeros:,} of {count_of(w.size, 'weight')} are 0, and left out." if zeros else "No weight is 0."
+        return f"{zeros:,} of {count_of(w.size, 'weight')} are 0 and left out." if zeros else "No weight is 0."
     scaled = bool(preparation.get("scale"))
     if hashes_words(preparation):
-        before = ", not yet scaled" if scaled else ""
-        return f"Words are hashed, which ONNX cannot do: its input is X, the features that are made of rows{before}."
+        before = ", before scaling" if scaled else ""
+        return f"ONNX cannot hash words, so its input is X, the features after hashing{before}."
     if preparation.get("columns"):
         names = name_some([column["name"] for column in preparation["columns"]])
-        return f"Its inputs are the columns: {names}. They are encoded{' and scaled' if scaled else ''} in the graph."
-    return f"Its input is X, one row per example{', which is scaled in the graph' if scaled else ''}."
+        return f"Its inputs are the columns {names}. The graph encodes{' and scales' if scaled else ''} them."
+    return f"Its input is X, one row per example{'; the graph scales it' if scaled else ''}."

@@ -1,4 +1,4 @@
-"""``rosenblatt figures``: the figures of the texts, drawn into a folder."""
+"""``rosenblatt figures``: the figures of the textbooks, drawn into a folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from rosenblatt.cli.options import command, option
-from rosenblatt.cli.output import enable_gc, say
+from rosenblatt.cli.output import enable_gc, print_text
 from rosenblatt.messages import count_of
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 def figures(
     *,
     out: str = option("figures", "DIR", "Folder for the files.", "--out -o"),
-    only: list[str] | None = option(None, "ID", "Draw this figure, or several as in 4.7,4.9."),
+    only: list[str] | None = option(None, "ID", "Draw only this figure, or several, such as 4.7,4.9."),
     format: str = option("svg", "svg|png|pdf", "Format of the pictures."),
 ) -> None:
-    """Draw the figures that the textbooks name, each from data and a run with a fixed seed.
+    """Draw the figures of the textbooks, each from a real run with a fixed seed.
 
-    Writes a picture of each, a page index.html that shows them with captions and numbers, and figures.json with these.
+    Writes one picture per figure, a page index.html with captions and numbers, and figures.json with the same.
 
     \b
     Example:
@@ -36,7 +36,7 @@ def figures(
     ids = [id.strip() for given in only or () for id in given.split(",") if id.strip()]
     written = write(out, ids if only else None, format, progress=_report)
     pictures = count_of(len(written) - 2, "figure")
-    say("", f"{pictures} in {time.perf_counter() - started:.1f} s. Look at {written[-2]} in a browser.")
+    print_text("", f"{pictures} in {time.perf_counter() - started:.1f} s. Open {written[-2]} in a browser.")
 
 
 def _report(entry: Entry, seconds: float) -> None:

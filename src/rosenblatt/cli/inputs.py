@@ -1,4 +1,4 @@
-"""Files as the commands read them: rows, and models that say how rows are prepared; and where a file may be written."""
+"""Input files of the commands: rows, models with the preparation of their rows; and checks of output files."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rosenblatt.cli.options import column_of
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
+    from rosenblatt.blocks import Features
+    from rosenblatt.data import Stream
+    from rosenblatt.storage.schema import Place
+    from rosenblatt.training.model_file import ModelInfo
 
-def open_data(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> Any:
-    """Open files with the options that were given, the target by its name or its number."""
+
+def open_data(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> Stream:
+    """Open files with the options that are not None; the target is a name or a position."""
     from rosenblatt import data
 
     given = {name: value for name, value in options.items() if value not in (None, [])}
@@ -23,10 +29,10 @@ def open_data(paths: Sequence[str], target: str | None, options: Mapping[str, An
 
 
 def lenient_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options with those by which an everyday table can be read as it is, where nothing else was said.
+    """Return the given options, with defaults that let everyday tables be read as they are.
 
-    Columns of which it is unclear what they are, and those that look like ids, are left out; a missing number is the
-    mean of its column. Other formats than tables are read as they always are.
+    Columns of unclear type and columns that look like ids are left out; a missing number becomes the mean of its
+    column. The defaults have no effect on formats other than tables.
 
     >>> lenient_defaults({"missing": "zero"})
     {'on_ambiguous': 'drop', 'missing': 'zero'}
@@ -36,10 +42,10 @@ def lenient_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_out(out: Path | None, read: Sequence[str], replaced: bool = True, needed: bool = True) -> None:
-    """Refuse, before any work, to write where that cannot be done, or over a file that is read.
+    """Raise a ValueError if ``out`` cannot be written, or is one of the files that are read; before any work is done.
 
-    What is ``replaced`` as a whole has to be a plain file; the rest may be a device. Where a file is not ``needed``,
-    a run does without if there is no place for it.
+    A file that is ``replaced`` as a whole must be a regular file; others may be a device. The folder of a file that is
+    not ``needed``, such as a cache, may be missing.
     """
     from rosenblatt.data.io.lines import file_names
 
@@ -47,16 +53,16 @@ def check_out(out: Path | None, read: Sequence[str], replaced: bool = True, need
         return
     folder = out.parent
     if needed and not folder.is_dir():
-        raise ValueError(f"There is no folder {folder} to write {out.name} to: make it first.")
+        raise ValueError(f"There is no folder {folder} to write {out.name} to: create it first.")
     if os.path.islink(os.path.realpath(out)):
-        raise ValueError(f"{out} is a link that leads nowhere but to itself: name another file.")
+        raise ValueError(f"{out} is a link that leads back to itself: name another file.")
     if out.is_dir() or (replaced and out.exists() and not out.is_file()):
-        raise ValueError(f"{out} is no file that can be written: name another.")
+        raise ValueError(f"{out} is not a regular file, so it cannot be written: name another.")
     if needed and not os.access(out if out.exists() else folder, os.W_OK):
-        raise ValueError(f"{out} cannot be written: its place is read-only, or not yours. Write elsewhere.")
+        raise ValueError(f"{out} cannot be written, for lack of permission: write to another place.")
     for name in file_names(list(read)) if out.exists() else ():
         if os.path.exists(name) and os.path.samefile(out, name):
-            raise ValueError(f"{out} is read, so it cannot be written as well: write to another file.")
+            raise ValueError(f"{out} is also read, so it cannot be written: write to another file.")
 
 
 class Predictor(Protocol):
@@ -68,28 +74,28 @@ class Predictor(Protocol):
 
     @property
     def n_features(self) -> int:
-        """Columns of the rows that it predicts."""
+        """The number of features of a row."""
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Features) -> NDArray[Any]:
         """Return the class of each row."""
 
-    def decision_function(self, X: Any) -> NDArray[Any]:
+    def decision_function(self, X: Features) -> NDArray[np.float64]:
         """Return the scores of each row."""
 
 
-def model_and_rows(path: str, paths: Sequence[str], labels: bool, **options: Any) -> tuple[Predictor, Any]:
-    """Return the model of a file and the rows of others, prepared as those it was trained on."""
+def model_and_rows(path: str, paths: Sequence[str], labels: bool, **options: object) -> tuple[Predictor, Stream]:
+    """Return the model of a file, and the rows of others, prepared as the training rows of the model."""
     model = load_model(path)
     return model, open_data(paths, None, {**options, "preparation": model.preparation, "labels": labels})
 
 
 def load_model(path: str) -> Predictor:
-    """Return the model of a file, which has to say how rows are prepared."""
+    """Return the model of a file; raise a ValueError if the file does not describe the preparation of rows."""
     from rosenblatt.data.preparation import check_preparation
-    from rosenblatt.training.model_file import ModelInfo, TrainedModel, read_file
+    from rosenblatt.training.model_file import TrainedModel, read_file
     from rosenblatt.training.options import LEARNERS
 
-    def read(info: ModelInfo, fields: Any, arrays: Any) -> Predictor:
+    def read(info: ModelInfo, fields: Any, arrays: Place) -> Predictor:
         if info.learner in LEARNERS:
             return TrainedModel.from_plain(info, fields, arrays)
         from rosenblatt.persistence.files import rescaled_from_plain
@@ -99,26 +105,29 @@ def load_model(path: str) -> Predictor:
         return _Estimator(info.learner, info.classes, info.preparation, found)
 
     model = read_file(path, read)
+    unprepared = f"{path} does not describe how features are made from rows of files"
     if model.preparation is None:
         raise ValueError(
-            f"{path} does not say how rows of files are made into features, as it was not trained by this command: "
-            "use it from Python, with rosenblatt.load."
+            f"{unprepared}, because it was not written by this command: load it in Python with rosenblatt.load."
         )
     try:
-        made = check_preparation(model.preparation)
-    except ValueError as fault:
-        raise ValueError(f"{path} does not say how rows of files are made into features: {fault}") from None
-    if made not in (None, model.n_features):
-        raise ValueError(f"{path} holds a model of {model.n_features:,} features, and makes {made:,} of each row.")
+        width = check_preparation(model.preparation)
+    except ValueError as error:
+        raise ValueError(f"{unprepared}: {error}") from None
+    if width not in (None, model.n_features):
+        raise ValueError(
+            f"{path} is inconsistent: its model has {model.n_features:,} features, and its rows have {width:,}. Train "
+            "it again."
+        )
     return model
 
 
 @dataclass
 class _Estimator:
-    """A model that only scikit-learn's classes know how to use."""
+    """A model that predicts with an estimator of scikit-learn's interface."""
 
     learner: str
-    classes: Any
+    classes: NDArray[Any]
     preparation: dict[str, Any] | None
     estimator: Any
 
@@ -126,8 +135,8 @@ class _Estimator:
     def n_features(self) -> int:
         return int(self.estimator.n_features_in_)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Features) -> Any:
         return self.estimator.predict(X)
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Features) -> Any:
         return self.estimator.decision_function(X)

@@ -1,4 +1,4 @@
-"""``rosenblatt lab``: a page in the browser where a perceptron learns, or one file with a run of it."""
+"""``rosenblatt lab``: a page in the browser where a perceptron learns, or a file with one run."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import typer
 
 from rosenblatt.cli.inputs import check_out
 from rosenblatt.cli.options import command, option
-from rosenblatt.cli.output import enable_gc, note, say
+from rosenblatt.cli.output import enable_gc, print_note, print_text
 
 
 @command
 def lab(
     *,
     source: str | None = typer.Argument(
-        None, metavar="SOURCE", help="A table of points (CSV), a state (JSON), or an address of the lab."
+        None, metavar="SOURCE", help="Table of points (CSV), saved state (JSON), or address of a lab page."
     ),
-    port: int = option(0, "N", "Port of the address; 0 is a free one."),
+    port: int = option(0, "N", "Port to serve on; 0 picks a free port."),
     browser: bool = option(True, None, "Open the page in the browser.", "--browser/--no-browser"),
-    export: Path | None = option(None, "HTML", "Write the run as one file instead, and end."),
+    export: Path | None = option(None, "HTML", "Write the run to one file instead of serving it."),
 ) -> None:
-    """Open a page in the browser where a perceptron learns, step by step, forward and back.
+    """Open a page in the browser where a perceptron learns step by step, forward and back.
 
-    Prints its address, which only this machine can reach, and serves it until Ctrl-C. A table has two columns of
-    numbers and one of labels, such as x,y,label; a state is what the page exports. The file that --export writes
-    replays the run without Python and without a network.
+    Prints the address, which is reachable from this machine only, and serves the page until Ctrl-C. A table has two
+    columns of numbers and one of labels, such as x,y,label. A state is a file exported from the page. The file written
+    by --export replays the run without Python or a network.
 
     \b
     Example:
@@ -41,13 +41,13 @@ def lab(
         check_out(export, read)
     state, left_out = read_source(source) if source is not None else (start_state(), "")
     if left_out:
-        note(left_out)
+        print_note(left_out)
     enable_gc()
     if export is not None:
         from rosenblatt.storage.container import write_atomically
 
         write_atomically(export, [exported(state).encode()])
-        say(f"Run written to {export}: open it in a browser.")
+        print_text(f"Run written to {export}: open it in a browser.")
         return
     from rosenblatt.lab.launch import launch
 

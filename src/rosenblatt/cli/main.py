@@ -1,4 +1,4 @@
-"""The command ``rosenblatt``: each of its commands has a file of its own, which is imported when it is called."""
+"""The command ``rosenblatt``. Each subcommand is a module, imported only when it is called."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ except ImportError:
 
 from typer.core import TyperGroup
 
-from rosenblatt.cli.output import complain
+from rosenblatt.cli.output import print_error
 
 COMMANDS = {
-    "train": "Learn from files; report, test and save.",
-    "describe": "Show what the columns of a file are, before training.",
-    "predict": "Write one label a line, in the order of the rows.",
-    "test": "Tell how many labelled rows a model predicts right.",
-    "explain": "Print the features that matter most, or why a row is so.",
-    "separate": "Decide whether a hyperplane separates; prove it.",
-    "check": "Recompute every claim of a certificate from the data.",
-    "watch": "Learn from standard input, an endless stream.",
-    "export": "Write a model as ONNX, or as JSON for people.",
-    "reproduce": "Run a paper's experiment; print its table beside ours.",
-    "demo": "Two small data sets, or one idea, in plain words and a picture.",
-    "figures": "Draw the figures of the textbooks, each from a real run.",
-    "lab": "Open a page where a perceptron learns, step by step.",
+    "train": "Train a model on files; test and save it.",
+    "describe": "Show the columns of a file before training.",
+    "predict": "Write the predicted label of each row.",
+    "test": "Measure how well a model predicts labelled rows.",
+    "explain": "Print the most important features, or explain one prediction.",
+    "separate": "Decide whether the classes are linearly separable, with proof.",
+    "check": "Verify a certificate against the data.",
+    "watch": "Learn online from standard input.",
+    "export": "Write a model as ONNX or JSON.",
+    "reproduce": "Run the experiment of a paper and compare the results.",
+    "demo": "Run a small demo with text and a picture.",
+    "figures": "Draw the figures of the textbooks from real runs.",
+    "lab": "Open a page where a perceptron learns step by step.",
 }
-"""The commands in the order of the help, and a line about each."""
+"""The commands and their short help, in the order of the help."""
 _MODULES = {"check": "separate"}
-"""The modules of commands that are not called as their module is."""
-_FAILED = 2
-"""The exit code of a command that has said what went wrong."""
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # the numbers that glibc's malloc.h has for these
+"""The modules of commands whose names differ from their modules."""
+_ERROR = 2
+"""The exit code after an error message."""
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's malloc.h
 
 
 class _Commands(Mapping[str, Any]):
-    """The commands by their names; each is imported when it is looked up."""
+    """The commands by name; each is imported when it is looked up."""
 
     def __getitem__(self, name: str) -> Any:
         if name not in COMMANDS:
             raise KeyError(name)
         module = importlib.import_module(f"rosenblatt.cli.{_MODULES.get(name, name)}")
-        one = typer.Typer(add_completion=False, rich_markup_mode=None)
-        one.command(name, short_help=COMMANDS[name])(getattr(module, name))
-        return typer.main.get_command(one)
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(name, short_help=COMMANDS[name])(getattr(module, name))
+        return typer.main.get_command(single)
 
     def __iter__(self) -> Iterator[str]:
         return iter(COMMANDS)
@@ -81,7 +81,7 @@ class _LazyGroup(TyperGroup):
 app = typer.Typer(
     name="rosenblatt",
     cls=_LazyGroup,
-    help="The perceptron at the command line: train on files, predict, and prove what can be separated.",
+    help="Perceptrons at the command line: train on files, predict, and prove linear separability.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -89,8 +89,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         import rosenblatt
 
         print(f"rosenblatt {rosenblatt.__version__}")
@@ -106,34 +106,34 @@ def _common(
 
 
 def main() -> None:
-    """Run the command, and end the process with its status without taking everything apart first."""
+    """Run the command and exit at once with its status, without the cleanup of the interpreter."""
     _prepare_process()
-    status: Any = 0
+    status: int | str | None = 0
     try:
         app()
     except SystemExit as ended:
         status = ended.code if ended.code is not None else 0
-    except KeyboardInterrupt:  # while something was imported
+    except KeyboardInterrupt:  # during an import
         status = 130
-    except OSError as fault:  # the help, which no command prints
-        status = _failed(fault)
+    except OSError as error:  # while the help was printed; `exit_on_error` handles those of a command
+        status = _failed(error)
     if not isinstance(status, int):
         sys.exit(status)
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except BrokenPipeError:  # the reader has had enough
+    except BrokenPipeError:  # the reader has closed the pipe
         pass
-    except OSError as fault:
-        status = status if status == _FAILED else _failed(fault)
+    except OSError as error:
+        status = status if status == _ERROR else _failed(error)
     os._exit(status)
 
 
 def _prepare_process() -> None:
-    """Put off the search for garbage until `enable_gc`, and keep memory of blocks that are done with for others.
+    """Disable garbage collection until `enable_gc`, tune malloc, and set up signals and standard streams.
 
-    The latter needs glibc. SIGTERM does what Ctrl-C does. A standard stream that the shell has closed is empty, and
-    forgets what is written to it.
+    With glibc, memory of freed blocks stays in the process for the next blocks. SIGTERM is handled as Ctrl-C. A
+    standard stream that the shell has closed becomes the null device.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -147,15 +147,15 @@ def _prepare_process() -> None:
 
 
 def _interrupt(*_: object) -> None:
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as for a process that a shell has put into the background
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell does this to processes in the background
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.raise_signal(signal.SIGINT)
 
 
-def _failed(fault: OSError) -> int:
+def _failed(error: OSError) -> int:
     with suppress(OSError):
-        complain(fault)
-    return _FAILED
+        print_error(error)
+    return _ERROR
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""The options that several commands share, each declared once, alone or in groups.
+"""Options that several commands share, alone or in groups.
 
-A command is a function whose parameters are its options, as Typer reads them: the default declares the option. A
-parameter that is a `Group` stands for one option for each of its fields, and the command gets them in one object.
+A command is a function; Typer reads its parameters as options, and the default of each declares the option. A parameter
+of type `Group` stands for one option per field. The command receives them in one object.
 """
 
 from __future__ import annotations
@@ -12,46 +12,46 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard, TypeVar, dataclass_transform, get_type_hints
 
 import typer
+from typer.models import OptionInfo
 
-from rosenblatt.cli.output import exit_cleanly
+from rosenblatt.cli.output import exit_on_error
 from rosenblatt.messages import ParameterError, Setting, check_choice
 
 if TYPE_CHECKING:
     from rosenblatt.training.options import RunOptions
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+G = TypeVar("G", bound="Group")
 
 
-def option(default: Any, metavar: str | None, help: str, names: str = "") -> Any:
+def option(default: object, metavar: str | None, help: str, names: str = "") -> Any:
     """Return the declaration of an option.
 
-    Its names, with a space between them, are given where it is not called as the parameter is: ``on_error`` is
-    ``--on-error``.
+    ``names``, separated by spaces, replace the name of the parameter: ``on_error`` is ``--on-error`` otherwise.
     """
     return typer.Option(default, *names.split(), metavar=metavar, help=help)
 
 
 FILES: Any = typer.Argument(metavar="DATA", help='Files, patterns such as "part-*.csv", or - for standard input.')
-MODEL: Any = typer.Argument(metavar="MODEL", help="A file that train wrote.")
-TARGET = option(None, "COL", "The column with the labels: its name, or its place (-1: last).", "--target -t")
-MODEL_OUT = option(None, "MODEL", "Where to write the model.", "--out -o")
-AS_JSON = option(False, None, "Print one line of JSON for machines.", "--json")
-SEED = option(0, "N", "The same seed gives the same model.", "--seed")
-DEVICE = option(None, "NAME", "Where to compute, such as cuda (needs PyTorch).", "--device")
+MODEL: Any = typer.Argument(metavar="MODEL", help="Model file written by train or watch.")
+TARGET = option(None, "COL", "Column with the labels: its name or its position (-1: last).", "--target -t")
+MODEL_OUT = option(None, "MODEL", "Write the model to this file.", "--out -o")
+AS_JSON = option(False, None, "Print one line of JSON.", "--json")
+SEED = option(0, "N", "Seed of the random numbers.", "--seed")
+DEVICE = option(None, "NAME", "Compute on this device, such as cuda (needs PyTorch).", "--device")
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Group:
-    """Options that belong together: a frozen dataclass, whose fields are declared as the options of a command are."""
+    """Options that belong together: a frozen dataclass whose fields declare options as the parameters of a command."""
 
-    declared: ClassVar[dict[str, Any]] = {}
-    """The declarations of its options, by the names of the fields."""
+    declared: ClassVar[dict[str, OptionInfo]] = {}
+    """The declarations of the options, by field."""
 
     def __init_subclass__(cls) -> None:
-        own = {name: value for name, value in vars(cls).items() if isinstance(value, type(TARGET))}
+        own = {name: value for name, value in vars(cls).items() if isinstance(value, OptionInfo)}
         cls.declared = cls.declared | own
         for name, declaration in own.items():
             setattr(cls, name, declaration.default)
@@ -59,13 +59,13 @@ class Group:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The options that were given, by the names of the fields."""
+        """The options that the user gave, by field."""
         values = {name: getattr(self, name) for name in self.declared}
         return {name: value for name, value in values.items() if value not in (None, [])}
 
 
-def command(function: Function) -> Function:
-    """Make a function a command: groups become their options, and it ends as `exit_cleanly` says.
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Make a function a command: expand its groups into options, and let errors end it as `exit_on_error` does.
 
     Examples
     --------
@@ -78,49 +78,50 @@ def command(function: Function) -> Function:
     """
     types = get_type_hints(function)
     parameters = inspect.signature(function).parameters.values()
-    flat = list(_flattened((one.name, types[one.name], one.default) for one in parameters))
+    flat = list(_flattened((parameter.name, types[parameter.name], parameter.default) for parameter in parameters))
 
     @functools.wraps(function)
-    def called(**values: Any) -> Any:
-        groups = {one.name: _gathered(types[one.name], values) for one in parameters if _is_group(types[one.name])}
-        return function(**groups, **values)
+    def called(**values: object) -> None:
+        groups = {name: _gathered(kind, values) for name, kind in types.items() if _is_group(kind)}
+        function(**groups, **values)
 
     called.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
-    called.__annotations__ = {one.name: one.annotation for one in flat}
-    return exit_cleanly(called)  # type: ignore[return-value]
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+    return exit_on_error(called)
 
 
-def _is_group(kind: Any) -> bool:
+def _is_group(kind: object) -> TypeGuard[type[Group]]:
     return isinstance(kind, type) and issubclass(kind, Group)
 
 
-def _flattened(given: Iterable[tuple[str, Any, Any]]) -> Iterator[inspect.Parameter]:
-    """Yield a parameter for each option of a command, given its names, types and declarations."""
-    for name, kind, declaration in given:
+def _flattened(parameters: Iterable[tuple[str, object, object]]) -> Iterator[inspect.Parameter]:
+    """Yield a parameter for each option of a command, from names, types and declarations."""
+    for name, kind, declaration in parameters:
         if _is_group(kind):
             types = get_type_hints(kind)
-            inside = [one.name for one in fields(kind) if one.init]
-            yield from _flattened((name, types[name], kind.declared.get(name)) for name in inside)
+            names = [place.name for place in fields(kind) if place.init]  # type: ignore[arg-type]
+            yield from _flattened((name, types[name], kind.declared.get(name)) for name in names)
         else:
-            if isinstance(declaration, type(TARGET)) and not declaration.param_decls:
+            if isinstance(declaration, OptionInfo) and not declaration.param_decls:
                 declaration = copy.copy(declaration)
                 declaration.param_decls = (f"--{name.replace('_', '-')}",)
             yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=declaration, annotation=kind)
 
 
-def _gathered(kind: Any, values: dict[str, Any]) -> Any:
-    """Return a group with its options taken out of ``values``; those that are not there keep their defaults."""
+def _gathered(kind: type[G], values: dict[str, object]) -> G:
+    """Return a group, with its options taken out of ``values``; options that are not there keep their defaults."""
     types = get_type_hints(kind)
-    own: dict[str, Any] = {}
-    for one in fields(kind):
-        if _is_group(types[one.name]):
-            own[one.name] = _gathered(types[one.name], values)
-        elif one.name in values:
-            own[one.name] = values.pop(one.name)
+    own: dict[str, object] = {}
+    for place in fields(kind):  # type: ignore[arg-type]
+        inner = types[place.name]
+        if _is_group(inner):
+            own[place.name] = _gathered(inner, values)
+        elif place.name in values:
+            own[place.name] = values.pop(place.name)
     return kind(**own)
 
 
-# How files are read, and how rows are made of them.
+# Reading files, and making features of their rows.
 
 _NAMES_IN_OPEN = {
     "max_line": "max_line_bytes",
@@ -128,71 +129,71 @@ _NAMES_IN_OPEN = {
     "missing_value": "missing_values",
     "features": "n_features",
 }
-"""The parameters of `data.open` that are not called as the fields are."""
+"""The parameters of `data.open` whose names differ from those of the fields."""
 
 
 class FileOptions(Group):
-    """How files are written and read, where something else says how rows are made of them: a model, a certificate."""
+    """How files are read, for commands whose model or certificate determines how features are made."""
 
-    format: str | None = option(
-        None, "F", "csv, tsv, parquet, arrow, jsonl, svmlight, vw or npz; detected from the file if left out."
+    format: str | None = option(None, "F", "csv, tsv, parquet, arrow, jsonl, svmlight, vw or npz. Detected if omitted.")
+    delimiter: str | None = option(None, "C", "Character between the cells of CSV. Detected if omitted.")
+    header: bool | None = option(
+        None, None, "Whether the first line of CSV names the columns. Detected if omitted.", "--header/--no-header"
     )
-    delimiter: str | None = option(None, "C", "The character between the cells of CSV; detected if left out.")
-    header: bool | None = option(None, None, "Whether the first line of CSV names the columns.", "--header/--no-header")
     on_error: str = option("raise", "raise|skip", "Stop at a row that cannot be read, or skip it.")
-    max_line: int | None = option(None, "BYTES", "The longest line that may be read (64,000,000).")
+    max_line: int | None = option(None, "BYTES", "Longest line to accept, in bytes.  [default: 64,000,000]")
 
     def about_files(self) -> dict[str, Any]:
-        """Return the options that were given and say how files are read, by the names that `data.open` has."""
-        names = {one.name for one in fields(FileOptions)}
+        """Return the given options on reading files, by the names of the parameters of `data.open`."""
+        names = {place.name for place in fields(FileOptions)}
         return {_NAMES_IN_OPEN.get(name, name): value for name, value in self.given.items() if name in names}
 
     def to_open(self) -> dict[str, Any]:
-        """Return all options that were given, by the names that `data.open` has for them."""
+        """Return all given options, by the names of the parameters of `data.open`."""
         return self.about_files()
 
 
 class RowOptions(FileOptions):
-    """How files are read, and how rows are made of them."""
+    """How files are read, and how features are made of their rows."""
 
-    drop: list[str] | None = option(None, "COL", "A column to leave out; repeat for more.")
-    keep: list[str] | None = option(
-        None, "COL", "A column to use even if it looks like an id or holds dates; repeat for more."
-    )
+    drop: list[str] | None = option(None, "COL", "Column to leave out. Repeatable.")
+    keep: list[str] | None = option(None, "COL", "Column to use even if it looks like an id or a date. Repeatable.")
     kind: list[str] | None = option(
         None,
         "COL=KIND",
-        "What a column is: number, boolean, category, text, date, decimal-comma or thousands-comma; repeat it.",
+        "Type of a column: number, boolean, category, text, date, decimal-comma or thousands-comma. Repeatable.",
     )
-    missing: str | None = option(None, "mean|zero|error", "What a missing number becomes, or error.")
-    missing_value: list[str] | None = option(None, "WORD", "A word that stands for a missing value; repeat for more.")
-    bits: int | None = option(None, "N", "Words are hashed to 2^N columns (18).")
-    ngrams: int | None = option(None, "N", "Count up to N words in a row as one.")
-    features: int | None = option(None, "N", "The columns of svmlight text, where indices do not say them.")
+    missing: str | None = option(
+        None, "mean|zero|error", "Replace missing numbers by the mean of the column or by 0, or stop with an error."
+    )
+    missing_value: list[str] | None = option(None, "WORD", "Word that marks a missing value. Repeatable.")
+    bits: int | None = option(None, "N", "Hash words to 2^N columns.  [default: 18]")
+    ngrams: int | None = option(None, "N", "Also count sequences of up to N words.")
+    features: int | None = option(None, "N", "Number of columns of svmlight files, if above the largest index.")
 
     def about_rows(self) -> dict[str, Any]:
-        """Return the options that were given and say how rows are made, by the names that `data.open` has."""
+        """Return the given options on making features, by the names of the parameters of `data.open`."""
         given = self.given
         if "kind" in given:
-            given["kind"] = kinds_of(given["kind"])
+            given["kind"] = column_types_of(given["kind"])
         if "weight" in given:
             given["weight"] = column_of(given["weight"])
-        about_files = {one.name for one in fields(FileOptions)}
+        about_files = {place.name for place in fields(FileOptions)}
         return {_NAMES_IN_OPEN.get(name, name): value for name, value in given.items() if name not in about_files}
 
     def to_open(self) -> dict[str, Any]:
-        """Return all options that were given, by the names that `data.open` has for them."""
+        """Return all given options, by the names of the parameters of `data.open`."""
         return self.about_files() | self.about_rows()
 
 
 class WeightedRowOptions(RowOptions):
-    """How files are read and rows are made of them, with a weight each."""
+    """The options on rows, and a column with their weights."""
 
-    weight: str | None = option(None, "COL", "The column that says how much a row counts, 0 or more.")
+    weight: str | None = option(None, "COL", "Column with the weight of each row, 0 or more.")
 
 
 def column_of(text: str | None) -> str | int | None:
-    """Return a column as `data.open` takes it: a number is its place.
+    """Return a column as `data.open` takes it: an integer is a position.
 
     >>> column_of("-1"), column_of("class")
     (-1, 'class')
@@ -200,10 +201,10 @@ def column_of(text: str | None) -> str | int | None:
     return int(text) if text is not None and re.fullmatch(r"-?\d+", text) else text
 
 
-def kinds_of(pairs: Sequence[str]) -> dict[str, str]:
-    """Return what columns are, from texts such as ``zip=category``.
+def column_types_of(pairs: Sequence[str]) -> dict[str, str]:
+    """Return the types of columns, from texts such as ``zip=category``.
 
-    >>> kinds_of(["zip=category"])
+    >>> column_types_of(["zip=category"])
     {'zip': 'category'}
     """
     found = {}
@@ -215,7 +216,7 @@ def kinds_of(pairs: Sequence[str]) -> dict[str, str]:
     return found
 
 
-# What learns.
+# The learner.
 
 LEARNERS = {
     "averaged": "AveragedPerceptron",
@@ -226,11 +227,10 @@ LEARNERS = {
     "voted": "VotedPerceptron",
     "kernel": "KernelPerceptron",
 }
-"""The learners by the names that the command has for them."""
-DIRECT = ("averaged",)
-"""Learners whose classes all compete in one update unless something else is said, though their own default is one
-against the rest; the others keep theirs."""
-_USERS = {
+"""The classes of the learners, by their names in the command."""
+DIRECT_BY_DEFAULT = ("averaged",)
+"""Learners that the command trains with ``multi_class="direct"``, though the default of the class is "ovr"."""
+_LEARNERS_WITH = {
     "r": ("arow",),
     "C": ("pa",),
     "loss": ("pa",),
@@ -238,67 +238,75 @@ _USERS = {
     "hypothesis": ("perceptron", "margin", "pa", "arow", "kernel"),
     "decay": ("averaged", "perceptron", "margin", "pa", "arow"),
 }
-"""The learners that each option of the steps is for."""
+"""The learners that have each option of `StepOptions`."""
 _AVERAGING = ("averaged", "kernel")
-"""Learners that predict by their average if nothing else is said."""
+"""Learners that predict with the averaged weights by default."""
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid")
-"""Kernels of rows in files; a matrix of kernel values is not one of them."""
+"""Kernels of rows in files; "precomputed", a matrix of kernel values, is not one of them."""
 
 
 class StepOptions(Group):
-    """The steps of a linear learner and the weights that predict; None: as the learner does.
+    """The step sizes of a linear learner, and the weights that predict; None is the default of the learner.
 
     >>> StepOptions(C=0.1, hypothesis="average").parameters("pa")
     {'C': 0.1, 'hypothesis': 'average'}
     """
 
     r: float | None = option(
-        None, "R", "For --learner arow: larger values make smaller steps (10; for one pass rather 3)."
+        None, "R", "For --learner arow: larger values make smaller steps; 3 suits a single pass.  [default: 10]"
     )
-    C: float | None = option(None, "C", "For --learner pa: the largest step; inf for no limit (1).", "--C -C")
-    loss: str | None = option(None, "NAME", "For --learner pa: hinge (if left out) or squared_hinge.")
+    C: float | None = option(None, "C", "For --learner pa: largest step, or inf for no limit.  [default: 1]", "--C -C")
+    loss: str | None = option(None, "NAME", "For --learner pa: hinge or squared_hinge.  [default: hinge]")
     hypothesis: str | None = option(
-        None, "NAME", "Which weights predict: last, average (kernel: if left out), for a kernel also vote."
+        None,
+        "NAME",
+        "Weights to predict with: last or average; for a kernel also vote.  [default: last; kernel: average]",
     )
-    decay: float | None = option(None, "D", "How much of itself the average forgets with each row, below 1 (0).")
+    decay: float | None = option(
+        None, "D", "Share of the average that is forgotten at each row, below 1.  [default: 0]"
+    )
 
     def parameters(self, learner: str) -> dict[str, Any]:
-        """Return the parameters for a learner; a ParameterError where it has no use for one of them."""
+        """Return the parameters for a learner; raise a ParameterError if it does not have one of them."""
         parameters = self.given
         for name in parameters:
-            if learner not in _USERS[name]:
-                *others, last = _USERS[name]
-                users = f"{', '.join(others)} or {last}" if others else last
-                raise ParameterError(Setting(name), f" is for --learner {users}, and this is {learner}: leave it out.")
+            if learner not in _LEARNERS_WITH[name]:
+                *others, last = _LEARNERS_WITH[name]
+                raise ParameterError(
+                    "{option} is for --learner {users}, and this is {learner}: leave it out.",
+                    option=Setting(name),
+                    users=f"{', '.join(others)} or {last}" if others else last,
+                    learner=learner,
+                )
         if "hypothesis" in parameters:
             allowed = ("average", "last", "vote") if learner == "kernel" else ("last", "average")
             check_choice("hypothesis", parameters["hypothesis"], allowed)
         default = "average" if learner in _AVERAGING else "last"
         if parameters.get("decay") and parameters.get("hypothesis", default) != "average":
             raise ParameterError(
-                Setting("decay"),
-                " is for averages, and the last weights predict here: add ",
-                Setting("hypothesis", "average"),
-                ", or leave it out.",
+                "{decay} is for averages, and the last weights predict here: add {hypothesis='average'}, or leave it "
+                "out."
             )
         return parameters
 
 
 class KernelChoice(Group):
-    """The kernel of ``--learner kernel``; None where nothing is said."""
+    """The kernel of ``--learner kernel``; None is its default."""
 
     kernel: str | None = option(
-        None, "NAME", "For --learner kernel: poly (if left out), rbf, laplacian, linear or sigmoid."
+        None, "NAME", "For --learner kernel: poly, rbf, laplacian, linear or sigmoid.  [default: poly]"
     )
-    degree: int | None = option(None, "N", "The degree of poly (3).")
-    gamma: str | None = option(None, "G", "Gamma of the kernel: a number, auto or scale (if left out).")
-    coef0: float | None = option(None, "C", "The constant of poly and sigmoid (1).")
-    cache_size: float | None = option(None, "MB", "Megabytes for kernel values that are kept (1000).")
-    max_support: int | None = option(None, "N", "The most support rows of a classifier; it forgets the oldest.")
+    degree: int | None = option(None, "N", "Degree of the poly kernel.  [default: 3]")
+    gamma: str | None = option(None, "G", "Gamma of the kernel: a number, scale or auto.  [default: scale]")
+    coef0: float | None = option(None, "C", "Constant term of the poly and sigmoid kernels.  [default: 1]")
+    cache_size: float | None = option(None, "MB", "Memory for kernel values, in megabytes.  [default: 1000]")
+    max_support: int | None = option(
+        None, "N", "Maximum number of support vectors of a classifier; the oldest are dropped."
+    )
     device: str | None = DEVICE
 
     def parameters(self, learner: str) -> dict[str, Any]:
-        """Return the parameters for a learner; a ParameterError where an option is not for it or not valid.
+        """Return the parameters for a learner; raise a ParameterError if it does not have one, or for a bad value.
 
         >>> KernelChoice(kernel="rbf", gamma="0.5").parameters("kernel")
         {'kernel': 'rbf', 'gamma': 0.5}
@@ -306,7 +314,11 @@ class KernelChoice(Group):
         given = self.given
         if learner != "kernel":
             for name in given:
-                raise ParameterError(Setting(name), f" is for --learner kernel, and this is {learner}: leave it out.")
+                raise ParameterError(
+                    "{option} is for --learner kernel, and this is {learner}: leave it out.",
+                    option=Setting(name),
+                    learner=learner,
+                )
             return given
         from rosenblatt.training.options import PARAMETERS
 
@@ -314,16 +326,18 @@ class KernelChoice(Group):
         check_choice("kernel", kernel, KERNELS)
         for name in ("degree", "gamma", "coef0"):
             if name in given and name not in PARAMETERS[kernel]:
-                users = [other for other in KERNELS if name in PARAMETERS[other]]
                 raise ParameterError(
-                    Setting(name), " is no parameter of ", Setting("kernel", kernel), f", but of {', '.join(users)}."
+                    "{option} is not a parameter of {kernel=name}: leave it out, or use {kernels}.",
+                    option=Setting(name),
+                    name=kernel,
+                    kernels=" or ".join(other for other in KERNELS if name in PARAMETERS[other]),
                 )
         if "gamma" in given:
             given["gamma"] = _gamma(given["gamma"])
         if "device" in given:
             from rosenblatt.training.dual.kernel_values import open_library
 
-            open_library(given["device"])  # an error is better now than after files have been read
+            open_library(given["device"])  # fails now, not after the files have been read
         return given
 
 
@@ -334,11 +348,11 @@ def _gamma(text: str) -> str | float:
         if text in ("scale", "auto"):
             return text
         raise ParameterError(
-            Setting("gamma"), f" must be scale, auto or a number of at least 0, got {text!r}."
+            "{gamma} must be scale, auto or a number of at least 0, got {got}.", got=repr(text)
         ) from None
 
 
-def run_options(
+def make_run_options(
     learner: str,
     kernel: KernelChoice,
     steps: StepOptions,
@@ -348,11 +362,11 @@ def run_options(
     max_iter: int | None = None,
     **given: Any,
 ) -> RunOptions:
-    """Return the options of a run of a learner, or a ParameterError for what it does not have.
+    """Return the options of a training run; raise a ParameterError for an option that the learner does not have.
 
-    >>> run_options("perceptron", KernelChoice(), StepOptions(), max_iter=3).max_iter
+    >>> make_run_options("perceptron", KernelChoice(), StepOptions(), max_iter=3).max_iter
     3
-    >>> [run_options(name, KernelChoice(), StepOptions()).multi_class for name in ("averaged", "voted")]
+    >>> [make_run_options(name, KernelChoice(), StepOptions()).multi_class for name in ("averaged", "voted")]
     ['direct', 'ovr']
     """
     from rosenblatt.training.options import RunOptions
@@ -361,13 +375,11 @@ def run_options(
         raise ValueError(f"--learner must be one of {', '.join(LEARNERS)}, got {learner!r}.")
     if max_iter is not None:
         given["max_iter"] = max_iter
-    if multi_class is not None or learner in DIRECT:
+    if multi_class is not None or learner in DIRECT_BY_DEFAULT:
         given["multi_class"] = multi_class or "direct"
     if learner != "kernel":
         given["fit_intercept"] = bias
     elif not bias:
-        raise ParameterError(
-            "--no-bias is for the other learners: a constant comes into a kernel through ", Setting("coef0"), "."
-        )
+        raise ParameterError("--no-bias is for the other learners: the constant of a kernel is {coef0}.")
     parameters = steps.parameters(learner) | kernel.parameters(learner)
     return RunOptions.for_learner(LEARNERS[learner], **{"random_state": 0} | given | parameters).check()

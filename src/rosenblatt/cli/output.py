@@ -1,6 +1,7 @@
-"""What all commands say, and how: for people on a terminal, plain when piped, JSON for machines.
+"""Output of all commands: errors and notes, tables, bars, JSON, and progress on standard error.
 
-Errors of the library are said in the words of the command: the parameter ``format`` is the option ``--format``.
+Text is wrapped for people on a terminal and left plain when piped. Messages of the library name parameters of Python.
+The commands print them with their own options: the parameter ``format`` becomes ``--format``.
 """
 
 from __future__ import annotations
@@ -17,28 +18,40 @@ import sys
 import textwrap
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 import typer
 
-from rosenblatt.messages import Message, ParameterError, Setting, count_of, name_some
-from rosenblatt.messages import label_text as as_text
+from rosenblatt.messages import Message, ParameterError, Setting, count_of, label_text, name_some
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from rich.progress import Progress, ProgressColumn, TaskID
+
+    from rosenblatt.blocks import Block
+    from rosenblatt.data import Stream
+    from rosenblatt.tables import Table
+    from rosenblatt.training.batches import Batch
+    from rosenblatt.training.observers import Observer
+    from rosenblatt.training.run import TrainingRun
+
+JsonObject: TypeAlias = dict[str, Any]
+"""An answer as ``--json`` prints it."""
 _WIDTH = 78
 _ORPHAN = 5
 """Letters of a last line that is too short to stand alone."""
 _MOST_BARS = 20
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
-_LONG = 0.5
-"""Seconds after which a run is long enough for a bar."""
+_BAR_DELAY = 0.5
+"""Seconds before a progress bar appears: shorter work needs none."""
 _FILLED = {
-    "mean": "A number becomes the mean of its column, a category counts as none.",
-    "zero": "A number becomes 0, a category counts as none.",
+    "mean": "A missing number becomes the mean of its column, a missing category all zeros.",
+    "zero": "A missing number becomes 0, a missing category all zeros.",
 }
-_RENAMED = {
+_OPTION_NAMES = {
     "column_types": "--kind",
     "max_iter": "--passes",
     "random_state": "--seed",
@@ -49,87 +62,89 @@ _RENAMED = {
     "n_shards": "--shards",
     "missing_values": "--missing-value",
 }
-"""The options of the command that are not called as the parameters are."""
-_available: ContextVar[frozenset[str] | None] = ContextVar("options of the command that runs", default=None)
-Command = TypeVar("Command", bound=Callable[..., Any])
+"""The options whose names differ from those of the parameters."""
+_available: ContextVar[frozenset[str] | None] = ContextVar("options of the running command", default=None)
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class NegativeAnswer(Exception):
-    """The answer is no: exit code 1."""
+    """A command that ran and whose answer is no: exit code 1."""
 
 
-def exit_cleanly(command: Command) -> Command:
-    """Make a command end well: bad use or bad data is one sentence and exit code 2, with no traceback.
+def exit_on_error(command: Callable[P, R]) -> Callable[P, R]:
+    """Turn the errors of a command into one sentence and an exit code, without a traceback.
 
-    A `NegativeAnswer` is exit code 1, Ctrl-C is 130. Warnings become notes on standard error, each once.
+    Wrong options or data exit with code 2, a `NegativeAnswer` with 1 and Ctrl-C with 130. Each warning becomes a note
+    on standard error, printed once.
     """
 
     @functools.wraps(command)
-    def guarded(*args: Any, **kwargs: Any) -> Any:
-        with running(command), warnings.catch_warnings():
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+        with options_of_command(command), warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.filterwarnings("ignore", message="X (does not have valid|has) feature names")
-            warnings.showwarning = lambda message, *_, **__: note(str(message))
+            warnings.showwarning = lambda message, *_, **__: print_note(str(message))
             try:
                 return command(*args, **kwargs)
             except NegativeAnswer as no:
                 if str(no):
-                    say(str(no))
+                    print_text(str(no))
                 raise typer.Exit(1) from None
             except KeyboardInterrupt:
-                note("Interrupted.")
+                print_note("Interrupted.")
                 raise typer.Exit(130) from None
-            except BrokenPipeError:  # whoever read the answer has had enough, as head has
+            except BrokenPipeError:  # the reader, such as head, has closed the pipe
                 raise typer.Exit(0) from None
-            except (ValueError, OSError, ImportError, TypeError, MemoryError) as fault:
-                complain(fault)
+            except (ValueError, OSError, ImportError, TypeError, MemoryError) as error:
+                print_error(error)
                 raise typer.Exit(2) from None
 
-    return guarded  # type: ignore[return-value]
+    return guarded
 
 
 def enable_gc() -> None:
-    """Search for garbage from here on, though not among what was imported: `main` has put it off, to start quickly."""
+    """Enable garbage collection, which `main` disables for a quick start; imported modules are never searched."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
 
 
-# Errors in the words of the command.
+# Messages of the library with the options of the command.
 
 
 @contextmanager
-def running(command: Callable[..., Any]) -> Iterator[None]:
-    """Name in all messages only options that this command has."""
-    before = _available.set(options_of(command))
+def options_of_command(command: Callable[..., object]) -> Iterator[None]:
+    """Let messages name only options that this command has."""
+    before = _available.set(option_names(command))
     try:
         yield
     finally:
         _available.reset(before)
 
 
-def options_of(command: Callable[..., Any]) -> frozenset[str]:
+def option_names(command: Callable[..., object]) -> frozenset[str]:
     """Return the options that a command declares to Typer.
 
     >>> from rosenblatt.cli.train import train
-    >>> sorted(options_of(train) & {"--target", "-t", "--header", "--no-header", "--rtol"})
+    >>> sorted(option_names(train) & {"--target", "-t", "--header", "--no-header", "--rtol"})
     ['--header', '--no-header', '--target', '-t']
     """
-    declared = [parameter.default for parameter in inspect.signature(command).parameters.values()]
-    names = [name for one in declared for name in getattr(one, "param_decls", None) or ()]
+    defaults = [parameter.default for parameter in inspect.signature(command).parameters.values()]
+    names = [name for default in defaults for name in getattr(default, "param_decls", None) or ()]
     return frozenset(word for name in names for word in name.split("/") if word.startswith("-"))
 
 
-def cli_message(error: BaseException) -> str:
-    """Return what went wrong as one line.
+def error_text(error: BaseException) -> str:
+    """Return an error as one line.
 
     Examples
     --------
-    >>> cli_message(ParameterError("leave it out by ", Setting("drop", ["a", "b c"]), "."))
+    >>> error_text(ParameterError("leave it out by {drop=columns}.", columns=["a", "b c"]))
     "leave it out by --drop a --drop 'b c'."
-    >>> cli_message(ParameterError(Setting("bits"), " must be an integer from 1 to 30, got 99."))
+    >>> error_text(ParameterError("{bits} must be an integer from 1 to 30, got 99."))
     '--bits must be an integer from 1 to 30, got 99.'
-    >>> cli_message(FileNotFoundError(2, "No such file or directory", "m.model"))
+    >>> error_text(FileNotFoundError(2, "No such file or directory", "m.model"))
     'There is no file m.model.'
     """
     if isinstance(error, FileNotFoundError) and error.filename is not None and "could not" not in str(error.strerror):
@@ -139,34 +154,35 @@ def cli_message(error: BaseException) -> str:
             return f"{error.filename}: {error.strerror}."
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             return f"{error.strerror}."
-        why = error.strerror.lower()
-        return f"standard output could not be written, {why}: make room there, or write elsewhere."
+        return f"standard output could not be written, {error.strerror.lower()}: free some space or write elsewhere."
     if isinstance(error, MemoryError):
         return f"There is not enough memory: {error}" if str(error) else "There is not enough memory."
-    sentence = error.sentence(option) if isinstance(error, ParameterError) else str(error)
-    return " ".join(sentence.split())
+    text = error.message.render(as_option) if isinstance(error, ParameterError) else str(error)
+    return " ".join(text.split())
 
 
-def cli_note(note: Message) -> str:
-    """Return a note as one line with the options of the command that runs.
+def note_text(note: Message) -> str:
+    """Return a note as one line, with the options of the running command.
 
-    >>> cli_note(Message("{bits=30} is too much."))
+    >>> note_text(Message("{bits=30} is too much."))
     '--bits 30 is too much.'
     """
-    return " ".join(note.render(option).split())
+    return " ".join(note.render(as_option).split())
 
 
-def option(setting: Setting) -> str | None:
-    """Return a parameter as an option of the command that runs, None where it has none.
+def as_option(setting: Setting) -> str | None:
+    """Return a parameter as an option of the running command; None if the command does not have it.
 
     Examples
     --------
     >>> from rosenblatt.cli.train import train
-    >>> with running(train):
-    ...     option(Setting("column_types", {"a": "text"})), option(Setting("header", False)), option(Setting("rtol"))
-    ('--kind a=text', '--no-header', None)
+    >>> with options_of_command(train):
+    ...     as_option(Setting("column_types", {"a": "text"})), as_option(Setting("header", False))
+    ('--kind a=text', '--no-header')
+    >>> with options_of_command(train):
+    ...     as_option(Setting("rtol"))
     """
-    name, available = _RENAMED.get(setting.name, "--" + setting.name.replace("_", "-")), _available.get()
+    name, available = _OPTION_NAMES.get(setting.name, "--" + setting.name.replace("_", "-")), _available.get()
     if available is not None and name not in available:
         return None
     if not setting.value:
@@ -177,21 +193,21 @@ def option(setting: Setting) -> str | None:
     if isinstance(value, dict):
         value = [f"{key}={kind}" for key, kind in value.items()]
     values = map(str, value if isinstance(value, list) else [value])
-    return " ".join(f"{name} {shlex.quote(one)}" for one in values)
+    return " ".join(f"{name} {shlex.quote(text)}" for text in values)
 
 
-# Sentences, tables, numbers and JSON.
+# Text, tables, bars and JSON.
 
 
-def complain(fault: Exception) -> None:
-    """Say on standard error, in one sentence, what went wrong."""
-    words = cli_message(fault)
-    print(_wrapped(f"Error: {words}") if sys.stderr.isatty() else f"Error: {words}", file=sys.stderr)
+def print_error(error: Exception) -> None:
+    """Print an error on standard error, in one sentence."""
+    text = f"Error: {error_text(error)}"
+    print(_wrapped(text) if sys.stderr.isatty() else text, file=sys.stderr)
 
 
-def note(words: str) -> None:
-    """Say something on standard error that is no part of the answer."""
-    print(_wrapped(f"Note: {words}"), file=sys.stderr)
+def print_note(text: str) -> None:
+    """Print a note on standard error: it is not part of the answer."""
+    print(_wrapped(f"Note: {text}"), file=sys.stderr)
 
 
 def _wrapped(line: str) -> str:
@@ -217,57 +233,57 @@ def on_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def say(*paragraphs: str) -> None:
+def print_text(*paragraphs: str) -> None:
     """Print paragraphs, each line wrapped to fit a terminal of 80 columns.
 
-    >>> say("One line.")
+    >>> print_text("One line.")
     One line.
     """
-    for words in paragraphs:
-        for line in words.splitlines() or [""]:
+    for text in paragraphs:
+        for line in text.splitlines() or [""]:
             print(_wrapped(line))
 
 
-def emit(answer: dict[str, Any]) -> None:
-    """Print an answer as one line of JSON; numbers that are not finite become null.
+def print_json(answer: Mapping[str, object]) -> None:
+    """Print an answer as one line of JSON; infinities and NaN become null.
 
-    >>> emit({"margin": float("-inf"), "classes": [1.0, "yes"]})
+    >>> print_json({"margin": float("-inf"), "classes": [1.0, "yes"]})
     {"margin": null, "classes": [1.0, "yes"]}
     """
     print(json.dumps(finite_or_null(answer), ensure_ascii=False, allow_nan=False))
 
 
-def finite_or_null(value: Any) -> Any:
-    """Return an answer as JSON can hold it: numbers that are not finite become None, at any depth."""
+def finite_or_null(value: object) -> object:
+    """Return a value as JSON can hold it: infinities and NaN become None, at any depth."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, dict):
-        return {as_text(key): finite_or_null(item) for key, item in value.items()}
+        return {label_text(key): finite_or_null(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [finite_or_null(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def print_table(table: Any) -> None:
-    """Print a `Table`: title and notes wrapped, lines cut off at the terminal's width where there is one."""
-    say(table.title)
+def print_table(table: Table) -> None:
+    """Print a table: title and notes wrapped, its lines cut at the width of the terminal."""
+    print_text(table.title)
     width = terminal_width() if on_terminal() else None
     for line in type(table)(table.to_dict()).to_text().splitlines():
         print(line if width is None or len(line) <= width else line[: width - 1] + "…")
-    say(*table.render_notes(option))
+    print_text(*table.render_notes(as_option))
 
 
 def terminal_width() -> int:
-    """Return how many columns the terminal has."""
+    """Return the number of columns of the terminal, at least 40."""
     import shutil
 
     return max(40, shutil.get_terminal_size((80, 24)).columns)
 
 
-def bars(values: Sequence[int], what: str) -> None:
+def print_bars(values: Sequence[int], title: str) -> None:
     """Print one number for each pass: as bars on a terminal, in one line elsewhere.
 
-    >>> bars([7, 3, 0], "Mistakes by pass")
+    >>> print_bars([7, 3, 0], "Mistakes by pass")
     Mistakes by pass: 7, 3, 0.
     """
     if not values:
@@ -277,7 +293,7 @@ def bars(values: Sequence[int], what: str) -> None:
         if len(values) > _MOST_BARS:
             half = _MOST_BARS // 2
             shown = [*shown[:half], "...", *shown[-half:]]
-        say(f"{what}: {', '.join(shown)}.")
+        print_text(f"{title}: {', '.join(shown)}.")
         return
     numbers = list(range(1, len(values) + 1))
     if len(numbers) > _MOST_BARS:
@@ -285,15 +301,15 @@ def bars(values: Sequence[int], what: str) -> None:
         numbers = [numbers[round(i * step)] for i in range(_MOST_BARS)]
     most = max(values) or 1
     digits, right = len(str(numbers[-1])), max(len(f"{value:,}") for value in values)
-    room = min(terminal_width(), 80) - digits - right - 6
-    print(what)
+    width = min(terminal_width(), 80) - digits - right - 6
+    print(title)
     for number in numbers:
         value = values[number - 1]
-        print(f"  {number:>{digits}}  {value:>{right},}  {_bar(value / most * room)}".rstrip())
+        print(f"  {number:>{digits}}  {value:>{right},}  {_bar(value / most * width)}".rstrip())
 
 
 def _bar(length: float) -> str:
-    """Return a bar so many letters long, to an eighth.
+    """Return a bar of ``length`` letters, to an eighth of a letter.
 
     >>> _bar(2.5)
     '██▌'
@@ -302,45 +318,42 @@ def _bar(length: float) -> str:
     return ("█" * whole + _EIGHTHS[part]).rstrip()
 
 
-# Notes about rows beside the answer: columns that are left out or filled, rows that were skipped.
+# Notes about the rows that were read: columns left out or filled, rows skipped.
 
 
-def say_preparation(stream: Any) -> None:
-    """Print a line for each thing that was decided about the columns of a table: left out, or noted."""
+def note_preparation(stream: Stream) -> None:
+    """Print a note about each decision on the columns of a table: which are left out, and what is unclear."""
     from rosenblatt.data.tables.schema import excluded_note
 
-    for message in (excluded_note(stream.excluded), *stream.notes):
-        if message is not None:
-            note(cli_note(message))
+    for note in (excluded_note(stream.excluded), *stream.notes):
+        if note is not None:
+            print_note(note_text(note))
 
 
-def say_extra_columns(stream: Any, who: str = "the model", used: Collection[str] = ()) -> None:
-    """Print a note about columns that a model or a certificate knows nothing of."""
+def note_extra_columns(stream: Stream, owner: str = "the model", used: Collection[str] = ()) -> None:
+    """Print a note about columns that a model or a certificate was made without."""
     extra = [name for name in stream.extra_columns if name not in used]
     if extra:
-        note(f"{count_of(len(extra), 'column')} that {who} does not know {_is(extra)} left out: {name_some(extra)}.")
+        is_or_are = "is" if len(extra) == 1 else "are"
+        print_note(f"{count_of(len(extra), 'column')} not used by {owner} {is_or_are} left out: {name_some(extra)}.")
 
 
-def say_counts(stream: Any) -> None:
-    """Print notes about rows that were left out, and about values that training did not have."""
+def note_counts(stream: Stream) -> None:
+    """Print notes about skipped rows, filled gaps, and values that did not occur in training."""
     if stream.skipped.rows:
-        note(f"rows left out: {stream.skipped.rows:,}, such as: {stream.skipped.sentences[0]}")
-    filled_how = _FILLED.get(stream.preparation.get("missing", "error"))
-    if stream.filled and filled_how:
-        note(f"missing values: {_listed(stream.filled)}. {filled_how}")
+        print_note(f"rows skipped: {stream.skipped.rows:,}, such as: {stream.skipped.sentences[0]}")
+    filled_by = _FILLED.get(str(stream.preparation.get("missing", "error")))
+    if stream.filled and filled_by:
+        print_note(f"missing values: {_listed(stream.filled)}. {filled_by}")
     if stream.unseen:
-        note(f"values that training did not have count as none: {_listed(stream.unseen)}.")
+        print_note(f"values that did not occur in training become all zeros: {_listed(stream.unseen)}.")
 
 
-def _listed(counts: dict[str, int]) -> str:
+def _listed(counts: Mapping[str, int]) -> str:
     return name_some([f"{name} ({count:,})" for name, count in counts.items()])
 
 
-def _is(things: Collection[Any]) -> str:
-    return "is" if len(things) == 1 else "are"
-
-
-# How far a run is.
+# Progress of a run.
 
 
 class ProgressBar:
@@ -349,13 +362,13 @@ class ProgressBar:
     Parameters
     ----------
     label : str
-        What is going on; followed by the pass where there are several.
+        The name of the work, followed by the pass if there are several.
     paths : sequence of str
         The files that are read.
     passes : int
-        How often, at most.
+        The most passes over them.
     shown : bool
-        False where something else is written to the same terminal.
+        False to show nothing, where the answer goes to the same terminal.
     """
 
     def __init__(self, label: str, paths: Sequence[str] = (), passes: int = 1, shown: bool = True) -> None:
@@ -364,8 +377,9 @@ class ProgressBar:
         self.is_shown = shown and sys.stderr.isatty()
         self._size = _size(paths) if self.is_shown else 0
         self._start = self._pass_start = time.monotonic()
-        self._progress: Any = None
-        self._before = 0.0  # the share of this pass that batches before this one have
+        self._progress: Progress | None = None
+        self._task: TaskID
+        self._share_before_batch = 0.0
 
     def __enter__(self) -> ProgressBar:
         return self
@@ -374,8 +388,8 @@ class ProgressBar:
         if self._progress is not None:
             self._progress.stop()
 
-    def track(self, stream: Any) -> Iterator[Any]:
-        """Yield the blocks of a stream, with the bar after each."""
+    def track(self, stream: Stream) -> Iterator[Block]:
+        """Yield the blocks of a stream, and move the bar after each."""
         rows = 0
         for block in stream:
             rows += len(block)
@@ -383,107 +397,108 @@ class ProgressBar:
             yield block
 
     def set_rows(self, share: float, rows: int) -> None:
-        """Show how much of this pass has been read."""
+        """Show the share of this pass and the rows that have been read."""
         self.share, self.rows = share, rows
         self._draw()
 
     def set_share(self, share: float) -> None:
-        """Show how much of the work has been done, where there are no rows."""
+        """Show the share of the work that has been done, where it is not counted in rows."""
         self.share = share
         self._draw()
 
     def set_mistakes(self, mistakes: int) -> None:
-        """Show how many mistakes this pass has made so far."""
+        """Show the mistakes of this pass."""
         self.mistakes = mistakes
         self._draw()
 
     def end_pass(self, done: int, mistakes: int) -> None:
-        """Show that so many passes are complete, the last with so many mistakes."""
-        self.done, self.share, self.mistakes, self._before = done, 0.0, mistakes, 0.0
+        """Show that ``done`` passes are complete, and the mistakes of the last."""
+        self.done, self.share, self.mistakes, self._share_before_batch = done, 0.0, mistakes, 0.0
         self._pass_start = time.monotonic()
         self._draw()
 
-    def show_slice(self, run: Any, batch: Any, visited: int) -> None:
-        """Show how far a training run is within a batch."""
-        if self.is_shown:  # what has been read is that of the whole batch
+    def show_slice(self, run: TrainingRun, batch: Batch, visited: int) -> None:
+        """Show the progress of a training run within a batch."""
+        if self.is_shown:  # the source counts a batch as read when it is loaded; the bar moves as its rows are visited
             part = visited / max(1, batch.rows.n)
-            share = self._before + (run.source.share(batch, visited) - self._before) * part
+            before = self._share_before_batch
+            share = before + (run.source.share(batch, visited) - before) * part
             self.set_rows(share, batch.first + visited)
             self.set_mistakes(_mistakes(run, run.current.active))
 
-    def show_batch(self, run: Any, batch: Any) -> None:
-        """Show how far a training run is after a batch."""
-        self._before = run.source.share(batch, batch.rows.n)
-        self.set_rows(self._before, run.current.row)
+    def show_batch(self, run: TrainingRun, batch: Batch) -> None:
+        """Show the progress of a training run after a batch."""
+        self._share_before_batch = run.source.share(batch, batch.rows.n)
+        self.set_rows(self._share_before_batch, run.current.row)
         self.set_mistakes(_mistakes(run, run.current.active))
 
-    def observer(self) -> Any:
+    def observer(self) -> Observer:
         """Return an observer of a training run that moves this bar."""
         from rosenblatt.training.observers import Observer
 
         bar = self
 
         class Bar(Observer):
-            def on_start(self, run: Any) -> None:
+            def on_start(self, run: TrainingRun) -> None:
                 bar.done = run.current.passes_done
 
-            def on_slice(self, run: Any, batch: Any, visited: int) -> None:
+            def on_slice(self, run: TrainingRun, batch: Batch, visited: int) -> None:
                 bar.show_slice(run, batch, visited)
 
-            def on_batch(self, run: Any, batch: Any) -> None:
+            def on_batch(self, run: TrainingRun, batch: Batch) -> None:
                 bar.show_batch(run, batch)
 
-            def on_pass(self, run: Any, active: Any) -> None:
+            def on_pass(self, run: TrainingRun, active: NDArray[Any]) -> None:
                 bar.end_pass(run.state.passes, _mistakes(run, active))
 
         return Bar()
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Rows, speed and mistakes."""
         parts = [f"{self.rows:,} rows"] if self.rows else []
-        took = time.monotonic() - self._pass_start
-        if self.rows and self._size and self.share and took:
-            parts.append(f"{self.share * self._size / took / 1e6:,.0f} MB/s")
+        seconds = time.monotonic() - self._pass_start
+        if self.rows and self._size and self.share and seconds:
+            parts.append(f"{self.share * self._size / seconds / 1e6:,.0f} MB/s")
         if self.mistakes >= 0:
-            parts.append(f"{self.mistakes:,} mistake{'' if self.mistakes == 1 else 's'}")
+            parts.append(count_of(self.mistakes, "mistake"))
         return "  ".join(parts)
 
     def _draw(self) -> None:
-        if not self.is_shown or (self._progress is None and time.monotonic() - self._start < _LONG):
+        if not self.is_shown or (self._progress is None and time.monotonic() - self._start < _BAR_DELAY):
             return
         number = min(self.done + 1, self.passes)
-        words = f"{self.label} {number}/{self.passes}" if self.passes > 1 else self.label
+        label = f"{self.label} {number}/{self.passes}" if self.passes > 1 else self.label
         total = float(self.passes) if self._size else None
         if self._progress is None:
-            self._progress = _progress(bool(self._size))
-            self._task = self._progress.add_task(words, total=total, text=self.words)
+            self._progress = _rich_progress(bool(self._size))
+            self._task = self._progress.add_task(label, total=total, text=self.text)
             self._progress.start()
-        self._progress.update(self._task, description=words, completed=self.done + self.share, text=self.words)
+        self._progress.update(self._task, description=label, completed=self.done + self.share, text=self.text)
 
 
-def _mistakes(run: Any, active: Any) -> int:
+def _mistakes(run: TrainingRun, active: NDArray[Any]) -> int:
     return int(run.state.counters["mistakes"][active].sum())
 
 
 def _size(paths: Sequence[str]) -> int:
-    """Return how many bytes the files have, 0 where one has no size."""
+    """Return the total size of the files in bytes; 0 if one of them is not a regular file."""
     from rosenblatt.data.io.lines import file_names
 
     names = file_names(list(paths))
     return sum(os.path.getsize(name) for name in names) if all(map(os.path.isfile, names)) else 0
 
 
-def _progress(has_end: bool) -> Any:
+def _rich_progress(has_total: bool) -> Progress:
     from rich import progress as rich
     from rich.console import Console
 
     text = rich.TextColumn("{task.fields[text]}")
-    left = [rich.TaskProgressColumn(), text, rich.TimeRemainingColumn(compact=True)]
+    known: list[ProgressColumn] = [rich.TaskProgressColumn(), text, rich.TimeRemainingColumn(compact=True)]
     return rich.Progress(
         rich.TextColumn("{task.description}"),
         rich.BarColumn(bar_width=None),
-        *(left if has_end else [text, rich.TimeElapsedColumn()]),
+        *(known if has_total else [text, rich.TimeElapsedColumn()]),
         console=Console(stderr=True),
         transient=True,
         expand=True,

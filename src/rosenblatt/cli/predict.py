@@ -1,4 +1,4 @@
-"""``rosenblatt predict``: what a saved model says about files: one label a line, CSV, JSON lines or Parquet."""
+"""``rosenblatt predict``: predictions of a saved model, as one label per line, CSV, JSON lines or Parquet."""
 
 from __future__ import annotations
 
@@ -10,28 +10,33 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rosenblatt.cli.inputs import Predictor, check_out, model_and_rows
 from rosenblatt.cli.options import FILES, MODEL, FileOptions, command, option
 from rosenblatt.cli.output import (
     ProgressBar,
-    as_text,
-    cli_message,
-    emit,
     enable_gc,
+    error_text,
     finite_or_null,
+    note_counts,
+    note_extra_columns,
     on_terminal,
-    say_counts,
-    say_extra_columns,
+    print_json,
 )
-from rosenblatt.messages import plain_label
+from rosenblatt.messages import label_text, plain_label
 from rosenblatt.storage.container import write_atomically
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from typing_extensions import Buffer
+
+    from rosenblatt.blocks import Block
+
 Columns: TypeAlias = dict[str, list[Any]]
-"""Answers for some rows, column by column. The first ones that are written have all columns and no rows."""
-_OTHERS = (".xlsx", ".xls", ".ods", ".json", ".tsv", ".feather", ".arrow", ".npz", ".gz", ".zip")
-"""Endings of formats that answers are not written in."""
+"""Predictions for some rows, column by column. The first that are written have all columns and no rows."""
+_UNSUPPORTED = (".xlsx", ".xls", ".ods", ".json", ".tsv", ".feather", ".arrow", ".npz", ".gz", ".zip")
+"""Extensions of formats in which predictions cannot be written."""
 _ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
 
 
@@ -41,19 +46,19 @@ def predict(
     model: str = MODEL,
     data: list[str] = FILES,
     out: Path | None = option(
-        None, "FILE", "Where to write; .csv, .jsonl and .parquet are written as such.", "--out -o"
+        None, "FILE", "Write to this file; .csv, .jsonl and .parquet select the format.", "--out -o"
     ),
-    id: list[str] | None = option(None, "COL", "A column to write beside the labels; repeat for more."),
-    scores: bool = option(False, None, "Write CSV with the scores beside the labels."),
+    id: list[str] | None = option(None, "COL", "Column of the input to copy to the output. Repeatable."),
+    scores: bool = option(False, None, "Write CSV with labels and scores."),
     as_json: bool = option(
-        False, None, "Print JSON lines of predictions; with -o, one line of JSON with counts.", "--json"
+        False, None, "Print predictions as JSON lines; with -o, print one line of JSON with counts.", "--json"
     ),
     files: FileOptions,
 ) -> None:
-    """Write one label a line, in the order of the rows. The label column may be missing, others may be new.
+    """Write the predicted label of each row, one per line. The input needs no labels, and may have more columns.
 
-    With --id or --scores, CSV with a header; -o answers.csv, .jsonl or .parquet writes that format. With --on-error
-    skip, a first column `row` says which row each answer is for, counted from 0.
+    With --id or --scores the output is CSV with a header; the extension of -o selects CSV, JSON lines or Parquet. With
+    --on-error skip, the first column `row` is the number of the row in the input, from 0.
 
     \b
     Example:
@@ -66,23 +71,23 @@ def predict(
     form = form_of(out, bool(ids) or scores or skip, as_json)
     check_out(out, [model, *data], replaced=form == "parquet")
     predictor, rows = model_and_rows(model, data, labels=False, passthrough=ids, **files.to_open())
-    say_extra_columns(rows, used=ids)
+    note_extra_columns(rows, used=ids)
     enable_gc()
     counts: Counter[str] = Counter()
     with ProgressBar("predicting", data, shown=out is not None or not on_terminal()) as bar:
-        write(out, form, _answers(predictor, bar.track(rows), ids, scores, skip, counts))
-    say_counts(rows)
+        write(out, form, _predictions(predictor, bar.track(rows), ids, scores, skip, counts))
+    note_counts(rows)
     if as_json and out is not None:
-        known = {as_text(label): counts[as_text(label)] for label in predictor.classes.tolist()}
+        known = {label_text(label): counts[label_text(label)] for label in predictor.classes.tolist()}
         facts = {"rows": sum(counts.values()), "classes": known, "out": str(out)}
-        emit(facts | {"skipped": rows.skipped.rows, "unseen": rows.unseen})
+        print_json(facts | {"skipped": rows.skipped.rows, "unseen": rows.unseen})
 
 
-def _answers(
-    model: Predictor, rows: Iterable[Any], ids: Sequence[str], scores: bool, skip: bool, counts: Counter[str]
+def _predictions(
+    model: Predictor, rows: Iterable[Block], ids: Sequence[str], scores: bool, skip: bool, counts: Counter[str]
 ) -> Iterator[Columns]:
-    """Yield the columns of the answers, first without rows, then block by block, and count the labels."""
-    names = ["score"] if len(model.classes) < 3 else [f"score {as_text(label)}" for label in model.classes.tolist()]
+    """Yield the columns of the predictions, first without rows, then block by block, and count the labels."""
+    names = ["score"] if len(model.classes) < 3 else [f"score {label_text(label)}" for label in model.classes.tolist()]
     row_name, label_name, *score_names = [_free(name, ids) for name in ("row", "label", *names)]
     columns = [*([row_name] if skip else []), *ids, label_name, *(score_names if scores else [])]
     headed = False
@@ -93,22 +98,25 @@ def _answers(
             if not headed:
                 yield {name: [] for name in columns}
                 headed = True
-            answers: Columns = {row_name: block.numbers.tolist()} if skip else {}
-            answers |= block.passthrough or {}
-            answers[label_name] = [plain_label(label) for label in model.predict(block.X).tolist()]
-            counts.update(map(as_text, answers[label_name]))
+            predictions: Columns = {}
+            if skip and block.numbers is not None:
+                predictions[row_name] = block.numbers.tolist()
+            predictions |= {name: list(cells) for name, cells in (block.passthrough or {}).items()}
+            labels = [plain_label(label) for label in model.predict(block.X).tolist()]
+            predictions[label_name] = labels
+            counts.update(map(label_text, labels))
             if scores:
                 values = model.decision_function(block.X).reshape(len(block), -1).T.tolist()
-                answers |= dict(zip(score_names, values, strict=True))
-            yield answers
+                predictions |= dict(zip(score_names, values, strict=True))
+            yield predictions
         if not headed:
             yield {name: [] for name in columns}
-    except OSError as fault:  # about what is read: who writes these answers takes every OSError for its own
-        raise ValueError(cli_message(fault)) from fault
+    except OSError as error:  # from reading; the writer would take an OSError for one of its own
+        raise ValueError(error_text(error)) from error
 
 
 def _free(name: str, taken: Sequence[str]) -> str:
-    """Return a name for a column of answers that no column which comes along has.
+    """Return a name for a column of predictions that differs from those of the copied columns.
 
     >>> _free("label", ["id"]), _free("label", ["label"])
     ('label', 'predicted label')
@@ -116,11 +124,11 @@ def _free(name: str, taken: Sequence[str]) -> str:
     return f"predicted {name}" if name in taken else name
 
 
-# How answers are written.
+# Output formats.
 
 
 def form_of(out: Path | None, several_columns: bool, as_json: bool) -> str:
-    """Return how answers are written: as the name of the file says, or one label a line if they have no other column.
+    """Return the output format: that of the file's extension, else one label per line if there are no other columns.
 
     >>> form_of(Path("a.parquet"), False, False), form_of(None, True, False), form_of(None, False, False)
     ('parquet', 'csv', 'lines')
@@ -128,14 +136,16 @@ def form_of(out: Path | None, several_columns: bool, as_json: bool) -> str:
     if out is None:
         return "jsonl" if as_json else "csv" if several_columns else "lines"
     ending = out.suffix.lower()
-    if ending in _OTHERS:
-        raise ValueError(f"answers are not written as {ending[1:]}: name a file that ends in .csv, .jsonl or .parquet.")
+    if ending in _UNSUPPORTED:
+        raise ValueError(
+            f"predictions cannot be written as {ending[1:]}: name a file that ends in .csv, .jsonl or .parquet."
+        )
     return _ENDINGS.get(ending, "csv" if several_columns else "lines")
 
 
-def write(out: Path | None, form: str, answers: Iterable[Columns]) -> None:
-    """Write answers: a file is replaced as a whole or not at all, anything else gets them as they come."""
-    parts = _FORMS[form](answers)
+def write(out: Path | None, form: str, predictions: Iterable[Columns]) -> None:
+    """Write predictions: a regular file is replaced atomically, any other output is written block by block."""
+    parts = _FORMS[form](predictions)
     if out is None:
         sys.stdout.writelines(part.decode() for part in parts)
         sys.stdout.flush()
@@ -147,19 +157,19 @@ def write(out: Path | None, form: str, answers: Iterable[Columns]) -> None:
                 file.writelines(parts)
         except BrokenPipeError:
             raise
-        except OSError as fault:
-            words = f"could not be written, {str(fault.strerror).lower()}: write elsewhere"
-            raise OSError(fault.errno, words, str(out)) from None
+        except OSError as error:
+            text = f"could not be written, {str(error.strerror).lower()}: write to another place"
+            raise OSError(error.errno, text, str(out)) from None
 
 
-def _lines(answers: Iterable[Columns]) -> Iterator[bytes]:
-    for columns in answers:
+def _lines(predictions: Iterable[Columns]) -> Iterator[bytes]:
+    for columns in predictions:
         (labels,) = columns.values()
-        yield "".join(f"{as_text(label)}\n" for label in labels).encode()
+        yield "".join(f"{label_text(label)}\n" for label in labels).encode()
 
 
-def _csv(answers: Iterable[Columns]) -> Iterator[bytes]:
-    for number, columns in enumerate(answers):
+def _csv(predictions: Iterable[Columns]) -> Iterator[bytes]:
+    for number, columns in enumerate(predictions):
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
         if number == 0:
@@ -168,19 +178,19 @@ def _csv(answers: Iterable[Columns]) -> Iterator[bytes]:
         yield file.getvalue().encode()
 
 
-def _cell(value: Any) -> str:
-    """Return a value as a cell: the label 7.0 as 7, a score with all its digits, nothing for what is missing."""
+def _cell(value: object) -> str:
+    """Return a value as a cell of CSV: a score with all its digits, an empty cell for a missing value."""
     return "" if value is None else repr(value) if isinstance(value, float) else str(value)
 
 
-def _json_lines(answers: Iterable[Columns]) -> Iterator[bytes]:
-    for columns in answers:
+def _json_lines(predictions: Iterable[Columns]) -> Iterator[bytes]:
+    for columns in predictions:
         rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
         yield "".join(f"{_json(row)}\n" for row in rows).encode()
 
 
-def _json(row: dict[str, Any]) -> str:
-    """Return a row as JSON, which has no numbers that are not finite: they become null.
+def _json(row: dict[str, object]) -> str:
+    """Return a row as JSON; infinities and NaN, which JSON does not have, become null.
 
     >>> _json({"id": float("nan"), "label": "yes"})
     '{"id": null, "label": "yes"}'
@@ -191,26 +201,26 @@ def _json(row: dict[str, Any]) -> str:
         return json.dumps(finite_or_null(row), ensure_ascii=False, allow_nan=False, default=str)
 
 
-def _parquet(answers: Iterable[Columns]) -> Iterator[bytes]:
-    """Yield the bytes of a Parquet file, those of one row group after the other."""
+def _parquet(predictions: Iterable[Columns]) -> Iterator[bytes]:
+    """Yield the bytes of a Parquet file, one row group at a time."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    answers = iter(answers)
-    empty = next(answers)
-    first = next(answers, empty)
+    predictions = iter(predictions)
+    empty = next(predictions)
+    first = next(predictions, empty)
     schema = pa.schema([(name, _arrow_type(values)) for name, values in first.items()])
     sink = _Sink()
     with pq.ParquetWriter(sink, schema) as writer:
-        for columns in itertools.chain([first], answers):
+        for columns in itertools.chain([first], predictions):
             arrays = [_array(name, columns[name], schema.field(name).type) for name in schema.names]
             writer.write_table(pa.table(arrays, schema=schema))
             yield sink.taken()
     yield sink.taken()
 
 
-def _arrow_type(values: list[Any]) -> Any:
-    """Return the type of a column, given its first values: that of all of them, or text."""
+def _arrow_type(values: list[object]) -> pa.DataType:
+    """Return the type of a column, from its first values: their common type, or text."""
     import pyarrow as pa
 
     known: dict[type, Callable[[], Any]] = {int: pa.int64, float: pa.float64, bool: pa.bool_}
@@ -218,20 +228,21 @@ def _arrow_type(values: list[Any]) -> Any:
     return known.get(kinds.pop(), pa.string)() if len(kinds) == 1 else pa.string()
 
 
-def _array(name: str, values: list[Any], kind: Any) -> Any:
+def _array(name: str, values: list[Any], kind: pa.DataType) -> pa.Array:
     import pyarrow as pa
 
     if pa.types.is_string(kind):
-        values = [None if value is None else as_text(value) for value in values]
+        values = [None if value is None else label_text(value) for value in values]
     try:
         return pa.array(values, kind)
     except (pa.ArrowException, OverflowError):
-        what = f"column {name!r} has values of several types, for which Parquet has no place"
-        raise ValueError(f"{what}: write .csv or .jsonl instead.") from None
+        raise ValueError(
+            f"column {name!r} has values of several types, which Parquet cannot hold: write .csv or .jsonl instead."
+        ) from None
 
 
 class _Sink(io.RawIOBase):
-    """A file in memory that is emptied on the way."""
+    """A file in memory, from which what was written is taken out."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -240,7 +251,7 @@ class _Sink(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, data: Any) -> int:
+    def write(self, data: Buffer) -> int:
         part = bytes(data)
         self._parts.append(part)
         self._size += len(part)
@@ -250,7 +261,7 @@ class _Sink(io.RawIOBase):
         return self._size
 
     def taken(self) -> bytes:
-        """Return what was written since the last call."""
+        """Return the bytes written since the last call."""
         parts, self._parts = self._parts, []
         return b"".join(parts)
 

@@ -1,4 +1,4 @@
-"""``rosenblatt reproduce``: the experiments of papers."""
+"""``rosenblatt reproduce``: experiments of papers, with their numbers beside ours."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ import typer
 
 from rosenblatt.cli.inputs import check_out
 from rosenblatt.cli.options import DEVICE, SEED, command, option
-from rosenblatt.cli.output import enable_gc, note, say
+from rosenblatt.cli.output import enable_gc, print_note, print_text
 
-KNOWN = ("freund-schapire-1999",)
-"""What can be reproduced."""
+PAPERS = ("freund-schapire-1999",)
+"""The papers with an experiment."""
 
 
 @command
 def reproduce(
     *,
-    name: str = typer.Argument(metavar="NAME", help="Which paper: freund-schapire-1999."),
-    degrees: str = option("1,2,3,4", "D,...", "Degrees of the kernel, with commas between."),
+    name: str = typer.Argument(metavar="NAME", help="The paper: freund-schapire-1999."),
+    degrees: str = option("1,2,3,4", "D,...", "Degrees of the polynomial kernel, separated by commas."),
     epochs: int = option(10, "N", "Passes over the rows."),
-    data: Path | None = option(None, "DIR", "Folder with the four files of MNIST, .gz or not."),
+    data: Path | None = option(None, "DIR", "Folder with the four MNIST files, gzipped or not."),
     device: str | None = DEVICE,
-    small: bool = option(False, None, "Learn scikit-learn's digits instead, in seconds."),
-    out: Path = option(Path("."), "DIR", "Folder for CSV and picture.", "--out -o"),
+    small: bool = option(False, None, "Use scikit-learn's digits instead, which takes seconds."),
+    out: Path = option(Path("."), "DIR", "Folder for the CSV file and the picture.", "--out -o"),
     seed: int = SEED,
 ) -> None:
-    """Run the experiment of a paper and print its table beside ours; write it as CSV, and as a picture.
+    """Run the experiment of a paper, and print the table of the paper beside ours. Write a CSV file and a picture.
 
-    freund-schapire-1999: voted kernel perceptrons on MNIST, which comes from --data, a folder with its four files, or
-    from OpenML where there is a network.
+    freund-schapire-1999 trains voted kernel perceptrons on MNIST. The data come from the four files in the folder
+    --data, or from OpenML if it is omitted.
 
     \b
     Example:
       rosenblatt reproduce freund-schapire-1999 --degrees 2,3 --data mnist
       rosenblatt reproduce freund-schapire-1999 --small
     """
-    if name not in KNOWN:
-        raise ValueError(f"there is no reproduction {name!r}; there is: {', '.join(KNOWN)}.")
+    if name not in PAPERS:
+        raise ValueError(f"there is no experiment {name!r}: use {' or '.join(PAPERS)}.")
     if not re.fullmatch(r"[0-9]+(,[0-9]+)*", degrees):
         raise ValueError(f"--degrees expects integers such as 1,2,3, got {degrees!r}.")
     table, picture = (out / f"{name}{end}" for end in (".csv", ".png"))
@@ -53,10 +53,10 @@ def reproduce(
     found = freund_schapire_1999(data, wanted, epochs, small=small, device=device, random_state=seed, verbose=verbose)
     print(found)
     found.to_csv(table)
-    say("", f"Table written to {table}.")
+    print_text("", f"Table written to {table}.")
     try:
         found.plot(picture)
-    except ImportError as fault:  # without matplotlib there is no picture
-        note(str(fault))
+    except ImportError as error:  # without matplotlib there is no picture
+        print_note(str(error))
     else:
-        say(f"Picture written to {picture}.")
+        print_text(f"Picture written to {picture}.")

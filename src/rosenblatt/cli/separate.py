@@ -1,32 +1,41 @@
-"""``rosenblatt separate`` and ``rosenblatt check``: verdicts with certificates."""
+"""``rosenblatt separate`` and ``rosenblatt check``: verdicts on linear separability, with certificates."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
 from rosenblatt.cli.inputs import check_out, open_data
 from rosenblatt.cli.options import AS_JSON, FILES, TARGET, RowOptions, column_of, command, option
 from rosenblatt.cli.output import (
+    JsonObject,
     NegativeAnswer,
-    as_text,
-    emit,
     enable_gc,
-    say,
-    say_counts,
-    say_extra_columns,
-    say_preparation,
+    note_counts,
+    note_extra_columns,
+    note_preparation,
+    print_json,
+    print_text,
 )
-from rosenblatt.messages import ParameterError, Setting, check_seconds
+from rosenblatt.messages import Message, ParameterError, Setting, check_seconds, label_text
 
-_QUICK = 1e-2
-"""How far the margin of sparse rows is settled: they are many, and their margins rarely asked for to six digits."""
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from rosenblatt.blocks import Features
+    from rosenblatt.data import Stream
+
+Verdict: TypeAlias = Any
+"""A verdict of `rosenblatt.separability`, or a dictionary of them, by class."""
+_SPARSE_RTOL = 1e-2
+"""The default of ``--rtol`` for sparse rows: there are usually many, and margins rarely need more digits."""
 MOST_COEFFICIENTS = 128
-"""Beyond so many nothing is said of a logistic regression: exact answers for each may take long."""
+"""Larger logistic regressions are skipped: an exact answer for each coefficient may take long."""
 
 
 @command
@@ -34,19 +43,19 @@ def separate(
     *,
     data: list[str] = FILES,
     target: str | None = TARGET,
-    out: Path | None = option(None, "CERT", "Where to write the certificate.", "--out -o"),
-    rtol: float | None = option(None, "X", "How far to settle the margin (1e-6; sparse rows: 1e-2)."),
+    out: Path | None = option(None, "CERT", "Write the certificate to this file.", "--out -o"),
+    rtol: float | None = option(None, "X", "Relative precision of the margin.  [default: 1e-6; sparse rows: 1e-2]"),
     margin: bool = option(
-        True, None, "Go on to the largest margin, which may take far longer.", "--margin/--no-margin"
+        True, None, "After the verdict, compute the margin, which may take far longer.", "--margin/--no-margin"
     ),
-    max_seconds: float | None = option(None, "S", "Stop after so many seconds with what is proved."),
+    max_seconds: float | None = option(None, "S", "Stop after S seconds with the bounds proved so far."),
     as_json: bool = AS_JSON,
     rows: RowOptions,
 ) -> None:
-    """Decide whether a hyperplane separates the classes, and prove it. Reads all rows into memory.
+    """Decide whether the classes are linearly separable, and prove it. Reads all rows into memory.
 
-    The verdict comes first, then its margin; Ctrl-C meanwhile keeps the bracket that was reached. Numbers are taken as
-    they are in the files: nothing is scaled.
+    The verdict is printed first, then the margin. Ctrl-C during the margin keeps the bounds reached so far. Features
+    are used exactly as in the files, without scaling.
 
     \b
     Example:
@@ -62,16 +71,16 @@ def separate(
     check_seconds("max_seconds", max_seconds)
     X, y, stream = _read(data, target, rows.to_open())
     names = stream.feature_names
-    rtol = rtol if rtol is not None else _QUICK if sp.issparse(X) else 1e-6
+    rtol = rtol if rtol is not None else _SPARSE_RTOL if sp.issparse(X) else 1e-6
     limits = Limits(int(sys.stderr.isatty()), max_seconds)
     stages = verdict_then_margin(X, y, limits, rtol=rtol)
     verdict, interrupted = next(stages), False
     if not as_json:
-        _say_verdict(verdict)
+        _print_verdict(verdict)
     if margin:
         try:
-            with interrupts_deferred() as came:
-                limits.stop = lambda: bool(came)
+            with interrupts_deferred() as interrupts:
+                limits.stop = lambda: bool(interrupts)
                 verdict = next(stages)
         except KeyboardInterrupt:
             interrupted = True
@@ -80,45 +89,45 @@ def separate(
     logistic = None if interrupted else separation_of(X, y, names)
     if as_json:
         facts = {"rows": X.shape[0], "features": X.shape[1], **_plain(verdict), "certificate": out and str(out)}
-        emit(facts | {"logistic_regression": plain_separation(logistic)})
+        print_json(facts | {"logistic_regression": plain_separation(logistic)})
     else:
-        _say_margin(verdict)
+        _print_margin(verdict)
         if out is not None:
-            say(f"Certificate written to {out}.")
+            print_text(f"Certificate written to {out}.")
         if logistic is not None:
-            say("", logistic if isinstance(logistic, str) else f"In a logistic regression. {logistic}")
+            print_text("", logistic if isinstance(logistic, str) else f"In a logistic regression. {logistic}")
     if interrupted:
         raise KeyboardInterrupt
 
 
-def _say_verdict(verdict: Any) -> None:
-    """Print what is known first: the verdict without its margin, or how many classes can be separated."""
+def _print_verdict(verdict: Verdict) -> None:
+    """Print the verdict without its margin; for several classes, the number that are separable."""
     if isinstance(verdict, dict):
-        separable = [as_text(name) for name, one in verdict.items() if _kind(one) == "separable"]
-        say(f"{len(separable)} of {len(verdict)} classes can be separated from the rest by a hyperplane.")
+        separable = sum(_kind(part) == "separable" for part in verdict.values())
+        print_text(f"{separable} of {len(verdict)} classes are linearly separable from the rest.")
     else:
-        say(str(verdict).partition("\n")[0])
+        print_text(str(verdict).partition("\n")[0])
 
 
-def _say_margin(verdict: Any) -> None:
-    """Print what `_say_verdict` has left out."""
+def _print_margin(verdict: Verdict) -> None:
+    """Print the rest of the verdict, after `_print_verdict`."""
     if isinstance(verdict, dict):
-        for name, one in verdict.items():
-            say("", f"{as_text(name)} against the rest. {one}")
-    elif "\n" in (words := str(verdict)):
-        say(words.partition("\n")[2])
+        for name, part in verdict.items():
+            print_text("", f"{label_text(name)} against the rest. {part}")
+    elif "\n" in (text := str(verdict)):
+        print_text(text.partition("\n")[2])
 
 
-def _kind(verdict: Any) -> str:
+def _kind(verdict: Verdict) -> str:
     from rosenblatt.theory.certificates import Undecided
 
     return "undecided" if isinstance(verdict, Undecided) else type(verdict).__name__.lower()
 
 
-def _plain(verdict: Any) -> dict[str, Any]:
+def _plain(verdict: Verdict) -> JsonObject:
     if isinstance(verdict, dict):
-        return {"by_class": {as_text(name): _plain(one) for name, one in verdict.items()}}
-    plain: dict[str, Any] = {"verdict": _kind(verdict), "words": str(verdict)}
+        return {"by_class": {label_text(name): _plain(part) for name, part in verdict.items()}}
+    plain: JsonObject = {"verdict": _kind(verdict), "words": str(verdict)}
     if hasattr(verdict, "margin_low"):
         return plain | {"margin_low": verdict.margin_low, "margin_high": verdict.margin_high}
     if hasattr(verdict, "rows"):  # of fewest_mistakes
@@ -129,63 +138,63 @@ def _plain(verdict: Any) -> dict[str, Any]:
 @command
 def check(
     *,
-    certificate: str = typer.Argument(metavar="CERT", help="A file that separate wrote."),
+    certificate: str = typer.Argument(metavar="CERT", help="Certificate written by separate."),
     data: list[str] = FILES,
     target: str | None = TARGET,
     as_json: bool = AS_JSON,
     rows: RowOptions,
 ) -> None:
-    """Recompute every claim of a certificate from the data; exit with 1 if one does not hold.
+    """Verify every claim of a certificate against the data. Exit with 1 if a claim does not hold.
 
-    Reads all rows into memory. A certificate that separate wrote says which column is the label and how rows are made;
-    one without that, of an earlier version or from Python, needs the options that separate was given.
+    Reads all rows into memory. A certificate written by separate contains the label column and the preparation of the
+    rows. For one saved in Python, give the options with which the rows were read.
 
     \b
     Example:
       rosenblatt check mushrooms.cert mushrooms.bz2
     """
-    verdict = _loaded(certificate)
+    verdict = _load(certificate)
     options = rows.to_open()
     if verdict.preparation is not None:
         check_same_preparation(certificate, verdict.preparation, target, rows)
         target, options = None, {**rows.about_files(), "preparation": verdict.preparation}
     X, y, stream = _read(data, target, options)
-    about = _plain_columns(verdict, X, stream.feature_names)
-    holds = not stream.unseen and bool(verdict.check(about, y))
+    columns = _columns_of(verdict, X, stream.feature_names)
+    holds = not stream.unseen and bool(verdict.check(columns, y))
     if as_json:
-        emit({"certificate": certificate, "holds": holds, **_plain(verdict)})
+        print_json({"certificate": certificate, "holds": holds, **_plain(verdict)})
         if not holds:
             raise NegativeAnswer
         return
-    files, words = ", ".join(data), str(verdict)
+    files = ", ".join(data)
     if not holds:
-        sentence = f"The certificate does not hold: {certificate} claims something that {files} contradicts."
+        reason = f"{files} contradicts a claim of {certificate}."
         if stream.unseen:
-            sentence = f"The certificate does not hold: {files} has values that are not in the rows of {certificate}."
-        raise NegativeAnswer(f"{sentence}{_other_labels(verdict, y)}")
-    say(f"The certificate holds: every claim was recomputed exactly from {files}.")
-    say(words)
+            reason = f"{files} has values that do not occur in the rows of {certificate}."
+        raise NegativeAnswer(f"The certificate does not hold: {reason}{_other_labels(verdict, y)}")
+    print_text(f"The certificate holds: every claim was recomputed exactly from {files}.")
+    print_text(str(verdict))
 
 
-def _plain_columns(verdict: Any, X: Any, names: Sequence[str] | None) -> Any:
-    """Return X as the certificate is about it: one about a logistic regression knows the names of the columns."""
+def _columns_of(verdict: Verdict, X: Features, names: Sequence[str] | None) -> Features | pa.Table:
+    """Return X as the certificate needs it: with named columns for a logistic regression."""
     if not hasattr(verdict, "on_hyperplane") or "x0" in verdict.names:
         return X
     return design(X, names)
 
 
-def _other_labels(verdict: Any, y: Any) -> str:
-    """Return a sentence about labels that the certificate was not made for, if that may be the reason."""
+def _other_labels(verdict: Verdict, y: np.ndarray) -> str:
+    """Return a sentence about labels that differ from those of the certificate, if that may be the reason."""
     import numpy as np
 
     positive, labels = getattr(verdict, "positive", None), np.unique(y).tolist()
     if positive is None or positive in labels:
         return ""
     found = ", ".join(repr(label) for label in labels[:6]) + (", ..." if len(labels) > 6 else "")
-    return f" It was made for rows labelled {positive!r}, and the labels here are {found}."
+    return f" Its positive label is {positive!r}, and the labels here are {found}."
 
 
-def _loaded(path: str) -> Any:
+def _load(path: str) -> Verdict:
     from rosenblatt import Certificate, Verdicts
     from rosenblatt.storage.container import check_is_file
 
@@ -193,62 +202,63 @@ def _loaded(path: str) -> Any:
     text = Path(path).read_bytes()
     several = text.lstrip()[:1] == b"["
     try:
-        found: Any = (Verdicts if several else Certificate).from_json(text)
-    except ValueError as fault:
-        raise ValueError(f"{path} is no certificate that can be checked: {fault}") from None
+        found: Verdict = (Verdicts if several else Certificate).from_json(text)
+    except ValueError as error:
+        raise ValueError(f"{path} is not a certificate that can be checked: {error}") from None
     if not several and not (hasattr(found, "positive") or hasattr(found, "on_hyperplane")):
         raise ValueError(f"{path} is a certificate about inequalities, expected one about labelled rows.")
     return found
 
 
-def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    """Return all rows, their labels, and the stream that they are of."""
+def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> tuple[Features, np.ndarray, Stream]:
+    """Return all rows, their labels, and their stream."""
     stream = open_data(paths, target, options)
     if not stream.labelled:
-        where = ": say --target, the column with the labels" if "preparation" not in options else ""
-        raise ValueError(f"a verdict is about labelled rows, and {', '.join(paths)} has no labels{where}.")
-    say_preparation(stream)
-    say_extra_columns(stream, "the certificate")
+        hint = ": name the column with --target" if "preparation" not in options else ""
+        raise ValueError(f"a verdict needs labelled rows, and {', '.join(paths)} has no labels{hint}.")
+    note_preparation(stream)
+    note_extra_columns(stream, "the certificate")
     enable_gc()
     X, y = stream.read()
-    say_counts(stream)
+    note_counts(stream)
     return X, y, stream
 
 
-# Options beside a certificate that says itself how rows are made: they may say the same, nothing else.
+# Options given with a certificate that contains a preparation: they must agree with it.
 
 
 def check_same_preparation(path: str, preparation: Mapping[str, Any], target: str | None, rows: RowOptions) -> None:
-    """Raise an error where an option says something else than the certificate, or where that was made of scaled rows.
+    """Raise an error if an option contradicts the preparation of a certificate, or if its rows were scaled.
 
     >>> made = {"format": "vw", "version": 1, "bits": 18, "n_features": 5}
     >>> check_same_preparation("a.cert", made, None, RowOptions(bits=18))
     >>> check_same_preparation("a.cert", made, None, RowOptions(bits=9))
     Traceback (most recent call last):
-    rosenblatt.messages.ParameterError: a.cert is about rows that were made with bits=18, and bits=9 was given: ...
+    rosenblatt.messages.ParameterError: bits=9 contradicts a.cert, whose rows were read with bits=18: leave it out.
     """
     from rosenblatt.data.preparation import check_preparation
 
     try:
         check_preparation(preparation)
-    except ValueError as fault:
-        raise ValueError(f"{path} does not say in a way that can be used how its rows are made: {fault}") from None
+    except ValueError as error:
+        raise ValueError(f"{path} has an unusable preparation of its rows: {error}") from None
     if "scale" in preparation:
-        raise ValueError(f"{path} is about rows that were scaled, expected the numbers as they are: make it again.")
+        raise ValueError(f"{path} is about scaled rows, expected rows as they are in the files: make it again.")
     for name, value in (rows.about_rows() | ({} if target is None else {"target": column_of(target)})).items():
-        said = _said(preparation, name, value)
-        if said != value:
+        recorded = _recorded(preparation, name, value)
+        if recorded != value:
             raise ParameterError(
-                f"{path} is about rows that were made ",
-                *(("without ", Setting(name)) if said in (None, [], {}) else ("with ", Setting(name, said))),
-                ", and ",
-                Setting(name, value),
-                " was given: leave it out.",
+                "{given} contradicts {path}, whose rows were read {recorded}: leave it out.",
+                given=Setting(name, value),
+                path=path,
+                recorded=Message("without it")
+                if recorded in (None, [], {})
+                else Message("with {option}", option=Setting(name, recorded)),
             )
 
 
-def _said(preparation: Mapping[str, Any], name: str, value: Any) -> Any:
-    """Return what a preparation says where an option was given: the same value, or another."""
+def _recorded(preparation: Mapping[str, Any], name: str, value: Any) -> object:
+    """Return the value of an option in a preparation: equal to ``value`` if they agree."""
     columns = {column["name"]: column for column in preparation.get("columns", ())}
     order, target = preparation.get("order", ()), preparation.get("target")
     if name == "target":
@@ -256,21 +266,21 @@ def _said(preparation: Mapping[str, Any], name: str, value: Any) -> Any:
         places = isinstance(value, int) and -len(order) <= value < len(order)
         return value if label == (order[value] if places else value) else label
     if name == "drop":
-        return [one for one in value if one in preparation.get("ignored", ())]
+        return [column for column in value if column in preparation.get("ignored", ())]
     if name == "keep":
-        return [one for one in value if one in columns]
+        return [column for column in value if column in columns]
     if name == "column_types":
-        return {one: columns[one]["kind"] for one in value if one in columns}
+        return {column: columns[column]["kind"] for column in value if column in columns}
     return preparation.get(name)
 
 
-# What separate says of a logistic regression on the same rows.
+# Separation in a logistic regression on the same rows.
 
 
-def separation_of(X: Any, y: Any, names: Sequence[str] | None) -> Any:
-    """Return which estimates of a logistic regression are finite; a sentence where there are too many of them.
+def separation_of(X: Features, y: np.ndarray, names: Sequence[str] | None) -> Verdict:
+    """Return which estimates of a logistic regression are finite, or a sentence if there are too many of them.
 
-    None for a single class.
+    Return None for a single class.
     """
     import numpy as np
 
@@ -282,14 +292,14 @@ def separation_of(X: Any, y: Any, names: Sequence[str] | None) -> Any:
     coefficients = (X.shape[1] + 1) * (classes - 1)
     if coefficients > MOST_COEFFICIENTS:
         return (
-            f"A logistic regression has {coefficients:,} coefficients on these rows: more than {MOST_COEFFICIENTS} "
-            "are left to rosenblatt.detect_separation in Python."
+            f"A logistic regression on these rows has {coefficients:,} coefficients. For more than "
+            f"{MOST_COEFFICIENTS}, use rosenblatt.detect_separation in Python."
         )
     return detect_separation(design(X, names), y)
 
 
-def design(X: Any, names: Sequence[str] | None) -> Any:
-    """Return the columns with their names; of the columns for the levels of a factor the first is left out."""
+def design(X: Features, names: Sequence[str] | None) -> Features | pa.Table:
+    """Return the design matrix: named columns, without the first level of each factor (treatment coding)."""
     import numpy as np
 
     if names is None or len(set(names)) < X.shape[1] or "intercept" in names:
@@ -307,13 +317,13 @@ def design(X: Any, names: Sequence[str] | None) -> Any:
     return pa.table(columns) if columns else X[:, :0]
 
 
-def plain_separation(found: Any) -> dict[str, Any] | None:
-    """Return what was found as data that JSON can hold; of several classes each has its coefficients."""
+def plain_separation(found: Any) -> JsonObject | None:
+    """Return the result as data for JSON, with the coefficients of each class if there are several."""
     if not hasattr(found, "coefficients"):
         return None
     if len(found.classes) == 2:
         return {"kind": found.kind, "coefficients": found.coefficients}
     by_class: dict[str, dict[str, str]] = {}
     for (label, name), status in found.coefficients.items():
-        by_class.setdefault(as_text(label), {})[name] = status
-    return {"kind": found.kind, "baseline": as_text(found.baseline), "coefficients": by_class}
+        by_class.setdefault(label_text(label), {})[name] = status
+    return {"kind": found.kind, "baseline": label_text(found.baseline), "coefficients": by_class}

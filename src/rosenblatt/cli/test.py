@@ -1,37 +1,41 @@
-"""``rosenblatt test``: how well a saved model predicts labelled rows, in scores that ``train`` prints as well."""
+"""``rosenblatt test``: accuracy of a saved model on labelled rows, with the scores that ``train`` also prints."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rosenblatt.cli.inputs import Predictor, model_and_rows
 from rosenblatt.cli.options import AS_JSON, FILES, MODEL, FileOptions, command
 from rosenblatt.cli.output import (
+    JsonObject,
     ProgressBar,
-    as_text,
-    emit,
     enable_gc,
-    note,
+    note_counts,
+    note_extra_columns,
+    print_json,
+    print_note,
     print_table,
-    say,
-    say_counts,
-    say_extra_columns,
+    print_text,
 )
-from rosenblatt.messages import count_of, name_some, plain_label
+from rosenblatt.messages import count_of, label_text, name_some, plain_label
+
+if TYPE_CHECKING:
+    from rosenblatt.blocks import Block
+    from rosenblatt.tables import Table
 
 Pairs: TypeAlias = Mapping[tuple[Any, Any], int]
-"""How many rows of each class were predicted as each: counts by (true, predicted); pairs that are left out count 0."""
+"""The confusion matrix: the number of rows by (true, predicted); a missing pair counts 0."""
 _MOST_CLASSES = 8
-"""A table of more classes than this does not fit a terminal; then the commonest confusions are listed."""
+"""A confusion matrix of more classes does not fit a terminal; then the most common confusions are listed."""
 _MOST_LETTERS = 30
-"""A longer name of a class is cut in the table, so that a line fits a terminal of 80 columns."""
+"""Longer names of classes are cut in tables, so that a line fits a terminal of 80 columns."""
 
 
 @command
 def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON, files: FileOptions) -> None:  # noqa: PT028
-    """Print how many labelled rows a model predicts right, how well each class, and which it takes for which.
+    """Measure how well a model predicts labelled rows: accuracy, scores of each class, confusion matrix.
 
     \b
     Example:
@@ -42,15 +46,15 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
     if not rows.labelled:
         target = (predictor.preparation or {}).get("target")
         column = f" (the column {target['name']!r})" if isinstance(target, dict) else ""
-        raise ValueError(f"{names} has no labels to test against{column}: predict needs none.")
-    say_extra_columns(rows)
+        raise ValueError(f"{names} has no labels to test against{column}: use predict, which needs none.")
+    note_extra_columns(rows)
     with ProgressBar("testing", data) as bar:
         pairs = predicted_pairs(predictor, bar.track(rows))
-    say_counts(rows)
+    note_counts(rows)
     classes = [plain_label(label) for label in predictor.classes.tolist()]
-    fault = unknown_labels(pairs, classes, names)
-    if fault is not None:
-        raise fault
+    error = unknown_labels(pairs, classes, names)
+    if error is not None:
+        raise error
     scores = class_scores(pairs, classes)
     right = sum(count for (true, predicted), count in pairs.items() if true == predicted)
     if as_json:
@@ -60,23 +64,22 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
         ]
         facts = {"rows": scores["rows"], "right": right} | scores
         del facts["commonest"]
-        emit(facts | {"confusion": confused, "skipped": rows.skipped.rows})
+        print_json(facts | {"confusion": confused, "skipped": rows.skipped.rows})
         return
-    rows_are = f"{count_of(scores['rows'], 'row')} {'is' if scores['rows'] == 1 else 'are'}"
-    say(
-        f"Accuracy {scores['accuracy']:.2%}: {right:,} of {rows_are} predicted right. "
-        f"Balanced accuracy, the mean recall of the classes: {scores['balanced_accuracy']:.2%}."
+    print_text(
+        f"Accuracy {scores['accuracy']:.2%}: {right:,} of {count_of(scores['rows'], 'row')} predicted correctly. "
+        f"Balanced accuracy (mean recall of the classes): {scores['balanced_accuracy']:.2%}."
     )
-    say("")
+    print_text("")
     print_table(scores_table(scores["by_class"]))
-    say("")
+    print_text("")
     print_table(confusion(pairs))
 
 
 def predicted_pairs(
-    model: Predictor, rows: Iterable[Any], no_rows: str = "expected rows to test on, got none."
+    model: Predictor, rows: Iterable[Block], no_rows: str = "expected rows to test on, got none."
 ) -> Pairs:
-    """Predict labelled rows; a ValueError that says ``no_rows`` where there are none."""
+    """Predict labelled rows, and count them by true and predicted label; ``no_rows`` is the error if there are none."""
     found: Counter[tuple[Any, Any]] = Counter()
     enable_gc()
     for block in rows:
@@ -89,33 +92,33 @@ def predicted_pairs(
     strange = {true for true, _ in pairs if true not in known}
     if 0 < len(strange) < len({true for true, _ in pairs}):
         count = sum(count for (true, _), count in pairs.items() if true in strange)
-        note(
-            f"{count:,} of {count_of(sum(pairs.values()), 'row')} have a label that is no class of the model: "
+        print_note(
+            f"{count:,} of {count_of(sum(pairs.values()), 'row')} have a label that is not a class of the model: "
             f"{_texts(strange)}. Its classes are {_texts(known)}."
         )
     return pairs
 
 
 def unknown_labels(pairs: Pairs, classes: Sequence[Any], files: str) -> ValueError | None:
-    """Return the error for rows none of whose labels is a class of the model, None where some are."""
+    """Return an error if no label of the rows is a class of the model; else None."""
     labels = {true for true, _ in pairs}
     if labels & set(classes):
         return None
     return ValueError(
-        f"no label of {files} is a class of the model: the model knows {_texts(classes)}, and the labels there are "
-        f"{_texts(labels)}. Write them as the model knows them, or train on rows labelled like these."
+        f"no label of {files} is a class of the model: the classes are {_texts(classes)}, and the labels are "
+        f"{_texts(labels)}. Write them as in the training data, or train on rows labelled like these."
     )
 
 
 def _texts(labels: Iterable[Any]) -> str:
-    return name_some(sorted(map(as_text, labels)))
+    return name_some(sorted(map(label_text, labels)))
 
 
-def confusion(pairs: Pairs) -> Any:
-    """Return how often each class was taken for each; of many classes, the commonest confusions.
+def confusion(pairs: Pairs) -> Table:
+    """Return the confusion matrix as a table; for many classes, the most common confusions.
 
     >>> confusion({("ham", "ham"): 5, ("spam", "ham"): 2})
-    Rows by their class, columns by what was predicted
+    Rows: true class; columns: predicted class
     class  ham  spam
     ----------------
     ham      5     0
@@ -126,30 +129,30 @@ def confusion(pairs: Pairs) -> Any:
     classes = sorted({label for pair in pairs for label in pair})
     if len(classes) > _MOST_CLASSES:
         wrong = sorted((-count, *pair) for pair, count in pairs.items() if pair[0] != pair[1])[:10]
-        listed: dict[str, list[Any]] = {
-            "class": [as_text(true) for _, true, _ in wrong],
-            "taken for": [as_text(other) for _, _, other in wrong],
+        listed: dict[str, list[object]] = {
+            "class": [label_text(true) for _, true, _ in wrong],
+            "predicted as": [label_text(other) for _, _, other in wrong],
             "rows": [-count for count, _, _ in wrong],
         }
-        return Table(listed, f"The commonest confusions among {len(classes)} classes")
-    table: dict[str, list[Any]] = {"class": [as_text(label) for label in classes]}
+        return Table(listed, f"The most common confusions among {len(classes)} classes")
+    table: dict[str, list[object]] = {"class": [label_text(label) for label in classes]}
     for predicted in classes:
-        table[as_text(predicted)] = [pairs.get((true, predicted), 0) for true in classes]
-    return Table(table, "Rows by their class, columns by what was predicted")
+        table[label_text(predicted)] = [pairs.get((true, predicted), 0) for true in classes]
+    return Table(table, "Rows: true class; columns: predicted class")
 
 
-def class_scores(pairs: Pairs, classes: Iterable[Any]) -> dict[str, Any]:
-    """Return how well rows are predicted, and how well each class, as ``--json`` prints it.
+def class_scores(pairs: Pairs, classes: Iterable[Any]) -> JsonObject:
+    """Return the accuracy and the scores of each class, as ``--json`` prints them.
 
-    Classes are listed in the order of ``classes``; others that occur in ``pairs`` come after them. A share of no rows
-    at all is None. The balanced accuracy is the mean recall of the classes that occur among the rows, and
-    ``commonest`` says how often the answer that is right most often would be.
+    Classes are listed in the order of ``classes``, followed by other classes in ``pairs``. A ratio with denominator 0
+    is None. The balanced accuracy is the mean recall of the classes that occur among the rows; ``commonest`` is the
+    accuracy of always predicting the most common class.
 
     Examples
     --------
     >>> scores = class_scores({("ham", "ham"): 5, ("spam", "ham"): 1, ("spam", "spam"): 2}, ["ham", "spam", "eggs"])
     >>> scores_table(scores["by_class"])
-    How well each class is predicted, in percent
+    Scores of each class, in percent
     class  rows  precision  recall     F1
     -------------------------------------
     ham       5      83.33     100  90.91
@@ -174,7 +177,7 @@ def class_scores(pairs: Pairs, classes: Iterable[Any]) -> dict[str, Any]:
                 "f1": _share(2 * right, rows[label] + taken[label]),
             }
         )
-    recalls = [one["recall"] for one in by_class if one["recall"] is not None]
+    recalls = [scores["recall"] for scores in by_class if scores["recall"] is not None]
     [(commonest, most)] = rows.most_common(1) or [(None, 0)]
     total, right = rows.total(), sum(pairs.get((label, label), 0) for label in rows)
     return {
@@ -186,20 +189,20 @@ def class_scores(pairs: Pairs, classes: Iterable[Any]) -> dict[str, Any]:
     }
 
 
-def scores_table(by_class: Iterable[Mapping[str, Any]]) -> Any:
-    """Return the scores of classes as `class_scores` has them in a table for people: shares in percent."""
+def scores_table(by_class: Iterable[JsonObject]) -> Table:
+    """Return the scores of `class_scores` by class as a table, in percent."""
     from rosenblatt.tables import Table
 
     entries = list(by_class)
-    names = [as_text(entry["class"]) for entry in entries]
-    columns: dict[str, list[Any]] = {
+    names = [label_text(entry["class"]) for entry in entries]
+    columns: dict[str, list[object]] = {
         "class": [name if len(name) <= _MOST_LETTERS else name[: _MOST_LETTERS - 3] + "..." for name in names],
         "rows": [entry["rows"] for entry in entries],
     }
     for title in ("precision", "recall", "F1"):
         shares = [entry[title.lower()] for entry in entries]
         columns[title] = [None if share is None else 100 * share for share in shares]
-    return Table(columns, "How well each class is predicted, in percent")
+    return Table(columns, "Scores of each class, in percent")
 
 
 def _share(part: float, whole: int) -> float | None:

@@ -1,6 +1,6 @@
-"""A training run of the command on a cluster: workers load the files, and this process keeps the model.
+"""Training runs of the command on a cluster: workers load the files, and this process keeps the model.
 
-The cluster runs somewhere, or is started on this machine and closed at the end.
+The cluster is already running somewhere, or is started on this machine and closed at the end.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.cli.output import ProgressBar, enable_gc
+from rosenblatt.cli.output import JsonObject, ProgressBar, enable_gc
 from rosenblatt.cli.train_run import Training
 from rosenblatt.distributed.engines import ClusterError
 from rosenblatt.distributed.runs import checked_options, run_factory
@@ -25,31 +25,45 @@ from rosenblatt.distributed.shards import ShardSet, file_shards_of, join_loaders
 from rosenblatt.messages import count_of
 
 if TYPE_CHECKING:
+    from rosenblatt.cli.train import TrainOptions
+    from rosenblatt.data import Stream
+    from rosenblatt.data.scaling import TrainedRows
     from rosenblatt.distributed.engines import Engine
     from rosenblatt.distributed.shards import Shard
+    from rosenblatt.training.batches import Batch
+    from rosenblatt.training.options import RunOptions
+    from rosenblatt.training.run import TrainingRun
 
-_ANSWER = 10.0
-"""Seconds in which a cluster has to answer."""
-_WORKERS = 60.0
-"""Seconds that a cluster may be without any worker."""
+_CONNECT_SECONDS = 10.0
+"""Time limit of connecting to a cluster."""
+_WORKERS_SECONDS = 60.0
+"""How long a cluster may be without any worker."""
 _SHARDS = 8
-"""Shards for mixing, if nothing is said."""
+"""The default number of shards for mixing."""
 
 
 class ClusterTraining(Training):
-    """Training whose rows lie on a cluster; ``opened`` are the options with which the stream was opened."""
+    """Training whose rows lie on a cluster; ``open_options`` are the options with which the stream was opened."""
 
-    def __init__(self, *arguments: Any, opened: Mapping[str, Any]) -> None:
-        super().__init__(*arguments)
-        self.opened = opened
-        on = self.asked.on
+    def __init__(
+        self,
+        stream: Stream,
+        options: TrainOptions,
+        run_options: RunOptions,
+        paths: Sequence[str],
+        *,
+        open_options: Mapping[str, Any],
+    ) -> None:
+        super().__init__(stream, options, run_options, paths)
+        self.open_options = open_options
+        on = options.on
         self.mode, self.n_shards = on.mode or "exact", on.shards or _SHARDS
-        self.facts: dict[str, Any] = {"kind": on.cluster, "mode": self.mode}
-        self.options = checked_options(self.options, self.mode, self.n_shards)
+        self.facts: JsonObject = {"kind": on.cluster, "mode": self.mode}
+        self.run_options = checked_options(run_options, self.mode, self.n_shards)
 
     def fit(self, label: str = "pass") -> bool:
-        """Train on the cluster; return False where Ctrl-C cut it short after something was learned."""
-        on = self.asked.on
+        """Train on the cluster; return False if Ctrl-C ended the run after something was learned."""
+        on = self.options.on
         shards = len(self.stream.files or ())
         if self.mode == "mix":
             shards = min(shards, self.n_shards)
@@ -57,34 +71,38 @@ class ClusterTraining(Training):
         try:
             with open_cluster(str(on.cluster), on.address, shards) as engine:
                 return self._fit_on(engine)
-        except ClusterError as fault:
-            raise ValueError(str(fault).replace("resume=True", "--resume")) from fault
+        except ClusterError as error:
+            raise ValueError(str(error).replace("resume=True", "--resume")) from error
 
     def _fit_on(self, engine: Engine) -> bool:
-        """Have the files loaded, and train."""
+        """Let the workers load the files, and train."""
         with ProgressBar("reading", self.paths) as reading:
             self.stream.fit_scale(self._trained_rows(), reading.set_share)
-        loaders = shard_loaders(file_shards_of(self.stream, self.opened), self.mode, self.n_shards, join_loaders)
+        loaders = shard_loaders(
+            file_shards_of(self.stream, self.open_options), self.mode, self.n_shards, join_loaders
+        )
         with ProgressBar("loading", self.paths) as loading:
             engine.load(loaders)
             shards = ShardSet(engine, mode=self.mode, progress=lambda loaded: loading.set_share(loaded / len(loaders)))
         restore_counts(self.stream, shards.facts)
         self.facts |= {"workers": engine.workers, "shards": len(shards.facts)}
-        self._say_start(engine, shards)
+        self._print_start(engine, shards)
         self._balance_on(shards)
-        bar = ClusterBar(engine, "pass" if self.mode == "exact" else "round", self.paths, self.options.max_iter)
-        every = None if self.asked.checkpoint is None else self.asked.checkpoint_seconds
+        bar = ClusterBar(
+            engine, shards.rows, "pass" if self.mode == "exact" else "round", self.paths, self.run_options.max_iter
+        )
+        every = None if self.options.checkpoint is None else self.options.checkpoint_seconds
         return self._learn(shards, bar, self._checkpoints(), make_run=run_factory(self.mode, every))
 
-    def _say_start(self, engine: Engine, shards: ShardSet) -> None:
+    def _print_start(self, engine: Engine, shards: ShardSet) -> None:
         kind, found = str(self.facts["kind"]).capitalize(), count_of(shards.rows, "row")
-        where = "started here" if self.asked.on.address is None else f"at {self.asked.on.address}"
+        where = "started here" if self.options.on.address is None else f"at {self.options.on.address}"
         of = count_of(len(shards.facts), "shard")
         print(f"{kind} cluster {where}: {workers_of(engine)}, {found} in {of}.", file=sys.stderr)
 
     def _balance_on(self, shards: ShardSet) -> None:
-        """Set the weights of classes, where they are to be balanced, by what the shards count."""
-        if self.asked.class_weight is None:
+        """Set the class weights for ``--class-weight balanced`` from the counts of the shards."""
+        if self.options.class_weight is None:
             return
         engine, trained = shards.engine, self._trained_rows()
         places = range(len(shards.facts))
@@ -94,15 +112,15 @@ class ClusterTraining(Training):
         ):
             counts.update(counted)
         self._set_class_weight(counts)
-        shards.class_weight = self.options.class_weight
+        shards.class_weight = self.run_options.class_weight
 
-    def answer(self, took: float) -> dict[str, Any]:
+    def answer(self, seconds: float) -> JsonObject:
         """Return the facts of the run for the report."""
-        return super().answer(took) | {"cluster": self.facts}
+        return super().answer(seconds) | {"cluster": self.facts}
 
 
-def count_classes(shard: Shard, first: int, trained: Any) -> dict[Any, int]:
-    """Return how many rows of a shard that are trained on have each label."""
+def count_classes(shard: Shard, first: int, trained: TrainedRows | None) -> dict[Any, int]:
+    """Return the number of training rows of a shard with each label."""
     import numpy as np
 
     numbers = shard.numbers if trained is None else shard.numbers[trained(first, len(shard.numbers))]
@@ -111,31 +129,31 @@ def count_classes(shard: Shard, first: int, trained: Any) -> dict[Any, int]:
 
 
 class ClusterBar(ProgressBar):
-    """A bar for training on a cluster: rows a second, mistakes, workers; elsewhere than on a terminal, lines."""
+    """A bar for training on a cluster: rows per second, mistakes, workers; without a terminal, a line for each pass."""
 
-    def __init__(self, engine: Engine, label: str, paths: Any, passes: int) -> None:
+    def __init__(self, engine: Engine, rows: int, label: str, paths: Sequence[str], passes: int) -> None:
         super().__init__(label, paths, passes)
-        self.engine, self.speed = engine, 0.0
+        self.engine, self.rows_in_all, self.speed = engine, rows, 0.0
 
     @property
-    def words(self) -> str:
-        """Rows a second, mistakes of the pass before, workers."""
+    def text(self) -> str:
+        """Rows per second, mistakes of the last pass, workers."""
         parts = [f"{self.speed:,.0f} rows/s"] if self.speed else []
         if self.mistakes >= 0:
             parts.append(count_of(self.mistakes, "mistake"))
         return "  ".join([*parts, workers_of(self.engine)])
 
-    def show_slice(self, run: Any, batch: Any, visited: int) -> None:
-        """Show how many rows of this pass have been visited."""
+    def show_slice(self, run: TrainingRun, batch: Batch, visited: int) -> None:
+        """Show the rows of this pass that have been visited."""
         self.rows, self.speed = visited, visited / max(1e-9, time.monotonic() - self._pass_start)
-        self.set_share(visited / run.source.rows)
+        self.set_share(visited / self.rows_in_all)
 
-    def show_batch(self, run: Any, batch: Any) -> None:
-        """Show how many rows of this pass have been visited."""
+    def show_batch(self, run: TrainingRun, batch: Batch) -> None:
+        """Show the rows of this pass that have been visited."""
         self.show_slice(run, batch, run.current.row)
 
     def end_pass(self, done: int, mistakes: int) -> None:
-        """Show that so many passes are complete, the last with so many mistakes."""
+        """Show that ``done`` passes are complete, and the mistakes of the last."""
         super().end_pass(done, mistakes)
         if not self.is_shown:
             facts = f"{count_of(mistakes, 'mistake')}, {self.speed:,.0f} rows/s, {workers_of(self.engine)}"
@@ -147,7 +165,7 @@ class ClusterBar(ProgressBar):
 
 @contextmanager
 def open_cluster(kind: str, address: str | None, shards: int) -> Iterator[Engine]:
-    """Connect to a cluster, or start one here with a worker for each processor that can have a shard."""
+    """Connect to a cluster, or start one here, with as many workers as there are processors or shards."""
     from rosenblatt.data.io.prefetch import processor_count
 
     workers = min(processor_count(), shards)
@@ -172,16 +190,16 @@ def _open_dask(address: str | None, workers: int) -> Iterator[Engine]:
                         n_workers=workers,
                         threads_per_worker=1,
                         host="127.0.0.1",
-                        dashboard_address="127.0.0.1:0",  # not of a dashboard, but of what tells its health
+                        dashboard_address="127.0.0.1:0",  # the port of its health check; there is no dashboard
                         scheduler_kwargs={"dashboard": False},
                         silence_logs=logging.CRITICAL,
                     )
                 )
         try:
-            client = stack.enter_context(Client(cluster, timeout=_ANSWER, set_as_default=False))
-        except (OSError, ValueError) as fault:
-            raise _no_answer(f"Dask cluster at {address}", fault) from None
-        yield DaskEngine(client, _WORKERS)
+            client = stack.enter_context(Client(cluster, timeout=_CONNECT_SECONDS, set_as_default=False))
+        except (OSError, ValueError) as error:
+            raise _not_reachable(f"Dask cluster at {address}", error) from None
+        yield DaskEngine(client, _WORKERS_SECONDS)
 
 
 @contextmanager
@@ -201,25 +219,25 @@ def _open_ray(address: str | None, workers: int) -> Iterator[Engine]:
         else:
             _check_reachable(address)
             ray.init(address=address, **quiet)
-        yield RayEngine(_WORKERS)
+        yield RayEngine(_WORKERS_SECONDS)
     finally:
         ray.shutdown()
 
 
 def _check_reachable(address: str) -> None:
-    """Raise a ValueError unless something answers at the address: Ray itself would go on trying for long."""
+    """Raise a ValueError unless the address accepts connections: Ray itself would retry for long."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if address == "auto":
         return
     try:
-        socket.create_connection((host, int(port)), timeout=_ANSWER).close()
-    except (OSError, ValueError) as fault:
-        raise _no_answer(f"Ray cluster at {address}", fault) from None
+        socket.create_connection((host, int(port)), timeout=_CONNECT_SECONDS).close()
+    except (OSError, ValueError) as error:
+        raise _not_reachable(f"Ray cluster at {address}", error) from None
 
 
-def _no_answer(what: str, fault: Exception) -> ValueError:
-    reason = str(fault).strip().partition("\n")[0].rstrip(".")
-    return ValueError(f"there is no {what} ({reason}): is it running, and is that its address?")
+def _not_reachable(what: str, error: Exception) -> ValueError:
+    reason = str(error).strip().partition("\n")[0].rstrip(".")
+    return ValueError(f"cannot connect to a {what} ({reason}): check that it is running, and its address.")
 
 
 def _missing(extra: str, packages: str) -> ImportError:
@@ -228,7 +246,7 @@ def _missing(extra: str, packages: str) -> ImportError:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Let processes that are started here ignore Ctrl-C, which a terminal sends to them too."""
+    """Let processes started here ignore Ctrl-C, which a terminal also sends to child processes."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -240,5 +258,5 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def workers_of(engine: Engine) -> str:
-    """Return how many workers a cluster has, in words."""
+    """Return the number of workers of a cluster with its noun."""
     return count_of(engine.workers, "worker")

@@ -1,4 +1,4 @@
-"""Training runs of the command: on which rows, with a bar, checkpoints and Ctrl-C, and the model that came of each."""
+"""Training runs of the command: rows, progress bar, checkpoints, interrupts, and the resulting model."""
 
 from __future__ import annotations
 
@@ -6,68 +6,82 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from rosenblatt.cli.options import LEARNERS
-from rosenblatt.cli.output import ProgressBar, cli_message, enable_gc, note
+from rosenblatt.cli.output import JsonObject, ProgressBar, enable_gc, error_text, print_note
 from rosenblatt.cli.test import Pairs, class_scores, predicted_pairs
-from rosenblatt.messages import ParameterError, Setting, plain_label
+from rosenblatt.messages import ParameterError, plain_label
 
 if TYPE_CHECKING:
     from rosenblatt.cli.train import TrainOptions
     from rosenblatt.data import Stream
     from rosenblatt.data.scaling import TrainedRows
+    from rosenblatt.training.batches import TrainingSource
     from rosenblatt.training.model_file import TrainedModel
     from rosenblatt.training.options import RunOptions
-    from rosenblatt.training.train import Checkpointing
+    from rosenblatt.training.train import Checkpointing, MakeRun
 
-_TOO_FEW = "there are too few rows to hold some of each class out: add rows, or train without holding any out."
+_TOO_FEW = "there are too few rows to hold out some of each class: add rows, or train without --holdout or --folds."
+
+
+class _RunFactory(TypedDict, total=False):
+    """What a cluster passes on to `training.train.train`."""
+
+    make_run: MakeRun
 
 
 class Training:
-    """A stream, how it is learned from, and the model that came of it."""
+    """A stream, the options of a run on it, and the resulting model."""
 
     model: TrainedModel
 
-    def __init__(self, stream: Stream, asked: TrainOptions, options: RunOptions, paths: Sequence[str]) -> None:
-        self.stream, self.asked, self.options, self.paths = stream, asked, options, paths
+    def __init__(self, stream: Stream, options: TrainOptions, run_options: RunOptions, paths: Sequence[str]) -> None:
+        self.stream, self.options, self.run_options, self.paths = stream, options, run_options, paths
         self.rows, self.ranges_differ = 0, 0.0
 
     def fit(self, label: str = "pass") -> bool:
-        """Train, with a bar on a terminal; return False where Ctrl-C cut it short after something was learned."""
+        """Train, with a bar on a terminal; return False if Ctrl-C ended the run after something was learned."""
         from rosenblatt.training.batches import Streamed
 
         checkpoints = self._checkpoints(self.stream)
         with ProgressBar("reading", self.paths) as reading:
             self.stream.fit_scale(self._trained_rows(), reading.set_share)
         self._balance()
-        source = Streamed(self.stream, class_weight=self.options.class_weight)
-        bar = ProgressBar(label, self.paths, self.options.max_iter)
+        source = Streamed(self.stream, class_weight=self.run_options.class_weight)
+        bar = ProgressBar(label, self.paths, self.run_options.max_iter)
         return self._learn(source, bar, checkpoints)
 
     def _checkpoints(self, rows: Stream | None = None) -> Checkpointing | None:
-        """Return where checkpoints are kept, if they are; ``rows`` have not been read yet."""
+        """Return the checkpointing of the run, or None; ``rows`` must not have been read yet."""
         from rosenblatt.training.train import Checkpointing
 
-        asked = self.asked
-        learner, seconds = LEARNERS[asked.learner], asked.checkpoint_seconds
-        return Checkpointing.asked(asked.checkpoint, learner, seconds, asked.resume, rows)
+        options = self.options
+        return Checkpointing.asked(
+            options.checkpoint, LEARNERS[options.learner], options.checkpoint_seconds, options.resume, rows
+        )
 
-    def _learn(self, source: Any, bar: ProgressBar, checkpoints: Checkpointing | None, **how: Any) -> bool:
-        """Train on a source; ``how`` is for `training.train.train`."""
+    def _learn(
+        self,
+        source: TrainingSource,
+        bar: ProgressBar,
+        checkpoints: Checkpointing | None,
+        **factory: Unpack[_RunFactory],
+    ) -> bool:
+        """Train on a source; return False if Ctrl-C ended the run after something was learned."""
         from rosenblatt.training.model_file import TrainedModel, trained_state
         from rosenblatt.training.rows import differ_in_scale
         from rosenblatt.training.run import TrainingRun
         from rosenblatt.training.train import train as train_on
 
-        learner = LEARNERS[self.asked.learner]
+        learner = LEARNERS[self.options.learner]
         kept: list[TrainedModel] = []
 
         def keep(run: TrainingRun) -> None:
             if not run.has_visited:
                 return  # interrupted before the first row
             state, more = trained_state(run)
-            kept.append(TrainedModel(learner, self.options, run.classes, state, more))
+            kept.append(TrainedModel(learner, self.run_options, run.classes, state, more))
             self.rows = max(self.rows, run.labels.rows, self.stream.rows_read, run.current.rows)
             self.ranges_differ = differ_in_scale(run)
 
@@ -77,44 +91,46 @@ class Training:
         interrupted = False
         try:
             with bar:
-                train_on(source, self.options, keep, [bar.observer()], checkpoints=checkpoints, **how)
+                train_on(source, self.run_options, keep, [bar.observer()], checkpoints=checkpoints, **factory)
         except KeyboardInterrupt:
-            _say_how_to_go_on(checkpoints)
+            _note_how_to_resume(checkpoints)
             if not kept:
-                raise  # not one row was visited
+                raise  # no row was visited
             interrupted = True
         self.model = kept[-1]
         self._describe()
         return not interrupted
 
-    def _open_checkpoints(self, checkpoints: Checkpointing, source: Any) -> None:
-        """Open the checkpoints, and say which one the run resumes from, or replaces."""
+    def _open_checkpoints(self, checkpoints: Checkpointing, source: TrainingSource) -> None:
+        """Open the checkpoints, and print which one is resumed or replaced."""
         path = Path(checkpoints.path)
         if not checkpoints.resume:
             if path.exists():
-                note(f"{path}, of an earlier run, is going to be replaced: --resume would go on from it.")
-            checkpoints.open(source, self.options)
+                print_note(
+                    f"the checkpoint {path} of an earlier run will be replaced: --resume would continue from it."
+                )
+            checkpoints.open(source, self.run_options)
             return
         with ProgressBar("comparing with the checkpoint", self.paths) as compared:
             checkpoints.progress = compared.set_share
-            checkpoints.open(source, self.options)
+            checkpoints.open(source, self.run_options)
         if checkpoints.resumed is not None:
-            note(f"going on from {path}, in pass {checkpoints.resumed.current.passes_done + 1}.")
+            print_note(f"resuming from {path}, in pass {checkpoints.resumed.current.passes_done + 1}.")
         else:
-            note(f"there is no checkpoint {path} to go on from, so training starts from the beginning.")
+            print_note(f"there is no checkpoint {path} to resume from, so training starts from the beginning.")
 
     def _trained_rows(self) -> TrainedRows | None:
-        """Return which rows are learned from, None for all: early stopping holds some out."""
-        if not self.options.early_stopping:
+        """Return the rows that early stopping leaves to train on; None for all rows."""
+        if not self.run_options.early_stopping:
             return None
         from rosenblatt.training.batches import trained_rows
         from rosenblatt.training.options import draw_seed
 
-        return trained_rows(draw_seed(self.options.random_state), self.options.validation_fraction)
+        return trained_rows(draw_seed(self.run_options.random_state), self.run_options.validation_fraction)
 
     def _balance(self) -> None:
-        """Set the weights of classes, where they are to be balanced: rows / (classes * rows of the class)."""
-        if self.asked.class_weight is None:
+        """Set the class weights for ``--class-weight balanced``: rows / (classes * rows of the class)."""
+        if self.options.class_weight is None:
             return
         counts: Counter[Any] = Counter()
         trained = self._trained_rows()
@@ -125,13 +141,13 @@ class Training:
         self._set_class_weight(counts)
 
     def _set_class_weight(self, counts: Counter[Any]) -> None:
-        """Let each class count as much as the others, given the rows of each."""
+        """Give all classes the same total weight, from the number of rows of each."""
         rows = sum(counts.values())
         weights = {label: rows / (len(counts) * count) for label, count in sorted(counts.items())}
-        self.options = replace(self.options, class_weight=weights)
+        self.run_options = replace(self.run_options, class_weight=weights)
 
     def _describe(self) -> None:
-        """Tell the model how its rows are prepared, what features are called, and what it was trained on."""
+        """Set the preparation, the feature names and the fingerprint of the training data of the model."""
         model, stream = self.model, self.stream
         model.preparation = stream.preparation
         model.fingerprint = {"files": [Path(path).name for path in self.paths], "rows": self.rows}
@@ -139,7 +155,7 @@ class Training:
             model.fingerprint["sha256"] = stream.fingerprint
         name_features(model, stream.feature_names)
 
-    def answer(self, took: float) -> dict[str, Any]:
+    def answer(self, seconds: float) -> JsonObject:
         """Return the facts of the run for the report."""
         model, report = self.model, self.model.report
         scale, stopped, cut = self.stream.scale, report.early_stopping, report.last_pass_cut
@@ -151,7 +167,7 @@ class Training:
             "classes": [plain_label(label) for label in model.classes.tolist()],
             "scale": None if scale is None else {"method": scale.method, "features": len(scale.features)},
             "ranges_differ": round(self.ranges_differ) or None,
-            **({} if self.asked.class_weight is None else {"class_weight": self._weights()}),
+            **({} if self.options.class_weight is None else {"class_weight": self._weights()}),
             **kernel_facts(model),
             "passes": report.passes,
             "updates": report.updates,
@@ -165,28 +181,28 @@ class Training:
             "margin_low": report.margin_low,
             "margin_high": report.margin_high,
             "bound": report.bound,
-            "seconds": round(took, 3),
+            "seconds": round(seconds, 3),
         }
 
     def _weights(self) -> list[Any]:
         """Return the weight of each class."""
-        weights: Any = self.options.class_weight
+        weights: Any = self.run_options.class_weight
         return [weights[label] for label in self.model.classes.tolist()]
 
 
-def _say_how_to_go_on(checkpoints: Checkpointing | None) -> None:
+def _note_how_to_resume(checkpoints: Checkpointing | None) -> None:
     writer = None if checkpoints is None else checkpoints.writer
     if checkpoints is None or writer is None:
-        note("a run with --checkpoint FILE can be continued later, by the same command with --resume.")
+        print_note("to make runs resumable, add --checkpoint FILE; the same command with --resume then continues.")
     elif checkpoints.resumed is not None or writer.has_written:
-        older = ", an earlier one, as the last could not be written" if writer.has_failed else ""
-        note(f"the same command with --resume goes on from {writer.path}{older}.")
+        older = ", an earlier checkpoint, because the last could not be written" if writer.has_failed else ""
+        print_note(f"the same command with --resume continues from {writer.path}{older}.")
     else:
-        note(f"this run has written no checkpoint to {writer.path}, so it cannot be continued.")
+        print_note(f"this run has written no checkpoint to {writer.path}, so it cannot be resumed.")
 
 
 def name_features(model: TrainedModel, names: list[str] | None) -> None:
-    """Tell the model what its features are called, where they have names."""
+    """Set the names of the model's features, if they have names."""
     import numpy as np
 
     if names is not None and len(names) == model.state.n_features and not all(name.startswith("#") for name in names):
@@ -194,25 +210,22 @@ def name_features(model: TrainedModel, names: list[str] | None) -> None:
 
 
 def needs_data(options: RunOptions) -> bool:
-    """Return whether the kernel depends on all rows, so that they are read before the first pass."""
+    """Return whether the kernel depends on all rows, so that they must be read before the first pass."""
     return bool(getattr(options, "needs_data", False))
 
 
 def check_read_once(options: RunOptions) -> None:
-    """Raise a ParameterError where the kernel depends on rows that can be read only once."""
+    """Raise a ParameterError if the kernel depends on all rows, and these can be read only once."""
     if needs_data(options):
-        gamma = getattr(options, "gamma")  # noqa: B009
         raise ParameterError(
-            Setting("gamma", gamma),
-            " depends on all rows, and what can be read only once, such as standard input, is learned from before they "
-            "are known: give a number, such as ",
-            Setting("gamma", 0.5),
-            ".",
+            "{gamma=gamma} depends on all rows, and input that can be read only once, such as standard input, is "
+            "learned from before all rows are known: give a number, such as {gamma=0.5}.",
+            gamma=getattr(options, "gamma"),  # noqa: B009
         )
 
 
-def kernel_facts(model: TrainedModel) -> dict[str, Any]:
-    """Return the kernel, the parameters that it uses, and the number of support rows; nothing for other learners."""
+def kernel_facts(model: TrainedModel) -> JsonObject:
+    """Return the kernel with its parameters and the number of support vectors; {} for other learners."""
     from rosenblatt.training.dual.state import DualState
 
     if not isinstance(model.state, DualState):
@@ -225,24 +238,24 @@ def kernel_facts(model: TrainedModel) -> dict[str, Any]:
     }
 
 
-# How well what was trained predicts: on other files, on rows held out, on the folds of a cross-validation.
+# Tests of a model: on other files, on rows held out, on the folds of a cross-validation.
 
 
-def tested(model: TrainedModel, rows: Stream, paths: Sequence[str], held_out: bool) -> Pairs:
-    """Return what a model predicts for labelled rows, those of files or some held out, with a bar on a terminal."""
+def predict_with_bar(model: TrainedModel, rows: Stream, paths: Sequence[str], held_out: bool) -> Pairs:
+    """Return the counts of true and predicted labels, with a bar on a terminal."""
     with ProgressBar("testing", paths) as bar:
         return predicted_pairs(model, bar.track(rows), **({"no_rows": _TOO_FEW} if held_out else {}))
 
 
 def more_seeds(first: float, training: Training, test: Callable[[Stream], Stream]) -> list[float]:
-    """Train again with the seeds that follow, and return the accuracies of all.
+    """Train again with the following seeds, and return all accuracies; ``first`` is that of the first seed.
 
-    ``test`` returns the rows to test on, scaled as those that it is given.
+    ``test`` returns the rows to test on, scaled as the rows that it is called with.
     """
-    found, asked = [first], training.asked
-    for seed in range(asked.seed + 1, asked.seed + asked.seeds):
+    found, options = [first], training.options
+    for seed in range(options.seed + 1, options.seed + options.seeds):
         rows = training.stream.rescaled()  # early stopping holds out other rows
-        again = Training(rows, asked, replace(training.options, random_state=seed), training.paths)
+        again = Training(rows, options, replace(training.run_options, random_state=seed), training.paths)
         if not again.fit(f"seed {seed}, pass"):
             raise KeyboardInterrupt
         pairs = predicted_pairs(again.model, test(rows))
@@ -250,30 +263,32 @@ def more_seeds(first: float, training: Training, test: Callable[[Stream], Stream
     return found
 
 
-def cross_validated(stream: Stream, training: Training) -> dict[str, Any]:
-    """Train once for each fold on the rows of the others, and return how well its own are predicted.
+def cross_validate(stream: Stream, training: Training) -> JsonObject:
+    """Train once for each fold, on the rows of the other folds, and return the scores on all folds together.
 
-    After Ctrl-C, the scores are those of the folds that were made.
+    After Ctrl-C, return the scores on the folds that are complete.
     """
     from rosenblatt.data.splits import Split
 
-    asked, by_fold = training.asked, []
+    options, by_fold = training.options, []
     pairs: Counter[tuple[Any, Any]] = Counter()
-    folds = Split.of_folds(asked.folds or 2, asked.seed)
+    folds = Split.of_folds(options.folds or 2, options.seed)
     interrupted = False
     for number, split in enumerate(folds, 1):
         rows = stream.part(split, held=False)
-        again = Training(rows, replace(asked, checkpoint=None, resume=False), training.options, training.paths)
+        without_checkpoint = replace(options, checkpoint=None, resume=False)
+        again = Training(rows, without_checkpoint, training.run_options, training.paths)
         try:
             if not again.fit(f"fold {number} of {len(folds)}, pass"):
                 raise KeyboardInterrupt
-            found = tested(again.model, stream.part(split, held=True, scaled_as=rows), training.paths, held_out=True)
-        except ValueError as fault:  # a class that the other folds do not have, for instance
-            note(f"fold {number} of {len(folds)} is left out: {cli_message(fault)}")
+            held = stream.part(split, held=True, scaled_as=rows)
+            found = predict_with_bar(again.model, held, training.paths, held_out=True)
+        except ValueError as error:  # such as a class that occurs in this fold only
+            print_note(f"fold {number} of {len(folds)} is left out: {error_text(error)}")
             continue
         except KeyboardInterrupt:
             interrupted = True
-            note(f"{number - 1} of {len(folds)} folds were made.")
+            print_note(f"{number - 1} of {len(folds)} folds are complete.")
             break
         pairs.update(found)
         by_fold.append(class_scores(found, ())["accuracy"])

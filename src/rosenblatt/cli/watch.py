@@ -1,4 +1,4 @@
-"""``rosenblatt watch``: an endless stream, one example at a time: predict, then learn."""
+"""``rosenblatt watch``: online learning from standard input. Each row is predicted first, then learned from."""
 
 from __future__ import annotations
 
@@ -19,14 +19,24 @@ from rosenblatt.cli.options import (
     StepOptions,
     WeightedRowOptions,
     command,
+    make_run_options,
     option,
-    run_options,
 )
-from rosenblatt.cli.output import emit, enable_gc, note, say_counts, say_extra_columns, say_preparation
+from rosenblatt.cli.output import (
+    enable_gc,
+    note_counts,
+    note_extra_columns,
+    note_preparation,
+    print_json,
+    print_note,
+)
 from rosenblatt.cli.train_run import check_read_once, kernel_facts, name_features
 from rosenblatt.messages import ParameterError, Setting
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rosenblatt.blocks import Features
     from rosenblatt.data import Stream
     from rosenblatt.training.model_file import TrainedModel
     from rosenblatt.training.options import RunOptions
@@ -34,15 +44,15 @@ if TYPE_CHECKING:
     from rosenblatt.training.run import TrainingRun
 
 
-# A learner that predicts each row of a stream before it learns from it, and counts how often it was wrong.
+# Prequential evaluation ("test, then train"): each row is predicted before the model learns from it.
 
 
 _RECENT = 1000
 
 
 @dataclass
-class Count:
-    """Rows and mistakes so far, and those among the last thousand."""
+class MistakeCount:
+    """Rows and mistakes so far, and among the last thousand rows."""
 
     rows: int = 0
     mistakes: int = 0
@@ -51,7 +61,7 @@ class Count:
     recent_mistakes: int = 0
 
     def add(self, rows: int, mistakes: int) -> None:
-        """Count some rows that came one after the other."""
+        """Count consecutive rows."""
         self.rows, self.mistakes = self.rows + rows, self.mistakes + mistakes
         self.recent.append((rows, mistakes))
         self.recent_rows, self.recent_mistakes = self.recent_rows + rows, self.recent_mistakes + mistakes
@@ -61,19 +71,19 @@ class Count:
 
     @property
     def rate(self) -> float:
-        """The share of mistakes among the last thousand rows, or all where there are fewer."""
+        """The share of mistakes among the last thousand rows, or among all if there are fewer."""
         return self.recent_mistakes / max(1, self.recent_rows)
 
 
 class OnlineLearner:
-    """A model that learns row by row, and counts its mistakes: those of the weights that predict."""
+    """A model that learns row by row, and the mistakes of the weights that predict, made before each row."""
 
     def __init__(self, learner: str, options: RunOptions, model: TrainedModel | None = None) -> None:
-        self.learner, self.options, self.model, self.count = learner, options, model, Count()
+        self.learner, self.options, self.model, self.count = learner, options, model, MistakeCount()
         self._run: TrainingRun | None = None
 
-    def learn(self, X: Any, y: Any, weight: Any = None) -> None:
-        """Visit rows in order: predict, count a mistake, learn by as much as the row weighs."""
+    def learn(self, X: Features, y: NDArray[Any], weight: NDArray[Any] | None = None) -> None:
+        """Visit rows in order: predict, count a mistake, then learn with the weight of the row."""
         import numpy as np
         import scipy.sparse as sp
 
@@ -85,17 +95,18 @@ class OnlineLearner:
         before = y[:0] if self.model is None else self.model.classes
         known = np.union1d(before, y)
         competing = self.options.direct and len(known) == len(before)  # a class competes from its first row on
-        if (len(known) <= 2 or competing) and self.options.hypothesis == "last":  # such rows count their own mistakes
+        # The last weights before each row are those that the pass itself decides with, so its mistakes are the count.
+        if (len(known) <= 2 or competing) and self.options.hypothesis == "last":
             self.count.add(len(y), self._visit(X, y, weight))
             return
         for i in range(len(y)):
             row, label = X[i : i + 1], y[i : i + 1]
             right = self.model is not None and self._predicted(row) == label[0]
-            self._visit(row, label, None if weight is None else weight[i : i + 1], one_by_one=True)
+            self._visit(row, label, None if weight is None else weight[i : i + 1], row_by_row=True)
             self.count.add(1, 0 if right else 1)
 
-    def _predicted(self, row: Any) -> Any:
-        """Return the class of one row, in a time that does not depend on columns in which a sparse row is 0."""
+    def _predicted(self, row: Features) -> Any:
+        """Return the class of one row, in time proportional to the non-zero columns of a sparse row."""
         import scipy.sparse as sp
 
         assert self.model is not None
@@ -103,13 +114,13 @@ class OnlineLearner:
             return self.model.predict(row)[0]
         return self.model.classes[self.model.state.decide_one(self.options.hypothesis, row)]
 
-    def _visit(self, X: Any, y: Any, weight: Any, one_by_one: bool = False) -> int:
-        """Learn from rows; return the mistakes of the last weights. Rows that come one by one are one pass."""
+    def _visit(self, X: Features, y: NDArray[Any], weight: NDArray[Any] | None, row_by_row: bool = False) -> int:
+        """Learn from rows, and return the mistakes of the last weights. Rows that come row by row form one pass."""
         from rosenblatt.training.batches import labelled_batch
         from rosenblatt.training.model_file import TrainedModel
         from rosenblatt.training.train import WarmStart, online_run
 
-        run = self._run if one_by_one else None
+        run = self._run if row_by_row else None
         batch = labelled_batch(X, y, weight, known=None if run is None else run.classes)
         continues = run is not None
         if run is None:
@@ -119,46 +130,46 @@ class OnlineLearner:
         if self.model is None:
             self.model = TrainedModel(self.learner, self.options, run.classes, run.state)
         self.model.state, self.model.classes = run.state, run.classes
-        self._run = run if one_by_one else None
+        self._run = run if row_by_row else None
         return made
 
 
-def learner_line(learner: str, options: RunOptions, continues: bool) -> str:
-    """Return which learner it is, which of its weights predict, and what they forget.
+def learner_line(learner: str, options: RunOptions, from_model: bool) -> str:
+    """Return a line about the learner, the weights that predict, and how they follow a stream that drifts.
 
-    ``continues`` says that a model is gone on from, whose options are settled.
+    ``from_model``: the run continues a saved model, so its options cannot be changed.
 
     >>> from rosenblatt.training.options import RunOptions
-    >>> learner_line("AveragedPerceptron", RunOptions(hypothesis="average", decay=0.001), continues=False)
-    'learning with the averaged perceptron; its average predicts, in which a row counts half after 693 more.'
+    >>> learner_line("AveragedPerceptron", RunOptions(hypothesis="average", decay=0.001), from_model=False)
+    'learning with the averaged perceptron. Its average predicts; the weight of a row in it halves every 693 rows.'
     """
     from rosenblatt.training.options import LEARNERS
 
-    other = "start anew with" if continues else "give"
-    start = f"learning with {LEARNERS[learner].words}; its"
+    use = "start a new model with" if from_model else "use"
+    start = f"learning with {LEARNERS[learner].words}."
     if options.hypothesis == "last" and learner == "AROW":
         return (
-            f"{start} last weights predict, and its steps shrink, so it follows slowly: for streams that drift {other} "
-            "--r 1 or --learner pa."
+            f"{start} Its last weights predict; its steps shrink, so it follows drift slowly. For streams that drift, "
+            f"{use} --r 1 or --learner pa."
         )
     if options.hypothesis == "last":
-        return f"{start} last weights predict, which follow streams that drift."
+        return f"{start} Its last weights predict; they follow streams that drift."
     if options.decay:
-        rows = math.log(0.5) / math.log1p(-options.decay)
-        return f"{start} average predicts, in which a row counts half after {max(1, round(rows)):,} more."
+        rows = math.log(0.5) / math.log1p(-options.decay)  # (1 - decay)^rows = 1/2
+        return f"{start} Its average predicts; the weight of a row in it halves every {max(1, round(rows)):,} rows."
     way = "--hypothesis last" if learner == "KernelPerceptron" else "--learner pa"
     if options.hypothesis == "average":
         decay = "" if learner == "KernelPerceptron" else "--decay or "
-        return f"{start} average predicts, which forgets nothing: for streams that drift {other} {decay}{way}."
-    return f"{start} votes predict, which forget nothing: for streams that drift {other} {way}."
+        return f"{start} Its average predicts; it forgets nothing. For streams that drift, {use} {decay}{way}."
+    return f"{start} Its votes predict; they forget nothing. For streams that drift, {use} {way}."
 
 
 _LARGE_RATIO = 10.0
-"""Columns whose ranges differ by more than this are worth a note."""
+"""Ratio of the ranges of columns from which a note is printed."""
 
 
 class OnlineKernel(KernelChoice):
-    """The kernel of a learner that cannot look at all rows first, and keeps no kernel values."""
+    """The kernel of an online learner: gamma cannot depend on all rows, and no kernel values are cached."""
 
     gamma: str | None = option(None, "G", "Gamma of the kernel, a number.")
     cache_size: None = field(default=None, init=False)
@@ -169,25 +180,29 @@ def watch(
     *,
     target: str | None = TARGET,
     learner: str | None = option(
-        None, "NAME", "perceptron (if left out), averaged, arow, pa, margin, voted or kernel.", "--learner -l"
+        None,
+        "NAME",
+        "perceptron, averaged, arow, pa, margin, voted or kernel.  [default: perceptron]",
+        "--learner -l",
     ),
     kernel: OnlineKernel,
-    model: str | None = option(None, "MODEL", "Start from this model and go on learning.", "--model -m"),
+    model: str | None = option(None, "MODEL", "Continue training this model.", "--model -m"),
     every: int = option(1000, "N", "Print a line after every N rows."),
-    margin: float | None = option(None, "G", "Print the most updates for rows separated by a margin of G."),
+    margin: float | None = option(None, "G", "Print the bound on the updates for rows separable with margin G."),
     out: Path | None = MODEL_OUT,
     as_json: bool = AS_JSON,
     steps: StepOptions,
     rows: WeightedRowOptions,
 ) -> None:
-    """Learn from standard input as it comes, an endless stream: predict each row, then learn from it.
+    """Learn online from standard input, which may be endless. Predict each row, then learn from it.
 
-    Prints the mistakes so far, their share among the last 1,000 rows, the length R of the longest row (the bias is
-    one more feature), and a bound: a perceptron makes at most (R / margin)^2 mistakes, so if a hyperplane separates
-    all rows, its margin is at most the number printed. What the columns of a table are is decided from the first
-    --every rows: a column of which that is unclear is left out, and a missing number is replaced by the mean of these
-    rows, unless --keep, --kind or --missing say otherwise. Stops at the end of input or at Ctrl-C, and writes the
-    model then; --model goes on from there.
+    Prints the number of mistakes, the share of mistakes among the last 1,000 rows, and the norm R of the longest row,
+    with the bias as one more feature. A perceptron makes at most (R / margin)^2 mistakes. So if the rows are linearly
+    separable, their margin is at most the upper bound printed.
+
+    The types of the columns of a table are inferred from the first --every rows. A column of unclear type is left out,
+    and a missing number is replaced by the mean of these rows. --keep, --kind and --missing override this. The model
+    is written at the end of input or at Ctrl-C; to continue it later, use --model.
 
     \b
     Example:
@@ -201,59 +216,61 @@ def watch(
     check_out(out, [])
     if model is None:
         name = learner or "perceptron"
-        run = run_options(name, kernel, steps)
-        check_read_once(run)
-        online = OnlineLearner(LEARNERS[name], run)
+        run_options = make_run_options(name, kernel, steps)
+        check_read_once(run_options)
+        online = OnlineLearner(LEARNERS[name], run_options)
     else:
-        settled = {"target": target, "learner": learner, **kernel.given, "device": None, **steps.given}
-        started = _started(model, settled | rows.about_rows(), kernel.device)
+        fixed = {"target": target, "learner": learner, **kernel.given, "device": None, **steps.given}
+        started = _model_to_continue(model, fixed | rows.about_rows(), kernel.device)
         online = OnlineLearner(started.learner, started.options, started)
     if margin is not None:
         _check_bounded(online.options)
     known = None if online.model is None else online.model.preparation
     reporter = Reporter(online, margin, as_json)
     interrupted, reported, stream = False, -1, None
-    fault: Exception | None = None
+    failure: Exception | None = None
     enable_gc()
     try:
         stream = _open_input(target, rows, every, known)
         reported = _learn_all(online, stream, reporter, every)
     except KeyboardInterrupt:
         interrupted = True
-    except (ValueError, OSError) as broken:  # a bad line, or no one to print to: what was learned before it is kept
+    except (ValueError, OSError) as error:  # a bad line, or a closed output: the model learned so far is kept
         if not online.count.rows:
             raise
-        fault = broken
+        failure = error
     count = online.count
     if not count.rows:
         if interrupted:
             raise KeyboardInterrupt
         raise ValueError("Expected lines on standard input, got none.")
-    if count.rows > reported and not isinstance(fault, OSError):
+    if count.rows > reported and not isinstance(failure, OSError):
         try:
             reporter.print_line()
-        except OSError as broken:
-            fault = broken
+        except OSError as error:
+            failure = error
     reporter.conclude()
     if stream is not None:
-        _say_ranges(online, stream)
+        _note_ranges(online, stream)
     if out is not None and stream is not None:
         _save(online, stream, out)
     if stream is not None:
-        say_counts(stream)
-    if fault is not None:
-        raise fault
+        note_counts(stream)
+    if failure is not None:
+        raise failure
     if interrupted:
         raise KeyboardInterrupt
 
 
-def _started(path: str, settled: dict[str, Any], device: str | None) -> TrainedModel:
-    """Return the model to start from, which says what rows are and what learns: nothing ``settled`` may be given."""
+def _model_to_continue(path: str, fixed: dict[str, object], device: str | None) -> TrainedModel:
+    """Return the model to continue; raise a ParameterError if an option is given that the model has ``fixed``."""
     from rosenblatt.training.model_file import TrainedModel
 
-    for name, value in settled.items():
+    for name, value in fixed.items():
         if value is not None and name != "n_features":
-            raise ParameterError(Setting(name), f" is what it was when {path} was made: leave it out.")
+            raise ParameterError(
+                "{option} was fixed when {path} was made: leave it out.", option=Setting(name), path=path
+            )
     model = load_model(path)
     if not isinstance(model, TrainedModel):
         raise ValueError(f"{path} holds a {model.learner}, which does not learn row by row.")
@@ -262,7 +279,7 @@ def _started(path: str, settled: dict[str, Any], device: str | None) -> TrainedM
 
 
 def _online_options(model: TrainedModel, device: str | None) -> RunOptions:
-    """Return the options with which a model goes on learning row by row, here, from the kernel that it has."""
+    """Return the options with which a model continues row by row: on ``device``, with the gamma of its kernel."""
     from rosenblatt.training.dual.state import DualState
     from rosenblatt.training.options import KernelOptions
 
@@ -274,54 +291,53 @@ def _online_options(model: TrainedModel, device: str | None) -> RunOptions:
 
 
 def _check_bounded(options: RunOptions) -> None:
-    """Raise a ParameterError where the theorem has no bound on the updates of such a run."""
+    """Raise a ParameterError if the convergence theorem does not bound the updates of such a run."""
     from rosenblatt.kernels.rules import MarginRule, PerceptronRule
     from rosenblatt.training.options import Kernel, KernelOptions
 
     if not isinstance(options.rule, PerceptronRule | MarginRule):
         raise ParameterError(
-            "--margin is for learners whose updates have a bound, and steps of other sizes than 1 have none: leave it "
-            "out, or use --learner perceptron."
+            "--margin is for learners whose number of updates is bounded, which needs steps of size 1: leave it out, "
+            "or use --learner perceptron."
         )
     if not isinstance(options, KernelOptions):
         return
     if options.max_support is not None:
         raise ParameterError(
-            "--margin is for runs that forget nothing, which have a bound, and ",
-            Setting("max_support"),
-            " forgets rows: leave out one of the two.",
+            "--margin is for runs whose number of updates is bounded, and with {max_support} it is not: leave out one "
+            "of the two."
         )
     if not Kernel(str(options.kernel), coef0=options.coef0).is_positive_definite:
         raise ParameterError(
-            "--margin is for kernels that are dot products in some space, and ",
-            Setting("kernel", options.kernel),
-            " with this ",
-            Setting("coef0"),
-            " is not known to be one: leave it out.",
+            "--margin is for positive definite kernels, and {kernel=name} with this {coef0} is not known to be one: "
+            "leave it out.",
+            name=options.kernel,
         )
 
 
 def _open_input(target: str | None, rows: WeightedRowOptions, every: int, known: dict[str, Any] | None) -> Stream:
-    """Return standard input as a stream, prepared as the rows of the model that is gone on from."""
+    """Return standard input as a stream, with the preparation of the model to continue, if there is one."""
     given = {**rows.to_open(), "first_rows": every}
     if known is None:
         given = lenient_defaults(given)
-    elif known["format"] == "svmlight":  # features may be new
+    elif known["format"] == "svmlight":  # there may be new features
         given |= {"format": "svmlight", "preparation": known | {"n_features": None}}
     else:
         given |= {"format": rows.format or known["format"], "preparation": known}
     stream = open_data(["-"], target, given)
-    say_preparation(stream)
-    say_extra_columns(stream)
+    note_preparation(stream)
+    note_extra_columns(stream)
     if not stream.labelled and known is not None and known.get("target"):
-        raise ValueError(f"The first line has no column {known['target']['name']!r}, the label, as the model expects.")
+        raise ValueError(
+            f"The first line has no column {known['target']['name']!r}, the label that the model expects: add it."
+        )
     if not stream.labelled:
-        raise ValueError("Each line needs its label: for tables, say --target, the column with the labels.")
+        raise ValueError("Each line needs its label: for tables, name the column with --target.")
     return stream
 
 
 def _learn_all(online: OnlineLearner, stream: Stream, reporter: Reporter, every: int) -> int:
-    """Learn from all lines, with a line every so many rows; return the rows before the last line."""
+    """Learn from all rows, and print a line after every ``every``; return the rows before the last line."""
     from rosenblatt.blocks import slice_block
 
     count, step, reported = online.count, min(every, 100), 0
@@ -330,7 +346,7 @@ def _learn_all(online: OnlineLearner, stream: Stream, reporter: Reporter, every:
         while start < len(block):
             stop = min(len(block), start + step - count.rows % step, start + every - count.rows % every)
             if not count.rows:
-                note(learner_line(online.learner, online.options, continues=online.model is not None))
+                print_note(learner_line(online.learner, online.options, from_model=online.model is not None))
             part = slice_block(block, start, stop)
             online.learn(part.X, part.y, part.weight)
             start = stop
@@ -340,8 +356,8 @@ def _learn_all(online: OnlineLearner, stream: Stream, reporter: Reporter, every:
     return reported
 
 
-def _say_ranges(online: OnlineLearner, stream: Stream) -> None:
-    """Print a note where columns of a table that is not scaled differ much in size."""
+def _note_ranges(online: OnlineLearner, stream: Stream) -> None:
+    """Print a note if the columns of an unscaled table have very different ranges."""
     ranges = None if online.model is None else online.model.state.feature_ranges
     numbers = stream.number_columns
     if stream.scale is not None or ranges is None or numbers is None:
@@ -350,9 +366,9 @@ def _say_ranges(online: OnlineLearner, stream: Stream) -> None:
     varying = varying[varying > 0]
     ratio = varying.max() / varying.min() if len(varying) > 1 else 1.0
     if ratio > _LARGE_RATIO:
-        note(
-            f"some columns range over {ratio:,.0f} times as much as others, which hardly count, and what is read once "
-            "cannot be scaled: train on some rows first, and go on from that with --model."
+        print_note(
+            f"some columns have ranges {ratio:,.0f} times as large as others, which hardly count. A stream cannot be "
+            "scaled: train a model on some rows first, and continue it with --model."
         )
 
 
@@ -367,11 +383,11 @@ def _save(online: OnlineLearner, stream: Stream, out: Path) -> None:
     files, rows = _seen_before(model.fingerprint)
     model.fingerprint = {"files": [*files, "-"], "rows": rows + online.count.rows}
     model.save(out)
-    note(f"model written to {out}.")
+    print_note(f"model written to {out}.")
 
 
-def _seen_before(fingerprint: Any) -> tuple[list[Any], int]:
-    """Return the files and the number of rows that a model says it was trained on, as this command writes them."""
+def _seen_before(fingerprint: object) -> tuple[list[str], int]:
+    """Return the files and the number of rows of the fingerprint of a model, as this command writes them."""
     known = fingerprint if isinstance(fingerprint, dict) else {}
     files, rows = known.get("files"), known.get("rows")
     return files if isinstance(files, list) else [], rows if isinstance(rows, int) else 0
@@ -379,7 +395,7 @@ def _seen_before(fingerprint: Any) -> tuple[list[Any], int]:
 
 @dataclass
 class Reporter:
-    """Prints how it goes: mistakes so far, and what the theorem says of them."""
+    """Prints the mistakes so far, and the bounds of the convergence theorem."""
 
     online: OnlineLearner
     margin: float | None
@@ -394,26 +410,30 @@ class Reporter:
 
     @property
     def bound(self) -> float:
-        """The most updates that rows no longer than those seen allow, if the margin is as large as was said."""
+        """The largest number of updates if the rows so far are separable with the given margin.
+
+        For rows of norm at most R and updates where the activation is at most m, |w|^2 <= |w0|^2 + k (R^2 + 2 m) and
+        w.u >= k margin - |w0| after k updates; so k <= (R^2 + 2 m) / margin^2 + 2 |w0| / margin.
+        """
         report, model = self._report, self.online.model
         if self.margin is None or model is None:
             return math.inf
-        start = math.sqrt(float(model.state.counters["start2"].max()))  # a model may have begun with given weights
-        asked = float(getattr(model.options, "margin", 0.0))  # rows that are right by no more make updates, too
-        return (report.radius**2 + 2.0 * asked) / self.margin**2 + 2.0 * start / self.margin
+        start = math.sqrt(float(model.state.counters["start2"].max()))  # |w0|^2 of given starting weights
+        m = float(getattr(model.options, "margin", 0.0))  # of MarginPerceptron
+        return (report.radius**2 + 2.0 * m) / self.margin**2 + 2.0 * start / self.margin
 
     def conclude(self) -> None:
-        """Print a note where the margin cannot be as large as was said."""
+        """Print a note if the number of updates proves that the margin is smaller than given."""
         model, updates = self.online.model, self._report.updates
         if model is not None and len(model.classes) == 2 and updates > self.bound:
             space = " in the kernel's space" if kernel_facts(model) else ""
-            note(
-                f"{updates:,} updates are more than a margin of {self.margin:g} allows ({self.bound:,.0f}): "
-                f"no hyperplane{space} separates these rows by that much."
+            print_note(
+                f"{updates:,} updates are more than the {self.bound:,.0f} that a margin of {self.margin:g} allows: "
+                f"no hyperplane{space} separates these rows with that margin."
             )
 
     def print_line(self) -> None:
-        """Print one line, the first time below the names of the columns."""
+        """Print one line, below a header the first time."""
         count, report = self.online.count, self._report
         bound = None if self.margin is None else self.bound
         if not self.has_header and not self.as_json:
@@ -421,7 +441,7 @@ class Reporter:
             print(f"{'rows':>12}{'mistakes':>12}{'last 1,000':>12}{'longest row':>14}{'margin at most':>17}{last}")
         self.has_header = True
         if self.as_json:
-            emit(
+            print_json(
                 {
                     "rows": count.rows,
                     "mistakes": count.mistakes,

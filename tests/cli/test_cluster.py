@@ -78,7 +78,7 @@ def test_rows_that_workers_leave_out_or_fill_are_counted(tmp_path, address):
     alone, here = trained(tmp_path, *words)
     model, there = trained(tmp_path, *words, "--cluster", "dask", "--address", address)
     assert model == alone
-    notes = [line for line in here.stderr.splitlines() if "rows left out: 1" in line or "b (2)" in line]
+    notes = [line for line in here.stderr.splitlines() if "rows skipped: 1" in line or "b (2)" in line]
     assert len(notes) == 2
     assert set(notes) <= set(there.stderr.splitlines())
 
@@ -129,7 +129,7 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path, address, mode, more):
     assert trained(tmp_path, *words)[0] == whole
     model, result = trained(tmp_path, *words, "--resume")
     assert model == whole
-    assert "going on from" in result.stderr
+    assert "resuming from" in result.stderr
 
 
 @pytest.mark.slow
@@ -196,7 +196,7 @@ def test_ctrl_c_keeps_what_was_learned_and_closes_the_cluster(tmp_path):
 
 
 def test_standard_input_has_no_name_that_workers_could_read(tmp_path):
-    assert "a cluster reads files by their names" in refused(
+    assert "a cluster reads files by name" in refused(
         "train", "-", "-t", "y", "--cluster", "dask", input="a,y\n1,p\n-1,q\n"
     )
 

@@ -156,7 +156,7 @@ def test_an_unknown_idea_is_one_sentence(tmp_path):
     near, far = command("demo", "Xorr", "--out", tmp_path), command("demo", "zebra", "--out", tmp_path)
     assert (near.exit_code, far.exit_code) == (2, 2)
     assert near.stderr == "Error: there is no demo 'Xorr': did you mean 'xor'?\n"
-    assert far.stderr == "Error: there is no demo 'zebra'; there are: xor, circle, proof, margin, order.\n"
+    assert far.stderr == "Error: there is no demo 'zebra': use xor, circle, proof, margin or order.\n"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -13,7 +13,7 @@ def test_two_figures_end_to_end(tmp_path):
     assert all(line.endswith(" s") for line in lines[:2])
     words = " ".join(result.stdout.split())
     assert "2 figures in" in words
-    assert f"Look at {out / 'index.html'} in a browser." in words
+    assert f"Open {out / 'index.html'} in a browser." in words
     assert {path.name for path in out.iterdir()} == {"figure-4.5.png", "figure-30.2.png", "index.html", "figures.json"}
     assert list(json.loads((out / "figures.json").read_text())) == ["4.5", "30.2"]
 

@@ -129,7 +129,7 @@ def test_resume_ends_with_the_model_of_a_run_that_never_stopped(tmp_path, rings,
         )
         assert command(*words, *saved).exit_code == 0
     result = ran(*words, *saved, "--resume", "--cache-size", "1", "-o", tmp_path / "again")
-    assert "going on from" in result.stderr
+    assert "resuming from" in result.stderr
     whole, again = (rosenblatt.load(tmp_path / name) for name in ("whole", "again"))
     assert_same(again.set_params(cache_size=1000), whole.set_params(cache_size=1000))
     for other in (["--gamma", "3"], ["--hypothesis", "vote"]):
@@ -144,7 +144,9 @@ def test_standard_input_needs_a_gamma(rings):
         result = command(*words, *gamma, input=text)
         assert result.exit_code == 2
         name = gamma[-1] if gamma else "scale"
-        assert result.stderr.startswith(f"Error: --gamma {name} depends on all rows, and what can be read only once")
+        assert result.stderr.startswith(
+            f"Error: --gamma {name} depends on all rows, and input that can be read only once"
+        )
         assert result.stderr.endswith("give a number, such as --gamma 0.5.\n")
     result = ran(*words, "--gamma", "0.5", input=text)
     twin = KernelPerceptron("rbf", gamma=0.5, max_iter=1, shuffle=False).fit(X, y)
@@ -167,7 +169,7 @@ def test_other_commands_take_such_a_model(tmp_path, rings):
     assert "Kernel: rbf with gamma" in shown.stdout
     assert command("explain", model, "--row", f"{path}:3").exit_code == 0
     for out in ("m.onnx", "m.json"):
-        assert "a KernelPerceptron, which has support rows and no weights, so it cannot be exported" in refused(
+        assert "a KernelPerceptron, which has support vectors and no weights, so it cannot be exported" in refused(
             "export", model, tmp_path / out
         )
         assert not (tmp_path / out).exists()
@@ -225,7 +227,7 @@ def test_watch_goes_on_from_the_gamma_that_a_model_has(tmp_path, rings):
     ran("watch", "--model", tmp_path / "m", "-o", tmp_path / "n", input=_lines(X[40:], y[40:]))
     assert rosenblatt.load(tmp_path / "n").gamma_ == gamma
     for words in (["--kernel", "poly"], ["--gamma", "1"], ["--max-support", "3"], ["-l", "kernel"]):
-        assert "is what it was when" in refused("watch", "--model", tmp_path / "m", *words, input=_lines(X, y))
+        assert "was fixed when" in refused("watch", "--model", tmp_path / "m", *words, input=_lines(X, y))
 
 
 def test_watch_says_what_it_cannot_bound(rings):
@@ -234,7 +236,7 @@ def test_watch_says_what_it_cannot_bound(rings):
     assert "--gamma scale depends on all rows" in command("watch", "-l", "kernel", input=text).stderr
     budget = command(*kernel, "--max-support", "5", "--margin", "1", input=text)
     assert (budget.exit_code, budget.stderr.count("\n")) == (2, 1)
-    assert "--max-support forgets rows" in budget.stderr
+    assert "with --max-support it is not" in budget.stderr
     sigmoid = command(*kernel, "--kernel", "sigmoid", "--margin", "1", input=text)
     assert (sigmoid.exit_code, sigmoid.stderr.count("\n")) == (2, 1)
     assert "--kernel sigmoid" in sigmoid.stderr

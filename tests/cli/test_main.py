@@ -36,7 +36,7 @@ BAD_USE = (
     ("train {and} -t label --passes 0", "--passes must be 1 or more"),
     ("predict {and} {and}", "and.csv"),
     ("test none.model {and}", "none.model"),
-    ("check {and} {and} -t label", "is no certificate"),
+    ("check {and} {and} -t label", "is not a certificate"),
 )
 
 

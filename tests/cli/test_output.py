@@ -58,7 +58,7 @@ def test_a_disk_that_fills_up_costs_no_report(files, monkeypatch, tmp_path):
 def test_answers_on_a_full_disk(files):
     result = command("predict", files["{model}"], files["{data}"], "-o", "/dev/full")
     assert result.exit_code == 2
-    assert result.stderr == "Error: /dev/full: could not be written, no space left on device: write elsewhere.\n"
+    assert result.stderr == "Error: /dev/full: could not be written, no space left on device: write to another place.\n"
 
 
 def test_rows_to_test_on_are_looked_at_before_training(files, tmp_path, monkeypatch):

@@ -76,7 +76,7 @@ def test_features_of_svmlight_go_by_their_numbers_there(tmp_path):
 def test_a_model_that_files_did_not_make_says_so(tmp_path):
     model = rosenblatt.Perceptron().fit([[0, 1], [1, 0]], [0, 1])
     rosenblatt.save(model, tmp_path / "m")
-    assert "not trained by this command" in refused("predict", tmp_path / "m", written(tmp_path, "and.csv", AND))
+    assert "not written by this command" in refused("predict", tmp_path / "m", written(tmp_path, "and.csv", AND))
 
 
 def test_export(model, tmp_path):
@@ -88,7 +88,7 @@ def test_export(model, tmp_path):
     assert list(weights) == ["a", "b"]
     pytest.importorskip("onnx")
     result = ran("export", model, tmp_path / "m.onnx")
-    assert "Its inputs are the columns: a, b. They are encoded" in " ".join(result.stdout.split())
+    assert "Its inputs are the columns a, b. The graph encodes them" in " ".join(result.stdout.split())
     assert (tmp_path / "m.onnx").stat().st_size > 0
     assert command("export", model, tmp_path / "m.pkl").exit_code == 2
 
@@ -138,7 +138,7 @@ def test_tables_of_another_format_or_separator_are_read(model, tmp_path):
         result = command("predict", model, path)
         assert result.stdout.split() == [label for *_, label in NEW], path
         name = "i,d" if path.name == "comma.csv" else "id"
-        assert f"1 column that the model does not know is left out: {name}." in result.stderr
+        assert f"1 column not used by the model is left out: {name}." in result.stderr
 
 
 def test_files_without_a_header_are_read_by_the_order_of_columns(model, tmp_path):
@@ -240,11 +240,11 @@ def test_rows_that_are_skipped_are_told_by_the_numbers_of_the_others(tmp_path, e
     result = command("predict", tmp_path / "m", rows, "--on-error", "skip")
     label = "1" if ending == "svm" else "yes"
     assert result.stdout == f"row,label\n0,{label}\n3,{label}\n"
-    assert "rows left out: 2, such as: " in " ".join(result.stderr.split())
+    assert "rows skipped: 2, such as: " in " ".join(result.stderr.split())
     answer = command("predict", tmp_path / "m", rows, "--on-error", "skip", "--json").stdout
     assert [json.loads(line)["row"] for line in answer.splitlines()] == [0, 3]
     assert command("explain", tmp_path / "m", "--row", f"{rows}:3", "--on-error", "skip").exit_code == 0
-    assert "among those that cannot be read" in " ".join(
+    assert "cannot be read, so it was skipped" in " ".join(
         command("explain", tmp_path / "m", "--row", f"{rows}:1", "--on-error", "skip").stderr.split()
     )
 

@@ -20,7 +20,7 @@ def _terminal(monkeypatch):
     """Set up a terminal eighty columns wide, and runs that are long from the start."""
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr(bars, "_LONG", -1.0)
+    monkeypatch.setattr(bars, "_BAR_DELAY", -1.0)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "xterm")
     return screen
@@ -39,7 +39,7 @@ def test_it_tells_pass_rows_speed_and_mistakes(monkeypatch, tmp_path):
         bar.set_rows(0.5, 1200)
         bar.set_mistakes(17)
         bar._progress.refresh()
-        words = bar.words
+        words = bar.text
     assert re.fullmatch(r"1,200 rows  1 MB/s  17 mistakes", words)
     assert any("pass 1/4" in frame and "12%" in frame and "17 mistakes" in frame for frame in _frames(terminal))
     assert max(map(len, _frames(terminal))) <= 80
@@ -71,14 +71,14 @@ def test_what_has_no_size_has_no_share(monkeypatch):
 
 def test_a_short_run_draws_nothing(monkeypatch):
     terminal = _terminal(monkeypatch)
-    monkeypatch.setattr(bars, "_LONG", 60.0)
+    monkeypatch.setattr(bars, "_BAR_DELAY", 60.0)
     with ProgressBar("pass", ["-"]) as bar:
         bar.set_rows(0.5, 5)
     assert terminal.getvalue() == ""
 
 
 def test_nothing_is_drawn_when_piped(monkeypatch, capsys):
-    monkeypatch.setattr(bars, "_LONG", -1.0)
+    monkeypatch.setattr(bars, "_BAR_DELAY", -1.0)
     with ProgressBar("pass", ["-"]) as bar:
         stream = type("Stream", (), {"share_read": 0.5, "__iter__": lambda self: iter([[1, 2], [3]])})()
         assert list(bar.track(stream)) == [[1, 2], [3]]

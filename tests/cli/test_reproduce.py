@@ -60,7 +60,7 @@ def test_progress_is_shown_on_a_terminal(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (["rosenblatt-1958"], "there is no reproduction 'rosenblatt-1958'; there is: freund-schapire-1999."),
+        (["rosenblatt-1958"], "there is no experiment 'rosenblatt-1958': use freund-schapire-1999."),
         ([NAME, "--small", "--degrees", "0"], "--degrees must be an integer of at least 1, got 0."),
         ([NAME, "--small", "--degrees", "two"], "--degrees expects integers such as 1,2,3, got 'two'."),
         ([NAME, "--small", "--degrees", ","], "--degrees expects integers such as 1,2,3, got ','."),

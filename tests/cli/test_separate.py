@@ -35,7 +35,7 @@ def test_a_certificate_is_refused_for_other_data(tmp_path):
 def test_each_of_three_classes_against_the_rest(tmp_path):
     path, proof = written(tmp_path, "three.svm", THREE), tmp_path / "c"
     text = command("separate", path, "-o", proof).stdout
-    assert text.startswith("3 of 3 classes can be separated from the rest")
+    assert text.startswith("3 of 3 classes are linearly separable from the rest")
     assert "\n2 against the rest. Separable" in text
     assert list(Verdicts.load(proof)) == [1, 2, 3]
     assert command("check", proof, path).exit_code == 0
@@ -132,7 +132,7 @@ def test_a_certificate_for_other_labels_says_so(tmp_path):
     result = command("check", tmp_path / "c", written(tmp_path, "and.csv", AND), "-t", "label")
     assert result.exit_code == 1
     text = " ".join(result.stdout.split())
-    assert "It was made for rows labelled True, and the labels here are 'no', 'yes'." in text
+    assert "Its positive label is True, and the labels here are 'no', 'yes'." in text
 
 
 def test_a_bracket_of_mistakes_is_checked_too(tmp_path):
@@ -146,12 +146,12 @@ def test_a_bracket_of_mistakes_is_checked_too(tmp_path):
 def test_rows_that_are_left_out_are_counted(tmp_path):
     path = written(tmp_path, "bad.csv", AND + "x,1,no\n")
     result = ran("separate", path, "-t", "label", "--on-error", "skip", "--kind", "a=number")
-    assert "rows left out: 1, such as" in " ".join(result.stderr.split())
+    assert "rows skipped: 1, such as" in " ".join(result.stderr.split())
 
 
 def test_many_coefficients_are_left_to_python(tmp_path):
     wide = written(tmp_path, "wide.svm", "1 1:1 200:1\n2 3:1\n")
-    assert "A logistic regression has 201 coefficients on these rows" in command("separate", wide).stdout
+    assert "A logistic regression on these rows has 201 coefficients" in command("separate", wide).stdout
 
 
 def test_a_certificate_says_how_its_rows_are_made(tmp_path):
@@ -163,12 +163,12 @@ def test_a_certificate_says_how_its_rows_are_made(tmp_path):
     assert command("check", proof, rows, *given).exit_code == 0
     assert command("check", proof, rows, "-t", "-1").exit_code == 0
     for words, part in (
-        (["-t", "a"], "made with --target label, and --target a was given: leave it out."),
-        (["--missing", "mean"], "made with --missing zero, and --missing mean was given"),
-        (["--drop", "b"], "made without --drop, and --drop b was given"),
-        (["--kind", "a=category"], "made with --kind a=number, and --kind a=category was given"),
+        (["-t", "a"], "--target a contradicts {proof}, whose rows were read with --target label: leave it out."),
+        (["--missing", "mean"], "--missing mean contradicts {proof}, whose rows were read with --missing zero"),
+        (["--drop", "b"], "--drop b contradicts {proof}, whose rows were read without it: leave it out."),
+        (["--kind", "a=category"], "--kind a=category contradicts {proof}, whose rows were read with --kind a=number"),
     ):
-        assert part in refused("check", proof, rows, *words)
+        assert part.format(proof=proof) in refused("check", proof, rows, *words)
     other = written(tmp_path, "other.csv", "a;b;label\n0;0;no\n0;1;no\n1;0;no\n1;1;yes\n")
     assert command("check", proof, other).exit_code == 0
 
@@ -187,7 +187,7 @@ def test_values_that_a_certificate_does_not_know_are_not_left_out_silently(tmp_p
     other = written(tmp_path, "d.csv", "c,label\nred,1\nblue,0\n" * 2 + "green,1\nblue,0\n")
     result = command("check", proof, other)
     assert result.exit_code == 1
-    assert "has values that are not in the rows of" in " ".join(result.stdout.split())
+    assert "has values that do not occur in the rows of" in " ".join(result.stdout.split())
 
 
 def test_a_certificate_about_scaled_rows_is_refused(tmp_path):
@@ -196,7 +196,7 @@ def test_a_certificate_about_scaled_rows_is_refused(tmp_path):
     record = json.loads(proof.read_text())
     scale = {"method": "standard", "features": [0], "centre": [0.5], "spread": [0.5]}
     proof.write_text(json.dumps(record | {"preparation": record["preparation"] | {"scale": scale}}))
-    assert "about rows that were scaled" in refused("check", proof, path)
+    assert "about scaled rows" in refused("check", proof, path)
     proof.write_text(json.dumps(record | {"preparation": {"format": "csv"}}))
     assert command("check", proof, path).exit_code == 2
     proof.write_text(json.dumps(record | {"preparation": 3}))

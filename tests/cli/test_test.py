@@ -59,7 +59,7 @@ def test_of_many_classes_the_commonest_confusions_are_listed():
     pairs = {(k, k): 3 for k in range(12)} | {(4, 7): 2, (1, 0): 5}
     table = confusion(pairs)
     assert table["class"] == ["1", "4"]
-    assert table["taken for"] == ["0", "7"]
+    assert table["predicted as"] == ["0", "7"]
     assert table["rows"] == [5, 2]
 
 
@@ -74,7 +74,7 @@ def test_each_class_has_its_scores(model, tmp_path):
     rows = written(tmp_path, "rows.csv", "a,b,label\n1,1,yes\n0,1,yes\n0,0,no\n1,1,no\n0,1,no\n")
     text = command("test", model, rows).stdout
     assert " ".join(text.split()).startswith(
-        "Accuracy 60.00%: 3 of 5 rows are predicted right. Balanced accuracy, the mean recall of the classes: 58.33%."
+        "Accuracy 60.00%: 3 of 5 rows predicted correctly. Balanced accuracy (mean recall of the classes): 58.33%."
     )
     assert "no        3      66.67   66.67  66.67" in text
     assert "yes       2         50      50     50" in text
@@ -92,7 +92,7 @@ def test_labels_that_are_none_of_the_model_are_an_error_with_both_lists(model, t
         result = command("test", model, rows, *more)
         assert (result.exit_code, result.stdout) == (2, "")
         message = " ".join(result.stderr.split())
-        assert "the model knows no, yes, and the labels there are 0, 1." in message
+        assert "the classes are no, yes, and the labels are 0, 1." in message
 
 
 def test_rows_without_labels_cannot_be_tested(model, tmp_path):
@@ -105,7 +105,7 @@ def test_some_labels_that_are_none_of_the_model_are_a_note(model, tmp_path):
     rows = written(tmp_path, "rows.csv", "a,b,label\n1,1,yes\n0,1,maybe\n0,0,no\n")
     result = ran("test", model, rows)
     note = " ".join(result.stderr.split())
-    assert "1 of 3 rows have a label that is no class of the model: maybe. Its classes are no, yes." in note
+    assert "1 of 3 rows have a label that is not a class of the model: maybe. Its classes are no, yes." in note
 
 
 def test_classes_have_one_name(tmp_path):

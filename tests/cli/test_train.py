@@ -180,11 +180,11 @@ def test_ctrl_c_says_whether_the_run_can_go_on(points, tmp_path, monkeypatch):
         result = command(*words, *saved)
     told = " ".join(result.stderr.split())
     assert result.exit_code == 130
-    assert "c to go on from, so training starts from the beginning." in told
-    assert f"the same command with --resume goes on from {tmp_path / 'c'}." in told
+    assert "c to resume from, so training starts from the beginning." in told
+    assert f"the same command with --resume continues from {tmp_path / 'c'}." in told
     assert "3 passes, " in result.stdout  # it had come to its end
     result = ran(*words, *saved)
-    assert " ".join(result.stderr.split()) == f"Note: going on from {tmp_path / 'c'}, in pass 3."
+    assert " ".join(result.stderr.split()) == f"Note: resuming from {tmp_path / 'c'}, in pass 3."
     again = rosenblatt.load(tmp_path / "m")
     assert np.array_equal(again.coef_, whole.coef_)
     assert np.array_equal(again.history_, whole.history_)
@@ -236,4 +236,4 @@ def test_a_checkpoint_replaces_no_other_file_and_no_earlier_run_in_silence(point
     assert (tmp_path / "c").read_text() == "dear diary"
     (tmp_path / "c").unlink()
     assert command(*words).stderr == ""
-    assert "of an earlier run, is going to be replaced" in " ".join(command(*words).stderr.split())
+    assert "of an earlier run will be replaced" in " ".join(command(*words).stderr.split())

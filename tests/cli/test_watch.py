@@ -7,7 +7,7 @@ from sklearn.base import clone
 import rosenblatt
 from helpers.commands import AND, THREE, command, ran, refused, written
 from rosenblatt import data, textbook
-from rosenblatt.cli.watch import Count
+from rosenblatt.cli.watch import MistakeCount
 
 
 def _noisy(n):
@@ -71,19 +71,18 @@ def test_mistakes_are_those_of_the_weights_that_predict(tmp_path, words, learner
 
 
 LINES = {
-    "": "the perceptron; its last weights predict, which follow streams that drift.",
-    "-l averaged": "the averaged perceptron; its average predicts, which forgets nothing: for streams that drift give "
+    "": "the perceptron. The last weights predict; they follow streams that drift.",
+    "-l averaged": "the averaged perceptron. The average predicts; it forgets nothing. For streams that drift, use "
     "--decay or --learner pa.",
-    "-l averaged --decay 0.01": "the averaged perceptron; its average predicts, in which a row counts half after 69 "
-    "more.",
-    "-l voted": "the voted perceptron; its votes predict, which forget nothing: for streams that drift give --learner "
-    "pa.",
-    "-l arow": "AROW; its last weights predict, and its steps shrink, so it follows slowly: for streams that drift "
-    "give --r 1 or --learner pa.",
-    "-l pa": "passive-aggressive steps; its last weights predict, which follow streams that drift.",
-    "-l margin": "the margin perceptron; its last weights predict, which follow streams that drift.",
-    "-l kernel --gamma 1": "the kernel perceptron; its average predicts, which forgets nothing: for streams that drift "
-    "give --hypothesis last.",
+    "-l averaged --decay 0.01": "the averaged perceptron. The average predicts; the weight of a row in it halves "
+    "every 69 rows.",
+    "-l voted": "the voted perceptron. The votes predict; they forget nothing. For streams that drift, use --learner pa.",
+    "-l arow": "AROW. The last weights predict; the steps shrink, so they follow drift slowly. For streams that drift, "
+    "use --r 1 or --learner pa.",
+    "-l pa": "passive-aggressive steps. The last weights predict; they follow streams that drift.",
+    "-l margin": "the margin perceptron. The last weights predict; they follow streams that drift.",
+    "-l kernel --gamma 1": "the kernel perceptron. The average predicts; it forgets nothing. For streams that "
+    "drift, use --hypothesis last.",
 }
 
 
@@ -97,19 +96,19 @@ def test_it_says_what_learns_which_weights_predict_and_what_they_forget():
 def test_a_model_that_goes_on_cannot_be_told_to_forget(tmp_path):
     command("train", written(tmp_path, "rows.svm", "1 1:1\n-1 1:-1\n"), "-o", tmp_path / "m")
     result = command("watch", "--model", tmp_path / "m", input="1 1:1\n")
-    assert "for streams that drift start anew with --decay or --learner pa." in " ".join(result.stderr.split())
+    assert "For streams that drift, start a new model with --decay or --learner pa." in " ".join(result.stderr.split())
     for option in ("decay", "hypothesis", "r", "C", "loss"):
         result = command("watch", "--model", tmp_path / "m", f"--{option}", "1", input="1 1:1\n")
         assert (result.exit_code, result.stderr) == (
             2,
-            f"Error: --{option} is what it was when {tmp_path / 'm'} was made: leave it out.\n",
+            f"Error: --{option} was fixed when {tmp_path / 'm'} was made: leave it out.\n",
         )
 
 
 def test_steps_of_other_sizes_have_no_bound():
     for learner in ("pa", "arow"):
         said = refused("watch", "-l", learner, "--margin", "0.5", input="1 1:1\n-1 1:-1\n")
-        assert "--margin is for learners whose updates have a bound" in said
+        assert "--margin is for learners whose number of updates is bounded" in said
 
 
 def test_the_bound_of_a_margin_perceptron_counts_its_margin():
@@ -153,7 +152,7 @@ def test_bad_input_is_one_sentence_about_standard_input(text):
 
 
 def test_the_rate_is_about_the_last_thousand():
-    count = Count()
+    count = MistakeCount()
     for k in range(30):
         count.add(100, 100 if k < 20 else 10)
     assert count.rate == 0.1
@@ -203,8 +202,8 @@ def test_features_of_a_table_keep_their_names(tmp_path):
 def test_what_does_not_go_with_a_model(tmp_path):
     ran("train", written(tmp_path, "and.csv", AND), "-t", "label", "-o", tmp_path / "m")
     for words, text, part in (
-        (["--target", "label"], "a,b,label\n1,1,yes\n", "--target is what it was"),
-        (["--learner", "voted"], "a,b,label\n1,1,yes\n", "--learner is what it was"),
+        (["--target", "label"], "a,b,label\n1,1,yes\n", "--target was fixed when"),
+        (["--learner", "voted"], "a,b,label\n1,1,yes\n", "--learner was fixed when"),
         ([], "1,2,yes\n", "expected a first line with the names a, b"),
         ([], "a,b,label\n", "got none"),
     ):
@@ -222,7 +221,7 @@ def test_mistakes_stand_beside_the_bound():
     last = json.loads(result.stdout)
     assert last["bound"] == pytest.approx(5 / 1.6**2)
     assert last["mistakes"] > last["bound"]
-    assert "no hyperplane separates these rows by that much" in " ".join(result.stderr.split())
+    assert "no hyperplane separates these rows with that margin" in " ".join(result.stderr.split())
     assert command("watch", "--margin", "0", input=text).exit_code == 2
 
 
@@ -230,7 +229,7 @@ def test_a_bad_line_costs_nothing_that_was_learned(tmp_path):
     assert "the value is 'abc'" in refused("watch", "-o", tmp_path / "m", input=THREE + "1 5:abc\n", answers=True)
     assert rosenblatt.load(tmp_path / "m").fingerprint_["rows"] == 12
     result = ran("watch", "-o", tmp_path / "m", "--on-error", "skip", input=THREE + "1 5:abc\n")
-    assert "rows left out: 1, such as" in result.stderr
+    assert "rows skipped: 1, such as" in result.stderr
 
 
 def test_an_everyday_table_is_no_dead_end(tmp_path):
@@ -245,7 +244,7 @@ def test_an_everyday_table_is_no_dead_end(tmp_path):
     assert strict.exit_code == 2
     kept = ran("watch", "-t", "label", "--format", "csv", "--keep", "when", "--drop", "id", input=table)
     assert "left out" not in kept.stderr
-    assert "--drop is what it was when" in refused("watch", "--model", tmp_path / "m", "--drop", "size", input=table)
+    assert "--drop was fixed when" in refused("watch", "--model", tmp_path / "m", "--drop", "size", input=table)
 
 
 @pytest.mark.parametrize("format", ["svmlight", "csv"])
@@ -293,7 +292,7 @@ def test_columns_of_very_different_sizes_are_said():
     text = "x,y,label\n" + "".join(f"{i % 3},{1000 * (i % 4)},{i % 2}\n" for i in range(30))
     result = command("watch", "-t", "label", input=text)
     told = " ".join(result.stderr.split())
-    assert "some columns range over 1,500 times as much as others" in told
-    assert "go on from that with --model" in told
+    assert "some columns have ranges 1,500 times as large as others" in told
+    assert "continue it with --model" in told
     alike = text.replace("000,", ",")
     assert "times as much" not in command("watch", "-t", "label", input=alike).stderr

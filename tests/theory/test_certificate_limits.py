@@ -87,7 +87,7 @@ def test_what_is_no_float_is_no_margin(tmp_path, name, value):
     (tmp_path / "c").write_text(text.replace('"positive": 1', '"positive": "yes"'))
     result = command("check", tmp_path / "c", path, "-t", "label")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "is no certificate that can be checked" in result.stderr
+    assert "is not a certificate that can be checked" in result.stderr
 
 
 def test_integers_that_are_floats_are_margins():

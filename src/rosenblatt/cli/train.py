@@ -203,7 +203,7 @@ class TrainOptions(Group):
         ):
             if given is not None:
                 raise ParameterError(
-                    "{option} cannot be combined with {cluster}: {why}.", option=Setting(name), why=why
+                    "{option} cannot be combined with {cluster}, because {why}.", option=Setting(name), why=why
                 )
 
 

@@ -78,9 +78,7 @@ class ClusterTraining(Training):
         """Let the workers load the files, and train."""
         with ProgressBar("reading", self.paths) as reading:
             self.stream.fit_scale(self._trained_rows(), reading.set_share)
-        loaders = shard_loaders(
-            file_shards_of(self.stream, self.open_options), self.mode, self.n_shards, join_loaders
-        )
+        loaders = shard_loaders(file_shards_of(self.stream, self.open_options), self.mode, self.n_shards, join_loaders)
         with ProgressBar("loading", self.paths) as loading:
             engine.load(loaders)
             shards = ShardSet(engine, mode=self.mode, progress=lambda loaded: loading.set_share(loaded / len(loaders)))

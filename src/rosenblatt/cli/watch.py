@@ -141,7 +141,7 @@ def learner_line(learner: str, options: RunOptions, from_model: bool) -> str:
 
     >>> from rosenblatt.training.options import RunOptions
     >>> learner_line("AveragedPerceptron", RunOptions(hypothesis="average", decay=0.001), from_model=False)
-    'learning with the averaged perceptron. Its average predicts; the weight of a row in it halves every 693 rows.'
+    'learning with the averaged perceptron. The average predicts; the weight of a row in it halves every 693 rows.'
     """
     from rosenblatt.training.options import LEARNERS
 
@@ -149,19 +149,19 @@ def learner_line(learner: str, options: RunOptions, from_model: bool) -> str:
     start = f"learning with {LEARNERS[learner].words}."
     if options.hypothesis == "last" and learner == "AROW":
         return (
-            f"{start} Its last weights predict; its steps shrink, so it follows drift slowly. For streams that drift, "
+            f"{start} The last weights predict; the steps shrink, so they follow drift slowly. For streams that drift, "
             f"{use} --r 1 or --learner pa."
         )
     if options.hypothesis == "last":
-        return f"{start} Its last weights predict; they follow streams that drift."
+        return f"{start} The last weights predict; they follow streams that drift."
     if options.decay:
         rows = math.log(0.5) / math.log1p(-options.decay)  # (1 - decay)^rows = 1/2
-        return f"{start} Its average predicts; the weight of a row in it halves every {max(1, round(rows)):,} rows."
+        return f"{start} The average predicts; the weight of a row in it halves every {max(1, round(rows)):,} rows."
     way = "--hypothesis last" if learner == "KernelPerceptron" else "--learner pa"
     if options.hypothesis == "average":
         decay = "" if learner == "KernelPerceptron" else "--decay or "
-        return f"{start} Its average predicts; it forgets nothing. For streams that drift, {use} {decay}{way}."
-    return f"{start} Its votes predict; they forget nothing. For streams that drift, {use} {way}."
+        return f"{start} The average predicts; it forgets nothing. For streams that drift, {use} {decay}{way}."
+    return f"{start} The votes predict; they forget nothing. For streams that drift, {use} {way}."
 
 
 _LARGE_RATIO = 10.0

@@ -76,7 +76,8 @@ LINES = {
     "--decay or --learner pa.",
     "-l averaged --decay 0.01": "the averaged perceptron. The average predicts; the weight of a row in it halves "
     "every 69 rows.",
-    "-l voted": "the voted perceptron. The votes predict; they forget nothing. For streams that drift, use --learner pa.",
+    "-l voted": "the voted perceptron. The votes predict; they forget nothing. For streams that drift, use --learner "
+    "pa.",
     "-l arow": "AROW. The last weights predict; the steps shrink, so they follow drift slowly. For streams that drift, "
     "use --r 1 or --learner pa.",
     "-l pa": "passive-aggressive steps. The last weights predict; they follow streams that drift.",

@@ -198,8 +198,8 @@ CLI = _of(
      "cli/test_separate.py cli/test_main.py"),
     ("tests-on-what-it-learned", "stream.part(split, held=True, scaled_as=rows)",
      "stream.part(split, held=False, scaled_as=rows)", "cli/test_held_out.py"),
-    ("folds-with-one-seed", "range(asked.seed + 1, asked.seed + asked.seeds)",
-     "range(asked.seed, asked.seed + asked.seeds)", "cli/test_train.py cli/test_held_out.py"),
+    ("folds-with-one-seed", "range(options.seed + 1, options.seed + options.seeds)",
+     "range(options.seed, options.seed + options.seeds)", "cli/test_train.py cli/test_held_out.py"),
     ("header-in-every-part", "if number == 0:\n            writer.writerow(columns)",
      "if number >= 0:\n            writer.writerow(columns)", "cli/test_predict.py"),
 )  # fmt: skip

@@ -61,31 +61,17 @@ def quiet(road, model, *rows):
 
 
 @pytest.mark.parametrize("road", [*SEVERAL_PASSES, "generator"])
-def test_all_weights_zero(road, rows, tmp_path):
+def test_rows_and_weights_that_leave_less_than_two_classes(road, rows, tmp_path):
     X, y = rows
     model = Perceptron(max_iter=1)
-    with pytest.raises(ValueError, match="every row has weight zero, so there is nothing to learn"):
-        quiet(road, model, X, y, np.zeros(len(y)), tmp_path)
-    assert not hasattr(model, "state_")
-
-
-@pytest.mark.parametrize("road", [*SEVERAL_PASSES, "generator"])
-def test_only_one_class_is_weighted(road, rows, tmp_path):
-    X, y = rows
-    with pytest.raises(ValueError, match="got one class among the rows whose weight is not 0"):
-        quiet(road, Perceptron(max_iter=1), X, y, (y == "yes").astype(float), tmp_path)
-
-
-@pytest.mark.parametrize("road", [*SEVERAL_PASSES, "generator"])
-def test_only_one_class_occurs(road, rows, tmp_path):
-    X, _ = rows
-    with pytest.raises(ValueError, match="at least two classes, got one class: every label is 'yes'"):
-        quiet(road, Perceptron(max_iter=1), X, np.full(len(X), "yes"), None, tmp_path)
-
-
-@pytest.mark.parametrize("road", [*SEVERAL_PASSES, "generator"])
-def test_class_weight_of_an_unknown_class(road, rows, tmp_path):
-    X, y = rows
+    for labels, weights, sentence in (
+        (y, np.zeros(len(y)), "every row has weight zero, so there is nothing to learn"),
+        (y, (y == "yes").astype(float), "got one class among the rows whose weight is not 0"),
+        (np.full(len(X), "yes"), None, "at least two classes, got one class: every label is 'yes'"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            quiet(road, model, X, labels, weights, tmp_path)
+        assert not hasattr(model, "state_")
     with pytest.raises(ValueError, match="class_weight names 'maybe', which is not one of the classes"):
         quiet(road, Perceptron(max_iter=1, class_weight={"maybe": 2.0}), X, y, None, tmp_path)
 
@@ -166,14 +152,6 @@ def test_early_stopping_needs_every_class_in_both_parts(road, rows, tmp_path):
         quiet(road, Perceptron(early_stopping=True), X, y, None, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["early_stopping", "max_iter"])
-def test_what_can_be_read_once_is_read_once(name, rows):
-    value = {"early_stopping": True, "max_iter": 2}[name]
-    model = Perceptron(**{"max_iter": 1, name: value})
-    with pytest.raises(ValueError, match=f"can be read only once, but {name}={value} reads them again"):
-        train("generator", model, *rows)
-
-
 @pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, VotedPerceptron])
 @pytest.mark.parametrize("road", ROADS)
 def test_one_pass_in_the_given_order_is_the_same_by_every_road(road, learner, rows, tmp_path):
@@ -229,8 +207,3 @@ def test_a_warm_start_that_fails_leaves_the_model_as_it_was(rows):
         model.fit_stream(blocks)
     assert model.coef_.tobytes() == weights.tobytes()
     assert model.n_iter_ == 10
-
-
-def test_a_function_is_no_stream():
-    with pytest.raises(ValueError, match=r"got a function \(call it first\)"):
-        Perceptron().fit_stream(lambda: [])

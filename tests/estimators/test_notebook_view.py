@@ -10,18 +10,12 @@ import pytest
 from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 
+from helpers.family_cases import LEARNERS
 from rosenblatt import (
-    AROW,
-    AveragedPerceptron,
     Circle,
     HalfSpace,
-    KernelPerceptron,
-    MarginPerceptron,
     Outside,
-    PassiveAggressive,
     Perceptron,
-    RescaledPerceptron,
-    VotedPerceptron,
     dataset_margin,
     detect_separation,
     fewest_mistakes,
@@ -35,16 +29,6 @@ from rosenblatt.theory.verdicts import UndecidedSeparability
 SVG = "{http://www.w3.org/2000/svg}"
 CORNERS, XOR = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
 LINE, SIDES = [[1.0], [0.0]], [1, -1]
-LEARNERS = [
-    Perceptron,
-    AveragedPerceptron,
-    VotedPerceptron,
-    KernelPerceptron,
-    RescaledPerceptron,
-    MarginPerceptron,
-    PassiveAggressive,
-    AROW,
-]
 
 
 def fitted(kind, y=SIDES):
@@ -74,18 +58,10 @@ def of_estimator(model):
 
 
 @pytest.mark.parametrize("kind", LEARNERS)
-def test_a_fitted_estimator_shows_what_it_found(kind):
-    assert len(pictures(of_estimator(fitted(kind)))) == 1
-
-
-@pytest.mark.parametrize("kind", LEARNERS)
-def test_an_estimator_that_is_not_fitted_is_scikit_learns_diagram(kind):
-    assert of_estimator(kind()) == ""
-
-
-@pytest.mark.parametrize("kind", LEARNERS)
-def test_display_as_text_shows_text(kind):
+def test_an_estimator_shows_scikit_learns_diagram_and_what_it_found_or_text(kind):
     model = fitted(kind)
+    assert len(pictures(of_estimator(model))) == 1
+    assert of_estimator(kind()) == ""
     with config_context(display="text"):
         assert list(model._repr_mimebundle_()) == ["text/plain"]
         assert not hasattr(model, "_repr_html_")

@@ -6,12 +6,10 @@ import pickle
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from sklearn.base import clone
 
 from helpers.examples import small_set
 from helpers.naive import run
-from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt import AveragedPerceptron, Perceptron
 
 
 def same_model(one, other, X):
@@ -26,24 +24,6 @@ def chunks(X, y, cuts, steps=None):
     bounds = [0, *cuts, len(y)]
     for start, stop in itertools.pairwise(bounds):
         yield X[start:stop], y[start:stop], None if steps is None else steps[start:stop]
-
-
-@pytest.mark.parametrize("hypothesis", ["last", "average", "vote"])
-@pytest.mark.parametrize("multi_class", ["ovr", "direct"])
-@pytest.mark.parametrize("classes", [2, 4])
-@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("kind", ["decimals", "gauss"])
-def test_any_chunking_is_one_pass(hypothesis, multi_class, classes, layout, kind):
-    X, y = small_set(kind, n=50, classes=classes, seed=1)
-    steps = np.random.default_rng(0).choice([0.0, 0.5, 1.0], len(y))
-    steps[:classes] = 1.0
-    options = {"hypothesis": hypothesis, "multi_class": multi_class, "shuffle": False, "random_state": 0}
-    whole = Perceptron(max_iter=1, **options).fit(layout(X), y, sample_weight=steps)
-    for cuts in ([], [1, 2, 3], [10, 30], list(range(1, 50))):
-        model = Perceptron(**options)
-        for rows, labels, weights in chunks(layout(X), y, cuts, steps):
-            model.partial_fit(rows, labels, classes=range(classes), sample_weight=weights)
-        same_model(model, whole, X)
 
 
 def test_two_classes_need_not_be_named():
@@ -143,17 +123,6 @@ def test_warm_start_takes_new_classes_in():
     model.fit(X, y)
     assert model.classes_.tolist() == [0, 1, 2]
     assert model.coef_.shape == (3, 5)
-
-
-@pytest.mark.parametrize(
-    "model", [Perceptron(), AveragedPerceptron(), VotedPerceptron(), Perceptron("vote", multi_class="direct")]
-)
-def test_a_stored_model_goes_on_with_the_same_bits(model):
-    X, y = small_set("halves", n=60, classes=3, seed=7)
-    straight = clone(model).partial_fit(X[:30], y[:30], classes=range(3)).partial_fit(X[30:], y[30:])
-    stored = pickle.loads(pickle.dumps(clone(model).partial_fit(X[:30], y[:30], classes=range(3))))
-    stored.average_coef_, stored.predict(X), stored.report_  # reading disturbs nothing
-    same_model(stored.partial_fit(X[30:], y[30:]), straight, X)
 
 
 def test_one_class_is_enough_for_a_stream():

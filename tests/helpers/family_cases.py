@@ -48,6 +48,18 @@ CASES = [
 FEW = [CASES[0], CASES[3], CASES[4], CASES[7], CASES[9]]
 """One case for each rule."""
 
+LEARNERS = [
+    rosenblatt.Perceptron,
+    rosenblatt.AveragedPerceptron,
+    rosenblatt.VotedPerceptron,
+    rosenblatt.KernelPerceptron,
+    rosenblatt.RescaledPerceptron,
+    rosenblatt.MarginPerceptron,
+    rosenblatt.PassiveAggressive,
+    rosenblatt.AROW,
+]
+"""Every learner of the library."""
+
 KINDS = ("integers", "decimals", "powers", "gauss", "float32", "wide", "zeros", "duplicates")
 
 

@@ -359,7 +359,7 @@ def test_compound_growth_ends_in_infinity():
     assert average_share(0.5, 1024.0, 32.0) == 1.0
 
 
-@pytest.mark.parametrize("decay", [1e-30, 1e-18])
+@pytest.mark.parametrize("decay", [1e-30, 1e-18, 1e-12])
 def test_hardly_any_decay_is_a_plain_mean(decay):
     X, y = [[1.0], [-1.0], [0.5], [-0.25]], [0, 1, 0, 1]
     plain = AveragedPerceptron(shuffle=False).fit(X, y)
@@ -442,10 +442,8 @@ def test_variances_stay_numbers(weights, r):
     [
         AveragedPerceptron(decay=1e-310),
         AROW(r=Fraction(1, 10**400)),
-        AROW(r=10**400),
         PassiveAggressive(C=Fraction(1, 10**400), loss="squared_hinge"),
         AveragedPerceptron(decay=Fraction(10**30 - 1, 10**30)),
-        MarginPerceptron(margin=10**400),
     ],
 )
 def test_numbers_that_no_float_is_near_are_refused(model):

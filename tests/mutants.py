@@ -185,7 +185,7 @@ PERSISTENCE = _of(
     ("checksum-not-compared", "if total.hexdigest() != digest:", "if False:", "storage persistence/test_files.py"),
     ("newer-format-is-read", "if found > known:", "if False:", "storage persistence/test_files.py"),
     ("unknown-arrays-are-left", "left = sorted(set(self.arrays) - set(self._uses))", "left = []",
-     "storage persistence/test_family.py"),
+     "storage persistence/test_files.py"),
     ("not-discarded", "        except BaseException:\n            temporary.discard()\n            raise",
      "        except BaseException:\n            raise", "storage persistence/test_files.py"),
     ("zero-columns-stored-wrong", "buffer[:, :known] = weights", "buffer[:, :known] = 0.0",

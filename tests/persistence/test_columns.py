@@ -1,6 +1,5 @@
 """Model files without the columns that are zero: the same bits come back, files are small, and none claims too much."""
 
-import os
 import tracemalloc
 
 import numpy as np
@@ -16,12 +15,6 @@ from rosenblatt.persistence.files import load, save
 from rosenblatt.storage.columns import names_from_plain, names_to_plain, pack_columns, unpack_columns
 from rosenblatt.storage.container import read_container
 from rosenblatt.training.model_file import TrainedModel
-
-
-@pytest.fixture
-def path(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda file: None)  # the disk is tested elsewhere
-    return tmp_path / "model.safetensors"
 
 
 def wide_rows(n=40, d=5000, classes=2, seed=0):

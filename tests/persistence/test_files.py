@@ -2,29 +2,38 @@
 
 import copy
 import itertools
-import os
+import json
+import math
 import tracemalloc
+import warnings
 from functools import partial
 
 import numpy as np
+import onnxruntime
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from helpers.examples import small_set
 from helpers.forging import alike, compact, forge
-from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron
+from rosenblatt import (
+    AROW,
+    AveragedPerceptron,
+    KernelPerceptron,
+    MarginPerceptron,
+    PassiveAggressive,
+    Perceptron,
+    VotedPerceptron,
+)
 from rosenblatt.estimators.rescaled import RescaledPerceptron
 from rosenblatt.persistence.files import load, save
+from rosenblatt.persistence.json_export import export_json
+from rosenblatt.persistence.onnx import export_onnx
 from rosenblatt.storage.container import read_container, write_container
-
-
-@pytest.fixture
-def path(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda file: None)  # the disk is tested elsewhere
-    return tmp_path / "model.safetensors"
 
 
 def examples(classes=2, n=80):
@@ -56,6 +65,17 @@ def learned(model):
     return [state.supports, updates, pocket, state.mistakes, state.done, state.passes, model.seed_]
 
 
+FAMILY = [
+    MarginPerceptron(margin=0.5, random_state=0),
+    PassiveAggressive(C=math.inf, random_state=0),
+    PassiveAggressive(C=0.1, loss="squared_hinge", multi_class="ovr", hypothesis="average", random_state=0),
+    AROW(r=0.5, random_state=0),
+    AROW(multi_class="ovr", fit_intercept=False, random_state=0),
+    AROW(hypothesis="average", decay=0.01, random_state=0),
+    AveragedPerceptron(decay=0.1, random_state=0),
+]
+
+
 KERNELS = [
     {"kernel": "poly", "degree": 2},
     {"kernel": "rbf", "layout": sp.csr_array},
@@ -64,26 +84,16 @@ KERNELS = [
 ]
 
 
-@pytest.mark.parametrize("kernel", [None, *KERNELS], ids=lambda kernel: kernel and kernel["kernel"])
-@pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize(("classes", "multi_class"), CLASSES)
-def test_a_loaded_model_goes_on_as_if_nothing_had_been(path, kernel, options, classes, multi_class):
-    X, y = examples(classes)
-    options = {**options, "random_state": 3, "multi_class": multi_class, "warm_start": True}
-    learner = Perceptron
-    if kernel is not None:
-        options |= kernel
-        X = X @ X.T if options["kernel"] == "precomputed" else options.pop("layout", np.asarray)(X)
-        learner = KernelPerceptron
-    whole = learner(max_iter=7, **options).fit(X, y)
-    model = learner(max_iter=1, **options)
-    for _ in range(7):
-        model.fit(X, y)
-        again = through(model, path)
+def continues(path, X, y, learner, passes):
+    """Assert that training pass by pass, through a file after each, gives the bits of training without files."""
+    whole = clone(learner).set_params(max_iter=passes, warm_start=True).fit(X, y)
+    model = clone(learner).set_params(max_iter=1, warm_start=True)
+    for _ in range(passes):
+        again = through(model.fit(X, y), path)
         alike(again, model)
         model = again
-    if kernel is None:
-        alike(model.set_params(max_iter=7), whole)
+    if not isinstance(model, KernelPerceptron):
+        alike(model.set_params(max_iter=passes), whole)
         assert str(model.report_) == str(whole.report_)
     alike(learned(model), learned(whole))
     assert model.predict(X).tolist() == whole.predict(X).tolist()
@@ -91,22 +101,44 @@ def test_a_loaded_model_goes_on_as_if_nothing_had_been(path, kernel, options, cl
     assert model.history_.tolist() == whole.history_.tolist()
 
 
-@pytest.mark.parametrize(
-    "learner", [Perceptron, AveragedPerceptron, VotedPerceptron, partial(KernelPerceptron, gamma=0.5)]
-)
-@pytest.mark.parametrize(("classes", "multi_class"), CLASSES)
+@pytest.mark.parametrize("kernel", [None, *KERNELS], ids=lambda kernel: kernel and kernel["kernel"])
+def test_a_loaded_model_continues_with_the_same_bits(path, kernel):
+    for options, (classes, multi_class) in itertools.product(OPTIONS, CLASSES):
+        X, y = examples(classes)
+        options = {**options, "random_state": 3, "multi_class": multi_class}
+        if kernel is not None:
+            options |= kernel
+            X = X @ X.T if options["kernel"] == "precomputed" else options.pop("layout", np.asarray)(X)
+        continues(path, X, y, (Perceptron if kernel is None else KernelPerceptron)(**options), 7)
+
+
+@pytest.mark.parametrize("learner", FAMILY, ids=str)
+def test_a_loaded_model_of_the_family_continues_with_the_same_bits(path, learner):
+    for classes, early in itertools.product([2, 3], [False, True]):
+        options = {"early_stopping": early, "n_iter_no_change": 3}
+        continues(path, *examples(classes), clone(learner).set_params(**options), 5)
+
+
+STREAMED = [
+    learner(multi_class=multi_class, random_state=0)
+    for learner in (Perceptron, AveragedPerceptron, VotedPerceptron, partial(KernelPerceptron, gamma=0.5))
+    for multi_class in ("ovr", "direct")
+]
+
+
+@pytest.mark.parametrize("learner", [*STREAMED, *FAMILY], ids=str)
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
-def test_a_stream_goes_on_after_each_chunk(path, learner, classes, multi_class, layout):
-    X, y = examples(classes)
-    y = np.array(["b", "a", "c"])[y]
-    straight = learner(multi_class=multi_class, random_state=0)
-    stored = clone(straight)
-    for start, stop in itertools.pairwise([0, 1, 2, 10, 40, 80]):
-        rows = layout(X[start:stop])
-        straight.partial_fit(rows, y[start:stop])
-        stored = through(stored.partial_fit(rows, y[start:stop]), path)
-        alike(stored, straight)
-    assert stored.decision_function(X).tobytes() == straight.decision_function(X).tobytes()
+def test_a_stream_goes_on_after_each_chunk(path, learner, layout):
+    for classes in (2, 3):
+        X, y = examples(classes)
+        y = np.array(["b", "a", "c"])[y]
+        straight, stored = clone(learner), clone(learner)
+        for start, stop in itertools.pairwise([0, 1, 2, 10, 40, 80]):
+            rows = layout(X[start:stop])
+            straight.partial_fit(rows, y[start:stop])
+            stored = through(stored.partial_fit(rows, y[start:stop]), path)
+            alike(stored, straight)
+        assert stored.decision_function(X).tobytes() == straight.decision_function(X).tobytes()
 
 
 def test_new_classes_are_welcome_after_loading(path):
@@ -331,3 +363,132 @@ def test_a_forged_proof_that_nothing_separates_is_not_believed(path):
     assert through(model, path).report_.proved_inseparable
     model.state_.w += 1.0
     assert not through(model, path).report_.proved_inseparable
+
+
+# learners with margins, sized steps and variances
+
+
+@pytest.mark.parametrize("learner", FAMILY, ids=str)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_wide_model_is_small_and_comes_back(path, learner, classes):
+    rng = np.random.default_rng(0)
+    X = np.zeros((40, 5000))
+    X[:, rng.choice(5000, 6, replace=False)] = rng.standard_normal((40, 6))
+    model = clone(learner).fit(sp.csr_array(X), np.arange(40) % classes)
+    again = through(model, path)
+    assert path.stat().st_size < 30_000
+    alike(again, model)
+
+
+@pytest.mark.parametrize("learner", FAMILY, ids=str)
+def test_pipelines_graphs_and_json(path, tmp_path, learner):
+    X, y = examples(3)
+    pipeline = make_pipeline(StandardScaler(), clone(learner)).fit(X, y)
+    assert through(pipeline, path).predict(X).tolist() == pipeline.predict(X).tolist()
+    export_onnx(pipeline, tmp_path / "m.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+    given = {session.get_inputs()[0].name: X}
+    assert session.run(None, given)[0].tolist() == pipeline.predict(X).tolist()
+    model = pipeline[-1]
+    export_json(model, tmp_path / "m.json")
+    told = json.loads((tmp_path / "m.json").read_text())
+    assert (told["model"], told["hypothesis"]) == (type(model).__name__, model.hypothesis)
+    weights = [[scores["weights"][f"x{j}"] for j in range(X.shape[1])] for scores in told["scores"]]
+    assert np.array_equal(weights, model.coef_)
+    assert told["report"]["updates"] == model.n_updates_
+    assert told["report"].get("updates_by_pass", []) == model.report_.updates_by_pass
+
+
+# what is not believed of learners with margins, sized steps and variances
+
+
+STATE = "learned.state."
+
+
+def forged(path, model, change_header=None, change_arrays=None):
+    """Write a model with changes of its header and its arrays, the checksum made right; return why it is refused."""
+    save(model, path)
+    header, arrays = read_container(path)
+    if change_header is not None:
+        change_header(header)
+    if change_arrays is not None:
+        change_arrays(arrays)
+    path.write_bytes(forge(compact(header), arrays))
+    with pytest.raises(ValueError, match=r"model\.safetensors") as refusal:
+        load(path)
+    return str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["s", "s_b"])
+@pytest.mark.parametrize("value", [-0.5, 1.5, math.nan, math.inf])
+def test_variances_lie_between_0_and_1(path, name, value):
+    def change(arrays):
+        arrays[STATE + name] = arrays[STATE + name].copy()
+        arrays[STATE + name].flat[-1] = value
+
+    model = AROW(random_state=0).fit(*examples(3))
+    assert f"'{STATE}{name}' must be an array of finite numbers, at least 0" in forged(
+        path, model, change_arrays=change
+    )
+
+
+def test_a_learner_without_variances_has_none(path):
+    model = PassiveAggressive(random_state=0).fit(*examples())
+    more = {f"{STATE}s": np.ones((1, model.n_features_in_)), f"{STATE}s_b": np.ones(1)}
+    assert "unknown array" in forged(path, model, change_arrays=lambda arrays: arrays.update(more))
+    names = {name: STATE + name for name in ("s", "s_b")}
+
+    def change(header):
+        header["learned"]["state"].update(names)
+
+    assert "for AROW and for no other learner" in forged(path, model, change, lambda arrays: arrays.update(more))
+
+
+@pytest.mark.parametrize(
+    ("learner", "name", "value", "sentence"),
+    [
+        (AROW(), "r", 0, "r must be a number above 0, got 0."),
+        (AROW(), "r", "inf", "r must be a number, below 2**62, got 'inf'."),
+        (AROW(), "r", True, "r must be a number, below 2**62, got True."),
+        (AROW(), "decay", 1.0, "decay must be below 1, got 1.0."),
+        (AROW(), "decay", -0.5, "decay must be a number of at least 0, got -0.5."),
+        (AROW(), "hypothesis", "vote", "hypothesis must be 'last' or 'average', got 'vote'."),
+        (MarginPerceptron(), "margin", -1, "margin must be a number of at least 0, got -1."),
+        (MarginPerceptron(), "margin", [1], "margin must be a number, below 2**62, got [1]."),
+        (PassiveAggressive(), "C", -0.5, "C must be a number above 0, got -0.5."),
+        (PassiveAggressive(), "C", "-inf", "C must be a number, below 2**62, got '-inf'."),
+        (PassiveAggressive(), "C", None, "C must be a number, below 2**62, got None."),
+        (PassiveAggressive(), "C", 2**70, "C must be a number, below 2**62"),
+        (PassiveAggressive(), "loss", "log", "loss must be 'hinge' or 'squared_hinge', got 'log'."),
+        (PassiveAggressive(), "r", 1.0, "r"),
+        (AROW(), "C", 1.0, "C"),
+    ],
+)
+def test_parameters_out_of_range_are_one_sentence(path, learner, name, value, sentence):
+    def change(header):
+        header["parameters"][name] = value
+
+    assert sentence in forged(path, clone(learner).set_params(random_state=0).fit(*examples()), change)
+
+
+def test_a_parameter_that_is_missing_is_missed(path):
+    for learner, name in ((AROW(), "r"), (PassiveAggressive(), "C"), (MarginPerceptron(), "margin")):
+        model = learner.set_params(random_state=0).fit(*examples())
+        assert name in forged(path, model, lambda header, name=name: header["parameters"].pop(name))
+
+
+def test_another_learner_cannot_be_claimed(path):
+    def change(header):
+        header["learner"] = "AROW"
+        header["parameters"] = AROW(random_state=0).get_params()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = PassiveAggressive(random_state=0).fit(*examples())
+    assert forged(path, model, change)
+
+
+def test_no_limit_is_a_word_in_the_file(path):
+    model = PassiveAggressive(C=math.inf, random_state=0).fit(*examples())
+    assert math.inf == through(model, path).C
+    assert read_container(path)[0]["parameters"]["C"] == "inf"

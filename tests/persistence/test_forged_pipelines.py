@@ -1,6 +1,5 @@
 """Pipelines from strangers: files made to deceive are refused, hold no code, and ask for no more than they hold."""
 
-import os
 import re
 import tracemalloc
 
@@ -16,12 +15,6 @@ from helpers.pipelines import example, learner, mixed, numbers, table
 from rosenblatt import ExactScaler, load, save
 from rosenblatt.messages import ParameterError
 from rosenblatt.storage.container import read_container
-
-
-@pytest.fixture
-def path(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda file: None)  # the disk is tested elsewhere
-    return tmp_path / "pipeline.safetensors"
 
 
 def changed_step(path, pipeline, change, place=0):

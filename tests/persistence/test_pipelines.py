@@ -1,6 +1,5 @@
 """Pipelines as files: they predict the same bits, have the same names, and can be fitted anew."""
 
-import os
 import subprocess
 import sys
 
@@ -18,12 +17,6 @@ from helpers.pipelines import EXAMPLES, example, learner, mixed, numbers, table
 from rosenblatt import KernelPerceptron, Perceptron, RescaledPerceptron, VotedPerceptron, load, save
 from rosenblatt.persistence.json_export import export_json
 from rosenblatt.persistence.onnx import export_onnx
-
-
-@pytest.fixture
-def path(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda file: None)  # the disk is tested elsewhere
-    return tmp_path / "pipeline.safetensors"
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

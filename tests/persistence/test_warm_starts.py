@@ -1,7 +1,5 @@
 """Models that went on training, on other rows or wider ones, as files."""
 
-import os
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -18,12 +16,6 @@ LEARNERS = [
     KernelPerceptron(**EARLY),
     KernelPerceptron("rbf", gamma=0.5, **EARLY),
 ]
-
-
-@pytest.fixture
-def path(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda file: None)  # the disk is tested elsewhere
-    return tmp_path / "model.safetensors"
 
 
 def separable_rows(classes, n=120):

@@ -376,7 +376,7 @@ def test_no_line_parts_a_spiral():
         (lambda: make_xor(3), "n must be an integer of at least 4, got 3"),
         (lambda: make_xor(4, -0.1), "noise must be at least 0, got -0.1"),
         (lambda: make_xor(4, math.inf), "noise must be a finite number, got inf"),
-        (lambda: make_circle(radius=0.0), "radius must be above 0 .from 1e-100 to 1e100., got 0.0"),
+        (lambda: make_circle(radius=0.0), "radius must be from 1e-100 to 1e100, got 0.0"),
         (lambda: make_circle(gap=1.0), "gap must be at least 0 and below the radius 1.0, got 1.0"),
         (lambda: make_circle(gap=-0.1), "gap must be at least 0"),
         (lambda: make_circle(center=[1e15, 0], gap=0.1), "bring the center nearer"),

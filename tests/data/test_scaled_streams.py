@@ -180,7 +180,7 @@ def test_a_number_that_is_too_large_once_it_is_scaled(tmp_path):
     [
         ({"method": "none"}, "'scale.method' must be"),
         ({"features": [1, 0]}, "different integers in order"),
-        ({"features": [0, 4]}, "features that there are"),
+        ({"features": [0, 4]}, "existing features"),
         ({"features": [True, 1]}, "'scale.features.0' must be an integer"),
         ({"centre": [0.0]}, "'scale.centre' must be a list of 2"),
         ({"spread": [1.0, 0.0]}, "a finite number above 0, got 0.0"),

@@ -1,4 +1,4 @@
-"""Where examples come from: generators whose answer is known beforehand, and files."""
+"""Sources of examples: files as streams, and generators of data sets with a known answer."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,8 +1,8 @@
-"""Data sets whose answer is known beforehand, because it was planted.
+"""Generators of data sets with a known answer.
 
-Every function takes ``random_state`` (None, an integer, a numpy ``Generator`` or ``RandomState``), returns
-``X`` as float64 rows and ``y`` as labels -1 and +1, and gives the same bits for the same seed.
-Sums run through numpy's own ``sum``, never through BLAS, whose order of addition changes with the machine.
+Every function takes ``random_state`` (None, an integer, a numpy ``Generator`` or ``RandomState``), and returns ``X``
+as float64 rows and ``y`` as labels -1 and +1. The same seed gives the same bits on every machine: sums use numpy's
+``sum`` and never BLAS, whose order of addition depends on the machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | Non
 
 EPS = float(np.finfo(np.float64).eps)
 
-# Rows that are not meant to attain the planted margin stay this far beyond it, well above their rounding.
+# The distance of the other rows from the planted margin, well above their rounding errors.
 CLEARANCE = 64 * EPS
 
 
@@ -37,34 +37,38 @@ def make_separable(
 def make_separable(
     n: int, d: int, margin: float, random_state: RandomState = None, *, return_separator: bool = False
 ) -> tuple[Floats, Labels] | tuple[Floats, Labels, Floats]:
-    """Draw ``n`` unit vectors in R^d that a plane through the origin separates with exactly this margin.
+    """Draw ``n`` unit vectors in R^d that a hyperplane through the origin separates with a given margin.
 
-    A unit vector ``u`` is planted with ``min_i y_i (u . x_i) == margin``, and no unit vector does better: for
-    two of the rows ``y x`` is ``margin u + s v`` and ``margin u - s v``, with ``v`` perpendicular to ``u``.
-    Their mean is ``margin u``, so every unit ``w`` has ``min_i y_i (w . x_i) <= w . (margin u) <= margin``.
-    The margin is the one without a bias; since the rows have norm 1, a perceptron
-    without a bias makes at most ``1 / margin**2`` mistakes on them, in any order.
+    A unit vector ``u`` has ``min_i y_i (u . x_i) == margin``, and no unit vector has a larger margin. Two of the rows
+    ``y x`` are ``margin u + s v`` and ``margin u - s v``, with ``v`` perpendicular to ``u``. Their mean is
+    ``margin u``, so every unit ``w`` has ``min_i y_i (w . x_i) <= w . (margin u) <= margin``. This is the margin
+    without a bias. Since the rows have norm 1, a perceptron without a bias makes at most ``1 / margin**2`` mistakes
+    on them, in any order.
 
-    The other rows are uniform on the sphere; one that falls closer to the plane than ``margin`` is moved to
-    between one and two margins from it. Labels are random signs and, for ``n >= 2``, both occur.
+    The other rows are uniform on the sphere; rows closer to the hyperplane than ``margin`` are moved to a distance of
+    one to two margins. Labels are random signs and, for ``n >= 2``, both occur.
 
-    "Exactly" means to a few units in the last place of ``margin`` itself, however small: ``v`` is a random
-    coordinate axis and ``u`` is 0 there, so the two parts of a row share no coordinate and nothing is rounded
-    away. In the plane that would make ``u`` the other axis; so for ``d = 2`` and ``margin >= 1e-6`` the pair
-    ``u, v`` is turned by a random angle, which costs an absolute error of a few 1e-16.
+    The margin is exact to a few units in the last place, however small it is: ``v`` is a random coordinate axis and
+    ``u`` is 0 there, so the two terms of a row have no coordinate in common and their sum is not rounded. For
+    ``d = 2`` this would make ``u`` the other axis. So for ``d = 2`` and ``margin >= 1e-6`` the pair ``u, v`` is
+    rotated by a random angle, with an absolute error of a few 1e-16.
 
-    Unit rows leave two cases out: ``d = 1`` and ``n = 1`` allow ``margin = 1`` only.
+    ``d = 1`` and ``n = 1`` allow ``margin = 1`` only.
 
     Parameters
     ----------
     n, d : int
         Rows and columns, at least 1.
     margin : float
-        The planted margin, from 1e-100 to 1.
-    random_state : None, int, Generator or RandomState
+        The margin, from 1e-100 to 1.
+    random_state : None, int, Generator or RandomState, default None
         The source of randomness.
-    return_separator : bool
-        Return ``(X, y, u)`` and not only ``(X, y)``.
+    return_separator : bool, default False
+        Return ``(X, y, u)`` instead of ``(X, y)``.
+
+    See Also
+    --------
+    make_sorted : The same rows in the worst order.
 
     Examples
     --------
@@ -77,8 +81,8 @@ def make_separable(
     n, d, margin = check_integer("n", n, 1), check_integer("d", d, 1), _margin(margin, d)
     if n == 1 and margin != 1:
         raise ValueError(
-            f"margin must be 1 when n = 1, got {margin}: one unit vector is at distance 1 from the plane "
-            "across it; use n >= 2."
+            f"margin must be 1 when n = 1, got {margin}: one unit vector has distance 1 from the plane "
+            "perpendicular to it; use n >= 2."
         )
     rng = random_generator(random_state)
     y = random_signs(n, rng)
@@ -89,12 +93,11 @@ def make_separable(
 def make_sorted(
     n: int = 1000, d: int = 10, margin: float = 0.01, random_state: RandomState = None
 ) -> tuple[Floats, Labels]:
-    """Draw a separable set in the worst order: ``n / 2`` positives, then ``n / 2`` negatives.
+    """Draw a separable set in the worst order: ``n / 2`` positives, then ``n / 2`` negatives (CIML section 4.2).
 
-    CIML 4.2's trap: in the order given, the perceptron learns "always positive" from the first row, meets no
-    mistake until the negatives begin, and there learns the opposite as fast. A pass makes a handful of
-    updates, and it takes hundreds of passes; shuffled, the same rows take some dozens. The rows are those of
-    `make_separable`, with the same exact margin.
+    In this order the perceptron learns to predict "positive" from the first row and makes no mistake until the
+    negatives begin, where it learns the opposite as quickly. A pass makes few updates, so hundreds of passes are
+    needed; shuffled, the same rows need some dozens. The rows are those of `make_separable`, with the same margin.
 
     Examples
     --------
@@ -113,9 +116,9 @@ def make_sorted(
 def make_xor(n: int = 4, noise: float = 0.0, random_state: RandomState = None) -> tuple[Floats, Labels]:
     """Return the corners of the square {-1, +1}^2, positive where the two coordinates differ.
 
-    No line separates them; with the product of the coordinates as a third feature a plane does. More than
-    four rows repeat the corners in turn. ``noise`` is the standard deviation of the gaussian jitter added to
-    every coordinate; a row keeps the label of its corner.
+    They are not linearly separable, but they are with the product of the coordinates as a third feature. More than
+    four rows repeat the corners. ``noise`` is the standard deviation of Gaussian noise added to every coordinate; a
+    row keeps the label of its corner.
 
     Examples
     --------
@@ -145,9 +148,9 @@ def make_circle(
 ) -> tuple[Floats, Labels]:
     """Draw points of R^d, positive inside a sphere and negative outside, none within ``gap`` of its surface.
 
-    Every row has ``| |x - center| - radius | >= gap``. Positives fill the smaller ball evenly; negatives lie
-    at distances from ``radius + gap`` to ``2 * radius + gap``, evenly. Labels are random signs and, for
-    ``n >= 2``, both occur. ``center`` is the origin unless given.
+    Every row has ``| |x - center| - radius | >= gap``. Positives are uniform in the smaller ball. The distances of
+    negatives are uniform from ``radius + gap`` to ``2 * radius + gap``. Labels are random signs and, for ``n >= 2``,
+    both occur. ``center`` is the origin by default.
 
     Examples
     --------
@@ -163,16 +166,16 @@ def make_circle(
         check_real("gap", gap),
     )
     if not 1e-100 <= radius <= 1e100:
-        raise ValueError(f"radius must be above 0 (from 1e-100 to 1e100), got {radius}: give the sphere's radius.")
+        raise ValueError(f"radius must be from 1e-100 to 1e100, got {radius}: give the radius of the sphere.")
     c = np.zeros(d) if center is None else np.asarray(center, dtype=np.float64)
     if c.shape != (d,) or not np.isfinite(c).all():
         raise ValueError(f"center must hold d = {d} finite numbers, got {shorten(center)}: give one for each feature.")
-    # Adding the center rounds every coordinate; this much clearance keeps the rounded rows out of the gap.
+    # Adding the center rounds every coordinate; with this clearance the rounded rows stay out of the gap.
     clearance = CLEARANCE * (float(np.abs(c).max()) + 2 * radius + gap) * math.sqrt(d)
     if not 0 <= gap < radius - clearance:
         raise ValueError(
             f"gap must be at least 0 and below the radius {radius}, got {gap} (center {c.tolist()}): "
-            "the positives need room inside; make the gap smaller, or bring the center nearer to the origin."
+            "the positives lie inside; make the gap smaller, or bring the center nearer to the origin."
         )
     rng = random_generator(random_state)
     y = random_signs(n, rng)
@@ -190,17 +193,18 @@ def make_circle(
 
 
 def _plant(y: Labels, d: int, margin: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return rows X for the labels y, and the unit u that separates them with just this margin, verified."""
+    """Return rows X for the labels y, and the unit vector u that separates them with exactly this margin, verified."""
     n = len(y)
     u, v = _frame(d, margin, rng)
-    Z = np.tile(u, (n, 1))  # the rows y x, all on the positive side; at margin 1 there is no other choice
+    Z = np.tile(u, (n, 1))  # the rows y x, all on the positive side; for margin 1 all of them are u
     if margin < 1:
         Z = rng.standard_normal((n, d))
         t = np.abs((Z * u).sum(axis=1)) / _norms(Z)
         near = t < margin + CLEARANCE
         t[near] = margin + CLEARANCE + rng.random(int(near.sum())) * min(margin, 1 - margin)
         t = np.minimum(t, 1.0)
-        for _ in range(2):  # the second time removes what rounding left of u
+        # z = t u + sqrt(1 - t^2) e, where e is the unit vector of the part of z perpendicular to u.
+        for _ in range(2):  # twice is enough (Kahan, Parlett): the second removes the rounding errors of the first
             Z -= (Z * u).sum(axis=1)[:, None] * u
         Z *= (np.sqrt((1 - t) * (1 + t)) / _norms(Z))[:, None]
         Z += t[:, None] * u
@@ -227,7 +231,7 @@ def _frame(d: int, margin: float, rng: np.random.Generator) -> tuple[Floats, Flo
         u /= math.sqrt(math.fsum(u * u))
         return u, np.array([-u[1], u[0]])
     if d > 1:
-        # Where v is an axis and u is 0 on it, margin u + s v is a sum without rounding, for any margin.
+        # With v an axis and u zero on it, margin u + s v is computed without rounding, for any margin.
         axis = rng.integers(d)
         u[axis], v[axis] = 0.0, 1.0
     return u / math.sqrt(math.fsum(u * u)), v
@@ -238,7 +242,7 @@ def _norms(X: Floats) -> Floats:
 
 
 def random_signs(n: int, rng: np.random.Generator) -> Labels:
-    """Return n random signs; from n = 2 on, both occur."""
+    """Return n random signs; for n >= 2 both occur."""
     y = 2 * rng.integers(0, 2, size=n, dtype=np.int64) - 1
     if n >= 2:
         y[:2] = 1, -1
@@ -247,14 +251,14 @@ def random_signs(n: int, rng: np.random.Generator) -> Labels:
 
 
 def check_real(name: str, value: object) -> float:
-    """Return ``value`` as a float; a ParameterError where it is no finite number."""
+    """Return ``value`` as a float; raise a ParameterError unless it is a finite number."""
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise ParameterError(Setting(name), f" must be a finite number, got {shorten(value)}.")
+        raise ParameterError("{setting} must be a finite number, got {got}.", setting=Setting(name), got=shorten(value))
     return float(value)
 
 
 def check_noise(value: object) -> float:
-    """Return ``value`` as a standard deviation; a ValueError where it is negative."""
+    """Return ``value`` as a standard deviation; raise a ValueError if it is negative."""
     noise = check_real("noise", value)
     if noise < 0:
         raise ValueError(f"noise must be at least 0, got {noise}: it is a standard deviation.")
@@ -274,51 +278,54 @@ def _margin(value: object, d: int) -> float:
 
 
 def random_generator(random_state: RandomState) -> np.random.Generator:
-    """Return the source of randomness that ``random_state`` stands for."""
+    """Return the generator for ``random_state``."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
     if isinstance(random_state, np.random.Generator):
         return random_state
     if random_state is not None and (isinstance(random_state, bool) or not isinstance(random_state, Integral)):
-        allowed = "None, an integer of at least 0, a numpy Generator or RandomState"
-        raise ParameterError(Setting("random_state"), f" must be {allowed}, got {shorten(random_state)}.")
+        what = "{random_state} must be None, an integer of at least 0, a numpy Generator or RandomState, got {got}."
+        raise ParameterError(what, got=shorten(random_state))
     if random_state is not None:
         check_integer("random_state", random_state, 0, or_none=True)
     return np.random.default_rng(random_state)
 
 
-# Two classes in the plane that no line parts and a kernel does: rings around each other, arms of a spiral.
+# Two classes in the plane that are not linearly separable but a kernel separates: rings and spirals.
 #
-# As in `generators`, the same seed gives the same bits. They are made by sums, products and square roots only, which
-# every machine rounds alike; a library's sine and cosine differ in their last digit from one machine to the next.
+# They use only sums, products and square roots, which all machines round in the same way. The sine and cosine of
+# libraries differ in the last digit between machines.
 
 
-_INNER = 0.25  # the arms of a spiral start this far from the origin, half a turn apart
+_INNER = 0.25  # the distance from the origin at which the arms of a spiral start
 _MOST_TURNS = 1000
-_TERMS = 14  # of the series of sine and cosine up to an eighth of a turn, where the next is below 1e-28
+_TERMS = 14  # terms of the Taylor series up to an eighth of a turn, where the next term is below 1e-28
 
 
 def make_rings(
     n: int = 200, noise: float = 0.0, random_state: RandomState = None, *, rings: int = 2
 ) -> tuple[Floats, Labels]:
-    """Draw points of the plane on circles of radius 1, 2, ... around the origin, of either class in turn.
+    """Draw points of the plane on circles of radius 1, 2, ... around the origin, with alternating labels.
 
-    The innermost circle is positive, the next negative, and so on. Without noise the sign of a polynomial in the
-    squared radius is the label, of degree ``rings - 1``: so a polynomial kernel of degree ``2 * (rings - 1)`` (or
-    more) with ``coef0 > 0`` separates the rows, and so does a gaussian one. A row is put on a random circle of its
-    class, in a random direction. Labels are random signs and, for ``n >= 2``, both occur. `make_circle` fills a
-    disc and what is around it, with a gap between them, in any dimension.
+    The innermost circle is positive, the next negative, and so on. Without noise the label is the sign of a polynomial
+    of degree ``rings - 1`` in the squared radius. So a polynomial kernel of degree ``2 * (rings - 1)`` or more with
+    ``coef0 > 0`` separates the rows, and so does a Gaussian kernel. A row lies on a random circle of its class, in a
+    random direction. Labels are random signs and, for ``n >= 2``, both occur.
 
     Parameters
     ----------
     n : int
         Rows, at least 1.
-    noise : float
-        The standard deviation of the gaussian jitter added to every coordinate; a row keeps the label of its ring.
-    random_state : None, int, Generator or RandomState
+    noise : float, default 0
+        The standard deviation of Gaussian noise added to every coordinate; a row keeps the label of its ring.
+    random_state : None, int, Generator or RandomState, default None
         The source of randomness.
-    rings : int
+    rings : int, default 2
         The number of circles, at least 2.
+
+    See Also
+    --------
+    make_circle : A ball and the space around it, with a gap in between, in any dimension.
 
     Examples
     --------
@@ -339,22 +346,22 @@ def make_rings(
 def make_spiral(
     n: int = 200, turns: float = 1.5, noise: float = 0.0, random_state: RandomState = None
 ) -> tuple[Floats, Labels]:
-    """Draw points of the plane on the two arms of a spiral, a class each, winding around each other.
+    """Draw points of the plane on the two arms of a spiral, one arm for each class.
 
-    The positive arm is at radius r in the direction of r turns, from r = 1/4 on for as many turns; the negative one
-    is its mirror image through the origin. So neighbouring arms are about half a unit apart everywhere. No line
-    parts them, and without noise a gaussian kernel separates them exactly, as it does all rows that are distinct.
-    Rows fall along the arms about evenly. Labels are random signs and, for ``n >= 2``, both occur.
+    The positive arm has radius r in the direction of r turns, starting at r = 1/4. The negative arm is its point
+    reflection through the origin. So neighbouring arms are about half a unit apart everywhere. The classes are not
+    linearly separable. Without noise a Gaussian kernel separates them exactly, as it separates all distinct rows. Rows
+    are about uniform along the arms. Labels are random signs and, for ``n >= 2``, both occur.
 
     Parameters
     ----------
     n : int
         Rows, at least 1.
-    turns : float
-        How often each arm winds around the origin, above 0.
-    noise : float
-        The standard deviation of the gaussian jitter added to every coordinate; a row keeps the label of its arm.
-    random_state : None, int, Generator or RandomState
+    turns : float, default 1.5
+        The number of turns of each arm around the origin, above 0.
+    noise : float, default 0
+        The standard deviation of Gaussian noise added to every coordinate; a row keeps the label of its arm.
+    random_state : None, int, Generator or RandomState, default None
         The source of randomness.
 
     Examples
@@ -366,19 +373,20 @@ def make_spiral(
     """
     n, turns, noise = check_integer("n", n, 1), check_real("turns", turns), check_noise(noise)
     if not 0 < turns <= _MOST_TURNS:
-        raise ValueError(f"turns must be above 0 (to {_MOST_TURNS}), got {turns}: say how often an arm winds around.")
+        raise ValueError(f"turns must be above 0 (to {_MOST_TURNS}), got {turns}: give the number of turns of an arm.")
     rng = random_generator(random_state)
     y = random_signs(n, rng)
-    # a piece of an arm is about as long as its radius times its angle
+    # The length of a short piece of an arm is about radius times angle, so the squared radius is uniform.
     radius = np.sqrt(_INNER**2 + rng.random(n) * ((_INNER + turns) ** 2 - _INNER**2))
     X = (y * radius)[:, None] * _directions(radius)
     return _jittered(X, noise, rng), y
 
 
 def _directions(turns: Floats) -> Floats:
-    """Return the unit vectors that lie so many turns from the first axis, by sums and products only."""
+    """Return the unit vectors at these angles, in turns, from the first axis, by sums and products only."""
     quarters = np.rint(turns * 4)
     angle = (turns - quarters / 4) * (2 * math.pi)  # the difference is exact; up to an eighth of a turn
+    # Horner's scheme for the Taylor series: cos x = 1 - x^2/(1 2) (1 - x^2/(3 4) (...)), and sin x / x likewise.
     square = angle * angle
     sine, cosine = np.ones_like(angle), np.ones_like(angle)
     for k in range(_TERMS, 0, -1):

@@ -1,4 +1,4 @@
-"""Preparations from files: plain data that says how rows are made, checked before anything is done as it says."""
+"""Validation of preparations, the plain data that defines how rows are made from files."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rosenblatt.scaling import METHODS
 from rosenblatt.storage.schema import Place, codec_of, integer, list_of, number, read_fields, record, size, string
 
 KINDS = ("number", "boolean", "category", "text", "date", "decimal-comma", "thousands-comma")
-"""What a column of a table may hold."""
+"""The kinds of columns of a table."""
 DATE_ORDERS = ("dmy", "mdy")
-"""Day, month, year, or month, day, year; dates whose year comes first need no order."""
+"""Day, month, year, or month, day, year; dates with the year first have no order."""
 LABEL_KINDS = ("integer", "number", "boolean", "text")
 MOST_BITS = 30
 MOST_NGRAMS = 5
@@ -23,12 +23,12 @@ _MOST_FEATURES = 2**31 - 1
 
 
 def is_preparation(data: object) -> bool:
-    """Return whether this looks like the preparation of a stream, as nothing else does that users attach to a model."""
+    """Return whether ``data`` looks like the preparation of a stream, in contrast to other data of the user."""
     return type(data) is dict and data.get("format") in FORMATS and "version" in data
 
 
 def number_of_feature(preparation: Mapping[str, Any], feature: int) -> str:
-    """Return what a feature without a name is called: its number in svmlight text, or its place in rows, from 0.
+    """Return the name of a feature that has none: its number in svmlight text, or its position in rows, from 0.
 
     >>> number_of_feature({"format": "svmlight", "zero_based": False}, 6), number_of_feature({"format": "npz"}, 6)
     ('feature 7', '#6')
@@ -39,7 +39,7 @@ def number_of_feature(preparation: Mapping[str, Any], feature: int) -> str:
 
 
 def is_hashed(column: dict[str, Any]) -> bool:
-    """Return whether a column of a preparation is hashed: words, and categories that are too many to list.
+    """Return whether a column of a preparation is hashed: text, or too many categories to list.
 
     >>> is_hashed({"name": "note", "kind": "text"})
     True
@@ -123,9 +123,9 @@ class _Table(_Any):
 
 
 def check_preparation(data: Any) -> int | None:
-    """Return how many features rows have that are made as a preparation says, None where it does not say so.
+    """Return the number of features that a preparation defines, None if it does not define it.
 
-    A ValueError, with one sentence, where it is not what ``stream.preparation`` returns.
+    Raise a ValueError if it is not a valid ``stream.preparation``.
 
     >>> check_preparation({"format": "svmlight", "version": 1, "zero_based": True, "n_features": 3})
     3
@@ -153,7 +153,7 @@ def _check_scale(scale: dict[str, Any], width: int | None, centred: Container[in
     if sorted(set(features)) != features:
         raise place.at("features").error("a list of different integers in order", features)
     if features and features[-1] >= (_MOST_FEATURES if width is None else width):
-        raise place.at("features").error("a list of features that there are", features)
+        raise place.at("features").error("a list of existing features", features)
     if scale["method"] == "maxabs" and any(centre):
         raise place.at("centre").error("0 in all places for maxabs", centre)
     if any(number and j not in centred for j, number in zip(features, centre, strict=True)):
@@ -161,7 +161,7 @@ def _check_scale(scale: dict[str, Any], width: int | None, centred: Container[in
 
 
 def _table_features(table: dict[str, Any], place: Place) -> tuple[int | None, Container[int]]:
-    """Return how many features a table has, and which of them are numbers; a ValueError where its parts disagree."""
+    """Return the number of features of a table, and which of them are numbers; a ValueError if its parts disagree."""
     dialect, columns = table["dialect"], table["columns"]
     if dialect["delimiter"] is not None:
         codec_of(bool).read(dialect["header"], place.at("dialect.header"))
@@ -172,7 +172,7 @@ def _table_features(table: dict[str, Any], place: Place) -> tuple[int | None, Co
     if table["lists"]:
         return table["n_features"], ()
     fixed, numbers, hashed = 0, set(), 0
-    for column in columns:  # hashed ones come after all others
+    for column in columns:  # hashed columns come after all others
         kind = column["kind"]
         if column["categories"] is not None and kind != "category":
             raise place.at("columns").error(f"without categories where their kind is {kind}", column)
@@ -186,7 +186,8 @@ def _table_features(table: dict[str, Any], place: Place) -> tuple[int | None, Co
 
 
 def check_character(name: str, character: str) -> None:
-    """Raise a ParameterError unless this can stand between cells or around them; "" is no quote at all."""
+    """Raise a ParameterError unless ``character`` can be a delimiter or a quote; "" means no quotes."""
     allowed = len(character) == 1 and character.isascii() and character not in "\r\n"
     if not allowed and not (name == "quote" and character == ""):
-        raise ParameterError(Setting(name), f" must be one ASCII character, got {shorten(character)}.")
+        what = "{setting} must be one ASCII character, got {got}."
+        raise ParameterError(what, setting=Setting(name), got=shorten(character))

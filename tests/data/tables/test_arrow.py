@@ -190,10 +190,10 @@ def test_names_of_columns_stay_on_one_line(tmp_path):
         (
             "a.bin",
             b"\0\1",
-            "the format of a.bin cannot be detected from its name or its first line: give format, one of",
+            "the format of a.bin cannot be detected from its name or first line: give format, one of",
         ),
-        ("a", b"a line of words\n", "the format of a cannot be detected from its name or its first line"),
-        ("a.csv.gz", b"a,y\n1,2\n", "a.csv.gz is named as a gz file, but does not begin as gz files do"),
+        ("a", b"a line of words\n", "the format of a cannot be detected from its name or first line"),
+        ("a.csv.gz", b"a,y\n1,2\n", "a.csv.gz is named like a gz file, but does not start like one"),
     ],
 )
 def test_damaged_files_are_one_sentence(tmp_path, name, content, sentence):

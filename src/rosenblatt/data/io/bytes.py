@@ -1,7 +1,7 @@
-"""The bytes of one file, plain, gz, bz2, xz or zstd, from disk, a pipe, standard input or a file object; its format.
+"""The decompressed bytes of a file on disk, a pipe, standard input or a file object, and the detection of its format.
 
-Name and first bytes say how a file is compressed. Every failure is one sentence that names the file: an OSError where
-the file cannot be read, a ``DataError`` where its contents are damaged.
+The name and the first bytes show how a file is compressed. An OSError means that the file cannot be read, a
+``DataError`` that its contents are damaged; both name the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path, PurePath
 from typing import Any, Protocol, runtime_checkable
 
 from rosenblatt.blocks import DataError
-from rosenblatt.messages import ParameterError, Setting, shorten
+from rosenblatt.messages import ParameterError, shorten
 
 STANDARD_INPUT = "-"
 _MAGIC = {
@@ -33,19 +33,19 @@ _MAGIC = {
     "zstd": (b"\x28\xb5\x2f\xfd",),
 }
 COMPRESSIONS = {".gz": "gz", ".gzip": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
-_PAUSE = 0.02  # seconds without new bytes after which the lines of a pipe are passed on
+_PAUSE = 0.02  # seconds without new bytes after which the complete lines of a pipe are passed on
 
 
 @runtime_checkable
 class BinaryFile(Protocol):
-    """An open file in binary mode. With ``read1``, too, lines are passed on as soon as they can be read."""
+    """An open file in binary mode. If it also has ``read1``, lines are passed on as soon as they can be read."""
 
     def read(self, size: int, /) -> bytes:
         """Return at most ``size`` bytes, none at the end."""
 
 
 def display_name(file: str | BinaryFile) -> str:
-    """Return how messages name a file."""
+    """Return the name of a file in messages."""
     name = file if isinstance(file, str) else getattr(file, "name", None)
     if name in (STANDARD_INPUT, "<stdin>"):
         return "standard input"
@@ -53,14 +53,15 @@ def display_name(file: str | BinaryFile) -> str:
 
 
 class ByteStream:
-    """The decompressed bytes of a file, from its start, and how much of the file they took.
+    """The decompressed bytes of a file from its start.
 
-    ``on_read`` gets the bytes as they are stored in the file, in their order, when they are read.
+    ``on_read`` is called with the bytes as they are stored in the file, in order. The memory belongs to the stream and
+    is reused after the call returns.
 
     Attributes
     ----------
     name : str
-        How messages name the file.
+        The name of the file in messages.
     compression : str or None
         "gz", "bz2", "xz", "zstd", or None.
     """
@@ -73,7 +74,7 @@ class ByteStream:
         self._peeked = b""
         with self._rename_errors():
             by_name, raw = False, file
-            if file == STANDARD_INPUT:  # a thread that waits for the unbuffered file holds no lock
+            if file == STANDARD_INPUT:  # unbuffered, because a thread that waits for it must not hold a lock
                 raw = getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
             elif isinstance(file, str):
                 by_name, raw = True, io.FileIO(file)
@@ -88,11 +89,14 @@ class ByteStream:
 
     @property
     def consumed(self) -> int:
-        """Bytes read so far, as they are stored in the file."""
+        """Stored bytes of the file that have been read so far."""
         return self._stored.count
 
     def readinto(self, buffer: memoryview) -> int:
-        """Fill ``buffer`` and return the bytes read: fewer only at the end, or where a pipe pauses after a newline."""
+        """Fill ``buffer``, which stays the caller's, and return the number of bytes read.
+
+        They are fewer only at the end, or if a pipe pauses after a newline.
+        """
         filled = min(len(self._peeked), len(buffer))
         buffer[:filled] = self._peeked[:filled]
         self._peeked = self._peeked[filled:]
@@ -108,7 +112,7 @@ class ByteStream:
         return filled
 
     def peek(self, size: int) -> bytes:
-        """Return the next ``size`` bytes, or fewer as ``readinto`` does, which are read again later."""
+        """Return the next ``size`` bytes, or fewer like ``readinto``; they are read again later."""
         buffer = bytearray(size)
         self._peeked = bytes(buffer[: self.readinto(memoryview(buffer))]) + self._peeked
         return self._peeked[:size]
@@ -123,8 +127,9 @@ class ByteStream:
         found = next((kind for kind, starts in _MAGIC.items() if head.startswith(starts)), None)
         expected = COMPRESSIONS.get(Path(self.name).suffix.lower())
         if expected and not found and by_name:  # a file object may be decompressed already
-            what = "is empty" if not head else f"does not begin as {expected} files do"
-            raise DataError(f"{self.name} is named as a {expected} file, but {what}: copy it again, or rename it.")
+            why = "is empty" if not head else "does not start like one"
+            what = "{file} is named like a {kind} file, but {why}: copy it again, or rename it."
+            raise DataError(what, file=self.name, kind=expected, why=why)
         return found
 
     @contextmanager
@@ -134,11 +139,13 @@ class ByteStream:
         except DataError:
             raise
         except EOFError:
-            raise DataError(f"{self.name} ends in the middle of its {self.compression} data: copy it again.") from None
+            what = "{file} ends in the middle of its {kind} data: copy it again."
+            raise DataError(what, file=self.name, kind=self.compression) from None
         except (zlib.error, lzma.LZMAError, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise OSError(error.errno, f"{self.name} cannot be read: {os.strerror(error.errno)}") from None
-            raise DataError(f"{self.name} has damaged {self.compression} data ({error}): copy it again.") from None
+            what = "{file} has damaged {kind} data ({error}): copy it again."
+            raise DataError(what, file=self.name, kind=self.compression, error=error) from None
 
 
 class _CountingReader(io.RawIOBase):
@@ -171,13 +178,13 @@ class _CountingReader(io.RawIOBase):
         return n
 
     def peek(self, size: int) -> bytes:
-        """Return the next ``size`` bytes; fewer at the end, or where a pipe has delivered one line and no more."""
+        """Return the next ``size`` bytes; fewer at the end, or if a pipe has delivered only one line."""
         while len(self._head) < size and b"\n" not in self._head and (more := self._read(size - len(self._head))):
             self._head += more
         return self._head
 
     def pauses(self) -> bool:
-        """Return whether there may be nothing to read for a moment; never true of a file on disk."""
+        """Return whether there may be nothing to read for a moment; False for a file on disk."""
         if self.on_disk or self._head:
             return False
         with suppress(OSError, ValueError):
@@ -191,7 +198,7 @@ class _CountingReader(io.RawIOBase):
 
 
 def is_regular(path: str | int) -> bool:
-    """Return whether a path, or a descriptor, is a plain file on disk, which can be read again and has a size."""
+    """Return whether a path or a descriptor is a regular file, which can be read again and has a size."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)
     except OSError:
@@ -211,7 +218,7 @@ def _decompress(file: io.BufferedReader, compression: str, name: str) -> Any:
     return pyarrow.CompressedInputStream(pyarrow.PythonFile(file, "r"), "zstd")
 
 
-# Detecting the format of a file from its name and its first bytes.
+# Detection of the format of a file from its name and its first bytes.
 
 
 FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl", "svmlight", "vw", "npz")
@@ -228,7 +235,7 @@ _ENDINGS = {
     "npz": (".npz",),
 }
 _FORMAT_MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK\x03\x04": "npz"}
-_NUMBER = rb"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?"  # "++" gives nothing back: time is linear
+_NUMBER = rb"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?"  # "++" is possessive: no backtracking, linear time
 _VW = re.compile(rb"\s*+(?:%b\s++){0,3}(?:'?[^\s|]*+\s*+)?\|" % _NUMBER)
 _SVMLIGHT = re.compile(rb"\s*+%b(?:\s++qid:\d++)?(?:\s++\d++:%b)+\s*+(?:#.*)?" % (_NUMBER, _NUMBER))
 
@@ -246,25 +253,25 @@ def detect_format(name: str, head: bytes, given: str | None = None) -> str:
     if given is not None:
         kind = ALIASES.get(given, given)
         if kind not in FORMATS:
-            raise ParameterError(Setting("format"), f" must be one of {', '.join(FORMATS)}, got {shorten(given)}.")
+            what = "{format} must be one of {formats}, got {given}."
+            raise ParameterError(what, formats=", ".join(FORMATS), given=shorten(given))
         return kind
     if head.startswith(b"FEA1"):
-        raise DataError(f"{name} is a Feather file of version 1, expected version 2: write it again.")
+        raise DataError("{file} is a Feather file of version 1, expected version 2: write it again.", file=name)
     for magic, kind in _FORMAT_MAGIC.items():
         if head.startswith(magic):
             return kind
     found = format_of_name(name) or _from_lines(head)
     if found is None:
-        raise DataError(
-            f"the format of {name} cannot be detected from its name or its first line: give ",
-            Setting("format"),
-            f", one of {', '.join(FORMATS)}.",
+        what = (
+            "the format of {file} cannot be detected from its name or its first line: give {format}, one of {formats}."
         )
+        raise DataError(what, file=name, formats=", ".join(FORMATS))
     return found
 
 
 def format_of_name(name: str) -> str | None:
-    """Return the format that the name of a file ends in, None if it says nothing.
+    """Return the format that belongs to the ending of a file's name, None if there is none.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""The identity of files: sizes, times of change and digests of what has been read of them; fingerprints of rows.
+"""The identity of files: sizes, modification times and digests of what has been read of them; fingerprints of rows.
 
-By these a run that is resumed knows whether the files are still those that it learned from.
+With them a resumed run checks that the files have not changed.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 PIECE = 1 << 18
-"""Bytes that are read at once where a file is read for its digest alone; they stay in the processor's cache."""
+"""Bytes that are read at once to compute a digest; they fit in the processor's cache."""
 
 Record = dict[str, Any]
-"""What is known of one file, as plain data: "size", "modified", "read" (how many bytes) and "digest" (of these)."""
+"""The state of one file as plain data: "size", "modified", "read" (a number of bytes) and "digest" (of these bytes)."""
 
 
 class RunningDigest:
-    """A digest of the bytes that it was given so far, however they were cut: their CRC-32.
+    """A running CRC-32 of bytes.
 
-    It takes little time beside reading them, and finds changes; it does not stop forgers.
+    It takes little time compared with reading, and detects accidental changes, but not forgeries.
 
     Examples
     --------
@@ -48,11 +48,10 @@ class RunningDigest:
 
 
 class Contents:
-    """What is read of some files, from now on.
+    """Digests of what is read of some files from now on.
 
-    Bytes that are read from the start of a file to its end are given to ``reader``, and cost no further reading. Of
-    files that are read in another way, or whose rows come from a cache, all bytes are read again when ``records`` is
-    first called.
+    If a file is read from start to end, ``reader`` takes the bytes as they are read. If it is read in another way, or
+    if its rows come from a cache, all its bytes are read again when ``records`` is first called.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -62,7 +61,7 @@ class Contents:
         self._whole: set[int] = set()
 
     def reader(self, file: int) -> Callable[[memoryview], None] | None:
-        """Return what takes the bytes of a file, from its start, as they are read; None where all are known."""
+        """Return a function to call with the bytes of a file as they are read; None if the digest is complete."""
         if self._is_known(file):
             return None
         running = RunningDigest()
@@ -75,11 +74,11 @@ class Contents:
         return take
 
     def add_whole(self, files: Sequence[int] | None = None) -> None:
-        """Note that rows may depend on all bytes of these files, by default of every file."""
+        """Note that rows may depend on all bytes of these files, by default all files."""
         self._whole.update(range(len(self._names)) if files is None else files)
 
     def records(self) -> list[Record]:
-        """Return what is known of each file."""
+        """Return the state of each file."""
         for file in sorted(self._whole):
             if not self._is_known(file):
                 self._read[file] = self._about[file][0], self._digest_now(file)
@@ -87,14 +86,14 @@ class Contents:
         return [{"size": s, "modified": t, "read": count, "digest": digest} for (s, t), (count, digest) in pairs]
 
     def restore(self, records: Sequence[Record] | None) -> None:
-        """Take over what an earlier run knew of the same files; without it they are read for it when it is needed."""
+        """Restore the digests of an earlier run; without them, the files are read again when digests are needed."""
         if records is None:
             self.add_whole()
         else:
             self._read = [(record["read"], record["digest"]) for record in records]
 
     def changed_size(self, records: Sequence[Record]) -> str:
-        """Return what is different about the number of files or their sizes, "" if nothing is."""
+        """Return how the number of files or their sizes have changed, "" if they have not."""
         if len(records) != len(self._names):
             return f"files read: {len(records)} then, {len(self._names)} now"
         for name, (size, _), then in zip(self._names, self._about, records, strict=True):
@@ -103,10 +102,10 @@ class Contents:
         return ""
 
     def changed_bytes(self, records: Sequence[Record], progress: Callable[[float], None]) -> str:
-        """Return which file has other bytes than those that were read, "" if none has.
+        """Return which file has changed in the bytes that had been read of it, "" if none has.
 
-        Files whose time of change is the same are trusted; of the others, as many bytes are read as were then.
-        ``progress`` is called with the share of these, from 0 to 1.
+        Files with the same modification time are trusted. Of the others the same number of bytes is read again.
+        ``progress`` is called with the share of these bytes, from 0 to 1.
         """
         dated = zip(self._names, self._about, records, strict=True)
         doubtful = [(name, then) for name, (_, modified), then in dated if modified != then["modified"]]
@@ -127,7 +126,7 @@ class Contents:
         return self._read[file][0] == self._about[file][0]
 
     def _digest_now(self, file: int) -> str | None:
-        """Return the digest of a whole file, None if it is no longer the one that was there at first."""
+        """Return the digest of a complete file, None if it has been changed or replaced meanwhile."""
         name, about = self._names[file], self._about[file]
         try:
             digest = digest_of(name, about[0])
@@ -142,7 +141,7 @@ def _size_and_time(name: str) -> tuple[int, int]:
 
 
 def digest_of(name: str, size: int, progress: Callable[[int], None] = lambda count: None) -> str:
-    """Return the digest of the first ``size`` bytes of a file, or of all if there are fewer."""
+    """Return the digest of the first ``size`` bytes of a file, or of all bytes if there are fewer."""
     running, buffer = RunningDigest(), memoryview(bytearray(PIECE))
     with io.FileIO(name) as file:
         while running.count < size and (n := file.readinto(buffer[: size - running.count])):
@@ -151,18 +150,17 @@ def digest_of(name: str, size: int, progress: Callable[[int], None] = lambda cou
     return running.digest()
 
 
-# Digests that identify the rows of some files.
-
-
 PART = 1 << 16
+"""Bytes of a sample of a large file."""
 PARTS = 64
+"""Samples of a large file."""
 
 
 def fingerprint(names: Sequence[str], recipe: object, dated: bool = False) -> str:
-    """Return a digest of the contents of files and of the recipe, plain data, by which rows are made from them.
+    """Return a digest of the contents of files and of the recipe, plain data that defines how rows are made.
 
-    Of files above ``PARTS * PART`` bytes only so many parts are read, the first and the last among them. With
-    ``dated``, the time of the last change counts too.
+    Of files above ``PARTS * PART`` bytes only ``PARTS`` samples are read, including the first and the last bytes. With
+    ``dated``, the modification time counts too.
 
     Examples
     --------
@@ -186,7 +184,7 @@ def fingerprint(names: Sequence[str], recipe: object, dated: bool = False) -> st
 
 
 def _starts(size: int) -> list[int]:
-    """Return where the parts of a file of this size begin."""
+    """Return where the samples of a file of this size start."""
     if size <= PARTS * PART:
         return list(range(0, size, PART))
     return [k * (size - PART) // (PARTS - 1) for k in range(PARTS)]

@@ -1,4 +1,4 @@
-"""Work done ahead of time by threads, its results returned in order."""
+"""An ordered parallel map over a generator: threads work ahead, results are returned in order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def processor_count() -> int:
     """Return the number of processors that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on this system
+    except AttributeError:  # not available on every system
         return os.cpu_count() or 1
 
 
@@ -28,10 +28,10 @@ def ordered_map(
 ) -> Generator[Result, None, None]:
     """Yield ``work(item)`` for each of ``items``, in their order.
 
-    Each thread in turn takes the next item and works on it, at most ``queue_ahead`` items ahead of the results that
-    are waiting, so memory is bounded. Without threads, work is done when its result is requested. An error stops the
-    threads and is raised in its turn; closing the generator stops them too. A thread that waits for input which may
-    never come is abandoned, and does not keep the process alive.
+    The threads take items in turn, at most ``threads + queue_ahead`` items ahead of the consumer, so memory is bounded.
+    Without threads, an item is processed when its result is requested. An error stops the threads and is raised after
+    the results before it. Closing the generator stops the threads too. A thread that is blocked waiting for input is
+    abandoned after half a second, and does not keep the process alive.
 
     Examples
     --------
@@ -46,7 +46,12 @@ def ordered_map(
 
 
 class _WorkerPool(Generic[Item, Result]):
-    """Threads that share one generator: the one that holds the lock takes the next item and queues a result for it."""
+    """Threads that share one generator; the thread that holds the lock takes the next item and queues its result.
+
+    Invariant: futures are in the queue in the order of the items, because an item is taken and its future is queued
+    under the same lock. ``slots`` counts the items that may still be taken; the consumer releases a slot with each
+    result.
+    """
 
     def __init__(
         self, items: Generator[Item, None, None], work: Callable[[Item], Result], threads: int, queue_ahead: int
@@ -74,7 +79,7 @@ class _WorkerPool(Generic[Item, Result]):
                     self.stopped = True
                     self.queue.put(None)
                     return
-                except BaseException as error:  # raised where the results are read
+                except BaseException as error:  # raised again in ``results``
                     self.stopped = True
                     result.set_exception(error)
                     self.queue.put(result)
@@ -100,8 +105,8 @@ class _WorkerPool(Generic[Item, Result]):
         self.stopped = True
         for _ in self.threads:
             self.slots.release()
-        patience = time.monotonic() + 0.5
+        deadline = time.monotonic() + 0.5
         for thread in self.threads:
-            thread.join(timeout=max(0.0, patience - time.monotonic()))
+            thread.join(timeout=max(0.0, deadline - time.monotonic()))
         if not any(thread.is_alive() for thread in self.threads):
             self.items.close()

@@ -21,6 +21,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
+from io import BufferedIOBase
 from typing import Annotated, Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -72,7 +73,7 @@ class RowFileWriter:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._validated = file, True
-        self._blocks: list[list[Any]] = []
+        self._blocks: list[list[object]] = []
 
     def write(self, block: Block) -> None:
         """Write a block; a ValueError if its labels cannot be stored."""
@@ -122,7 +123,7 @@ class RowFile:
     checksum.
     """
 
-    def __init__(self, file: Any) -> None:  # with seek and readinto
+    def __init__(self, file: BufferedIOBase) -> None:
         self._file, self._lock = file, threading.Lock()
         self._spare: list[bytearray] = []
         end = file.seek(0, 2) - _TAIL.size
@@ -260,9 +261,9 @@ class _FactsFields:
     rows: int
     skipped: int
     n_features: int
-    unseen: Annotated[Any, _COUNTS]
-    filled: Annotated[Any, _COUNTS]
-    words: Annotated[list[Any], list_of(_WORD)]
+    unseen: Annotated[dict[str, int], _COUNTS]
+    filled: Annotated[dict[str, int], _COUNTS]
+    words: Annotated[list[object], list_of(_WORD)]
 
 
 def check_facts(facts: Facts) -> None:

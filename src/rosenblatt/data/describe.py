@@ -12,7 +12,7 @@ import numpy as np
 
 from rosenblatt.blocks import Block, Features, is_sparse
 from rosenblatt.data.preparation import number_of_feature
-from rosenblatt.data.source import Preparation
+from rosenblatt.data.source import ColumnEntry, Preparation
 from rosenblatt.data.tables.column_kinds import (
     FEW_WORDS,
     FEWEST_ROWS,
@@ -112,8 +112,8 @@ class ColumnTable(Table):
 
 def bullets(lines: Iterable[str]) -> list[str]:
     """Return lines as a bulleted list, wrapped to the columns of a terminal."""
-    how: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
-    return [textwrap.fill(f"- {line}", WIDTH - 2, **how) for line in lines]
+    wrapper = textwrap.TextWrapper(WIDTH - 2, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return [wrapper.fill(f"- {line}") for line in lines]
 
 
 def _cut(text: str, width: int) -> str:
@@ -290,7 +290,7 @@ def describe_columns(
     labels = None
     if target in head.columns:
         labels = profile(head.columns[target], "category", missing).codes
-    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
     remarks: list[Message] = []
     for name in head.columns:
         kind = _kind(head, name, typed, preparation, entries)
@@ -298,7 +298,7 @@ def describe_columns(
         found = _left_out(name, excluded.get(name))
         if kind in ("nested", "other"):
             found = found or [_Remark("ambiguous")]
-            cells: list[Any] = [name, kind, becomes, None, None, "", ""]
+            cells: list[object] = [name, kind, becomes, None, None, "", ""]
         else:
             column = profile(head.columns[name], "category" if name == target else kind, missing)
             shown = "integer" if kind == "number" and column.integers and column.distinct else kind
@@ -325,7 +325,7 @@ def _join_remarks(name: str, remarks: list[_Remark]) -> Message:
 
 
 def _kind(
-    head: TableChunk, name: str, typed: bool, preparation: Preparation, entries: Mapping[str, Mapping[str, Any]]
+    head: TableChunk, name: str, typed: bool, preparation: Preparation, entries: Mapping[str, ColumnEntry]
 ) -> str:
     """Return the kind of a column that is used, or the kind that it would have."""
     if name in entries:
@@ -345,7 +345,7 @@ def _kind(
     return {"hash": "category", "": "category"}.get(found.fallback, found.fallback)
 
 
-def _becomes(name: str, preparation: Preparation, entry: Mapping[str, Any] | None) -> str:
+def _becomes(name: str, preparation: Preparation, entry: ColumnEntry | None) -> str:
     if preparation["target"] is not None and name == preparation["target"]["name"]:
         return "target"
     if name == preparation["weight"]:
@@ -465,7 +465,7 @@ def describe_rows(blocks: Iterable[Block], most: int, title: str, preparation: P
     """
     rows, low, high = 0, np.inf, -np.inf
     counts: list[np.ndarray] = []
-    labels: Counter[Any] = Counter()
+    labels: Counter[object] = Counter()
     sizes = _Sizes()
     width = 0
     for block in blocks:
@@ -491,7 +491,7 @@ def describe_rows(blocks: Iterable[Block], most: int, title: str, preparation: P
     return Table(table, title, sizes.notes(preparation))
 
 
-def _labels(counts: Counter[Any]) -> str:
+def _labels(counts: Counter[object]) -> str:
     shown = [f"{label_text(label)}: {n:,}" for label, n in counts.most_common()]
     more = len(shown) - _MOST_LABELS
     return ", ".join(shown[:_MOST_LABELS]) + (f" and {more:,} more" if more > 0 else "")

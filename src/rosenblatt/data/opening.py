@@ -14,7 +14,16 @@ from rosenblatt.data.io.lines import LONGEST_LINE, LineSource, Paths
 from rosenblatt.data.io.prefetch import processor_count
 from rosenblatt.data.preparation import check_character, check_preparation
 from rosenblatt.data.scaling import SCALES, StreamScale
-from rosenblatt.data.source import DIALECT, FIRST_ROWS, ON_AMBIGUOUS, OPTION_FORMATS, VERSION, OpenRequest, RowSource
+from rosenblatt.data.source import (
+    DIALECT,
+    FIRST_ROWS,
+    ON_AMBIGUOUS,
+    OPTION_FORMATS,
+    VERSION,
+    OpenRequest,
+    Preparation,
+    RowSource,
+)
 from rosenblatt.data.splits import Split
 from rosenblatt.data.stream import Stream
 from rosenblatt.messages import ParameterError, Setting, check_choice, check_integer
@@ -59,7 +68,7 @@ def check_formats(request: OpenRequest) -> None:
             )
 
 
-def check_given_preparation(request: OpenRequest, preparation: dict[str, Any]) -> None:
+def check_given_preparation(request: OpenRequest, preparation: Preparation) -> None:
     """Raise an error unless the preparation is valid and applies to files of the format."""
     try:
         check_preparation(preparation)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Container
 from typing import Annotated, Any
 
 from rosenblatt.data.io.bytes import FORMATS, TABLES
-from rosenblatt.data.source import FILLS, VERSION
+from rosenblatt.data.source import FILLS, VERSION, ColumnEntry, Preparation
 from rosenblatt.messages import ParameterError, Setting, shorten
 from rosenblatt.scaling import METHODS
 from rosenblatt.storage.schema import Place, codec_of, integer, list_of, number, read_fields, record, size, string
@@ -27,7 +27,7 @@ def is_preparation(data: object) -> bool:
     return type(data) is dict and data.get("format") in FORMATS and "version" in data
 
 
-def number_of_feature(preparation: Mapping[str, Any], feature: int) -> str:
+def number_of_feature(preparation: Preparation, feature: int) -> str:
     """Return the name of a feature that has none: its number in svmlight text, or its position in rows, from 0.
 
     >>> number_of_feature({"format": "svmlight", "zero_based": False}, 6), number_of_feature({"format": "npz"}, 6)
@@ -38,7 +38,7 @@ def number_of_feature(preparation: Mapping[str, Any], feature: int) -> str:
     return f"feature {feature + (not preparation['zero_based'])}"
 
 
-def is_hashed(column: dict[str, Any]) -> bool:
+def is_hashed(column: ColumnEntry) -> bool:
     """Return whether a column of a preparation is hashed: text, or too many categories to list.
 
     >>> is_hashed({"name": "note", "kind": "text"})
@@ -122,7 +122,7 @@ class _Table(_Any):
     n_features: _Features | None = None
 
 
-def check_preparation(data: Any) -> int | None:
+def check_preparation(data: object) -> int | None:
     """Return the number of features that a preparation defines, None if it does not define it.
 
     Raise a ValueError if it is not a valid ``stream.preparation``.
@@ -160,7 +160,7 @@ def _check_scale(scale: dict[str, Any], width: int | None, centred: Container[in
         raise place.at("centre").error("0 for features that are not columns of numbers", centre)
 
 
-def _table_features(table: dict[str, Any], place: Place) -> tuple[int | None, Container[int]]:
+def _table_features(table: Preparation, place: Place) -> tuple[int | None, Container[int]]:
     """Return the number of features of a table, and which of them are numbers; a ValueError if its parts disagree."""
     dialect, columns = table["dialect"], table["columns"]
     if dialect["delimiter"] is not None:

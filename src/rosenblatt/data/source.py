@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,9 @@ from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.bytes import TABLES
 from rosenblatt.data.io.lines import LineSource
 from rosenblatt.messages import Message, ParameterError, shorten, show_text
+
+if TYPE_CHECKING:
+    from rosenblatt.data.tables.reader import TableChunk
 
 VERSION = 1
 """Version of preparations."""
@@ -33,11 +36,13 @@ _KEPT_MESSAGES = 10
 
 Preparation: TypeAlias = dict[str, Any]
 """How rows are made from a file, as plain data that JSON can hold."""
+ColumnEntry: TypeAlias = dict[str, Any]
+"""How one column of a table becomes features: an entry of "columns" in a preparation."""
 Facts: TypeAlias = dict[str, Any]
 """Counts, width and words after the last row, as plain data that JSON can hold."""
 
 
-def _option(default: Any = None, *formats: str) -> Any:
+def _option(default: object = None, *formats: str) -> Any:
     """Return a field for an option that applies only to some formats, by default to tables."""
     return field(default=default, metadata={"formats": formats or TABLES})
 
@@ -189,7 +194,7 @@ class RowSource:
         """The preparation without what is known only after the last row."""
         return self.preparation | ({} if self.fixed_width else {"n_features": None})
 
-    def head(self) -> tuple[Any, bool, str] | None:
+    def head(self) -> tuple[TableChunk, bool, str] | None:
         """Return the first rows of a table as stored, whether it has types, and a title; None for other formats."""
         return None
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,9 +57,9 @@ class Split:
         """Return splits such that each row is held out by exactly one of them."""
         return [cls(folds, fold, fold + 1, seed) for fold in range(folds)]
 
-    def held_out(self, labels: Iterable[NDArray[Any]]) -> Iterator[NDArray[np.bool_]]:
+    def held_out(self, labels: Iterable[np.ndarray]) -> Iterator[NDArray[np.bool_]]:
         """Yield a mask of the rows that are held out, for each block of labels."""
-        seen: dict[Any, tuple[int, int]] = {}
+        seen: dict[object, tuple[int, int]] = {}
         for y in labels:
             classes, codes = np.unique(y, return_inverse=True)
             mask = np.zeros(len(y), bool)
@@ -103,7 +102,7 @@ class Part:
         first = 0
         waiting: list[Block] = []
 
-        def labels() -> Iterator[NDArray[Any]]:
+        def labels() -> Iterator[np.ndarray]:
             for block in blocks:
                 waiting.append(block)
                 yield block.y
@@ -115,7 +114,7 @@ class Part:
                 yield block
 
     @property
-    def recipe(self) -> list[Any]:
+    def recipe(self) -> list[int | bool]:
         """Plain data that identifies the part."""
         split = self.split
         return [self.held, split.size, split.first, split.stop, split.seed, split.keeps_first]

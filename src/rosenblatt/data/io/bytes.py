@@ -52,6 +52,11 @@ def display_name(file: str | BinaryFile) -> str:
     return name if isinstance(name, str) else "the open file"
 
 
+class _Readable(Protocol):
+    def readinto(self, buffer: memoryview, /) -> int | None: ...
+    def close(self) -> None: ...
+
+
 class ByteStream:
     """The decompressed bytes of a file from its start.
 
@@ -66,7 +71,7 @@ class ByteStream:
         "gz", "bz2", "xz", "zstd", or None.
     """
 
-    _bytes: Any
+    _bytes: _Readable
 
     def __init__(self, file: str | BinaryFile, on_read: Callable[[memoryview], None] | None = None) -> None:
         self.name = display_name(file)
@@ -205,7 +210,7 @@ def is_regular(path: str | int) -> bool:
         return False
 
 
-def _decompress(file: io.BufferedReader, compression: str, name: str) -> Any:
+def _decompress(file: io.BufferedReader, compression: str, name: str) -> _Readable:
     if compression != "zstd":
         openers: dict[str, Any] = {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
         return openers[compression](file)
@@ -263,9 +268,7 @@ def detect_format(name: str, head: bytes, given: str | None = None) -> str:
             return kind
     found = format_of_name(name) or _from_lines(head)
     if found is None:
-        what = (
-            "the format of {file} cannot be detected from its name or its first line: give {format}, one of {formats}."
-        )
+        what = "the format of {file} cannot be detected from its name or first line: give {format}, one of {formats}."
         raise DataError(what, file=name, formats=", ".join(FORMATS))
     return found
 

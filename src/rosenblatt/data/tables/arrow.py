@@ -6,14 +6,14 @@ import io
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.bytes import ByteStream
 from rosenblatt.data.source import rename_errors
-from rosenblatt.data.tables.reader import TableChunk, TableReader
+from rosenblatt.data.tables.reader import Passthrough, TableChunk, TableReader
 from rosenblatt.data.tables.values import (
     as_numpy,
     combine_chunks,
@@ -88,7 +88,7 @@ class _BinaryReader(TableReader[LazyBatch]):
             passthrough=passthrough,
         )
 
-    def passthrough(self, item: LazyBatch, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
+    def passthrough(self, item: LazyBatch, chunk: TableChunk, places: np.ndarray) -> Passthrough:
         """Return the values of the passthrough columns as they are stored."""
         kept = numbers_to_arrow(places)
         with self._rename_errors(item.file):
@@ -227,7 +227,7 @@ class ArrowReader(_BinaryReader):
             for k in range(table.num_record_batches):
                 yield table.get_batch(k), (k + 1) / table.num_record_batches
 
-    def _stream(self, file: int, stored: Any) -> Generator[pa.RecordBatch, None, None]:
+    def _stream(self, file: int, stored: pa.NativeFile | _RawBytes) -> Generator[pa.RecordBatch, None, None]:
         with import_arrow(".ipc").open_stream(stored) as table:
             self._check_columns(table.schema.names, file)
             yield from table

@@ -6,11 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from rosenblatt.blocks import DataError
+from rosenblatt.data.source import ColumnEntry
 from rosenblatt.data.tables.reader import TableChunk
 from rosenblatt.data.tables.values import (
     BOOLEANS,
@@ -72,7 +73,7 @@ class AmbiguousColumn(NamedTuple):
     """One of its values, written so that it is not ambiguous."""
 
 
-def parser_of(column: Mapping[str, Any]) -> Parser:
+def parser_of(column: ColumnEntry) -> Parser:
     """Return the parser for a column that holds one number in each row, given its entry in a preparation."""
     order = column.get("order")
     return partial(parse_dates, order=order) if order else PARSERS[column["kind"]]

@@ -10,11 +10,11 @@ import csv
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import TO_UTF8, TextChunk
 from rosenblatt.data.source import OpenRequest, Preparation
 from rosenblatt.data.tables.column_kinds import infer_kind
-from rosenblatt.data.tables.reader import DELIMITERS, Records, TableChunk, TableReader, join_names
+from rosenblatt.data.tables.reader import DELIMITERS, Dialect, Passthrough, Records, TableChunk, TableReader, join_names
 from rosenblatt.data.tables.values import (
     MISSING_NUMBERS,
     combine_chunks,
@@ -35,6 +35,7 @@ from rosenblatt.messages import Hint, Message, shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.csv as pa_csv
 
 
 # Records of CSV text. A record ends at a line end that is not inside quotes.
@@ -137,7 +138,7 @@ class DialectHints:
 
     columns: Sequence[str] = ()
     """Columns of the files that were read before; a header names all of them."""
-    defaults: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Dialect = field(default_factory=dict)
     """The dialect of these files, which is used if ``columns`` do not decide."""
     named: Sequence[str] = ()
     """Columns that options name; a first record with one of them is a header."""
@@ -182,13 +183,16 @@ def has_number(cells: Sequence[str]) -> bool:
     return any(_NUMBER.fullmatch(cell) for cell in cells)
 
 
+def _csv_reader(lines: Iterable[str], delimiter: str, quote: str) -> Iterator[list[str]]:
+    if not quote:
+        return csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    return csv.reader(lines, delimiter=delimiter, quotechar=quote)
+
+
 def _cells(line: bytes, delimiter: str, quote: str) -> set[str]:
     """Return the cells of a line without surrounding whitespace."""
-    how: Any = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
     try:
-        return {
-            cell.strip() for cell in next(csv.reader([line.decode("utf-8-sig", "replace")], delimiter=delimiter, **how))
-        }
+        return {cell.strip() for cell in next(_csv_reader([line.decode("utf-8-sig", "replace")], delimiter, quote))}
     except (csv.Error, StopIteration):
         return set()
 
@@ -246,7 +250,7 @@ class DelimitedReader(TableReader[Records]):
         self.header_guessed = False
         """Whether the header was detected from the cells of the first record, not given by the caller."""
 
-    def dialect(self) -> dict[str, Any]:
+    def dialect(self) -> Dialect:
         """Return the delimiter, the quote, and whether there is a header."""
         return {"delimiter": self.delimiter, "quote": self.quote, "header": self.header}
 
@@ -332,12 +336,12 @@ class DelimitedReader(TableReader[Records]):
         at.names = names
         return data
 
-    def passthrough(self, item: Records, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
+    def passthrough(self, item: Records, chunk: TableChunk, places: np.ndarray) -> Passthrough:
         """Return the cells of the passthrough columns as text."""
         pa = import_arrow()
         ragged: list[int] = []
 
-        def leave_out(row: Any) -> str:
+        def leave_out(row: pa_csv.InvalidRow) -> str:
             ragged.append(row.number - 1)
             return "skip"
 
@@ -359,8 +363,7 @@ class DelimitedReader(TableReader[Records]):
                 yield match.group().decode("utf-8")
 
         try:
-            how: Any = {"quotechar": self.quote} if self.quote else {"quoting": csv.QUOTE_NONE}
-            cells = next(csv.reader(lines(), delimiter=self.delimiter or ",", **how))
+            cells = next(_csv_reader(lines(), self.delimiter or ",", self.quote))
             return cells, size
         except (UnicodeDecodeError, csv.Error) as error:
             why = str(error) if isinstance(error, csv.Error) else f"it is not text in UTF-8: {TO_UTF8}"
@@ -412,7 +415,7 @@ class DelimitedReader(TableReader[Records]):
             names = self.layout.needed
         ragged: list[tuple[int, int]] = []
 
-        def leave_out(row: Any) -> str:
+        def leave_out(row: pa_csv.InvalidRow) -> str:
             ragged.append((row.number - 1, row.actual_columns))
             return "skip"
 
@@ -456,7 +459,9 @@ class DelimitedReader(TableReader[Records]):
         columns = dict(zip(table.column_names, map(combine_chunks, table.columns), strict=True))
         return TableChunk(columns, table.num_rows, where, share=item.share)
 
-    def _table(self, item: Records, types: dict[str, pa.DataType], leave_out: Callable[[Any], str] | None) -> pa.Table:
+    def _table(
+        self, item: Records, types: dict[str, pa.DataType], leave_out: Callable[[pa_csv.InvalidRow], str] | None
+    ) -> pa.Table:
         pa, pc = import_arrow(), import_arrow(".csv")
         words = self._missing if pa.float64() in types.values() else []
         return pc.read_csv(

@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.blocks import DataError, Features, is_sparse
 from rosenblatt.data.preparation import is_hashed
-from rosenblatt.data.source import Preparation, fit_columns
+from rosenblatt.data.source import ColumnEntry, Preparation, fit_columns
 from rosenblatt.data.tables.column_kinds import parser_of
-from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
+from rosenblatt.data.tables.reader import ColumnLayout, Passthrough, TableChunk
 from rosenblatt.data.tables.values import (
     Faults,
     as_numpy,
@@ -75,7 +75,7 @@ class EncodedRows:
     filled: Counter[str]
     words: dict[int, str]
     """The first word of each hashed column."""
-    passthrough: dict[str, list[Any]] | None = None
+    passthrough: Passthrough | None = None
     """The values of the passthrough columns."""
 
     def before(self, place: int) -> EncodedRows:
@@ -283,7 +283,7 @@ class Encoder:
         X.has_canonical_format = True
         return X
 
-    def _codes(self, array: pa.Array, column: dict[str, Any], faults: Faults, counted: RowsToCount) -> np.ndarray:
+    def _codes(self, array: pa.Array, column: ColumnEntry, faults: Faults, counted: RowsToCount) -> np.ndarray:
         """Return the code of each category, -1 where it is missing or unknown."""
         texts = parse_strings(array, self._missing)
         self._note_missing(texts, column["name"], faults, counted)

@@ -11,13 +11,13 @@ import re
 from collections.abc import Callable, Generator
 from contextlib import closing
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import TO_UTF8, quote_bytes
-from rosenblatt.data.tables.reader import NAME_COLUMNS, Records, TableChunk, TableReader, first_repeated
+from rosenblatt.data.tables.reader import NAME_COLUMNS, Passthrough, Records, TableChunk, TableReader, first_repeated
 from rosenblatt.data.tables.values import (
     combine_chunks,
     import_arrow,
@@ -42,6 +42,7 @@ _CELLS_AT_ONCE = 2_000_000
 _STRING = re.compile(rb'"((?:[^"\\]++|\\.)*+)"(\s*+:)?')
 _DEEPEST = 100
 """Nested brackets that certainly do not overflow the stack of Arrow's parser, which crashes the process."""
+JsonObject: TypeAlias = dict[str, Any]
 
 
 class JsonReader(TableReader[Records]):
@@ -139,7 +140,7 @@ class JsonReader(TableReader[Records]):
         faults.sort(key=lambda fault: fault[0])
         return TableChunk(arrays, len(valid), self._where(item), np.array(valid, np.int64), faults, item.share)
 
-    def passthrough(self, item: Records, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
+    def passthrough(self, item: Records, chunk: TableChunk, places: np.ndarray) -> Passthrough:
         """Return the values of the passthrough fields, None where a line lacks one."""
         lines = item.data.split(b"\n")
         if chunk.places is None:  # places count the lines that are not blank
@@ -149,7 +150,7 @@ class JsonReader(TableReader[Records]):
 
     def head(self, rows: int) -> TableChunk:
         """Return the first ``rows`` rows as one chunk; the type of a column is the common type of its values."""
-        found: list[dict[str, Any]] = []
+        found: list[JsonObject] = []
         wheres: list[str] = []
         for item in self._peek_items():
             objects, places, faults = self._objects(item)
@@ -173,7 +174,7 @@ class JsonReader(TableReader[Records]):
                 chunk.mixed[name] = mixed
         return chunk
 
-    def _check_cells(self, found: list[dict[str, Any]], used: list[str]) -> None:
+    def _check_cells(self, found: list[JsonObject], used: list[str]) -> None:
         """Raise an error if nearly all cells of a large table are empty, because it would take far more memory."""
         cells, there = len(found) * len(used), sum(map(len, found))
         if self.chosen is None and cells > _MOST_CELLS and cells > _LEAST_SHARE * there:
@@ -195,7 +196,7 @@ class JsonReader(TableReader[Records]):
     def _where(self, item: Records) -> Callable[[int], str]:
         return lambda place: f"{self.files.display_name(item.file)}, line {item.line + place}"
 
-    def _objects(self, item: Records) -> tuple[list[dict[str, Any]], list[int], list[tuple[int, Message]]]:
+    def _objects(self, item: Records) -> tuple[list[JsonObject], list[int], list[tuple[int, Message]]]:
         """Return the objects, their lines, and the lines that cannot be read."""
         objects, places = [], []
         faults = list(item.faults)
@@ -240,7 +241,7 @@ def _depth(line: bytes) -> int:
     return int(np.cumsum(opens.view(np.int8) - closes.view(np.int8), dtype=np.int64).max(initial=0))
 
 
-def _cell(name: str, value: Any, kind: str) -> str | None:
+def _cell(name: str, value: object, kind: str) -> str | None:
     """Return a value as text that parses to the same value."""
     if value is None:
         return None
@@ -250,7 +251,7 @@ def _cell(name: str, value: Any, kind: str) -> str | None:
     return repr(value) if isinstance(value, float) and kind == "number" else plain_text(value)
 
 
-def _column(values: list[Any]) -> tuple[pa.Array, str]:
+def _column(values: list[object]) -> tuple[pa.Array, str]:
     """Return values as an array of their type; and their types if these differ or are nested."""
     pa = import_arrow()
     types = {type(value) for value in values} - {type(None)}
@@ -265,7 +266,7 @@ def _column(values: list[Any]) -> tuple[pa.Array, str]:
     return texts, " and ".join(sorted(words[type_] for type_ in types))
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = first_repeated(name for name, _ in pairs)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -88,6 +88,11 @@ def join_names(names: Iterable[str], most: int = 20, last: str = ", ") -> str:
 
 
 Item = TypeVar("Item")
+
+Dialect: TypeAlias = dict[str, Any]
+"""The delimiter, the quote, and whether there is a header; empty for formats other than CSV and TSV."""
+Passthrough: TypeAlias = dict[str, list[Any]]
+"""The values of the passthrough columns, one for each row."""
 
 NAME_COLUMNS = Hint(", or name the columns to use by {columns}")
 MOST_COLUMNS = 200_000
@@ -214,7 +219,7 @@ class TableReader(Generic[Item]):
         self._peeked: list[Item] = []
         self._rest = self._read()
 
-    def dialect(self) -> dict[str, Any]:
+    def dialect(self) -> Dialect:
         """Return the dialect of the files as far as it is known."""
         return {}
 
@@ -231,7 +236,7 @@ class TableReader(Generic[Item]):
         """Return an item as a chunk of the table."""
         raise NotImplementedError
 
-    def passthrough(self, item: Item, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
+    def passthrough(self, item: Item, chunk: TableChunk, places: np.ndarray) -> Passthrough:
         """Return the values of the passthrough columns for the rows at these places of an item's chunk."""
         raise NotImplementedError
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from rosenblatt.blocks import DataError, is_sparse
 from rosenblatt.data.preparation import KINDS, MOST_BITS, MOST_NGRAMS
-from rosenblatt.data.source import OpenRequest, Preparation, check_missing
+from rosenblatt.data.source import ColumnEntry, OpenRequest, Preparation, check_missing
 from rosenblatt.data.tables.column_kinds import (
     PARSERS,
     AmbiguousColumn,
@@ -312,7 +312,7 @@ class _Columns:
     ) -> None:
         self._head, self._order, self._typed, self._options, self._header = head, order, typed, options, header
         self._missing = tuple(options.missing_values)
-        self.entries: list[dict[str, Any]] = []
+        self.entries: list[ColumnEntry] = []
         self.excluded: dict[str, str] = {}
         self.ambiguous: dict[str, AmbiguousColumn] = {}
 
@@ -380,7 +380,7 @@ class _Columns:
                 counts[column["name"]] = parse_strings(array, self._missing).null_count
         return {name: count for name, count in counts.items() if count > 0}
 
-    def _entry(self, name: str, kind: str | Sequence[str]) -> dict[str, Any]:
+    def _entry(self, name: str, kind: str | Sequence[str]) -> ColumnEntry:
         return _column(self._head, name, kind, self._options)
 
 
@@ -390,7 +390,7 @@ def _counts_rows(array: pa.Array) -> bool:
     return len(values) > 2 and bool((np.diff(values) == 1.0).all())
 
 
-def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: OpenRequest) -> dict[str, Any]:
+def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: OpenRequest) -> ColumnEntry:
     """Return the entry for one column in the preparation."""
     array, missing = head.columns[name], tuple(options.missing_values)
     if not isinstance(kind, str):
@@ -406,7 +406,7 @@ def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: Ope
         raise ParameterError(what, kinds={name: kind}, name=repr(name))
     if kind == "hash":
         return {"name": name, "kind": "category"}
-    column: dict[str, Any] = {"name": name, "kind": kind}
+    column: ColumnEntry = {"name": name, "kind": kind}
     if kind == "category" and options.categories == "onehot":
         column["categories"] = sorted({text for text in parse_strings(array, missing).to_pylist() if text is not None})
     if kind == "date" and not import_arrow().types.is_temporal(array.type):
@@ -425,7 +425,7 @@ def _date_order(array: pa.Array, name: str, missing: tuple[str, ...]) -> dict[st
     return {"order": dates.order} if dates.order else {}
 
 
-def _mean(array: pa.Array, column: dict[str, Any], missing: tuple[str, ...]) -> float:
+def _mean(array: pa.Array, column: ColumnEntry, missing: tuple[str, ...]) -> float:
     """Return the mean of the numbers that are not missing, rounded once; 0 if there are none."""
     values, _ = parser_of(column)(array, missing)
     values = values[np.isfinite(values)]
@@ -435,7 +435,7 @@ def _mean(array: pa.Array, column: dict[str, Any], missing: tuple[str, ...]) -> 
         return math.fsum((values / len(values)).tolist())
 
 
-def _is_sparse(head: TableChunk, preparation: dict[str, Any]) -> bool:
+def _is_sparse(head: TableChunk, preparation: Preparation) -> bool:
     """Return whether rows become CSR: if columns are hashed, or less than a quarter of the features are nonzero."""
     encoder = Encoder(preparation)
     if encoder.n_features != encoder.fixed:

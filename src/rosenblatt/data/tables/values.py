@@ -171,7 +171,7 @@ class Faults(dict[int, Message]):
             self.add([row], Message(reason, **values))
 
 
-def plain_text(value: str | float | np.bool_) -> str:
+def plain_text(value: Any) -> str:
     """Return a number or a boolean as the text of a category; integers have no decimal point.
 
     Examples

@@ -1,4 +1,4 @@
-"""Parameters that cannot be meant: one clear sentence each, which knows the parameters that it names."""
+"""Messages that name parameters, errors with such messages, checks of parameters, and words for counts and labels."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 _LONGEST_NAME = 100
-"""Characters of a name that is compared with others."""
+"""Longer names are not compared with others."""
 _MOST_COMPARED = 1000
-"""Names that are compared with one."""
+"""The most names that a name is compared with."""
 
 
 class Setting:
@@ -26,7 +26,7 @@ class Setting:
     ('bits', "drop=['id']")
     """
 
-    def __init__(self, name: str, *value: Any) -> None:
+    def __init__(self, name: str, *value: object) -> None:
         self.name, self.value = name, value
 
     def __str__(self) -> str:
@@ -34,17 +34,16 @@ class Setting:
 
 
 Spelling: TypeAlias = Callable[[Setting], str | None]
-"""Writes a parameter for the reader of a message; None where that reader cannot give the parameter."""
+"""Writes a parameter for the reader of a message; returns None if that reader cannot give the parameter."""
 
 _PLACE = re.compile(r"\{(\w+)(?:=([^{}]+)|:([^{}]+))?\}")
 
 
 class Message:
-    """A text that names parameters, so that Python and the command can each spell them in their own way.
+    """A text that names parameters, which Python and the command each spell in their own way.
 
-    In the template, ``{bits}`` stands for the value ``bits=`` if it is given, and for the parameter of that name
-    otherwise. ``{bits=30}`` is the parameter with a value: a Python literal, or the name of a value that is given.
-    Values may be messages themselves.
+    In the template, ``{bits}`` is the value of the keyword ``bits`` if it is given, else the parameter of that name.
+    ``{bits=30}`` is the parameter with a value: a Python literal, or the name of a keyword. Values may be messages.
 
     >>> message = Message("{bits} must be at most {most}, got {got:,}: give {bits=most}.", most=30, got=1000)
     >>> print(message)
@@ -53,14 +52,14 @@ class Message:
     '--bits must be at most 30, got 1,000: give --bits 30.'
     """
 
-    def __init__(self, template: str, /, **values: Any) -> None:
+    def __init__(self, template: str, /, **values: object) -> None:
         self.template, self.values = template, values
 
     def __str__(self) -> str:
         return self.render(str)
 
     def render(self, spell: Spelling) -> str:
-        """Return the text with each parameter as ``spell`` writes it, or as in Python where that returns None."""
+        """Return the text with each parameter as ``spell`` writes it, or as in Python if that returns None."""
 
         def fill(place: re.Match[str]) -> str:
             name, value, form = place.groups()
@@ -76,7 +75,7 @@ class Message:
 
         return _PLACE.sub(fill, self.template)
 
-    def _value(self, text: str) -> Any:
+    def _value(self, text: str) -> object:
         return self.values[text] if text in self.values else literal_eval(text)
 
     def settings(self) -> list[Setting]:
@@ -87,7 +86,7 @@ class Message:
 
 
 class Hint(Message):
-    """A part of a message for readers who can give all parameters that it names; others read ``otherwise``.
+    """A part of a message for readers who can give all parameters that it names; for others it is ``otherwise``.
 
     >>> message = Message("the quotes are not closed{hint}.", hint=Hint(", or give {quote=''} if they mean nothing"))
     >>> print(message)
@@ -96,12 +95,12 @@ class Hint(Message):
     'the quotes are not closed.'
     """
 
-    def __init__(self, template: str, /, *, needs: str = "", otherwise: str | Message = "", **values: Any) -> None:
+    def __init__(self, template: str, /, *, needs: str = "", otherwise: str | Message = "", **values: object) -> None:
         super().__init__(template, **values)
         self.needs, self.otherwise = needs, otherwise
 
     def render(self, spell: Spelling) -> str:
-        """Return the text where ``spell`` knows all its parameters, else the text for everyone else."""
+        """Return the text if ``spell`` can write all its parameters, else ``otherwise``."""
         needed = [*self.settings(), *([Setting(self.needs)] if self.needs else [])]
         if all(spell(setting) is not None for setting in needed):
             return super().render(spell)
@@ -177,47 +176,47 @@ class Sentence(str):
         return self.pieces
 
 
-def _out_of_range(name: str, expected: str, value: Any) -> ParameterError:
+def _out_of_range(name: str, expected: str, value: object) -> ParameterError:
     return ParameterError(
         "{setting} must be {expected}, got {got}.", setting=Setting(name), expected=expected, got=shorten(value)
     )
 
 
-def check_integer(name: str, value: Any, least: int, *, or_none: bool = False, most: int | None = None) -> int:
-    """Return ``value`` as an int; a ParameterError where it is no integer in its range.
+def check_integer(name: str, value: object, least: int, *, or_none: bool = False, most: int | None = None) -> int:
+    """Return ``value`` as an int; a ParameterError if it is not an integer in its range.
 
     >>> check_integer("max_iter", 0, 1)
     Traceback (most recent call last):
     rosenblatt.messages.ParameterError: max_iter must be an integer of at least 1, got 0.
     """
-    wrong = isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least
-    if wrong or (most is not None and int(value) > most):
-        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
-        none = " or None" if or_none else ""
-        raise _out_of_range(name, f"an integer {allowed}{none}", value)
-    return int(value)
+    if isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value):
+        if most is None or int(value) <= most:
+            return int(value)
+    allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
+    none = " or None" if or_none else ""
+    raise _out_of_range(name, f"an integer {allowed}{none}", value)
 
 
-def check_choice(name: str, value: Any, allowed: tuple[str | bool, ...]) -> None:
-    """Raise a ParameterError unless ``value`` is one of the words and booleans ``allowed``."""
+def check_choice(name: str, value: object, allowed: tuple[str | bool, ...]) -> None:
+    """Raise a ParameterError unless ``value`` is one of the strings and booleans ``allowed``."""
     word = isinstance(value, str)
     if not (word or is_boolean(value)) or not any(word == isinstance(one, str) and value == one for one in allowed):
         raise _out_of_range(name, " or ".join(map(repr, allowed)), value)
 
 
-def check_boolean(name: str, value: Any) -> None:
+def check_boolean(name: str, value: object) -> None:
     """Raise a ParameterError unless ``value`` is True or False."""
     check_choice(name, value, (True, False))
 
 
-def check_share(name: str, value: Any) -> None:
-    """Raise a ParameterError unless ``value`` lies between 0 and 1, neither of them included."""
+def check_share(name: str, value: object) -> None:
+    """Raise a ParameterError unless ``value`` lies between 0 and 1, both excluded."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
         raise _out_of_range(name, "a number between 0 and 1", value)
 
 
-def check_positive(name: str, value: Any, *, or_zero: bool = False, or_infinite: bool = False) -> None:
-    """Raise a ParameterError unless ``value`` is a number above 0, or from 0 on; infinity only where it is allowed."""
+def check_positive(name: str, value: object, *, or_zero: bool = False, or_infinite: bool = False) -> None:
+    """Raise a ParameterError unless ``value`` is a number above 0, or also 0 or infinity if these are allowed."""
     try:
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
     except OverflowError:
@@ -229,21 +228,21 @@ def check_positive(name: str, value: Any, *, or_zero: bool = False, or_infinite:
         raise _out_of_range(name, expected, value)
 
 
-def check_seconds(name: str, value: Any) -> None:
+def check_seconds(name: str, value: object) -> None:
     """Raise a ParameterError unless ``value`` is None or a time in seconds, above 0."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0.0):
         raise _out_of_range(name, "a number of seconds above 0 or None", value)
 
 
-def is_boolean(value: Any) -> bool:
+def is_boolean(value: object) -> bool:
     """Return whether ``value`` is a boolean of Python or numpy."""
     return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
 
 
-def did_you_mean(name: Any, names: Iterable[Any]) -> str:
-    """Return the question whether the nearest of some names is meant by one that is none of them, "" if none is near.
+def did_you_mean(name: object, names: Iterable[object]) -> str:
+    """Return a question with the known name that is nearest to an unknown name, "" if none is near.
 
-    Upper and lower case are the same. Only the first 1000 names are compared, as comparing takes long.
+    Case is ignored. Only the first 1000 names are compared, because comparing is slow.
 
     >>> did_you_mean("Shufle", ["max_iter", "shuffle"]), did_you_mean("bits", ["shuffle"])
     ("did you mean 'shuffle'?", '')
@@ -255,22 +254,22 @@ def did_you_mean(name: Any, names: Iterable[Any]) -> str:
     return f"did you mean {known[found[0]]!r}?" if found else ""
 
 
-def shorten(value: Any, most: int = 60) -> str:
-    """Return ``repr(value)`` in one line, cut where it is longer than ``most`` characters.
+def shorten(value: object, most: int = 60) -> str:
+    """Return ``repr(value)`` in one line, cut to at most ``most`` characters.
 
     >>> shorten("a" * 100, 10)
     "'aaaaaa..."
     """
     try:
         text = hex(value) if type(value) is int and value.bit_length() > 64 else repr(value)
-    except ValueError:  # Python writes no integer of more than 4300 digits
+    except ValueError:  # Python does not write integers of more than 4300 digits
         text = f"a {type(value).__name__} of very many digits"
     text = " ".join(text.split()) if "\n" in text else text
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def show_text(text: str, most: int = 60) -> str:
-    """Return a text that comes from a file as a message can hold it: as it is, or as ``shorten`` returns it.
+    """Return a text from a file for a message: as it is if it is short and printable, else as ``shorten`` returns it.
 
     >>> print(show_text("colour"), show_text("two\\nlines"))
     colour 'two\\nlines'
@@ -281,7 +280,7 @@ def show_text(text: str, most: int = 60) -> str:
 # Labels as people write them, the same in tables, titles and at the command.
 
 
-def label_text(label: Any) -> str:
+def label_text(label: object) -> str:
     """Return a label as people write it: 1.0 is 1.
 
     >>> label_text(-1.0), label_text("spam"), label_text(0.5)
@@ -293,7 +292,7 @@ def label_text(label: Any) -> str:
 
 
 def plain_label(label: Any) -> Any:
-    """Return a label as JSON should have it: 7 for 7.0, all others as they are.
+    """Return a label for JSON: 7 for 7.0, all others as they are.
 
     >>> plain_label(7.0), plain_label("7.0"), plain_label(0.5)
     (7, '7.0', 0.5)
@@ -316,7 +315,7 @@ def count_of(n: int, one: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as people write it, never rounded to all or nothing.
+    """Return a share as a percentage, never rounded to 0% or 100%.
 
     >>> percent(0.2249), percent(0.9999), percent(0.0001), percent(0.0)
     ('22%', '99.99%', '0.01%', '0%')
@@ -327,8 +326,8 @@ def percent(share: float) -> str:
     return f"{number:{'.1g' if number < 1.0 else '.4g'}}%"
 
 
-def list_some(things: Sequence[Any], most: int = 6) -> str:
-    """Return things by name as a sentence lists them, the first few where there are many.
+def list_some(things: Sequence[object], most: int = 6) -> str:
+    """Return the names of things as a list in a sentence, shortened if there are many.
 
     >>> list_some([0]), list_some([0, 1, 2]), list_some(range(10), 3)
     ('0', '0, 1 and 2', '0, 1 and 8 more')
@@ -338,8 +337,8 @@ def list_some(things: Sequence[Any], most: int = 6) -> str:
     return f"{name_some(things[:-1], most)} and {label_text(things[-1])}"
 
 
-def name_some(things: Sequence[Any], most: int = 6) -> str:
-    """Return things by name, the first few where there are many.
+def name_some(things: Sequence[object], most: int = 6) -> str:
+    """Return the names of things, separated by commas, shortened if there are many.
 
     >>> name_some([0, 1, 2]), name_some(range(10), 3)
     ('0, 1, 2', '0, 1 and 8 more')
@@ -350,12 +349,12 @@ def name_some(things: Sequence[Any], most: int = 6) -> str:
     )
 
 
-# Warnings that point at the user's line, however deep in the library they come up.
+# Warnings that point at the user's line.
 
 
 _HERE = os.path.dirname(__file__) + os.sep
 _BETWEEN = tuple(f"{os.sep}{package}{os.sep}" for package in ("sklearn", "joblib"))
-"""Packages that call the library on behalf of the user, such as pipelines and grid searches."""
+"""Packages through which users call the library, as in pipelines and grid searches."""
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
@@ -370,13 +369,13 @@ def _is_inside(file: str) -> bool:
     return file.startswith(_HERE) or any(part in file for part in _BETWEEN)
 
 
-# Some of many things, evenly chosen: for tables and pictures that have no room for all.
+# A sample of evenly spaced things, for tables and pictures that cannot show all.
 
 
 def evenly_spaced(n: int, most: int | None = None) -> list[int]:
-    """Return the places of ``n`` things, or of ``most`` of them: the first, the last, and others evenly in between.
+    """Return the indices of ``n`` things, or of at most ``most`` evenly spaced ones with the first and the last.
 
-    One alone is the last.
+    If ``most`` is 1, it is the last.
 
     >>> evenly_spaced(3), evenly_spaced(101, 3), evenly_spaced(101, 1)
     ([0, 1, 2], [0, 50, 100], [100])

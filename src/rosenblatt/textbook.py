@@ -1,9 +1,9 @@
-"""The algorithms as the textbooks write them, in plain Python: the specification of this library.
+"""The perceptron algorithms as textbooks write them, in plain Python: the specification of this library.
 
-``D`` and ``S`` are lists of examples ``(x, y)``: ``x`` a list or array of numbers, ``y`` either -1 or +1.
+``D`` and ``S`` are lists of examples ``(x, y)``: ``x`` is a list or array of numbers, ``y`` is -1 or +1.
 Numbers may be ints, floats or Fractions; with ints and Fractions every decision is exact. Examples are
-visited in the order given, and nothing passed in is ever changed. One tie rule holds throughout: in training
-an example on the boundary (activation exactly 0) is a mistake, so the first example always is one.
+visited in the given order, and arguments are never changed. One rule for ties holds throughout: in training
+an example on the boundary (activation exactly 0) is a mistake. So the first example is always a mistake.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 
 Number = int | float | Fraction
 Vector = list[Number]
-_LONG_RUN = 1_000_000  # updates; a run that may never end warns here, a few seconds on
+_LONG_RUN = 1_000_000  # after this many updates, a few seconds, a run that may never end warns
 Voter = tuple[Vector, Number, int]
 Examples = Iterable[tuple[Iterable[Number], int]]
 
@@ -52,8 +52,8 @@ def activation(w: Iterable[Number], b: Number, x: Iterable[Number]) -> Number:
 def perceptron_train(D: Examples, max_iter: int) -> tuple[Vector, Number]:
     """Visit all of ``D`` in order ``max_iter`` times, updating at each mistake; return ``(w, b)``.
 
-    CIML algorithm 5. A mistake is y·a <= 0, ties included. After a pass without a mistake no later pass would
-    change anything, so the loop ends there, with the same answer.
+    CIML algorithm 5. A mistake is y·a <= 0, ties included. The loop ends early after a pass without a mistake, since
+    later passes would not change the weights.
 
     >>> perceptron_train([([1], +1), ([0], -1)], max_iter=10)
     ([2], -1)
@@ -76,8 +76,8 @@ def perceptron_train(D: Examples, max_iter: int) -> tuple[Vector, Number]:
 def perceptron_test(w: Iterable[Number], b: Number, x: Iterable[Number], boundary: int = -1) -> int:
     """Return the label of ``x``: +1 if w·x + b > 0, -1 if it is < 0, ``boundary`` if it is exactly 0.
 
-    CIML algorithm 6: positive only above 0, so a tie is -1. Others leave the boundary undefined;
-    ``boundary=0`` shows those points.
+    CIML algorithm 6: positive only above 0, so a tie is -1. Other texts leave the boundary undefined;
+    ``boundary=0`` marks such points.
 
     >>> [perceptron_test([2], -2, [x]) for x in (0, 1, 2)], perceptron_test([2], -2, [1], boundary=0)
     ([-1, -1, 1], 0)
@@ -86,11 +86,11 @@ def perceptron_test(w: Iterable[Number], b: Number, x: Iterable[Number], boundar
 
 
 def averaged_perceptron_train(D: Examples, max_iter: int) -> tuple[Vector, Number]:
-    """Visit all of ``D`` in order ``max_iter`` times; return the average of all ``(w, b)`` on the way.
+    """Visit all of ``D`` in order ``max_iter`` times; return the average of ``(w, b)`` over all visits.
 
-    CIML algorithm 7: ``u`` and ``beta`` remember when each update came, so only mistakes cost work. A mistake
-    is y·a <= 0, ties included. No early end here: clean passes count in the average. ``c`` starts at 1 and
-    ends at visits + 1, so the zero weights before the first visit are counted once; that scales the answer by
+    CIML algorithm 7: ``u`` and ``beta`` weight each update by its time, so that only mistakes cost work. A mistake
+    is y·a <= 0, ties included. The loop does not end early, because clean passes count in the average. ``c`` starts
+    at 1 and ends at visits + 1, so the zero weights before the first visit count once. This scales the result by
     visits / (visits + 1) and changes no sign.
 
     >>> averaged_perceptron_train([([Fraction(1)], +1), ([Fraction(0)], -1)], max_iter=2)
@@ -106,17 +106,18 @@ def averaged_perceptron_train(D: Examples, max_iter: int) -> tuple[Vector, Numbe
                 u = _add(u, y * c, x)
                 beta = beta + y * c
             c = c + 1
-    # A bias is a sum of labels, an int even where the features are Fractions: its quotient stays exact too.
+    # A step s made at counter c_s is part of c - c_s of the c vectors averaged. w sums s and u sums c_s s, so the mean
+    # is w - u / c. The bias is an int even if features are Fractions: dividing by a Fraction keeps it exact.
     count = Fraction(c) if any(isinstance(u_d, Fraction) for u_d in u) else c
     return [w_d - u_d / count for w_d, u_d in zip(w, u, strict=True)], b - beta / count
 
 
 def voted_perceptron_train(D: Examples, max_iter: int) -> list[Voter]:
-    """Visit all of ``D`` in order ``max_iter`` times; return every ``(w, b, c)`` met, oldest first.
+    """Visit all of ``D`` in order ``max_iter`` times; return every ``(w, b, c)``, oldest first.
 
     CIML Eq 4.17, after Freund and Schapire. ``c`` is 1 for the visit that made the weights, plus 1 for each
-    visit they survived, so the counts sum to the visits. A mistake is y·a <= 0, ties included; hence the zero
-    weights at the start survive no visit and are no voter.
+    visit that they survived, so the counts sum to the visits. A mistake is y·a <= 0, ties included. So the initial
+    zero weights survive no visit and are not a voter.
 
     >>> voted_perceptron_train([([1], +1), ([0], -1)], max_iter=2)
     [([1], 1, 1), ([1], 0, 2), ([1], -1, 1)]
@@ -136,7 +137,7 @@ def voted_perceptron_train(D: Examples, max_iter: int) -> list[Voter]:
 
 
 def voted_perceptron_test(voters: Iterable[Voter], x: Iterable[Number], boundary: int = -1) -> int:
-    """Return the sign of the sum of c·sign(w·x + b) over the voters, or ``boundary`` where that sum is 0.
+    """Return the sign of the sum of c·sign(w·x + b) over the voters, or ``boundary`` if that sum is 0.
 
     CIML Eq 4.17. A voter whose activation is exactly 0 abstains.
 
@@ -163,8 +164,8 @@ def perceptron_until_no_mistakes(S: Examples, *, max_updates: int | None = None)
 
     Har-Peled figure 30.2: ``k`` counts the updates, ``.R`` is max |x|. A mistake is sign(w·x) != y, and
     sign(0) is 0, so ties are mistakes. On data that no hyperplane through the origin separates (AND, for
-    instance, without `with_dummy_feature`) this never returns, unless ``max_updates`` is given: then needing one
-    more is a RuntimeError. Without it, a UserWarning comes after a million updates.
+    instance, without `with_dummy_feature`) this never returns, unless ``max_updates`` is given: then an update beyond
+    it is a RuntimeError. Without ``max_updates`` there is a UserWarning after a million updates.
 
     >>> run = perceptron_until_no_mistakes([([3, 4], +1), ([2, 0], -1)])
     >>> w, k = run
@@ -189,12 +190,12 @@ def perceptron_until_no_mistakes(S: Examples, *, max_updates: int | None = None)
 
 
 def perceptron_batch(S: Examples, max_updates: int | None = None) -> Vector:
-    """While some example has y·(w·x) <= 0, ties included, update on the first such; return ``w``.
+    """While some example has y·(w·x) <= 0, ties included, update on the first of them; return ``w``.
 
-    The Cornell slides' batch form, without a bias; they leave open which such example to take. On data that no
-    hyperplane through the origin separates (AND, for instance, without `with_dummy_feature`) this never returns, unless
-    ``max_updates`` is given: then needing one more is a RuntimeError. Without it, a UserWarning comes after a million
-    updates.
+    The batch form of the Cornell slides, without a bias; they do not say which of these examples to take. On data that
+    no hyperplane through the origin separates (AND, for instance, without `with_dummy_feature`) this never returns,
+    unless ``max_updates`` is given: then an update beyond it is a RuntimeError. Without ``max_updates`` there is a
+    UserWarning after a million updates.
 
     >>> perceptron_batch([([3, 4], +1), ([2, 0], -1)])
     [-1, 4]
@@ -210,7 +211,7 @@ def perceptron_batch(S: Examples, max_updates: int | None = None) -> Vector:
 
 
 class Step(NamedTuple):
-    """One example of a stream: ``prediction`` (0 on the boundary) came before ``y``, ``w`` comes after it."""
+    """An example of a stream: the ``prediction`` before ``y`` is known (0 on the boundary), and ``w`` after it."""
 
     prediction: int
     y: int
@@ -220,10 +221,10 @@ class Step(NamedTuple):
 
 
 def perceptron_online(stream: Examples) -> Iterator[Step]:
-    """For each example predict, see the label, update at a mistake and yield a ``Step``; end with the stream.
+    """For each example predict, read the label, update at a mistake and yield a ``Step``; end with the stream.
 
-    The Cornell slides' online form, without a bias; the stream may be endless. A mistake is y·(w·x) <= 0: a
-    prediction of 0 is wrong for either label. ``mistakes`` counts them so far.
+    The online form of the Cornell slides, without a bias; the stream may be endless. A mistake is y·(w·x) <= 0: a
+    prediction of 0 is wrong for either label. ``mistakes`` counts the mistakes so far.
 
     >>> for step in perceptron_online([([3, 4], +1), ([2, 0], -1), ([0, 1], +1)]):
     ...     print(step.prediction, step.y, step.mistake, step.mistakes, step.w)
@@ -234,7 +235,7 @@ def perceptron_online(stream: Examples) -> Iterator[Step]:
     w: Vector = []
     mistakes = 0
     for x, y in _examples(stream):
-        w = w or [0] * len(x)  # the first example tells the dimension
+        w = w or [0] * len(x)  # the first example has the dimension
         prediction = _sign(_dot(w, x))
         mistake = y * prediction <= 0
         if mistake:
@@ -244,9 +245,10 @@ def perceptron_online(stream: Examples) -> Iterator[Step]:
 
 
 def perceptron_restart(D: Examples, max_updates: int) -> Vector:
-    """After each update scan again from the first example; stop when none is wrong or after ``max_updates``.
+    """Restart from the first example after each update; stop when no example is wrong or after ``max_updates``.
 
-    Algorithm 1 of the parametric learning notes, without a bias; returns ``w``. Wrong is y·(w·x) <= 0, ties included.
+    Algorithm 1 of the parametric learning notes, without a bias; returns ``w``. An example is wrong if y·(w·x) <= 0,
+    ties included.
 
     >>> perceptron_restart([([3, 4], +1), ([2, 0], -1)], max_updates=2)
     [1, 4]
@@ -266,9 +268,9 @@ def perceptron_restart(D: Examples, max_updates: int) -> Vector:
 
 
 def with_dummy_feature(D: Examples) -> list[tuple[Vector, int]]:
-    """Return ``D`` with a 1 in front of every x, so that the forms without a bias learn one as ``w[0]``.
+    """Return ``D`` with a 1 in front of every x, so that the forms without a bias learn a bias as ``w[0]``.
 
-    Parametric learning notes, section 3.2. The same model either way: ``w·[1, *x]`` is ``w[1:]·x + w[0]``.
+    Parametric learning notes, section 3.2. Both are the same model: ``w·[1, *x]`` is ``w[1:]·x + w[0]``.
 
     >>> perceptron_until_no_mistakes(with_dummy_feature([([1], +1), ([0], -1)])).w
     [-1, 2]
@@ -277,7 +279,7 @@ def with_dummy_feature(D: Examples) -> list[tuple[Vector, int]]:
 
 
 def _examples(pairs: Examples) -> Iterator[tuple[Vector, int]]:
-    """Yield each example as a fresh list and an int, refusing what no perceptron can learn from."""
+    """Yield each example as a new list and an int; a ValueError for an example that is not valid."""
     expected = None
     for number, pair in enumerate(pairs):
         try:
@@ -298,12 +300,12 @@ def _examples(pairs: Examples) -> Iterator[tuple[Vector, int]]:
 
 
 def _start(D: Examples) -> tuple[list[tuple[Vector, int]], Vector]:
-    examples = list(_examples(D))  # checked, and ours to keep
+    examples = list(_examples(D))  # checked copies
     return examples, [0] * len(examples[0][0]) if examples else []
 
 
 def _plain(values: Iterable[Number]) -> Vector:
-    """Copy to a list of Python's own numbers: numpy's small integers would wrap around."""
+    """Copy to a list of Python numbers, because numpy's small integers would overflow."""
     return [value.item() if hasattr(value, "item") else value for value in values]
 
 

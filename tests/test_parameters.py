@@ -1,10 +1,17 @@
 """Errors that know the parameters they name."""
 
+import ast
+import contextlib
+import inspect
 import pickle
+import types
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import rosenblatt
+from rosenblatt import messages
 from rosenblatt.messages import (
     IfAvailable,
     ParameterError,
@@ -79,3 +86,41 @@ def test_long_values_are_cut():
     assert len(shorten("a" * 1000)) == 60
     assert shorten([1, 2]) == "[1, 2]"
     assert len(shorten(10**10_000)) <= 60
+
+
+def parameters_of_users():
+    """Return the names of all parameters that users can give: of public names, their methods, and what they hold."""
+    names = set()
+    waiting = [getattr(rosenblatt, name) for name in rosenblatt.__all__]
+    for thing in waiting:
+        if isinstance(thing, types.ModuleType):
+            waiting += [getattr(thing, name) for name in thing.__all__]  # some are imported by that
+        elif isinstance(thing, type):
+            waiting += [
+                value for name in dir(thing) if not name.startswith("_") if callable(value := getattr(thing, name))
+            ]
+        if callable(thing):
+            with contextlib.suppress(ValueError):  # a builtin without a signature
+                names |= set(inspect.signature(thing).parameters)
+    return names
+
+
+def test_every_name_in_a_template_has_a_value_or_is_a_parameter():
+    known, seen = parameters_of_users(), 0
+    for path in sorted(Path(rosenblatt.__file__).parent.rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(call, ast.Call) or not call.args or not isinstance(call.args[0], ast.Constant):
+                continue
+            if ast.unparse(call.func).rpartition(".")[2] not in ("ParameterError", "DataError", "Message", "Hint"):
+                continue
+            given = {keyword.arg for keyword in call.keywords}
+            if None in given:  # values by ** are not known here
+                continue
+            for name, value, _ in messages._PLACE.findall(call.args[0].value):
+                seen += 1
+                assert name in given or name in known, f"{path}, line {call.lineno}: {{{name}}} has no value"
+                literal = value and not value.isidentifier()
+                assert not value or literal or value in given | {"True", "False", "None"}, f"{path}, line {call.lineno}"
+                if literal:
+                    ast.literal_eval(value)
+    assert seen > 100

@@ -189,9 +189,9 @@ def check_integer(name: str, value: object, least: int, *, or_none: bool = False
     Traceback (most recent call last):
     rosenblatt.messages.ParameterError: max_iter must be an integer of at least 1, got 0.
     """
-    if isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value):
-        if most is None or int(value) <= most:
-            return int(value)
+    largest = math.inf if most is None else most
+    if isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= largest:
+        return int(value)
     allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
     none = " or None" if or_none else ""
     raise _out_of_range(name, f"an integer {allowed}{none}", value)

@@ -1,6 +1,6 @@
-"""Constants of float64 arithmetic that error bounds are made of."""
+"""Constants of float64 arithmetic for rounding error bounds."""
 
 HALF_ULP = 2.0**-53
-"""The unit roundoff u: an operation on floats is off by at most u times its result, unless that underflows."""
+"""The unit roundoff u: the relative error of an operation is at most u, unless its result underflows."""
 TINY = 2.0**-1020
-"""More than a product loses where it underflows."""
+"""An upper bound on what a product loses to underflow."""

@@ -1,4 +1,4 @@
-"""Columns on one scale: centres and spreads from exact sums, and rows made with them.
+"""Column scaling: centres and spreads from exact sums, and scaled rows.
 
 A number x of a column becomes (x - centre) / spread, each step rounded once, so the same numbers give the same bits
 however rows are cut into blocks and whether they are dense or sparse.
@@ -16,19 +16,19 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.kernels.exact import LIMBS, UNIT, add_dense_moments, add_sparse_moments, carry_limbs, scale_sparse_rows
-from rosenblatt.messages import ParameterError, Setting
+from rosenblatt.messages import Message, ParameterError
 
 METHODS = ("none", "standard", "maxabs")
-"""What can be done to columns: nothing; centred and divided by their standard deviation; divided by their largest."""
+"""No scaling; centre and divide by the standard deviation; divide by the largest absolute value."""
 MOST_COLUMNS = {"standard": 1 << 17, "maxabs": 1 << 20}
-"""Columns that can be scaled: the exact sums of each take two kilobytes, and a model stores one number or two."""
+"""The most columns of each method: exact sums take two kilobytes a column, and a model stores one number or two."""
 _CARRY = 1 << 22
-"""Rows that are added between carries."""
+"""Rows that are added before carries are propagated."""
 
 
 @dataclass(frozen=True)
 class ColumnScale:
-    """What is done to the columns of a matrix.
+    """The scaling of the columns of a matrix.
 
     Examples
     --------
@@ -40,14 +40,14 @@ class ColumnScale:
 
     method: str
     features: NDArray[np.int64]
-    """The columns that are scaled, in order; the others stay as they are."""
+    """The columns that are scaled, in order; the others are unchanged."""
     centre: NDArray[np.float64]
     spread: NDArray[np.float64]
 
     def apply(self, X: Any) -> Any:
-        """Return a dense matrix or a canonical CSR matrix on this scale, as float64; columns beyond it stay."""
+        """Return a dense matrix or a canonical CSR matrix on this scale, as float64; later columns are unchanged."""
         centre, spread = self.full(X.shape[1])
-        with np.errstate(over="ignore"):  # what becomes infinite is refused by those who read the rows
+        with np.errstate(over="ignore"):  # learners refuse rows with infinity
             if not sp.issparse(X):
                 out = np.asarray(X, dtype=np.float64) - centre
                 out /= spread
@@ -60,7 +60,7 @@ class ColumnScale:
             return _centred_rows(X, centred, centre, spread)
 
     def full(self, width: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the centre and the spread of each of ``width`` columns, 0 and 1 for those that stay as they are.
+        """Return the centre and the spread of each of ``width`` columns, 0 and 1 for columns that are not scaled.
 
         >>> ColumnScale("standard", np.array([1, 3]), np.array([10.0, 5.0]), np.array([2.0, 4.0])).full(3)
         (array([ 0., 10.,  0.]), array([1., 2., 1.]))
@@ -72,13 +72,13 @@ class ColumnScale:
         return centre, spread
 
     def to_plain(self) -> dict[str, Any]:
-        """Return it as data that JSON holds."""
+        """Return the scale as data for JSON."""
         numbers = {name: getattr(self, name).tolist() for name in ("features", "centre", "spread")}
         return {"method": self.method, **numbers}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> ColumnScale:
-        """Return what `to_plain` has written."""
+        """Return the scale from the result of `to_plain`."""
         features = np.array(plain["features"], np.int64)
         return cls(plain["method"], features, np.array(plain["centre"], float), np.array(plain["spread"], float))
 
@@ -97,7 +97,7 @@ def _centred_rows(X: Any, centred: NDArray[np.intp], centre: NDArray[Any], sprea
 
 
 class ColumnSums:
-    """What scales are made from: exact sums of the columns of all rows that are added, in any parts.
+    """Exact sums of columns, from which scales are computed; rows are added in any number of parts.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class ColumnSums:
     def __init__(self, method: str) -> None:
         self.method, self.rows, self.width = method, 0, 0
         self.nonzero = np.zeros(0, np.int64)
-        """For each column, how many of its numbers are not 0."""
+        """For each column, the number of entries that are not 0."""
         self._largest = np.zeros(0)
         self._sums = np.zeros((0, LIMBS), np.int64)
         self._squares = np.zeros((0, LIMBS), np.int64)
@@ -147,12 +147,13 @@ class ColumnSums:
             return
         most = MOST_COLUMNS[self.method]
         if width > most:
-            other = ("; ", Setting("scale", "maxabs"), f" takes {MOST_COLUMNS['maxabs']:,}")
+            other = Message("; {scale='maxabs'} takes {n:,}", n=MOST_COLUMNS["maxabs"])
             raise ParameterError(
-                Setting("scale", self.method),
-                f" is for at most {most:,} columns, got {width:,}",
-                *(other if self.method == "standard" else ()),
-                ": leave it out.",
+                "{scale=method} is for at most {most:,} columns, got {width:,}{other}: leave it out.",
+                method=self.method,
+                most=most,
+                width=width,
+                other=other if self.method == "standard" else "",
             )
         self.width = width
         self.nonzero, self._largest = np.pad(self.nonzero, (0, more)), np.pad(self._largest, (0, more))
@@ -161,11 +162,11 @@ class ColumnSums:
             self._squares = np.pad(self._squares, ((0, more), (0, 0)))
 
     def means(self) -> NDArray[np.float64]:
-        """Return the mean of each column, the exact one rounded once."""
+        """Return the exact mean of each column, rounded once."""
         return np.array([float(Fraction(total, self.rows << UNIT)) for total in _integers(self._sums)])
 
     def deviations(self) -> NDArray[np.float64]:
-        """Return the standard deviation of each column (of all its numbers, not n - 1), rounded once."""
+        """Return the exact standard deviation of each column (divided by n, not n - 1), rounded once."""
         out = []
         for total, squares in zip(_integers(self._sums), _integers(self._squares), strict=True):
             # n**2 times the variance, in units of 2**-(2 UNIT)
@@ -174,9 +175,9 @@ class ColumnSums:
         return np.array(out)
 
     def scale(self, features: NDArray[np.int64] | None = None, centred: NDArray[np.bool_] | None = None) -> ColumnScale:
-        """Return the scale of these columns, or of some; ``centred`` says for each column whether it is centred.
+        """Return the scale of these columns, or of some; ``centred`` marks the columns to centre, all by default.
 
-        A column whose numbers are all the same is divided by 1.
+        A column of equal numbers is divided by 1.
         """
         chosen = np.arange(self.width) if features is None else features[features < self.width]
         if self.method == "maxabs":
@@ -190,16 +191,14 @@ class ColumnSums:
 
 
 def _integers(totals: NDArray[np.int64]) -> list[int]:
-    """Return totals, whose limbs have been carried, as integers in units of 2**-UNIT."""
+    """Return totals, after `carry_limbs`, as integers in units of 2**-UNIT."""
     return [int.from_bytes(limbs.astype("<u4").tobytes(), "little", signed=True) for limbs in totals]
 
 
 def _square_root(numerator: int, n: int) -> float:
-    """Return the square root of ``numerator / n**2`` in units of 2**-UNIT, rounded once to the nearest float.
-
-    The root of the integer is cut off after 64 bits or more, with one bit that says whether something was cut off, so
-    that the quotient by n rounds as if it had not been.
-    """
+    """Return the square root of ``numerator / n**2`` in units of 2**-UNIT, rounded once to the nearest float."""
+    # The integer root has 64 bits or more. A sticky bit below it is 1 if the root is not exact. So the quotient by n
+    # rounds as with the exact root.
     shift = max(0, 2 * (64 + n.bit_length()) - numerator.bit_length() + 1) // 2
     root = math.isqrt(numerator << 2 * shift)
     inexact = root * root != numerator << 2 * shift

@@ -1,8 +1,8 @@
-"""Bytes of text by their address, one or eight at a time.
+"""Bytes and decimal numbers of text by their address, eight bytes at a time where possible.
 
-A place in a text is an address. Functions that take a place instead of an array and an index cost nothing to
-call (numba counts references to arrays). The text must stay alive and be followed by ``PAD`` readable bytes,
-since a word of eight bytes may reach beyond its end.
+A place in a text is an address. Functions of a place cost less to call than functions of an array and an index,
+because numba counts references to arrays. The text must stay alive and be followed by ``PAD`` readable bytes, since a
+word of eight bytes may reach beyond its end.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ if numba.config.DISABLE_JIT:
         return np.uint64(int.from_bytes(ctypes.string_at(int(place), 8), "little"))
 
     def trailing_zeros(bits):
-        """Return how many bits below the lowest 1 of ``bits`` are 0: 64 where there is none."""
+        """Return the number of 0 bits below the lowest 1 of ``bits``; 64 if there is no 1."""
         return (int(bits) & -int(bits)).bit_length() - 1 if bits else 64
 
     def leading_zeros(bits):
-        """Return how many bits above the highest 1 of ``bits`` are 0; ``bits`` is not 0."""
+        """Return the number of 0 bits above the highest 1 of ``bits``, which is not 0."""
         return 64 - int(bits).bit_length()
 
     def float_of(bits):
@@ -73,7 +73,7 @@ else:  # the same, compiled
         return types.int64(array), generate
 
     def _instruction(result, argument, build):
-        """Return the function of one number whose code ``build(builder, number)`` makes."""
+        """Return a function of one number whose code is made by ``build(builder, number)``."""
 
         @intrinsic
         def instruction(typing_context, number):
@@ -97,10 +97,9 @@ else:  # the same, compiled
 
 @inlined
 def leading_digits(place):
-    """Return the word at ``place`` with its digits as 0 to 9, and the number of leading bytes that are digits.
-
-    A byte that is no digit has its highest bit set after the sum; its carry into later bytes does not matter.
-    """
+    """Return the word at ``place`` with its digits as 0 to 9, and the number of leading bytes that are digits."""
+    # SIMD within a register: "0" is 0x30, so the exclusive or maps digits to 0..9. A byte above 9 gets its highest bit
+    # from the sum with 0x76, or has it. A carry reaches only later bytes, which no longer matter.
     digits = word(place) ^ _ZEROS
     others = ((digits + _BEYOND_NINE) | digits) & _HIGH_BITS
     return digits, trailing_zeros(others) >> 3
@@ -108,7 +107,9 @@ def leading_digits(place):
 
 @inlined
 def number_of(digits, n):
-    """Return the number that the first ``n`` >= 1 bytes of ``digits`` spell: neighbours are joined in pairs, thrice."""
+    """Return the number spelled by the first ``n`` >= 1 bytes of ``digits``."""
+    # Three steps for eight digits (Lemire 2021): pairs of digits, then of two-digit, then of four-digit
+    # numbers are joined, all pairs of the word by one multiplication. The shift puts zeros in front of fewer digits.
     digits = digits << (_64 - np.uint64(8 * n))
     digits = (digits * _10 + (digits >> _8)) & _PAIRS
     digits = (digits * _100 + (digits >> _16)) & _FOURS
@@ -117,14 +118,24 @@ def number_of(digits, n):
 
 # Decimal numbers in text, each as the nearest float64, or undecided.
 #
-# A number is ``[+-] digits [. digits] [e [+-] digits]`` with a digit before or after the point. Its value is found in
-# one of two ways, both exact. An integer up to 2**53, multiplied or divided by 10**k for k <= 22, takes one correctly
-# rounded operation. Otherwise its first 128 bits decide, unless they are too close to the middle between two floats.
-# These, subnormal results, overflow and more than 19 digits are ``UNDECIDED``.
+#     number   = [sign] (digits ["." [digits]] | "." digits) [("e" | "E") [sign] digits]
+#     sign     = "+" | "-"
+#     digits   = digit {digit}
+#
+# The digits without the point are an integer, the mantissa m, and the number is m 10**k. 19 digits are the most that
+# always fit into 64 bits, as 10**19 < 2**64. The value is found in one of two ways, and both round correctly.
+#
+#  1. Clinger's fast path (1990): m <= 2**53 and 10**|k| with |k| <= 22 are float64 numbers without rounding, so their
+#     product or quotient rounds once.
+#  2. Eisel and Lemire's algorithm (Lemire 2021): the first 128 bits of m 5**k, from a table of 5**k, decide, unless
+#     they are too close to the middle between two float64 numbers.
+#
+# Numbers near the middle, subnormal results, overflow and more than 19 digits are ``UNDECIDED``: the caller reads them
+# with Python's float.
 
 
 FINE, UNDECIDED, MALFORMED = 0, 1, 2
-"""What is known about a number: its value; only where it ends; that it is malformed."""
+"""The result of reading a number: its value is known; only its end is known; it is malformed."""
 
 _MINUS, _PLUS, _POINT, _ZERO, _NINE, _E, _BLANK = b"-+.09e "
 _TENS = np.array([10**k for k in range(20)], np.uint64)
@@ -138,7 +149,7 @@ _FRACTION = np.uint64(2**52 - 1)
 
 
 def _first_bits(power: int) -> tuple[int, int]:
-    """Return the first 128 bits of ``5**power``, the rest cut off, and the exponent of 2 that goes with them."""
+    """Return the first 128 bits of ``5**power``, truncated, and their exponent of 2."""
     if power < 0:
         exponent = -127 - (5**-power).bit_length()
         return 2**-exponent // 5**-power, exponent
@@ -163,11 +174,13 @@ def _product(a, b):
 
 @helper
 def _nearest(mantissa, power):
-    """Return the float64 nearest to ``mantissa * 10**power``, and FINE or UNDECIDED.
-
-    The 128 bits kept of the product are at most the true ones, and less than 4 units below: one unit each for the
-    two numbers cut off, and twice that where the product is moved up by a bit.
-    """
+    """Return the float64 nearest to ``mantissa * 10**power``, and FINE or UNDECIDED."""
+    # The mantissa is shifted up to 64 bits and multiplied by the 128 bits of 5**power. Of the 192 bits of the product
+    # ``high`` and ``low`` keep the upper 128. They are at most the true ones and less than 4 units below: one unit each
+    # for the two truncated numbers, twice that where the product is shifted up by a bit.
+    #
+    # ``high`` has 53 bits for the result and 11 for the rest. The result rounds up if the rest is at least half. It is
+    # undecided where the rest is exactly half (a tie, or a bit above), or so little below that 4 units may reach it.
     if power < _LOWEST or power > _HIGHEST:
         return 0.0, UNDECIDED
     zeros = leading_zeros(mantissa)
@@ -195,7 +208,7 @@ def _nearest(mantissa, power):
 
 @inlined
 def _more_digits(place, mantissa):
-    """Read digits from ``place`` on; return ``mantissa`` with them behind it (modulo 2**64), and where they end."""
+    """Append the digits at ``place`` to ``mantissa`` (modulo 2**64); return it and the end of the digits."""
     while True:
         digits, n = leading_digits(place)
         if n > 0:
@@ -207,7 +220,7 @@ def _more_digits(place, mantissa):
 
 @helper
 def any_number(place):
-    """Read the number at ``place``: its value, where it ends, and FINE, UNDECIDED or MALFORMED."""
+    """Read the number at ``place``; return its value, its end, and FINE, UNDECIDED or MALFORMED."""
     sign = byte(place)
     first = place if sign != _MINUS and sign != _PLUS else place + 1
     mantissa, end = _more_digits(first, np.uint64(0))
@@ -219,7 +232,7 @@ def any_number(place):
         end = after
     if count == 0:
         return 0.0, place, MALFORMED
-    while count > 19 and (byte(first) == _ZERO or byte(first) == _POINT):  # zeros in front do not count
+    while count > 19 and (byte(first) == _ZERO or byte(first) == _POINT):  # leading zeros do not count
         if byte(first) == _ZERO:
             count -= 1
         first += 1
@@ -247,7 +260,9 @@ def any_number(place):
 
 @inlined
 def number(place):
-    """Read the number at ``place`` as ``any_number`` does; the commonest shapes, 7 and 0.1234567, without a call."""
+    """Read the number at ``place`` as ``any_number`` does."""
+    # The commonest forms, 7 and 0.1234567, are read here without a call. They take Clinger's fast path: at most eight
+    # digits, divided by at most 10**7.
     negative = byte(place) == _MINUS
     first = place + 1 if negative else place
     value = np.float64(byte(first) - _ZERO)
@@ -264,17 +279,17 @@ def number(place):
     return any_number(place)
 
 
-# Checks of rows given as lists of column numbers and values.
+# Checks of CSR rows from lists of column numbers and values.
 
 
 MAX_COLUMNS = 2**31 - 1
 VALID, OUT_OF_RANGE, UNSORTED, NOT_FINITE = range(4)
-"""Results: valid, a column number out of range, columns that do not ascend, a value that is not finite."""
+"""Results of a row: valid, a column number out of range, columns that do not ascend, a value that is not finite."""
 
 
 @kernel
 def check_rows(indptr, indices, values, results):
-    """Write a result for each row of a CSR matrix; return the largest column number of valid rows, -1 for none."""
+    """Write a result for each row of a CSR matrix; return the largest column number of valid rows, or -1."""
     highest = -1
     for i in range(results.shape[0]):
         found, last = VALID, -1

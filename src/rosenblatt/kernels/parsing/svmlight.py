@@ -1,8 +1,14 @@
-"""Lines of svmlight text into rows of a CSR matrix.
+"""The svmlight parser: lines of text into rows of a CSR matrix.
 
-A text is a buffer of bytes whose lines all end in a newline, and ``PAD`` bytes more. Parsing stops at the first line
-that has a fault, or that needs more space for rows or the values of numbers that only Python's float can decide. That
-line is left unread (``PROGRESS`` says where it begins), so that the caller can help and call again.
+    line     = [label features] ["#" comment] newline
+    label    = number
+    features = {blank} ["qid:" digits] {blank index ":" number}
+    index    = digits, ascending
+    blank    = " " | tab | carriage return
+
+A text is a buffer of bytes whose lines all end in a newline, followed by ``PAD`` bytes. Parsing stops at the first line
+that has a fault, that needs more space for rows, or that has numbers which only Python's float can decide. That line
+stays unread, and ``PROGRESS`` has its place. So the caller can provide what is missing and call again.
 """
 
 from __future__ import annotations
@@ -25,9 +31,9 @@ from rosenblatt.kernels.parsing.bytes import (
 )
 
 DONE, NEED_SPACE, NEED_VALUES = 0, 1, 2
-"""Why parsing stopped: at the end; because arrays are full; because the values of some numbers are needed."""
+"""Why parsing stopped: at the end of the text; the arrays are full; the values of some numbers are needed."""
 BAD_LABEL, NO_LABEL, BAD_INDEX, INDEX_RANGE, INDEX_ORDER, BAD_VALUE, TOO_LARGE = range(10, 17)
-"""Or because of a fault in the line."""
+"""Or a fault in the line."""
 
 PROGRESS = np.dtype(
     [
@@ -38,7 +44,7 @@ PROGRESS = np.dtype(
         ("highest", "i8"),  # largest column number
         ("fault", "i8"),  # where the fault is
         ("seen", "i8"),  # undecided numbers in this line so far
-        ("resolved", "i8"),  # how many of them have a value
+        ("resolved", "i8"),  # the number of them that have a value
         ("names", "i8"),  # names found
     ]
 )
@@ -46,7 +52,7 @@ PROGRESS = np.dtype(
 NEWLINE, HASH, COLON, BAR = b"\n#:|"
 IS_BLANK, IS_NEWLINE, IS_HASH, IS_COLON, IS_BAR = 1, 2, 4, 8, 16
 KINDS = np.zeros(256, np.uint8)
-"""The kind of separator that a byte is, 0 for none."""
+"""The separator kind of each byte, 0 for other bytes."""
 KINDS[list(b" \t\r")] = IS_BLANK
 KINDS[[NEWLINE, HASH, COLON, BAR]] = IS_NEWLINE, IS_HASH, IS_COLON, IS_BAR
 
@@ -57,7 +63,7 @@ _TENS = np.array([10**k for k in range(9)])
 
 @inlined
 def next_word(place):
-    """Return the first place from ``place`` on that is not blank."""
+    """Return the first place from ``place`` on without a blank."""
     while at(KINDS, byte(place)) == IS_BLANK:
         place += 1
     return place
@@ -73,7 +79,7 @@ def _line_end(place):
 
 @helper
 def _integer(place):
-    """Return the integer at ``place``, and its end; 2**62 stands for any with more than 16 digits."""
+    """Return the integer at ``place`` and its end; 2**62 for an integer of more than 16 digits."""
     index, end, n = 0, place, 8
     while n == 8:
         digits, n = leading_digits(end)
@@ -85,10 +91,10 @@ def _integer(place):
 
 @helper
 def slow_value(slow, progress, place):
-    """Return the value of an undecided number at ``place``: the one given since, or 1 as long as there is none.
+    """Return the value of an undecided number at ``place`` if the caller has provided it, else 1.
 
-    ``slow`` is ``(places, values)`` of these numbers in one line, in their order. Places are stored while there is
-    space.
+    ``slow`` is ``(places, values)`` of the undecided numbers of one line, in order. Places are stored while there is
+    space; the caller then fills in the values and parses the line again.
     """
     places, values = slow
     seen = progress[0]["seen"]
@@ -102,10 +108,10 @@ def slow_value(slow, progress, place):
 
 @kernel
 def parse_svmlight(text, stop, columns, unlabelled, rows, slow, progress):
-    """Read lines ``label [qid:n] index:value ... [# comment]`` up to ``text[stop]``; return why it stopped.
+    """Read the lines of svmlight text up to ``text[stop]``; return why parsing stopped.
 
-    Indices ascend. An index out of range or an infinite value is a fault, and so is a line without a label, unless
-    ``unlabelled``: then the label is NaN. Blank lines and lines with only a comment are no rows.
+    An index out of range or an infinite value is a fault, and so is a line without a label, unless ``unlabelled``: then
+    the label is NaN. Blank lines and lines with only a comment are not rows.
 
     text: the buffer; ``text[stop - 1]`` is a newline. columns: ``(first, last)`` index allowed; the first is column
     0. rows: ``(labels, indptr, indices, values)`` to fill, with ``indptr[0] = 0``. slow: see ``slow_value``. progress:
@@ -118,6 +124,8 @@ def parse_svmlight(text, stop, columns, unlabelled, rows, slow, progress):
     place, last = start + s["place"], start + stop
     lines, row, entry, highest = s["lines"], s["rows"], s["entries"], s["highest"]
     code, fault = DONE, place
+    # Invariant: ``row`` rows and ``entry`` entries are complete, and ``place`` is the start of a line. A line
+    # that stops the parser is taken back.
     while place < last:
         line, first_entry = place, entry
         s["seen"] = 0
@@ -179,7 +187,9 @@ def parse_svmlight(text, stop, columns, unlabelled, rows, slow, progress):
                     entry += 1
                     previous = index
             may_have_query = False
-        if code != NEED_SPACE and s["seen"] > s["resolved"]:  # before any fault, since one of these may come before it
+        if (
+            code != NEED_SPACE and s["seen"] > s["resolved"]
+        ):  # before any fault, because an undecided number may precede it
             code = NEED_VALUES
         if code != DONE:
             place, entry = line, first_entry

@@ -1,8 +1,14 @@
-"""Lines of Vowpal Wabbit text into rows of a CSR matrix, feature names hashed as vw hashes them.
+"""The Vowpal Wabbit parser: lines of text into rows of a CSR matrix, with vw's hash of feature names.
 
-The text, and how parsing stops and continues, are as in ``svmlight``. A feature's column is the hash of its name, which
-starts from the hash of its namespace's name, cut to some bits. A name of digits only is its own number plus that
-start; others go through MurmurHash3 (Appleby's 32-bit one).
+    line      = [label [importance [base]]] [tag] {"|" namespace} newline
+    label     = number                            importance and base likewise
+    tag       = "'" name, or a name right before the first "|"
+    namespace = [name [":" number]] {blank feature}
+    feature   = [name] [":" number]               (a name has no blank, ":" or "|")
+
+The text, and how parsing stops and continues, are as in ``svmlight``. The column of a feature is the hash of its name,
+with the hash of the namespace's name as the seed, cut to some bits. A name of digits hashes to its number plus the
+seed. All others are hashed by MurmurHash3 (Appleby, 32 bits).
 """
 
 from __future__ import annotations
@@ -44,7 +50,7 @@ from rosenblatt.kernels.parsing.svmlight import (
 )
 
 NO_BAR, BAD_WEIGHT, BASE, BAD_NAMESPACE, SUM_TOO_LARGE = range(20, 25)
-"""Faults of this format, besides those of ``svmlight``."""
+"""Faults of this format, in addition to those of ``svmlight``."""
 
 _ENDS_NUMBER = IS_BLANK | IS_NEWLINE | IS_BAR
 _ENDS_NAME = IS_BLANK | IS_NEWLINE | IS_BAR | IS_COLON
@@ -68,7 +74,7 @@ def _scrambled(x):
 
 @helper
 def murmur(place, end, seed):
-    """Return MurmurHash3 of the bytes from ``place`` to ``end``, 32 bits, started from ``seed``."""
+    """Return the 32-bit MurmurHash3 of the bytes from ``place`` to ``end`` with a seed."""
     h = seed & _LOW_HALF
     size = end - place
     while end - place >= 4:
@@ -85,7 +91,7 @@ def murmur(place, end, seed):
 
 @helper
 def name_hash(place, end, seed):
-    """Return vw's hash of the name from ``place`` to ``end``: control characters at its ends do not count."""
+    """Return vw's hash of the name from ``place`` to ``end``, without blanks and control characters at its ends."""
     while end > place and byte(place) <= _SPACE:
         place += 1
     while end > place and byte(end - 1) <= _SPACE:
@@ -101,7 +107,7 @@ def name_hash(place, end, seed):
 
 @inlined
 def _end(place, separators):
-    """Return the first place from ``place`` on where one of the ``separators`` is."""
+    """Return the first place from ``place`` on with one of the ``separators``."""
     while at(KINDS, byte(place)) & separators == 0:
         place += 1
     return place
@@ -109,11 +115,13 @@ def _end(place, separators):
 
 @helper
 def sum_duplicates(indices, values, first, last, bits, scratch):
-    """Sort the entries ``first`` to ``last`` by column and add up those of one column; return the new last.
+    """Sort the entries ``first`` to ``last`` by column and add up equal columns; return the new last.
 
-    A stable counting sort of the columns' ``bits`` bits, a few at a time, the lowest first. Sums are taken in
-    the order of the line. scratch: ``(keys, copy, counts)`` for two words and a value an entry, and 2048 counts.
+    scratch: ``(keys, copy, counts)`` for two words and a value per entry, and 2048 counts.
     """
+    # LSD radix sort: a stable counting sort by ``step`` bits of the column at a time, the lowest first. Invariant:
+    # after each turn the keys are sorted by the bits seen so far, and in the order of the line where these are equal.
+    # So the values of a column are added in the order of the line.
     keys, copy, counts = scratch
     n = last - first
     step = 6
@@ -123,7 +131,7 @@ def sum_duplicates(indices, values, first, last, bits, scratch):
     for k in range(n):
         keys[k] = (np.uint64(indices[first + k]) << _32) | np.uint64(k)
         copy[k] = values[first + k]
-    here, there = np.uint64(0), np.uint64(n)  # unsigned, or each use would ask whether it is negative
+    here, there = np.uint64(0), np.uint64(n)  # unsigned: no test for a negative index
     for bit in range(32, 32 + bits, step):
         shift = np.uint64(bit)
         for c in range(1 << step):
@@ -155,12 +163,12 @@ def sum_duplicates(indices, values, first, last, bits, scratch):
 
 @kernel
 def parse_vw(text, stop, bits, unlabelled, rows, names, scratch, slow, progress):
-    """Read lines ``[label [importance [base]]] ['tag]|namespace[:weight] name[:value] ...``; return why it stopped.
+    """Read the lines of Vowpal Wabbit text up to ``text[stop]``; return why parsing stopped.
 
-    A value is 1 where there is none, times the namespace's weight. A name that is empty, as in ``:0.5``, is the
-    number of such features before it in this namespace. Columns ascend in each row; features of one column are
-    added up. A word that touches the first bar is a tag, as in vw, and is passed over. A base, the prediction to start
-    from, must be 0. A line without a label is a fault, unless ``unlabelled``: then the label is NaN.
+    A missing value is 1. Values are multiplied by the weight of the namespace. An empty name, as in ``:0.5``, is the
+    number of such features before it in this namespace. Columns ascend in each row; features of the same column are
+    added up. A word that touches the first bar is a tag, as in vw, and is skipped. A base (an initial prediction) must
+    be 0. A line without a label is a fault, unless ``unlabelled``: then the label is NaN.
 
     text, stop, slow, progress: see ``parse_svmlight``. bits: columns are 2**bits. rows: ``(labels, indptr,
     indices, values, weights)`` to fill. names: ``(seen, found)``: for each column whether its name is known,
@@ -263,7 +271,7 @@ def parse_vw(text, stop, bits, unlabelled, rows, names, scratch, slow, progress)
                     code = TOO_LARGE
                 elif code == DONE and entry == indices.shape[0]:
                     code = NEED_SPACE
-                    if not ascending:  # a long line of few names needs no space for each time it says one
+                    if not ascending:  # a long line of few names needs space for each name only once
                         kept = sum_duplicates(indices, values, first_entry, entry, bits, scratch)
                         if 2 * (kept - first_entry) <= entry - first_entry:
                             code = DONE

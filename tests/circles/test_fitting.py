@@ -133,7 +133,9 @@ def test_no_circle_and_no_outside():
     assert isinstance(fit_circle(tenths, CROSS), NoCircle)
     line = [[0], [1], [2], [3]]
     assert str(fit_circle(line, [1, 0, 1, 0])).startswith("No interval, no half-line and no outside of an interval")
-    assert str(fit_circle([[3, 3], [3, 3]], [0, 1])).endswith("a mix of row 1 and a mix of row 0 are the same point.")
+    assert str(fit_circle([[3, 3], [3, 3]], [0, 1])).endswith(
+        "a weighted mean of row 1 equals a weighted mean of row 0."
+    )
 
 
 @pytest.mark.parametrize(("d", "n"), [(2, 300), (3, 300), (10, 200)])
@@ -284,11 +286,11 @@ def test_which_class_is_held():
     points, names = [[0, 0], [5, 0], [9, 0]], ["a", "b", "c"]
     circle = fit_circle(points, names, inside="b")
     assert in_order(circle, points, [False, True, False])
-    with pytest.raises(ValueError, match=r"expected two classes, got 3: name the one to hold, as in inside='c'\."):
+    with pytest.raises(ValueError, match=r"expected two classes, got 3: name the one inside, as in inside='c'\."):
         fit_circle(points, names)
-    with pytest.raises(ValueError, match=r"no point has the label to hold, 'd': the labels are 'a', 'b', 'c'"):
+    with pytest.raises(ValueError, match=r"no point has the label to enclose, 'd': the labels are 'a', 'b', 'c'"):
         fit_circle(points, names, inside="d")
-    with pytest.raises(ValueError, match="no point has the label to hold: the labels are 0; name one"):
+    with pytest.raises(ValueError, match="no point has the label to enclose: the labels are 0; give one"):
         fit_circle(points, [0, 0, 0])
 
 

@@ -1,4 +1,4 @@
-"""Learning a circle by learning a plane above it (Har-Peled 30.2)."""
+"""Circles that separate two classes, learned as planes in the lifted space (x, |x|^2) (Har-Peled 30.2)."""
 
 from __future__ import annotations
 
@@ -32,54 +32,58 @@ from rosenblatt.theory.separability import dataset_margin
 from rosenblatt.theory.vc import BallObstruction
 
 LARGEST = 1e150  # coordinates whose squares are floats
-PASSES = 100  # of the perceptron, before other means are tried
+PASSES = 100  # of the perceptron, before other methods are tried
 RTOL = 1e-6  # of margins
-FLAT = 1e-2  # a plane this upright may as well be a line
+FLAT = 1e-2  # with c below this, the best plane may be upright, which is a line
 
 
 def fit_circle(
     points: ArrayLike, labels: ArrayLike, largest_margin: bool = False, inside: object = None
 ) -> Circle | HalfSpace | Outside | NoCircle:
-    """Return a circle that holds all points of one class and none of the other; in any dimension.
+    """Return a circle with all points of one class inside and all others outside, in any dimension.
 
-    The points are lifted to (x, |x|^2), where circles become planes, and a perceptron finds a plane; where that takes
-    too long, the margin engine and exact arithmetic settle the question. A plane is a circle below only if its
-    weight for |x|^2 has the right sign, so the sign is learned too, from one more example: a negative one infinitely
-    far up. The points are visited in a random order that is always the same, so equal input gives an equal answer.
+    The points are lifted to (x, |x|^2), where circles become planes, and a perceptron finds a plane. If that takes too
+    long, the search for the largest margin and exact arithmetic decide. A plane gives a circle only if its weight for
+    |x|^2 has the right sign, so the sign is learned too, from one more example: a negative one infinitely far up. The
+    random order of the points is fixed, so equal input gives equal results.
 
-    Answers are exact, about the points as they are stored: a shape that comes back has every point strictly on its
-    right side, and a `NoCircle` has a proof.
+    Results are exact for the points as stored: a shape has every point strictly on its side, and a `NoCircle` has a
+    proof.
 
     Parameters
     ----------
     points : array of shape (n, d)
-        One row for each point. Numbers that float64 would round are refused.
+        One row for each point. Numbers that float64 would round raise an error.
     labels : array of n labels
-        Two classes. The second in sorted order is the one to hold.
-    largest_margin : bool
-        Whether to find the plane of largest margin and not just any. That is the margin in the space of (u, |u|^2),
-        where u are the points moved so that the middle of their bounding box is at the origin, and scaled so that the
-        farthest has length 1.
-    inside : label, optional
-        The class to hold, against all others.
+        Two classes. By default the second in sorted order is the class inside.
+    largest_margin : bool, default=False
+        Whether to find the plane of largest margin instead of any. The margin is measured in the space of (u, |u|^2),
+        where u are the points with the middle of their bounding box at the origin, scaled so that the farthest has
+        length 1.
+    inside : label, default=None
+        The class inside, against all others.
 
     Returns
     -------
     Circle
-        Holds the class; ``center`` and ``radius``. A single class gets a circle around all its points.
+        The class is inside; ``center`` and ``radius``. A single class gets a circle around all its points.
     HalfSpace
         With ``largest_margin``: the larger the circle, the larger its margin, and this line is the limit. Otherwise
-        only where the circles that separate are so large that floats cannot tell them from a line.
+        only if the circles that separate are so large that floats cannot distinguish them from a line.
     Outside
-        No circle holds the class, but one holds the others: the class is outside. Its ``reason`` is a proof.
+        No circle has the class inside, but one has exactly the others inside. Its ``reason`` is a proof.
     NoCircle
-        None of the three separates the points, and a few of them prove it.
+        None of the three separates the points, and a few points prove it.
 
     Notes
     -----
-    Where a line separates the classes, so do large circles on both its sides. Where none does, either all planes that
+    If a line separates the classes, so do large circles on both its sides. If none does, either all planes that
     separate are circles around the class, or all are circles around the others. Proofs take seconds in 50 dimensions,
-    and grow fast from there.
+    and the time grows fast beyond.
+
+    See Also
+    --------
+    circle_from_plane : The shape of a plane that a linear model learned.
 
     Examples
     --------
@@ -120,7 +124,7 @@ def fit_circle(
 
 
 def _checked(points: ArrayLike, labels: ArrayLike, inside: object) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the points, and which of them are to be held."""
+    """Return the points, and which of them belong to the class inside."""
     X = check_array(unrounded_points(points), dtype=np.float64, order="C", input_name="points")
     largest = float(np.abs(X).max())
     if largest > LARGEST:
@@ -132,25 +136,24 @@ def _checked(points: ArrayLike, labels: ArrayLike, inside: object) -> tuple[Floa
     if inside is None:
         if len(classes) > 2:
             raise ValueError(
-                f"expected two classes, got {len(classes)}: name the one to hold, as in "
-                f"inside={classes.tolist()[-1]!r}."
+                f"expected two classes, got {len(classes)}: name the one inside, as in inside={classes.tolist()[-1]!r}."
             )
         inside = positive_label(classes)
     positive = signs_of(y, inside) > 0
     if not positive.any():
         found = ", ".join(repr(label) for label in classes.tolist()[:5])
         raise ValueError(
-            f"no point has the label to hold{'' if inside is None else f', {inside!r}'}: the labels are {found}; "
-            "name one of them with inside=."
+            f"no point has the label to enclose{'' if inside is None else f', {inside!r}'}: the labels are {found}; "
+            "give one of them as inside=."
         )
     return X, positive
 
 
 def _hold(lifted: LiftedPoints) -> Circle | HalfSpace | BallObstruction:
-    """Return a circle that holds the positives alone, or the proof that there is none."""
+    """Return a circle with exactly the positives inside, or the proof that there is none."""
     if (circle := _float_circle(lifted, _perceptron_plane(lifted))) is not None:
         return circle
-    answer = gordan(lifted.rows)  # about rows that are rounded: the points have to confirm it
+    answer = gordan(lifted.rows)  # exact for the rounded rows only, so it is checked on the points
     if (circle := _float_circle(lifted, answer.v if isinstance(answer, Solvable) else None)) is not None:
         return circle
     plane = _exact_answer(lifted, answer)
@@ -163,17 +166,17 @@ def _hold(lifted: LiftedPoints) -> Circle | HalfSpace | BallObstruction:
 
 
 def _perceptron_plane(lifted: LiftedPoints) -> Floats | None:
-    """Return the plane (a, -c, b) that the perceptron ends with; None if it does not end."""
+    """Return the plane (a, -c, b) of a perceptron, or None if it did not converge."""
     Z, y = lifted.rows.copy(), np.ones(len(lifted.rows))
-    Z[-1], y[-1] = -Z[-1], -1.0  # the same example: a learner expects two classes
+    Z[-1], y[-1] = -Z[-1], -1.0  # the same example with the other label, as a learner expects two classes
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # other means are tried then
+        warnings.simplefilter("ignore", ConvergenceWarning)  # other methods follow
         model = AveragedPerceptron(max_iter=PASSES, fit_intercept=False, random_state=0).fit(Z, y)
     return model.last_coef_[0] if model.converged_ else None
 
 
 def _float_circle(lifted: LiftedPoints, v: Numbers | list[int] | None) -> Circle | None:
-    """Return the circle below the plane v in floats, if it has every point on its right side."""
+    """Return the circle below the plane v in floats, if it separates the points."""
     if v is None:
         return None
     exact, square = lifted.ball(v)
@@ -183,7 +186,7 @@ def _float_circle(lifted: LiftedPoints, v: Numbers | list[int] | None) -> Circle
     circle = Circle(center, to_float(root(square)))
     if _separates(circle, lifted):
         return circle
-    farthest, nearest = _gap(lifted, center)  # the center was rounded: another radius may fit it
+    farthest, nearest = _gap(lifted, center)  # the centre was rounded, so another radius may fit better
     circle = Circle(center, to_float(root((farthest + nearest) / 2)))
     return circle if _separates(circle, lifted) else None
 
@@ -200,7 +203,7 @@ def _exact_circle(lifted: LiftedPoints, v: Numbers | list[int]) -> Circle:
 
 
 def _best_line(lifted: LiftedPoints, reason: str) -> tuple[HalfSpace | None, float]:
-    """Return the line of largest margin, if it has every point on its right side in floats; and that margin."""
+    """Return the line of largest margin, if it separates the points in floats, and an upper bound on the margin."""
     bracket = dataset_margin(lifted.scaled, lifted.positive, kind="geometric", rtol=RTOL)
     if not bracket.low > 0 or bracket.w.dtype == object:
         return None, bracket.high
@@ -210,10 +213,10 @@ def _best_line(lifted: LiftedPoints, reason: str) -> tuple[HalfSpace | None, flo
 
 
 def _widest(lifted: LiftedPoints) -> Circle | HalfSpace | Outside | None:
-    """Return the shape of the plane with the largest margin among those with c >= 0; of all, if none such separates.
+    """Return the shape of the plane of largest margin with c >= 0; of any c, if no plane with c >= 0 separates.
 
-    Where the best of all has c < 0, the best of those with c >= 0 has c = 0, as the margin is concave: it is the best
-    line, if a line separates. None where floats cannot hold the shape.
+    The margin is concave in the plane. So if the best plane of all has c < 0, the best with c >= 0 has c = 0: it is the
+    best line, if a line separates. None if floats cannot hold the shape.
     """
     signed = lifted.rows[:-1]
     X, positive = lifted.X, lifted.positive
@@ -246,9 +249,9 @@ def _gap(lifted: LiftedPoints, center: Numbers) -> tuple[Fraction, Fraction]:
 
 
 def _exact_answer(rows: ExactRows, hint: Solvable | Unsolvable | None) -> list[int] | dict[int, int]:
-    """Return a plane v with z . v > 0 for all rows, or weights of rows that add up to zero; one of them exists.
+    """Return a plane v with z . v > 0 for all rows, or weights of rows that add up to zero (Gordan's theorem).
 
-    The hint is about rows that are rounded; it is only where to begin.
+    The hint is for rounded rows, and only a starting point.
     """
     answer = exact_search(rows, hint.support.tolist() if isinstance(hint, Unsolvable) else [0], most_work=math.inf)
     assert answer is not None  # there is no limit
@@ -257,7 +260,7 @@ def _exact_answer(rows: ExactRows, hint: Solvable | Unsolvable | None) -> list[i
 
 
 def _obstruction(lifted: LiftedPoints, weights: dict[int, int]) -> BallObstruction:
-    """Return the weights under which signed rows add up to zero as a proof that names the rows of both classes."""
+    """Return the proof from weights with which the signed rows add up to zero."""
     rows = {row: tuple(map(Fraction, lifted.X[row].tolist())) for row in sorted(weights) if row < len(lifted.X)}
     total = sum(weights[row] for row in rows if lifted.positive[row])
     inside, outside = (

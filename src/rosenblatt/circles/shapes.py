@@ -1,10 +1,10 @@
-"""Shapes in the space of the points: inside of a circle, outside of a circle, side of a line (Har-Peled 30.2).
+"""Shapes that planes in the lifted space (x, |x|^2) have below them: circles, their outsides, and half-planes.
 
-A plane in the space of (x, |x|^2) is ``a . x - c |x|^2 + b = 0``. With m = a / 2c and r^2 = |m|^2 + b / c, the points
-on its positive side are those with ``c (r^2 - |x - m|^2) > 0``. So it is a circle for c > 0 only: for c < 0 the
-positive points are outside, and for c = 0 the boundary is a line. Har-Peled's theorem needs c > 0 and does not say so.
+See Har-Peled 30.2. A plane is ``a . x - c |x|^2 + b = 0``. With m = a / 2c and r^2 = |m|^2 + b / c, the points on its
+positive side satisfy ``c (r^2 - |x - m|^2) > 0``. So the shape is a circle for c > 0; for c < 0 the positive points are
+outside, and for c = 0 the boundary is a line. Har-Peled's theorem needs c > 0 without stating it.
 
-Every shape decides exactly, for its numbers and the points' as they are stored. A point on the boundary has no class.
+Every shape decides exactly, for the numbers as stored. A point on the boundary belongs to neither class.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ from rosenblatt.theory.inputs import (
 )
 from rosenblatt.theory.vc import BallObstruction
 
-# Points lifted to (x, |x|^2, 1), and the balls that planes in that space stand for, in floats and exactly.
+# Points lifted to (x, |x|^2, 1), and the balls of planes in that space, in floats and exactly.
 #
-# Circles stay circles when points are moved and scaled. So points are first centred at the origin and scaled to length
-# at most 1, where the lift loses no digits.
+# Circles stay circles under translation and scaling. So points are first centred at the origin and scaled to length at
+# most 1, where the lift loses no digits.
 
 
 class LiftedPoints:
     """Signed rows z = y (u, |u|^2, 1) of the points u = (x - middle) / size, and one more row for c > 0.
 
-    ``v = (a, -c, b)`` is a plane with the positives on its positive side if z . v > 0 for all rows. The last row,
-    (0, -1, 0), then says c > 0: it is the negative example that lies infinitely far up. Without ``upward`` there is no
-    such row, and c may have any sign.
+    ``v = (a, -c, b)`` is a plane with exactly the positives on its positive side if z . v > 0 for all rows. The last
+    row, (0, -1, 0), then means c > 0: it is a negative example infinitely far up. Without ``upward`` there is no such
+    row, and c may have any sign.
 
-    ``middle`` is that of the bounding box, ``size`` the distance of the farthest point from it (1 if all are there).
+    ``middle`` is the middle of the bounding box, ``size`` the distance of the farthest point from it (1 if that is 0).
     """
 
     def __init__(self, X: Floats, positive: NDArray[np.bool_], upward: bool = True) -> None:
@@ -76,17 +76,17 @@ class LiftedPoints:
         return Z if self.upward else Z[:n]
 
     def near(self, v: Floats) -> tuple[Floats, Floats]:
-        """Return z . v for every row, and how far each may be off: the rows are off by a few roundings themselves."""
+        """Return z . v for every row with an error bound, which includes the rounding of the rows themselves."""
         spread = np.abs(self.rows) @ (np.abs(v) + TINY)
         return self.rows @ v, 1.01 * (3 * len(v) + 16) * HALF_ULP * spread + TINY
 
     @property
     def bits(self) -> int:
-        """The most bits of an integer in a row."""
+        """The largest number of bits of an integer in a row."""
         return max(value.bit_length() for value in self[len(self.X)]) + 1
 
     def __getitem__(self, i: int) -> list[int]:
-        """Return row i as integers, times a positive factor that all rows have in common."""
+        """Return row i as integers, times a positive factor common to all rows."""
         n, d = self.X.shape
         size = self._whole(self.size)
         if i == n:
@@ -97,12 +97,12 @@ class LiftedPoints:
         return [sign * value for value in lifted]
 
     def _whole(self, value: float) -> int:
-        above, below = value.as_integer_ratio()
-        return above * (self._denominator // below)
+        numerator, denominator = value.as_integer_ratio()
+        return numerator * (self._denominator // denominator)
 
     @cached_property
     def _denominator(self) -> int:
-        """A power of two that makes integers of all that rows are made of."""
+        """A power of two that turns all coordinates, the middle and the size into integers."""
         numbers = (*np.unique(np.abs(self.X)).tolist(), *self.middle.tolist(), self.size)
         return max(value.as_integer_ratio()[1] for value in numbers)
 
@@ -132,7 +132,7 @@ def squared_distances(X: Floats, center: Numbers) -> Callable[[int], Fraction]:
 
 
 def root(square: Fraction, bits: int = 60) -> Fraction:
-    """Return the root rounded down to about ``bits`` bits.
+    """Return the square root rounded down to about ``bits`` bits.
 
     >>> root(Fraction(9, 4))
     Fraction(3, 2)
@@ -142,19 +142,21 @@ def root(square: Fraction, bits: int = 60) -> Fraction:
 
 
 def to_float(value: Fraction) -> float | Fraction:
-    """Return the nearest float; the fraction itself if it is too large for one."""
+    """Return the nearest float, or the fraction itself if it is too large."""
     try:
         return float(value)
     except OverflowError:
         return value
 
 
-def settled_signs(near: Floats, size: Floats, d: int, exact: Callable[[int], Fraction]) -> NDArray[np.int8]:
-    """Return the signs of sums of d terms: ``near`` are the sums in floats, ``size`` those of absolute values; a sign
-    in doubt is computed by ``exact``."""
+def exact_signs(sums: Floats, size: Floats, d: int, exact: Callable[[int], Fraction]) -> NDArray[np.int8]:
+    """Return the exact signs of ``sums`` of d terms in floats, where ``size`` sums the absolute values of the terms.
+
+    A floating-point filter: sums within the error bound are computed again by ``exact``.
+    """
     with np.errstate(all="ignore"):
-        in_doubt = np.flatnonzero(~(np.abs(near) > (d + 8) * (1.01 * HALF_ULP * size + TINY)))
-    signs = np.sign(np.nan_to_num(near)).astype(np.int8)
+        in_doubt = np.flatnonzero(~(np.abs(sums) > (d + 8) * (1.01 * HALF_ULP * size + TINY)))
+    signs = np.sign(np.nan_to_num(sums)).astype(np.int8)
     for i in in_doubt.tolist():
         signs[i] = sign(exact(i))
     return signs
@@ -169,18 +171,18 @@ NAMES = {1: "interval", 2: "circle", 3: "sphere"}
 
 
 class Shape:
-    """What all shapes have in common: for each point, the side of the boundary on which it lies."""
+    """Base class of shapes: the side of the boundary on which each point lies."""
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """Return for each row of ``points`` whether it is classed positive; a row on the boundary is not."""
+        """Return for each row of ``points`` whether it is positive; a row on the boundary is not."""
         return self.sides(points) > 0
 
     def on_boundary(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """Return for each row of ``points`` whether it lies exactly on the boundary, where it has no class."""
+        """Return for each row of ``points`` whether it lies exactly on the boundary."""
         return self.sides(points) == 0
 
     def sides(self, points: ArrayLike) -> NDArray[np.int8]:
-        """Return +1 for each row of ``points`` that is classed positive, -1 for the others, 0 on the boundary."""
+        """Return +1 for each positive row of ``points``, -1 for each negative row, 0 on the boundary."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -204,7 +206,7 @@ class _Ball(Shape):
     def __str__(self) -> str:
         name = NAMES.get(len(self.center), f"ball in {len(self.center)} dimensions")
         away = max(abs(Fraction(value)) for value in self.center.tolist()) / Fraction(self.radius)
-        digits = 6 + min(11, int(away).bit_length() // 3)  # the farther away, the more
+        digits = 6 + min(11, int(away).bit_length() // 3)  # more digits for centres far away
         return f"{name} with centre {vector_text(self.center, digits)} and radius {number_text(self.radius)}"
 
     def _repr_html_(self) -> str:
@@ -221,15 +223,20 @@ class _Ball(Shape):
             return np.array([sign(square - exact(i)) for i in range(len(X))], dtype=np.int8)
         with np.errstate(all="ignore"):
             distances = ((X - self.center) ** 2).sum(axis=1)
-            near, size = self.radius * self.radius - distances, self.radius * self.radius + distances
-        return settled_signs(near, size, X.shape[1], lambda i: square - exact(i))
+            sums, size = self.radius * self.radius - distances, self.radius * self.radius + distances
+        return exact_signs(sums, size, X.shape[1], lambda i: square - exact(i))
 
 
 class Circle(_Ball):
-    """A circle that holds the positives; a sphere or a ball in higher dimensions, an interval in one.
+    """A circle with the positives inside; a sphere or a ball in higher dimensions, an interval in one.
 
-    ``center`` is an array of d numbers, ``radius`` a number above 0. They are floats, or Fractions where the points
-    leave so little room that no floats would do.
+    ``center`` is an array of d numbers, ``radius`` a number above 0. They are floats, or Fractions if no floats
+    separate the points.
+
+    See Also
+    --------
+    fit_circle : Learns a circle from labelled points.
+    Outside, HalfSpace : The other shapes of planes.
 
     Examples
     --------
@@ -252,10 +259,10 @@ class Circle(_Ball):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Outside(_Ball):
-    """The outside of a circle, sphere or ball: what a plane with c < 0 gives.
+    """The outside of a circle, sphere or ball: the shape of a plane with c < 0.
 
-    ``center`` and ``radius`` are those of `Circle`. ``reason`` proves that no circle holds the positives alone, and has
-    ``check(points)``; it is None where that was not asked.
+    ``center`` and ``radius`` are as in `Circle`. ``reason`` proves that no circle has exactly the positives inside, and
+    has ``check(points)``; it is None if the shape comes from `circle_from_plane`.
 
     Examples
     --------
@@ -280,9 +287,9 @@ class Outside(_Ball):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HalfSpace(Shape):
-    """The points with ``w . x + b > 0``, one side of a line: what a plane with c = 0 gives.
+    """The points with ``w . x + b > 0``, one side of a line: the shape of a plane with c = 0.
 
-    ``reason`` says why it is not a circle, where there is more to say.
+    ``reason`` is a sentence on why it is not a circle, or empty.
 
     Examples
     --------
@@ -310,9 +317,9 @@ class HalfSpace(Shape):
         X = _rows(points, len(self.w))
         w, b = [Fraction(value) for value in self.w.tolist()], Fraction(self.b)
         with np.errstate(all="ignore"):
-            near, size = X @ self.w + self.b, abs(X) @ abs(self.w) + abs(self.b)
-        return settled_signs(
-            near, size, len(w), lambda i: b + sum(v * Fraction(x) for v, x in zip(w, X[i].tolist(), strict=True))
+            sums, size = X @ self.w + self.b, abs(X) @ abs(self.w) + abs(self.b)
+        return exact_signs(
+            sums, size, len(w), lambda i: b + sum(v * Fraction(x) for v, x in zip(w, X[i].tolist(), strict=True))
         )
 
 
@@ -320,8 +327,8 @@ class HalfSpace(Shape):
 class NoCircle:
     """No circle, no line and no outside of a circle separates the points, and a few of them prove it.
 
-    ``proof`` names rows of both classes. In the space of (x, |x|^2) a mix of those inside is the same point as a mix of
-    those outside; so no plane separates them there, and below it no circle, no outside of one and no line.
+    ``proof`` names rows of both classes. In the space of (x, |x|^2) a weighted mean of one class equals a weighted mean
+    of the other. So no plane separates them there, and no circle, outside of a circle or line separates the points.
 
     Examples
     --------
@@ -330,7 +337,7 @@ class NoCircle:
     >>> answer = fit_circle(corners, labels)
     >>> answer
     No circle, no line and no outside of a circle separates these points: 4 of them prove it. In the space of
-    (x, |x|^2) a mix of rows 1, 2 and a mix of rows 0, 3 are the same point.
+    (x, |x|^2) a weighted mean of rows 1, 2 equals a weighted mean of rows 0, 3.
     >>> answer.check(corners, labels)
     True
     """
@@ -342,8 +349,8 @@ class NoCircle:
         name, line = NAMES.get(d, "ball"), {1: "half-line", 2: "line"}.get(d, "plane")
         return (
             f"No {name}, no {line} and no outside of {'an' if d == 1 else 'a'} {name} separates these points: "
-            f"{len(self.proof.inside + self.proof.outside)} of them prove it. In the space of (x, |x|^2) a mix of "
-            f"{rows_text(self.proof.inside)} and a mix of {rows_text(self.proof.outside)} are the same point."
+            f"{len(self.proof.inside + self.proof.outside)} of them prove it. In the space of (x, |x|^2) a weighted "
+            f"mean of {rows_text(self.proof.inside)} equals a weighted mean of {rows_text(self.proof.outside)}."
         )
 
     __repr__ = __str__
@@ -352,7 +359,7 @@ class NoCircle:
         return described([str(self)])
 
     def check(self, points: ArrayLike, labels: ArrayLike) -> bool:
-        """Return whether the points confirm this, recomputed in fractions, with rows of different classes."""
+        """Return whether the proof holds for these points and labels, recomputed in fractions."""
         proof, given, labels = self.proof, as_objects(points, "points"), np.asarray(labels)
         rows = [*proof.inside, *proof.outside]
         if not all(0 <= row < len(given) == len(labels) for row in rows):
@@ -365,10 +372,10 @@ class NoCircle:
 
 
 def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
-    """Return the shape of a plane in the space of (x, |x|^2): the points where ``w . (x, |x|^2) + b > 0``.
+    """Return the shape of a plane in the space of (x, |x|^2): the points with ``w . (x, |x|^2) + b > 0``.
 
-    With the weights of a linear model of lifted points (see `SphereLift`) it is what the model has learned. In
-    Har-Peled's letters c is minus the last weight, and his theorem needs c > 0.
+    With the weights of a linear model of lifted points (see `SphereLift`) it is the positive region of the model. In
+    Har-Peled's notation c is minus the last weight, and his theorem needs c > 0.
 
     Parameters
     ----------
@@ -380,8 +387,12 @@ def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
     Returns
     -------
     Circle, HalfSpace or Outside
-        A circle where the last weight is below 0, the outside of one where it is above 0, and the side of a line where
-        it is 0. A plane that has all of the points (x, |x|^2) on one side is a ValueError.
+        A circle if the last weight is below 0, the outside of a circle if it is above 0, and a half-plane if it is 0.
+
+    Raises
+    ------
+    ValueError
+        If the plane has all points (x, |x|^2) on one side.
 
     Examples
     --------
@@ -398,7 +409,9 @@ def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
         raise ValueError(f"w must hold a weight for each coordinate and one for |x|^2, got {len(w)} number.")
     *a, c = (Fraction(value) for value in w.tolist())
     if not any(a) and c == 0:
-        raise ValueError("all weights are zero, so every point gets the same answer: there is no circle and no line.")
+        raise ValueError(
+            "all weights are zero, so every point gets the same prediction: there is no circle and no line."
+        )
     if c == 0:
         return HalfSpace(w[:-1], float(check_exact(bias, "b")))
     center, square = ball_of_plane(a, -c, Fraction(bias))
@@ -412,7 +425,7 @@ def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
 
 
 def unrounded_points(points: ArrayLike) -> Any:
-    """Return points that float64 holds exactly; a ValueError for others. What is sparse is left to later checks."""
+    """Return points that float64 holds exactly; a ValueError for others. Sparse points are left to later checks."""
     return points if sp.issparse(points) else check_exact(points, "points")
 
 

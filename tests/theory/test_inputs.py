@@ -32,7 +32,7 @@ from rosenblatt.theory.inputs import certified_signs, check_exact, check_labels,
 LARGE = 2**53
 NANOSECONDS = [1_600_000_000_000_000_001, 1_600_000_000_000_000_003]
 LONG = np.longdouble if np.finfo(np.longdouble).nmant > 52 else None
-ROUNDS = r"^X holds .*, which float64 would round: scale or shift the numbers, or round them yourself, .*\.$"
+ROUNDS = r"^X holds .*, which float64 would round: scale or shift the numbers, or round them yourself .*\.$"
 
 
 def dense(X):
@@ -156,7 +156,7 @@ def test_what_is_not_a_real_number_is_named():
     others = [[["a"], ["b"]], [["0.5"], [1]], words, words.astype(bytes), words.astype(object)]
     others += [[[1j], [2]], np.array([[1j], [2]]), [[date(2020, 1, 1)], [1]], [[timedelta(1)], [1]], [[{}], [1]]]
     for X in others:
-        with pytest.raises(ValueError, match=r"^X must be of finite real numbers, got .*: turn it into one"):
+        with pytest.raises(ValueError, match=r"^X must hold finite real numbers, got .*: convert it to a number"):
             separability(X, [0, 1])
     dates = [
         pd.DataFrame({"t": pd.to_datetime(NANOSECONDS), "x": [0.5, 1.5]}),
@@ -166,9 +166,9 @@ def test_what_is_not_a_real_number_is_named():
         np.array([[np.timedelta64(5, "ns")], [np.timedelta64(7, "ns")]], dtype=object),
     ]
     for X in dates:
-        with pytest.raises(ValueError, match=r"^X holds dates or times: turn them into numbers"):
+        with pytest.raises(ValueError, match=r"^X holds dates or times: convert them to numbers"):
             separability(X, [0, 1])
-        with pytest.raises(ValueError, match=r"^points holds dates or times: turn them into numbers"):
+        with pytest.raises(ValueError, match=r"^points holds dates or times: convert them to numbers"):
             vc.dichotomies(X, "halfspaces")
     for X in ([[None], [1.0]], pd.DataFrame({"t": pd.array([1, None], dtype="Int64"), "x": [0.5, 1.5]})):
         with pytest.raises(ValueError, match="contains NaN"):
@@ -286,9 +286,9 @@ def test_what_lies_under_a_mask_is_not_used(y):
     for name, pairs in (("X", [(masked, y) for masked in masked_X]), ("y", [(X, masked) for masked in masked_y])):
         for pair in pairs:
             for call in (separability, detect_separation, fewest_mistakes):
-                with pytest.raises(ValueError, match=f"^{name} is a masked array with 1 masked entry: fill what is"):
+                with pytest.raises(ValueError, match=f"^{name} is a masked array with 1 masked entry: fill it with"):
                     call(*pair)
-    with pytest.raises(ValueError, match=r"^w is a masked array with 2 masked entries: fill what is masked \(w\.fill"):
+    with pytest.raises(ValueError, match=r"^w is a masked array with 2 masked entries: fill it with w\.fill"):
         margin([[1.0, 2.0]], [1], np.ma.masked_all(2))
 
 
@@ -385,13 +385,13 @@ MISSING = [
 @pytest.mark.parametrize("ask", [separability, fewest_mistakes, detect_separation])
 def test_labels_are_all_words_or_all_numbers_and_none_is_missing(ask):
     for y in MIXED:
-        with pytest.raises(ValueError, match=r"^labels must be all words or all numbers, got .*: turn them into words"):
+        with pytest.raises(ValueError, match=r"^labels must be all words or all numbers, got .*: convert them to strings"):
             ask([[0.0], [1.0], [2.0]], y)
     for y in (["2020", "NaT"], ["2020", "2021"]):
         with pytest.raises(ValueError, match=r"^labels must not be dates"):
             ask([[0.0], [1.0]], np.array(y, dtype="M8[D]"))
     for y in MISSING:
-        with pytest.raises(ValueError, match=r"^labels must not be .*NaN.*: leave out the rows that have no label\.$"):
+        with pytest.raises(ValueError, match=r"^labels must not be .*NaN.*: leave out rows without a label\.$"):
             ask([[0.0], [1.0], [2.0]], y)
 
 

@@ -266,7 +266,7 @@ def test_the_words():
         ({"kind": "functional"}, "kind must be 'geometric' or 'augmented' or 'homogeneous', got 'functional'"),
         ({"rtol": 1.0}, "rtol must be a number between 0 and 1, got 1.0"),
         ({"rtol": -1e-6}, "rtol must be a number between 0 and 1"),
-        ({"y": [0, 1, 2, 1]}, "expected two classes, got 3: ask about one class against the rest, as in y == 0"),
+        ({"y": [0, 1, 2, 1]}, "expected two classes, got 3: compare one class with the rest, as in y == 0"),
         ({"y": [0, 1]}, "one label for each of the 4 rows"),
         ({"X": [[0, math.nan]] * 4}, "NaN"),
     ],

@@ -292,7 +292,7 @@ BAD = [
     ([], [], {}, "Expected 2D array|minimum of 1"),
     (np.zeros((0, 2)), [], {}, "minimum of 1 is required"),
     ([1.0, 2.0], [0, 1], {}, "Expected 2D array"),
-    ([["a"], ["b"]], [0, 1], {}, "X must be of finite real numbers, got 'a'"),
+    ([["a"], ["b"]], [0, 1], {}, "X must hold finite real numbers, got 'a'"),
     ([[1.0], [2.0]], [0, 1], {"method": "simplex"}, "method must be 'hull' or 'lp', got 'simplex'"),
     ([[1.0], [2.0]], [0, 1], {"rtol": 0.0}, "rtol must be a number between 0 and 1, got 0.0"),
     ([[1.0], [2.0]], [0, 1], {"rtol": math.nan}, "rtol must be a number between 0 and 1, got nan"),

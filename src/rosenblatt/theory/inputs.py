@@ -1,4 +1,4 @@
-"""Validation of input: exact numbers, a matrix of finite float64, labels and signs of rows; and numbers as text."""
+"""Validation of inputs: exact numbers, matrices of finite float64, labels and signs of rows; and numbers as text."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ from sklearn.utils import check_array
 from rosenblatt.messages import shorten
 
 Floats: TypeAlias = NDArray[np.float64]
-Numbers: TypeAlias = NDArray[Any]  # floats, or Python's integers or Fractions where no floats do
+Numbers: TypeAlias = NDArray[Any]  # floats, or Python's integers or Fractions where no floats are exact
+Labels: TypeAlias = NDArray[Any]  # all strings or all numbers
 Matrix: TypeAlias = Any  # a C-ordered array or a CSR array of float64
 MatrixLike: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix  # as users pass it
 Signs: TypeAlias = Floats  # +1 or -1 for each row
 
-SAFE = 2.0**200  # squares of such numbers neither overflow nor vanish
+SAFE = 2.0**200  # squares of numbers between 1 / SAFE and SAFE neither overflow nor underflow
 
-# Exact inputs. NumPy and pandas round in silence: [2**53 + 1, 0.5], or a data frame with columns of both, becomes
-# float64 as a whole. So numbers are compared with their floats before they are converted.
+# Exact inputs. NumPy and pandas round silently: [2**53 + 1, 0.5], or a data frame with such columns, becomes float64 as
+# a whole. So numbers are compared with their floats before they are converted.
 
-_EXACT_UP_TO = 2**53  # integers that float64 holds, all of them
-_MOST_DIGITS = 100_000  # of a Decimal's exponent, before it is written out
+_EXACT_UP_TO = 2**53  # float64 holds every integer up to here
+_MOST_DIGITS = 100_000  # the largest exponent of a Decimal that is converted to a fraction
 
 
 def check_exact(values: Any, name: str) -> Any:
-    """Return dense ``values`` whose conversion to float64 changes no number; a ValueError names one that it would.
+    """Return dense ``values`` whose conversion to float64 changes no number; otherwise raise a ValueError naming one.
 
-    Arrays and data frames (pandas, polars, pyarrow) come back as they are, anything else as an array. Nothing is said
-    of shapes, nor of what is missing or infinite.
+    Arrays and data frames (pandas, polars, pyarrow) are returned unchanged, anything else as an array. Shapes, missing
+    and infinite numbers are not checked.
 
     >>> check_exact([[1, 0.5]], "X")
     array([[1. , 0.5]])
@@ -45,17 +46,17 @@ def check_exact(values: Any, name: str) -> Any:
     ValueError: X holds the integer 9007199254740993, which float64 would round: scale or shift the numbers, ...
     """
     refuse_masked(values, name)
-    columns: Iterable[NDArray[Any]] | None = frame_columns(values)
+    columns: Iterable[Numbers] | None = frame_columns(values)
     array = values if columns is not None else np.asarray(values)
     if array is not values and (array.dtype.kind in "SU" or _has_large_floats(array)):
-        columns = [np.array(values, dtype=object)]  # NumPy may have rounded integers, or made words of numbers
+        columns = [np.array(values, dtype=object)]  # NumPy may have rounded integers, or made strings of numbers
     for column in [array] if columns is None else columns:
         _refuse_rounded(column, name)
     return array
 
 
-def exact_numbers(values: Any, name: str) -> NDArray[Any]:
-    """Return floats that equal the ``values``, or Fractions where float64 would round one of them.
+def exact_numbers(values: object, name: str) -> Numbers:
+    """Return the ``values`` as floats, or as Fractions if float64 would round one of them.
 
     >>> exact_numbers([1, 0.5], "w"), exact_numbers([2**53 + 1, 0.5], "w")
     (array([1. , 0.5]), array([Fraction(9007199254740993, 1), Fraction(1, 2)], dtype=object))
@@ -70,8 +71,8 @@ def exact_numbers(values: Any, name: str) -> NDArray[Any]:
     return exact.reshape(given.shape)
 
 
-def as_objects(values: Any, name: str) -> NDArray[Any]:
-    """Return ``values`` as an array of objects, as they were given; of one dimension where rows are ragged."""
+def as_objects(values: Any, name: str) -> Numbers:
+    """Return ``values`` unchanged in an array of objects; an empty one if rows have different lengths."""
     refuse_masked(values, name)
     columns = frame_columns(values)
     parts = [values] if columns is None else list(columns)
@@ -86,7 +87,7 @@ def as_objects(values: Any, name: str) -> NDArray[Any]:
 
 
 def to_fraction(value: Any, name: str) -> Fraction:
-    """Return the fraction that equals a finite number of any type; a ValueError for anything else.
+    """Return a finite number of any type as a fraction; raise a ValueError for anything else.
 
     >>> to_fraction(0.5, "w")
     Fraction(1, 2)
@@ -105,24 +106,24 @@ def to_fraction(value: Any, name: str) -> Fraction:
         ) from None
 
 
-def refuse_masked(values: Any, name: str) -> None:
-    """Raise an error where an entry of a masked array is masked: NumPy would use what lies under the mask.
+def refuse_masked(values: object, name: str) -> None:
+    """Raise a ValueError if an entry of a masked array is masked, since NumPy would use the value under the mask.
 
     >>> refuse_masked(np.ma.array([1, 2], mask=[False, True]), "y")
     Traceback (most recent call last):
-    ValueError: y is a masked array with 1 masked entry: fill what is masked (y.filled(...)), or leave its rows out.
+    ValueError: y is a masked array with 1 masked entry: fill it with y.filled(...), or leave out these rows.
     """
     parts = values if isinstance(values, list | tuple) else [values]
     count = sum(int(np.ma.count_masked(part)) for part in parts if isinstance(part, np.ma.MaskedArray))
     if count:
         raise ValueError(
             f"{name} is a masked array with {count:,} masked {'entry' if count == 1 else 'entries'}: "
-            f"fill what is masked ({name}.filled(...)), or leave its rows out."
+            f"fill it with {name}.filled(...), or leave out these rows."
         )
 
 
-def _refuse_rounded(array: NDArray[Any], name: str) -> None:
-    """Raise an error where an array holds a number that float64 would round, or what is not a real number."""
+def _refuse_rounded(array: Numbers, name: str) -> None:
+    """Raise a ValueError if an array holds a number that float64 would round, or something else than real numbers."""
     kind = array.dtype.kind
     if kind == "b" or (kind == "f" and array.dtype.itemsize <= 8) or (kind in "iu" and array.dtype.itemsize < 8):
         return
@@ -145,28 +146,28 @@ def _refuse_rounded(array: NDArray[Any], name: str) -> None:
             near = as_float(exact)
         except (TypeError, ValueError, ArithmeticError):
             raise ValueError(
-                f"{name} must be of finite real numbers, got {shorten(value)}: turn it into one, or leave it out."
+                f"{name} must hold finite real numbers, got {shorten(value)}: convert it to a number, or leave it out."
             ) from None
         if near != exact:
             text = f"the integer {shorten(exact)}" if isinstance(exact, int) else shorten(value)
             raise ValueError(
-                f"{name} holds {text}, which float64 would round: scale or shift the numbers, or round them yourself, "
-                "with float(...) or astype(float), and the answer is about these floats."
+                f"{name} holds {text}, which float64 would round: scale or shift the numbers, or round them yourself "
+                "with float(...) or astype(float); the answer is then about these floats."
             )
 
 
-def _has_large_floats(array: NDArray[Any]) -> bool:
+def _has_large_floats(array: Numbers) -> bool:
     return array.dtype == np.float64 and bool(np.max(np.abs(array), initial=0.0) >= _EXACT_UP_TO)
 
 
 def _dates_error(name: str) -> ValueError:
     return ValueError(
-        f"{name} holds dates or times: turn them into numbers, for instance the days since the first of them."
+        f"{name} holds dates or times: convert them to numbers, for instance to days since the first date."
     )
 
 
-def frame_columns(values: Any) -> Iterator[NDArray[Any]] | None:
-    """Return the columns of a pandas, polars or pyarrow table, none of them rounded; None for anything else."""
+def frame_columns(values: Any) -> Iterator[Numbers] | None:
+    """Return the columns of a pandas, polars or pyarrow table without rounding; None for anything else."""
     if hasattr(values, "iloc") and getattr(values, "ndim", 0) == 2:
         return (_pandas_column(values.iloc[:, j]) for j in range(values.shape[1]))
     if hasattr(values, "get_columns"):
@@ -176,28 +177,28 @@ def frame_columns(values: Any) -> Iterator[NDArray[Any]] | None:
     return None
 
 
-def _pandas_column(column: Any) -> NDArray[Any]:
-    """Return the column; NumPy would make floats of integers with gaps."""
+# NumPy's own conversions of these columns turn integers with missing entries, decimals or long integers into floats.
+
+
+def _pandas_column(column: Any) -> Numbers:
     return np.asarray(column if isinstance(column.dtype, np.dtype) else column.astype(object))
 
 
-def _polars_column(column: Any) -> NDArray[Any]:
-    """Return the column; ``to_numpy`` would make floats of integers with gaps, of decimals and of long integers."""
+def _polars_column(column: Any) -> Numbers:
     kind = column.dtype
     plain = kind.is_float() or (kind.is_integer() and not column.null_count() and "128" not in str(kind))
     return column.to_numpy() if plain else np.array(column.to_list(), dtype=object)
 
 
-def _arrow_column(column: Any) -> NDArray[Any]:
-    """Return the column; ``to_numpy`` would make floats of integers with gaps."""
+def _arrow_column(column: Any) -> Numbers:
     return np.array(column.to_pylist(), dtype=object) if column.null_count else column.to_numpy(zero_copy_only=False)
 
 
 def sum_duplicate_entries(X: Any, name: str) -> Any:
-    """Return sparse ``X`` as CSR with one number in each place, their exact sum where there are several.
+    """Return sparse ``X`` as CSR with duplicate entries replaced by their exact sum.
 
-    SciPy adds up in the type of the numbers: int8 wraps round, and floats are rounded. A number or a sum that float64
-    would round is a ValueError.
+    SciPy sums duplicates in the type of the numbers: int8 wraps around, and floats are rounded. A number or a sum that
+    float64 would round raises a ValueError.
 
     >>> sum_duplicate_entries(sp.coo_array((np.array([100, 100], np.int8), ([0, 0], [0, 0]))), "X").toarray()
     array([[200.]])
@@ -226,7 +227,7 @@ def sum_duplicate_entries(X: Any, name: str) -> Any:
         if sums[k] != total:
             raise ValueError(
                 f"{name} holds {len(values)} numbers in row {rows[starts[k]]} and column {columns[starts[k]]}, the sum "
-                "of which float64 would round: add them up yourself, and the answer is about that float."
+                "of which float64 would round: add them yourself; the answer is then about that float."
             )
     return sp.csr_array((sums, (rows[starts], columns[starts])), shape=X.shape)
 
@@ -237,12 +238,12 @@ def sum_duplicate_entries(X: Any, name: str) -> Any:
 def check_matrix(X: MatrixLike, name: str = "X", least_rows: int = 1) -> Matrix:
     """Return ``X`` as a C-ordered or CSR matrix of finite float64, of any width, with at least ``least_rows`` rows.
 
-    Numbers that float64 would round are refused.
+    A number that float64 would round raises a ValueError.
     """
     if _is_ready(X):
         return X
     given = check_exact_matrix(X, name)
-    with np.errstate(over="ignore", invalid="ignore"):  # it adds all numbers up
+    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums all numbers
         X = check_array(
             given,
             accept_sparse="csr",
@@ -257,61 +258,61 @@ def check_matrix(X: MatrixLike, name: str = "X", least_rows: int = 1) -> Matrix:
 
 
 def check_exact_matrix(X: MatrixLike, name: str = "X") -> Any:
-    """Return ``X`` if its conversion to float64 changes no number; else raise a ValueError.
+    """Return ``X`` if its conversion to float64 changes no number, otherwise raise a ValueError.
 
-    What is sparse becomes CSR with one number in a place.
+    Sparse matrices become CSR without duplicate entries.
     """
     return sum_duplicate_entries(X, name) if sp.issparse(X) else check_exact(X, name)
 
 
 def _is_ready(X: object) -> bool:
-    """Return whether ``X`` is already what ``check_matrix`` returns, as in most calls."""
+    """Return whether ``X`` needs no conversion by ``check_matrix``, as in most calls."""
     if type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2 or len(X) == 0 or not X.flags.c_contiguous:
         return False
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(np.sum(X)))
 
 
-def check_labels(y: ArrayLike, n: int) -> NDArray[Any]:
-    """Return ``y`` as an array of ``n`` labels of any type that can be compared: all words, or all numbers."""
+def check_labels(y: ArrayLike, n: int) -> Labels:
+    """Return ``y`` as an array of ``n`` labels: all strings, or all numbers."""
     refuse_masked(y, "y")
     given, y = y, np.asarray(y)
     if isinstance(given, list | tuple):
         if y.dtype.kind in "SU":
-            _check_label_objects(np.array(given, dtype=object))  # numbers beside words would become words
+            _check_label_objects(np.array(given, dtype=object))  # numbers beside strings would become strings
         elif y.dtype == np.float64 and np.max(np.abs(y), initial=0.0) >= 2.0**53:
-            y = np.array(given, dtype=object)  # integers beside floats would be rounded, and two classes become one
+            y = np.array(given, dtype=object)  # rounding integers could merge classes
     if y.ndim == 2 and 1 in y.shape:
         y = y.ravel()
     if y.shape != (n,):
         raise ValueError(f"expected one label for each of the {n} rows, got an array of shape {y.shape}.")
     if y.dtype.kind in "mM":
-        raise ValueError("labels must not be dates: turn them into words or numbers.")
+        raise ValueError("labels must not be dates: convert them to strings or numbers.")
     if y.dtype.kind == "O":
         _check_label_objects(y)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError("labels must not be NaN or infinite: leave out the rows that have no label.")
+        raise ValueError("labels must not be NaN or infinite: leave out rows without a label.")
     return y
 
 
-def _check_label_objects(y: NDArray[Any]) -> None:
-    """Raise a ValueError where one of the labels is missing, or where they are not all words or all numbers."""
+def _check_label_objects(y: Labels) -> None:
+    """Raise a ValueError if a label is missing, or if the labels are not all strings or all numbers."""
     labels = y.ravel().tolist()
     if any(map(_is_missing, labels)):
-        raise ValueError("labels must not be None or NaN: leave out the rows that have no label.")
+        raise ValueError("labels must not be None or NaN: leave out rows without a label.")
     words = [isinstance(label, str) for label in labels]
     if any(words) and not all(words):
         word, other = labels[words.index(True)], labels[words.index(False)]
         raise ValueError(
             f"labels must be all words or all numbers, got {shorten(word)} and {shorten(other)}: "
-            "turn them into words, with str(...), or into numbers."
+            "convert them to strings with str(...), or to numbers."
         )
     try:
         np.unique(y)
-    except (TypeError, ValueError):  # no order, or several numbers in one
+    except (TypeError, ValueError):  # no order, or arrays as labels
         raise ValueError(
             f"labels must be all words or all numbers, got {shorten(labels[0])}: "
-            "turn them into words, with str(...), or into numbers."
+            "convert them to strings with str(...), or to numbers."
         ) from None
 
 
@@ -324,23 +325,23 @@ def _is_missing(label: Any) -> bool:
         return False
 
 
-def check_rows(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, NDArray[Any]]:
-    """Return the matrix, and a label for each of its rows."""
+def check_rows(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, Labels]:
+    """Return the checked matrix and labels."""
     X = check_matrix(X)
     return X, check_labels(y, X.shape[0])
 
 
-def positive_label(classes: NDArray[Any]) -> Any:
-    """Return the label that counts as +1 of the one or two sorted ``classes``: the last.
+def positive_label(classes: Labels) -> Any:
+    """Return the label that counts as +1: the last of one or two sorted ``classes``.
 
-    A single class counts as +1 too, unless it is a number that is not positive, such as -1 or 0: then there is none.
+    A single class counts as +1 too, unless it is a number that is not positive, such as -1 or 0. Then None is returned.
     """
     if len(classes) == 1 and classes.dtype.kind in "biuf" and not classes[0] > 0:
         return None
     return classes[-1].item() if isinstance(classes[-1], np.generic) else classes[-1]
 
 
-def signs_of(y: NDArray[Any], positive: object) -> Signs:
+def signs_of(y: Labels, positive: object) -> Signs:
     """Return +1 where ``y`` is the ``positive`` label, -1 elsewhere."""
     if positive is None:
         return np.full(len(y), -1.0)
@@ -351,10 +352,10 @@ def signs_of(y: NDArray[Any], positive: object) -> Signs:
     return np.where(same, 1.0, -1.0)
 
 
-def certified_signs(y: NDArray[Any], positive: object) -> Signs | None:
-    """Return the signs of rows for a certificate.
+def certified_signs(y: Labels, positive: object) -> Signs | None:
+    """Return the signs of rows for a certificate with the given positive label.
 
-    None where its positive label does not occur, or where it has none and there are several labels.
+    None is returned if the label does not occur, or if it is None and there are several labels.
     """
     signs = signs_of(y, positive)
     if positive is None:
@@ -363,30 +364,30 @@ def certified_signs(y: NDArray[Any], positive: object) -> Signs | None:
 
 
 def two_classes(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, Signs, Any]:
-    """Return the matrix, a sign for each row, and the label that counts as +1 (of two sorted labels, the second)."""
+    """Return the matrix, the sign of each row, and the label that counts as +1: the second in sorted order."""
     X, y = check_rows(X, y)
     classes = np.unique(y)
     if len(classes) > 2:
         raise ValueError(
             f"expected two classes, got {len(classes)}: "
-            f"ask about one class against the rest, as in y == {classes.tolist()[0]!r}."
+            f"compare one class with the rest, as in y == {classes.tolist()[0]!r}."
         )
     positive = positive_label(classes)
     return X, signs_of(y, positive), positive
 
 
 def entries(X: Matrix) -> Floats:
-    """Return the numbers of ``X``, of a sparse matrix those that are stored."""
+    """Return the entries of ``X``, or the stored entries of a sparse matrix."""
     return X.data if sp.issparse(X) else X
 
 
 def dense_rows(X: Matrix, rows: NDArray[np.intp]) -> Floats:
-    """Return some rows as a dense matrix."""
+    """Return the given rows as a dense matrix."""
     return X[rows].toarray() if sp.issparse(X) else X[rows]
 
 
 def scatter(rows: NDArray[np.intp], weights: ArrayLike, n: int) -> Floats:
-    """Return the weights of some rows as one weight for each of n."""
+    """Return an array of ``n`` weights that is zero except for the given rows."""
     alpha = np.zeros(n)
     alpha[rows] = weights
     return alpha
@@ -398,22 +399,22 @@ def squared_lengths(X: Matrix) -> Floats:
 
 
 def largest_entry(X: Matrix) -> float:
-    """Return the largest absolute value in ``X``, without a copy of it."""
+    """Return the largest absolute value in ``X``, without copying it."""
     values = entries(X)
     return max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
 
 
 def longest_row(X: Matrix) -> float:
-    """Return the length of the longest row, up to rounding; infinite only where it is above the largest float."""
-    X, exponent = safe(X)
+    """Return the length of the longest row, up to rounding; infinite only if it exceeds the largest float."""
+    X, exponent = safely_scaled(X)
     try:
         return math.ldexp(math.sqrt(float(np.max(squared_lengths(X), initial=0.0))), exponent)
     except OverflowError:
         return math.inf
 
 
-def safe(X: Matrix, constant: float = 0.0) -> tuple[Matrix, int]:
-    """Return ``X / 2**e`` and e: 0, unless squares of the largest numbers would overflow or vanish."""
+def safely_scaled(X: Matrix, constant: float = 0.0) -> tuple[Matrix, int]:
+    """Return ``X / 2**e`` and e, which is 0 unless squares of the largest numbers would overflow or underflow."""
     largest = max(largest_entry(X), constant)
     if largest == 0 or 1 / SAFE < largest < SAFE:
         return X, 0
@@ -422,7 +423,7 @@ def safe(X: Matrix, constant: float = 0.0) -> tuple[Matrix, int]:
         return X * 2.0 ** -(exponent // 2) * 2.0 ** -(exponent - exponent // 2), exponent
 
 
-# Rows and numbers as they are printed in sentences.
+# Rows and numbers in sentences.
 
 
 MINUS = "\N{MINUS SIGN}"
@@ -437,7 +438,7 @@ def as_float(value: float | Fraction) -> float:
 
 
 def number_text(value: float | Fraction, digits: int = 6) -> str:
-    """Return some digits of a number, which may be a fraction beyond the range of floats.
+    """Return a number with the given number of digits; it may be a fraction beyond the range of floats.
 
     >>> number_text(-0.0), number_text(Fraction(10**400, 3))
     ('0', '3.33333e+399')
@@ -449,7 +450,7 @@ def number_text(value: float | Fraction, digits: int = 6) -> str:
 
 
 def true_minus(text: str) -> str:
-    """Return a text whose negative numbers have a true minus; hyphens stay.
+    """Return a text with a true minus sign in negative numbers; hyphens stay.
 
     >>> true_minus("-2 to 1e-05, half-planes")
     '−2 to 1e−05, half-planes'
@@ -458,7 +459,7 @@ def true_minus(text: str) -> str:
 
 
 def shown_number(value: float | Fraction, digits: int = 3) -> str:
-    """Return a number as pictures show it: some digits, or all of thousands, with a true minus.
+    """Return a number for pictures: rounded to ``digits``, thousands as grouped integers, with a true minus sign.
 
     >>> shown_number(-0.12345), shown_number(2.0), shown_number(2994.1), shown_number(123456, digits=6)
     ('−0.123', '2', '2,994', '123,456')
@@ -469,7 +470,7 @@ def shown_number(value: float | Fraction, digits: int = 3) -> str:
 
 
 def vector_text(values: Sequence[float | Fraction] | Numbers, digits: int = 6) -> str:
-    """Return the first numbers of a vector.
+    """Return the first six numbers of a vector as text.
 
     >>> vector_text([1.0, 0.5]), vector_text(range(9))
     ('(1, 0.5)', '(0, 1, 2, 3, 4, 5, ...)')
@@ -478,7 +479,7 @@ def vector_text(values: Sequence[float | Fraction] | Numbers, digits: int = 6) -
 
 
 def rows_text(rows: Sequence[int], most: int | None = None) -> str:
-    """Return the row numbers, or the first ``most`` of them.
+    """Return the row numbers, or the first ``most``, as text.
 
     >>> rows_text([3]), rows_text([0, 2, 5], most=2)
     ('row 3', 'rows 0, 2, ...')
@@ -488,7 +489,7 @@ def rows_text(rows: Sequence[int], most: int | None = None) -> str:
 
 
 def rows_do(rows: Sequence[int], do: str) -> str:
-    """Return the rows and what they do.
+    """Return the rows with a verb that agrees in number.
 
     >>> rows_do([3], "add up"), rows_do([0, 2], "prove")
     ('the row 3 adds up', 'the rows 0, 2 prove')
@@ -499,7 +500,7 @@ def rows_do(rows: Sequence[int], do: str) -> str:
 
 
 def bound_text(bound: float) -> str:
-    """Return a bound on a count: the integer below it, but for rounding, or three digits of a large one.
+    """Return a bound on a count as text: the integer below it, allowing for rounding, or three digits if it is large.
 
     >>> bound_text(9.9999999999999), bound_text(12345.6), bound_text(1e12)
     ('10', '12,345', '1e+12')

@@ -206,10 +206,10 @@ def test_large_systems_are_proved_by_an_enclosure():
         ([1.0, 2.0], [1.0], "2D"),
         ([[np.nan]], [1.0], "A contains NaN"),
         ([[np.inf]], [1.0], "A contains infinity"),
-        ([[1.0]], [np.inf], "b must be of finite real numbers"),
-        ([[1.0]], [np.nan], "b must be of finite real numbers"),
-        ([[1.0]], ["one"], "b must be of finite real numbers"),
-        ([[1.0]], [1j], "b must be of finite real numbers"),
+        ([[1.0]], [np.inf], "b must hold finite real numbers"),
+        ([[1.0]], [np.nan], "b must hold finite real numbers"),
+        ([[1.0]], ["one"], "b must hold finite real numbers"),
+        ([[1.0]], [1j], "b must hold finite real numbers"),
     ],
 )
 def test_refuses_what_is_no_system(A, b, words):

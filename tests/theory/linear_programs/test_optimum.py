@@ -125,7 +125,7 @@ def test_a_ray_that_leaves_is_no_proof():
 def test_optima_refuse_what_cannot_be_meant():
     with pytest.raises(ValueError, match="c must have a number for each of the 1 columns"):
         maximize([1, 2], [[1]], [1])
-    with pytest.raises(ValueError, match="c must be of finite real numbers"):
+    with pytest.raises(ValueError, match="c must hold finite real numbers"):
         maximize([np.inf], [[1]], [1])
     with pytest.raises(ValueError, match="rtol must be a number that is not negative"):
         maximize([1], [[1]], [1], rtol=-1)

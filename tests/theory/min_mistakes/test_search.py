@@ -241,7 +241,7 @@ def test_it_shows_how_far_it_is(capsys, monkeypatch):
 
 
 def test_what_it_does_not_take():
-    with pytest.raises(ValueError, match="expected two classes, got 3: ask about one class against the rest"):
+    with pytest.raises(ValueError, match="expected two classes, got 3: compare one class with the rest"):
         fewest_mistakes([[0.0], [1.0], [2.0]], [0, 1, 2])
     for wrong in (0, -1.0, "soon", True, float("nan")):
         with pytest.raises(ValueError, match="max_seconds must be a number of seconds above 0 or None, got"):

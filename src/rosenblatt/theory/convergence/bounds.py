@@ -21,7 +21,7 @@ from rosenblatt.theory.inputs import (
     dense_rows,
     entries,
     largest_entry,
-    safe,
+    safely_scaled,
     two_classes,
 )
 from rosenblatt.theory.separability import dataset_margin
@@ -124,7 +124,7 @@ def squared_radius(X: Matrix, bias: bool) -> Fraction:
     """
     if largest_entry(X) == 0.0:
         return Fraction(int(bias))
-    scaled, exponent = safe(X)  # so that no square overflows or vanishes
+    scaled, exponent = safely_scaled(X)  # so that no square overflows or vanishes
     if sp.issparse(X):
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         squares = np.bincount(rows, weights=scaled.data * scaled.data, minlength=X.shape[0])

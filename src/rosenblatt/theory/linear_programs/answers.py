@@ -67,7 +67,7 @@ def read_vector(name: str, values: ArrayLike, length: int, what: str) -> Floats:
         )
     vector = vector.astype(np.float64)
     if not np.isfinite(vector).all():
-        raise ValueError(f"{name} must be of finite real numbers: leave out what has no limit.")
+        raise ValueError(f"{name} must hold finite real numbers: leave out rows without a limit.")
     return vector
 
 

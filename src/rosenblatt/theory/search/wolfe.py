@@ -45,7 +45,7 @@ from rosenblatt.theory.inputs import (
     entries,
     largest_entry,
     longest_row,
-    safe,
+    safely_scaled,
     scatter,
 )
 
@@ -71,7 +71,7 @@ class Hull:
 
     def __init__(self, X: Matrix, signs: Signs, kind: str, constant: float = 1.0) -> None:
         constant = constant if kind == "augmented" else 0.0
-        self.X, exponent = safe(X, constant)
+        self.X, exponent = safely_scaled(X, constant)
         self.signs = signs
         self.constant = math.ldexp(constant, -exponent)
         self.size = X.shape[1] + (kind == "augmented")

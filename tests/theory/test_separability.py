@@ -104,7 +104,7 @@ def test_one_class(label):
     assert (found.margin_low, found.margin_high) == (math.inf, math.inf)
     positive = isinstance(label, str) or label > 0
     assert (found.positive, found.b) == ((label, 1.0) if positive else (None, -1.0))
-    assert str(found) == "Separable: the 2 points carry one label, so the bias alone gives it to them."
+    assert str(found) == "Separable: the 2 points have one label, so the bias alone predicts it."
     assert not found.check(X, [label, "other" if isinstance(label, str) else 5])
 
 
@@ -265,7 +265,7 @@ def test_undecided_says_what_it_knows(monkeypatch):
     assert isinstance(found, UndecidedSeparability)
     assert found.check(X, y)
     assert found.low <= 0 <= found.high < 1e-12
-    assert "could not be settled" in str(found)
+    assert "is not proved" in str(found)
     with pytest.raises(ValueError, match="neither true nor false"):
         bool(found)
 

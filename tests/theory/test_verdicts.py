@@ -61,7 +61,7 @@ def test_one_feature_is_one(d, words):
 def test_a_margin_without_end():
     assert str(dataset_margin([[1.0], [2.0]], [1, 1])) == (
         "The margin (distance of the nearest point, bias free) is infinite: "
-        "all points carry one label, and the bias alone gives it to them."
+        "all points have one label, and the bias alone predicts it."
     )
 
 
@@ -85,7 +85,7 @@ def test_nearest_are_all_rows_that_attain_the_margin():
 
 
 def test_several_verdicts_are_neither_true_nor_false():
-    with pytest.raises(ValueError, match=r"ask verdicts\[name\], or all\(verdicts.values\(\)\)"):
+    with pytest.raises(ValueError, match=r"use verdicts\[name\], or all\(verdicts.values\(\)\)"):
         bool(separability(POINTS, CLASSES))
 
 

@@ -1,8 +1,7 @@
-"""Certificates: answers that carry their proof, print in words, and are saved as JSON.
+"""Certificates: results that carry their proof, print in words, and are saved as JSON.
 
-A certificate is a small frozen dataclass. Its ``check`` recomputes what it claims from the data alone, exactly, and
-shares no code with what found it. Its fields are annotated with types that carry their codec
-(`storage.schema`).
+A certificate is a small frozen dataclass. Its ``check`` recomputes every claim from the data alone, exactly, and shares
+no code with the search that found it. Its fields are annotated with types that carry their codec (`storage.schema`).
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ from rosenblatt.theory.exact import are_finite, round_root
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, Signs, certified_signs, check_rows
 from rosenblatt.theory.scores import least_score, rows_within
 
-# The types of certificates' fields, each with its codec.
+# The types of the fields of certificates, each with its codec.
 
 
 MOST_BITS = 1 << 18
-"""The longest integer in a file. Exact searches, whose work is limited, end with fewer than 232,000 bits."""
+"""The bits of the longest integer in a file. Exact searches have limited work and end with fewer than 232,000 bits."""
 _INTEGER = re.compile(rf"-?0x[0-9a-f]{{1,{MOST_BITS // 4}}}")
 _MOST_INDEX = 2**31 - 1
 
@@ -62,18 +61,18 @@ def _write_number(value: float, place: Place) -> str | float:
     return value if math.isfinite(value) else str(value)
 
 
-def _read_number(data: Any, place: Place) -> float:
-    """Return the float or the integer that ``_write_number`` wrote."""
+def _read_number(data: object, place: Place) -> float:
+    """Return the float or integer that ``_write_number`` wrote."""
     if isinstance(data, str):
         found = float(data) if data in ("inf", "-inf") else read_integer(data)
         if found is not None:
             return found
-    elif type(data) in (int, float) and abs(data) <= sys.float_info.max:
+    elif isinstance(data, int | float) and not isinstance(data, bool) and abs(data) <= sys.float_info.max:
         return float(data)
     raise place.error("a number", data)
 
 
-def _read_real(data: Any, place: Place) -> float:
+def _read_real(data: object, place: Place) -> float:
     found = _read_number(data, place)
     if isinstance(found, int):
         if abs(found) > sys.float_info.max or int(float(found)) != found:
@@ -83,14 +82,14 @@ def _read_real(data: Any, place: Place) -> float:
 
 
 def write_integer(value: int) -> str:
-    """Return an integer in hexadecimal digits: decimal ones have a limit in Python, and in other readers."""
+    """Return an integer in hexadecimal digits, since Python and other readers limit the length of decimal ones."""
     if value.bit_length() > MOST_BITS:
         raise ValueError(f"a number of {value.bit_length():,} bits is too long for a file, which allows {MOST_BITS:,}.")
     return hex(value)
 
 
 def read_integer(value: object) -> int | None:
-    """Return the integer that ``write_integer`` wrote, None for anything else.
+    """Return the integer that ``write_integer`` wrote, or None for anything else.
 
     >>> read_integer("-0xff"), read_integer("ff")
     (-255, None)
@@ -98,7 +97,7 @@ def read_integer(value: object) -> int | None:
     return int(value, 16) if isinstance(value, str) and _INTEGER.fullmatch(value) else None
 
 
-def _read_integer(data: Any, place: Place) -> int:
+def _read_integer(data: object, place: Place) -> int:
     found = read_integer(data)
     if found is None:
         raise place.error(f"a hexadecimal number of at most {MOST_BITS:,} bits", data)
@@ -111,7 +110,7 @@ INTEGER = Codec(lambda value, place: write_integer(value), _read_integer)
 """An integer of any size, up to ``MOST_BITS``."""
 
 
-def _read_vector(data: Any, place: Place) -> NDArray[Any]:
+def _read_vector(data: object, place: Place) -> Numbers:
     numbers = list_of(_NUMBER).read(data, place)
     return np.array(numbers, dtype=object if any(isinstance(number, int) for number in numbers) else np.float64)
 
@@ -119,29 +118,29 @@ def _read_vector(data: Any, place: Place) -> NDArray[Any]:
 _VECTOR = Codec(lambda values, place: [_write_number(value, place) for value in values.tolist()], _read_vector)
 
 
-def _read_rows(data: Any, place: Place) -> NDArray[np.intp]:
+def _read_rows(data: object, place: Place) -> NDArray[np.intp]:
     rows = list_of(integer(0, _MOST_INDEX)).read(data, place)
     if len(set(rows)) != len(rows):
-        raise place.error("a list of different row numbers", rows)
+        raise place.error("a list of distinct row numbers", rows)
     return np.array(rows, dtype=np.intp)
 
 
 ROWS = Codec(lambda rows, place: list(map(int, rows)), _read_rows)
-"""Different row numbers."""
+"""Distinct row numbers."""
 
 
 class _SparseFields:
     length: Annotated[int, integer(0, _MOST_INDEX)]
     rows: Annotated[NDArray[np.intp], ROWS]
-    values: Annotated[NDArray[Any], _VECTOR]
+    values: Annotated[Numbers, _VECTOR]
 
 
-def _write_sparse(values: NDArray[np.float64], place: Place) -> dict[str, Any]:
+def _write_sparse(values: Floats, place: Place) -> dict[str, object]:
     rows = np.flatnonzero(values)
     return write_fields(_SparseFields, SimpleNamespace(length=len(values), rows=rows, values=values[rows]), place)
 
 
-def _read_sparse(data: Any, place: Place) -> NDArray[np.float64]:
+def _read_sparse(data: object, place: Place) -> Floats:
     length, rows, values = read_fields(_SparseFields, data, place).values()
     if np.max(rows, initial=-1) >= length or len(values) != len(rows) or values.dtype == object:
         raise place.error(f"rows below {length:,}, each with a value", f"{len(rows):,} rows, {len(values):,} values")
@@ -162,7 +161,7 @@ class _BasisFields:
     steps: Annotated[list[ColumnStep], list_of(record(_StepFields, dict))]
 
 
-def _read_basis(data: Any, place: Place) -> Basis:
+def _read_basis(data: object, place: Place) -> Basis:
     rows, steps = read_fields(_BasisFields, data, place).values()
     return Basis(
         tuple(rows.tolist()),
@@ -175,10 +174,10 @@ def _read_basis(data: Any, place: Place) -> Basis:
 
 _INTEGERS = list_of(INTEGER)
 INTEGERS = Codec(_INTEGERS.write, lambda data, place: tuple(_INTEGERS.read(data, place)))
-"""A tuple of such integers."""
+"""A tuple of integers of any size, up to ``MOST_BITS``."""
 Real: TypeAlias = Annotated[float, _REAL]  # perhaps infinite
 Number: TypeAlias = Annotated[float, _NUMBER]  # a real number, or a long integer
-Vector: TypeAlias = Annotated[NDArray[Any], _VECTOR]  # an array of such numbers
+Vector: TypeAlias = Annotated[Numbers, _VECTOR]  # an array of such numbers
 Sparse: TypeAlias = Annotated[NDArray[np.float64], Codec(_write_sparse, _read_sparse)]  # floats, most of them 0
 Rows: TypeAlias = Annotated[NDArray[np.intp], ROWS]
 KnownRows: TypeAlias = Annotated[NDArray[np.intp], ROWS] | None
@@ -194,25 +193,25 @@ _HOMES = {
     "linear_programs.answers": ("Feasible", "Infeasible", "Optimum", "Unbounded", "UndecidedProgram"),
     "logistic.answers": ("Separation",),
 }
-"""The module of each type of certificate. A name in a file is looked up here and nowhere else."""
+"""The module of each type of certificate. A name in a file is looked up only here."""
 MOST_ROWS = 1 << 27
-"""A certificate names the rows that have weight, and how many rows there are: in memory all of them have one."""
+"""The most rows of the certificates in a file, which lists only rows with weight; memory has a weight for each row."""
 
 
 class JsonFile:
-    """What has ``to_json`` and ``from_dict`` can be saved to a file and loaded from it.
+    """Base of classes with ``to_json`` and ``from_dict``: saving to a file and loading from it.
 
     Attributes
     ----------
     preparation : dict or None
-        How the rows it is about were made of a file, as ``stream.preparation`` says it, where that is known. It is kept
-        in the file, is no part of what is proved, and ``check`` does not use it.
+        How the rows were prepared from a file, as in ``stream.preparation``, or None if that is unknown. It is saved,
+        but it is not part of what is proved, and ``check`` does not use it.
     """
 
-    preparation: dict[str, Any] | None = None
+    preparation: dict[str, object] | None = None
 
-    def with_preparation(self, preparation: dict[str, Any]) -> Self:
-        """Return the same certificate, which also says how its rows were made of a file.
+    def with_preparation(self, preparation: dict[str, object]) -> Self:
+        """Return a copy of the certificate that records how its rows were prepared from a file.
 
         Examples
         --------
@@ -228,66 +227,65 @@ class JsonFile:
         return other
 
     def to_json(self) -> str:
-        """Return all of it as JSON text."""
+        """Return the contents as JSON text."""
         raise NotImplementedError
 
     @classmethod
     def from_dict(cls, record: object) -> Self:
-        """Return what the data of ``to_json`` stands for; a ValueError for any other data."""
+        """Return the object that the decoded data of ``to_json`` describes; a ValueError for any other data."""
         raise NotImplementedError
 
     @classmethod
     def from_json(cls, text: str | bytes, *, max_rows: float = MOST_ROWS) -> Self:
-        """Return what ``to_json`` wrote; a ValueError for any other text.
+        """Return the object that ``to_json`` wrote; a ValueError for any other text.
 
-        It is not trusted: what it claims is true only if its ``check`` on the data returns True. Text of a few bytes
-        can claim something about any number of rows, for each of which 8 bytes are needed: above ``max_rows`` in all
-        it is refused.
+        Its claims are not trusted: they are proved only if ``check`` on the data returns True. A text of a few bytes
+        can refer to any number of rows, each of which takes 8 bytes of memory. If all its certificates together have
+        more than ``max_rows`` rows, a ValueError is raised.
         """
         try:
             record = json.loads(text)
         except json.JSONDecodeError as error:
             raise ValueError(f"expected a certificate as JSON, got something else: {error}.") from None
         except (ValueError, RecursionError):
-            raise ValueError("expected a certificate as JSON, got a number or brackets without end.") from None
+            raise ValueError("expected a certificate as JSON, got a number too long or nesting too deep.") from None
         rows = _claimed_rows(record)
         if rows > max_rows:
             raise ValueError(
                 f"expected certificates about {max_rows:,} rows in all, got {shorten(rows)}: "
-                "allow more by max_rows, 8 bytes of memory each, if you know where they come from."
+                "allow more by max_rows, at 8 bytes of memory for each row, if you trust the file."
             )
         return cls.from_dict(record)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file, as a whole or not at all; an OSError names the file where that fails."""
+        """Write a JSON file atomically; an OSError names the file if that fails."""
         write_atomically(path, [f"{self.to_json()}\n".encode("utf-8", "backslashreplace")])
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS) -> Self:
         """Read a JSON file that ``save`` wrote; ``Certificate.load`` reads a certificate of any type.
 
-        ``max_rows`` is the most rows that the certificates in it may be about, in all, 2**27 if left out. A file of a
-        few bytes can claim any number of them, and each takes 8 bytes of memory: beyond ``max_rows`` it is a
-        ValueError.
+        ``max_rows`` limits the rows of all certificates in the file, by default to 2**27: a file of a few bytes can
+        refer to any number of rows, and each takes 8 bytes of memory. Beyond it a ValueError is raised.
         """
         check_is_file(path)
         try:
             return cls.from_json(Path(path).read_bytes(), max_rows=max_rows)
         except ValueError as fault:
-            raise ValueError(f"{os.fspath(path)} is no certificate that can be used: {fault}") from None
+            raise ValueError(f"{os.fspath(path)} is not a valid certificate: {fault}") from None
 
 
 def _claimed_rows(record: object) -> int:
-    """Return for how many rows the certificates in ``record``, and in their proofs, have weights."""
-    records = [one for one in (record if isinstance(record, list) else [record]) if isinstance(one, dict)]
-    proofs = [one["proof"] for one in records if isinstance(one.get("proof"), dict)]
-    alphas = [one["alpha"] for one in (*records, *proofs) if isinstance(one.get("alpha"), dict)]
+    """Return the number of rows of the certificates in ``record`` and of the proofs within them."""
+    records = [item for item in (record if isinstance(record, list) else [record]) if isinstance(item, dict)]
+    proofs = [item["proof"] for item in records if isinstance(item.get("proof"), dict)]
+    alphas = [item["alpha"] for item in (*records, *proofs) if isinstance(item.get("alpha"), dict)]
     lengths = [alpha.get("length") for alpha in alphas]
     return sum(length for length in lengths if isinstance(length, int))
 
 
 class Certificate(JsonFile):
-    """An answer that proves itself; see its ``check``. Saved and loaded as JSON, which never runs code.
+    """A result with its proof, which ``check`` verifies from the data; saved and loaded as JSON, which runs no code.
 
     Examples
     --------
@@ -298,7 +296,7 @@ class Certificate(JsonFile):
     True
     """
 
-    _truth: bool | str = True  # what ``bool`` gives, or why it gives nothing
+    _truth: bool | str = True  # the value of ``bool``, or the message of its ValueError
 
     def __bool__(self) -> bool:
         if isinstance(self._truth, str):
@@ -306,45 +304,44 @@ class Certificate(JsonFile):
         return self._truth
 
     def __repr__(self) -> str:
-        return str(self)  # each type has a __str__ in words
+        return str(self)
 
     def _repr_html_(self) -> str:
         return described(str(self).splitlines(), self._picture())
 
     def _picture(self) -> str:
-        """Draw what is proved, for notebooks; nothing where there is nothing to see."""
+        """Return a picture of what is proved, for notebooks, or "" without one."""
         return ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as data that JSON can hold; every number in it is kept exactly."""
+    def to_dict(self) -> dict[str, object]:
+        """Return the certificate as data for JSON, with every number kept exactly."""
         values = write_fields(type(self), self, Place("the certificate"))
         made = {} if self.preparation is None else {"preparation": self.preparation}
         return {"rosenblatt": type(self).__name__, "format": FORMAT, **values, **made}
 
     def to_json(self) -> str:
-        """Return the certificate as JSON text; every number in it is kept exactly."""
+        """Return the certificate as JSON text, with every number kept exactly."""
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
 
     @classmethod
-    def from_dict(cls, record: Any) -> Self:
+    def from_dict(cls, record: object) -> Self:
         """Return the certificate that ``to_dict`` described; a ValueError for anything else."""
         if isinstance(record, list):
             raise ValueError(f"expected a certificate of type {cls.__name__}, got a list: use Verdicts.load.")
-        name = record.get("rosenblatt") if isinstance(record, dict) else None
+        fields = dict(record) if isinstance(record, dict) else {}
+        name = fields.pop("rosenblatt", None)
         home = next((home for home, names in _HOMES.items() if name in names), None)
         kind = getattr(import_module(f"rosenblatt.theory.{home}"), str(name)) if home else None
         if kind is None or not issubclass(kind, cls):
             raise ValueError(f"expected a certificate of type {cls.__name__}, got {shorten(name)}.")
-        said = dict(record)
-        del said["rosenblatt"]
-        version, made = said.pop("format", None), said.pop("preparation", None)
+        version, made = fields.pop("format", None), fields.pop("preparation", None)
         if version != FORMAT:
             raise ValueError(
                 f"expected a certificate in format {FORMAT}, got {shorten(version)}: "
                 "it was written by another version of rosenblatt."
             )
         place = Place("the certificate")
-        found = kind(**read_fields(kind, said, place))
+        found: Self = kind(**read_fields(kind, fields, place))
         if made is None:
             return found
         if type(made) is not dict:
@@ -372,19 +369,19 @@ class Undecided(Certificate):
     _truth = "the question is undecided, so it is neither true nor false: look at what the certificate proves."
 
 
-# What certificates about labelled rows claim: margins and proofs of inseparability, recomputed exactly.
+# Checks of what certificates about labelled rows claim: margins, and proofs of inseparability.
 
 
 NEARLY = 1 + Fraction(1, 10**9)
 
 
 def margin_of(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str) -> float:
-    """Return the margin of (w, b) on these rows, rounded down; 0 or less if it does not separate."""
+    """Return the margin of (w, b) on the rows, rounded down; it is 0 or less if (w, b) does not separate."""
     return margin_from(least_score(X, signs, w, b), w, b, kind)
 
 
 def margin_from(least: Fraction, w: Numbers, b: float, kind: str, nearest: bool = False) -> float:
-    """Return the margin of (w, b), rounded down or to the nearest, where ``least`` is the smallest y (w . x + b)."""
+    """Return the margin of (w, b) from its least y (w . x + b), rounded down or to nearest."""
     square = exact.squared_length(w, b if kind == "augmented" else 0.0)
     if square == 0:
         return math.inf if least > 0 else -math.inf
@@ -393,7 +390,7 @@ def margin_from(least: Fraction, w: Numbers, b: float, kind: str, nearest: bool 
 
 
 def margin_upper_bound(X: Matrix, signs: Signs, alpha: Floats, kind: str) -> float:
-    """Return the margin that no separator exceeds, as the weights ``alpha`` prove, rounded up."""
+    """Return an upper bound, rounded up, that the weights ``alpha`` prove for the margin of every separator."""
     if not alpha.any():
         return math.inf
     if kind == "geometric":
@@ -404,9 +401,9 @@ def margin_upper_bound(X: Matrix, signs: Signs, alpha: Floats, kind: str) -> flo
 
 
 def nearest_rows(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, high: float) -> NDArray[np.intp]:
-    """Return the rows at a distance of at most ``high`` from (w, b), by the definition of a ``kind`` of margin.
+    """Return the rows at a distance of at most ``high`` (1 + 1e-9) from (w, b); none if ``high`` is infinite.
 
-    A billionth more is allowed for, since (w, b) is rounded. There are none where ``high`` is infinite.
+    The distance is that of the given kind of margin. The tolerance covers the rounding of (w, b).
     """
     if not math.isfinite(high):
         return np.arange(0)
@@ -417,7 +414,8 @@ def nearest_rows(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, high:
 def has_margin(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, low: float, separates: bool) -> bool:
     """Return whether the margin of (w, b) is at least ``low``.
 
-    With ``separates`` (w, b) must separate the rows, even if its margin is below the smallest float and ``low`` is 0.
+    With ``separates``, (w, b) must also separate the rows. This matters if ``low`` is 0 because the margin is below
+    the smallest float.
     """
     if not are_finite([*w.tolist(), b]) or len(w) != X.shape[1] or (kind == "homogeneous" and b != 0):
         return False
@@ -430,7 +428,7 @@ def has_margin(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, low: fl
 def proves_inseparable(
     X: Matrix, signs: Signs, alpha: Floats, weights: tuple[int, ...] | None, basis: Basis | None, bias: bool
 ) -> bool:
-    """Return whether ``alpha``, by exact ``weights`` or by enclosure, proves that no hyperplane separates."""
+    """Return whether ``alpha`` proves that no hyperplane separates, by exact ``weights`` or by an enclosure."""
     rows = np.flatnonzero(alpha)
     if weights is None:
         with np.errstate(over="ignore"):
@@ -442,9 +440,9 @@ def proves_inseparable(
     return near and exact.sums_to_zero(X, signs, rows, weights, bias)
 
 
-# What certificates about labelled rows have in common: their check, a bracket around a margin, and its words.
+# Bases of the certificates about labelled rows.
 #
-# The two classes are signs: +1 for rows that carry the ``positive`` label, -1 for all others.
+# The two classes are signs: +1 for rows with the ``positive`` label, -1 for all others.
 
 
 DEFINITIONS = {
@@ -452,18 +450,18 @@ DEFINITIONS = {
     "augmented": "of (x, 1), the bias a weight like the others",
     "homogeneous": "of hyperplanes through the origin",
 }
-"""The three margins of a data set, by name, in words."""
+"""The three definitions of the margin of a data set."""
 KINDS = tuple(DEFINITIONS)
 
 
 class AboutRows(Certificate):
-    """What certificates about labelled rows have in common."""
+    """Base of certificates about labelled rows."""
 
     alpha: Floats
     positive: object
 
     def check(self, X: MatrixLike, y: ArrayLike) -> bool:
-        """Return whether every claim holds for these rows and labels, recomputed exactly from them."""
+        """Return whether every claim holds for these rows and labels, recomputed exactly."""
         X, y = check_rows(X, y)
         signs, alpha = certified_signs(y, self.positive), self.alpha
         if signs is None or alpha.shape != signs.shape or not (np.isfinite(alpha) & (alpha >= 0)).all():
@@ -475,10 +473,10 @@ class AboutRows(Certificate):
 
 
 class Bracket(AboutRows):
-    """What certificates about a margin have in common.
+    """Base of certificates with a bracket around a margin.
 
-    ``history`` is how the search closed the bracket: the steps made, and the lower and upper end then, in floating
-    point. It is no part of what is proved, and is not saved.
+    ``history`` records how the search closed the bracket: the number of steps, and the lower and upper end after them,
+    in floating point. It is not part of what is proved, and is not saved.
     """
 
     w: Numbers
@@ -487,38 +485,38 @@ class Bracket(AboutRows):
     history: tuple[tuple[int, float, float], ...] = ()
 
     def with_history(self, history: Iterable[tuple[int, float, float]]) -> Self:
-        """Return the same certificate, which also knows how the search closed its bracket."""
+        """Return a copy of the certificate with the ``history`` of its bracket."""
         other = copy.copy(self)
         object.__setattr__(other, "history", tuple(history))
         return other
 
     @property
     def support(self) -> NDArray[np.intp]:
-        """The rows that carry weight in ``alpha``."""
+        """The rows with weight in ``alpha``."""
         return np.flatnonzero(self.alpha)
 
     def _proves(self, X: Matrix, signs: Signs, kind: str, low: float, high: float, separates: bool) -> bool:
-        """Return whether (w, b) has a margin of at least ``low``, and ``alpha`` proves that none is above ``high``."""
-        claimed = has_margin(X, signs, self.w, self.b, kind, low, separates)
-        if not (claimed and high >= margin_upper_bound(X, signs, self.alpha, kind)):
+        """Return whether (w, b) has a margin of at least ``low``, and ``alpha`` proves that none exceeds ``high``."""
+        low_holds = has_margin(X, signs, self.w, self.b, kind, low, separates)
+        if not (low_holds and high >= margin_upper_bound(X, signs, self.alpha, kind)):
             return False
         return self.nearest is None or np.array_equal(self.nearest, nearest_rows(X, signs, self.w, self.b, kind, high))
 
 
 def points_text(n: int) -> str:
-    """Return how many points there are, in words."""
+    """Return the number of points as text."""
     return f"the {n:,} points" if n != 1 else "the one point"
 
 
 def draw_margin(low: float, high: float) -> str:
-    """Draw a bracket around a margin on a number line."""
+    """Return a picture of a bracket around a margin on a number line."""
     return number_line(low, high, f"The margin on a number line: it {bracket_text(low, high)}.")
 
 
 def bracket_text(low: float, high: float) -> str:
-    """Return where the margin lies, in words."""
+    """Return where the margin lies, as text."""
     if low == math.inf:
-        return "is infinite: all points carry one label, and the bias alone gives it to them"
+        return "is infinite: all points have one label, and the bias alone predicts it"
     gap = (high - low) / high if high > 0 else math.inf
     if not gap < 1e-3:
         return f"lies between {low:.4g} and {high:.4g}"

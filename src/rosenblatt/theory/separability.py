@@ -1,10 +1,10 @@
-"""Is it linearly separable? A yes comes with a separator, a no with a proof, and both check themselves."""
+"""Linear separability and margins, with proofs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +30,8 @@ from rosenblatt.theory.search.hyperplane import check_search, find_hyperplane
 from rosenblatt.theory.search.presolve import Unsolvable
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, UndecidedSeparability, Verdicts
 
+Verdict: TypeAlias = Separable | Inseparable | UndecidedSeparability
+
 
 def separability(
     X: MatrixLike,
@@ -40,36 +42,47 @@ def separability(
     verbose: int = 0,
     margin: bool = True,
     max_seconds: float | None = None,
-) -> Separable | Inseparable | UndecidedSeparability | Verdicts:
-    """Decide whether a hyperplane has the two classes strictly on different sides, and prove it.
+) -> Verdict | Verdicts:
+    """Decide whether two classes are linearly separable, and prove it.
 
-    The answer is about the numbers as stored, exactly. It is a `Separable` with a hyperplane and a bracket around the
-    largest margin; an `Inseparable` with points whose weighted class means are equal; or, where exact arithmetic or
-    ``max_seconds`` end before that, an `Undecided`. Each prints in words, has ``check(X, y)``, which recomputes
-    all of it from the data, and ``save`` and ``load`` for JSON. More than two classes: each is asked about against the
-    rest, and the answers come as a dictionary by class.
+    The result is exact for the numbers as stored. It is a `Separable` with a hyperplane and a bracket around the
+    largest margin; an `Inseparable` with rows whose weighted class means are equal; or an `Undecided`, if
+    ``max_seconds`` or the limit of exact arithmetic ended the search. Each has ``check(X, y)``, which recomputes it
+    from the data, prints in words, and is saved as JSON. For more than two classes, each is compared with the rest,
+    and the result is a dictionary by class.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Finite numbers; those that float64 would round are refused. There may be no columns.
+        Finite numbers. A number that float64 would round is an error. There may be no columns.
     y : array of shape (n,)
-        Labels. Of two in sorted order, the second counts as +1.
+        Labels. The second of two labels in sorted order counts as +1.
     method : {"hull", "lp"}
-        ``"hull"`` looks for the nearest points of the two convex hulls (Wolfe 1976), and so finds the largest margin
-        too. ``"lp"`` solves the linear program that has the largest slack (Har-Peled 30.1, with SciPy's HiGHS), for
-        comparison: its hyperplane separates, but not by the largest margin. Both are proved in the same way.
+        ``"hull"`` finds the nearest points of the two convex hulls (Wolfe 1976), and with them the largest margin.
+        ``"lp"`` solves a linear program (Har-Peled 30.1, with SciPy's HiGHS), for comparison: its hyperplane separates,
+        but not with the largest margin. Both are proved in the same way.
     rtol : float
-        The hull method stops when the bracket is closed to this share.
+        The relative width of the bracket at which the hull method stops.
     max_iter : int
         The most steps of the hull method.
     verbose : int
-        If not 0, a long search says on standard error how far it is.
+        If not 0, a long search shows its progress on standard error.
     margin : bool
-        Whether to go on to the largest margin once a hyperplane is found, which can take far longer than finding one.
-        If False, the bracket around the margin is as loose as that hyperplane and the two points closest to it prove.
+        Whether to continue to the largest margin once a separating hyperplane is found, which can take far longer. If
+        False, the bracket is only as narrow as that hyperplane and the two rows closest to it prove.
     max_seconds : float, optional
-        Stop after about so many seconds with what is proved by then: a wider bracket, or an `Undecided`.
+        Stop after about this time with what has been proved by then: a wider bracket, or an `Undecided`.
+
+    Returns
+    -------
+    Separable, Inseparable or Undecided
+        A `Verdicts` with one of them for each class if there are more than two classes.
+
+    See Also
+    --------
+    dataset_margin : The largest margin for three definitions of a margin.
+    fewest_mistakes : The least number of rows whose removal makes the classes separable.
+    RescaledPerceptron : A classifier that returns the same verdict.
 
     Examples
     --------
@@ -79,8 +92,8 @@ def separability(
     The largest margin (distance of the nearest point, bias free) is 0.353553, proved to a relative ...
     >>> xor = separability(X, [0, 1, 1, 0])
     >>> print(xor)
-    Not separable: no hyperplane parts the two classes of the 4 points.
-    4 of them prove it: among rows 0, 1, 2, 3, a weighted mean of one class is a weighted mean of the other
+    Not separable: no hyperplane separates the two classes of the 4 points.
+    4 of them prove it: among rows 0, 1, 2, 3, a weighted mean of one class equals a weighted mean of the other
     (weights: alpha).
     >>> xor.alpha, xor.check(X, [0, 1, 1, 0])
     (array([0.25, 0.25, 0.25, 0.25]), True)
@@ -98,22 +111,23 @@ def verdict_then_margin(
     rtol: float = 1e-6,
     max_iter: int = 20_000,
     at_once: bool = False,
-) -> Iterator[Separable | Inseparable | UndecidedSeparability | Verdicts]:
-    """Yield the verdict as soon as it is known, then the verdict with the largest margin, as `separability` has it.
+) -> Iterator[Verdict | Verdicts]:
+    """Yield the verdict as soon as it is proved, then the verdict with the largest margin, as from `separability`.
 
-    With ``at_once`` the first verdict has the largest margin already.
+    With ``at_once`` only the second verdict is yielded.
     """
     check_choice("method", method, ("hull", "lp"))
     check_search(rtol, max_iter)
     X, y = check_rows(X, y)
     classes = np.unique(y)
     names = classes.tolist() if len(classes) > 2 else [positive_label(classes)]
-    found: list[Any] = [None] * len(names)
+    found: list[Verdict | None] = [None] * len(names)
     for share in (rtol,) if at_once else (None, rtol):
         for k, name in enumerate(names):
             found[k] = _decide(X, signs_of(y, name), name, method, share, max_iter, limits, found[k])
         limits.progress.close()
-        yield found[0] if len(classes) <= 2 else Verdicts(dict(zip(names, found, strict=True)))
+        verdicts = [verdict for verdict in found if verdict is not None]
+        yield verdicts[0] if len(classes) <= 2 else Verdicts(dict(zip(names, verdicts, strict=True)))
 
 
 def _decide(
@@ -124,8 +138,8 @@ def _decide(
     rtol: float | None,
     max_iter: int,
     limits: Limits,
-    before: Separable | Inseparable | UndecidedSeparability | None,
-) -> Separable | Inseparable | UndecidedSeparability:
+    before: Verdict | None,
+) -> Verdict:
     n, d = X.shape
     if abs(signs.sum()) == n:
         return Separable(np.zeros(d), float(signs[0]), math.inf, math.inf, np.zeros(n), longest_row(X), positive)
@@ -145,24 +159,28 @@ def _decide(
     return UndecidedSeparability(low, high, w, b, alpha, positive)
 
 
-# Margins: of a given hyperplane, and of a data set, for each of the three definitions.
+# Margins of a hyperplane and of a data set.
 
 
 def margin(X: MatrixLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:
-    """Return the distance of the nearest row to the hyperplane ``w . x + b = 0``, if it has all on their sides.
+    """Return the distance of the nearest row to the hyperplane ``w . x + b = 0`` if it separates the classes.
 
-    CIML Eq 4.8 with w scaled to length 1: the least ``y (w . x + b) / |w|``, to the last digit. Minus infinity where
-    (w, b) does not separate; a row on the hyperplane is on no side.
+    This is the least ``y (w . x + b) / |w|`` (CIML Eq 4.8 with w scaled to length 1), correctly rounded. It is minus
+    infinity if (w, b) does not separate. A hyperplane that touches a row does not separate.
 
     Parameters
     ----------
     X, y : rows and labels of two classes
         The second label in sorted order counts as +1.
     w : array of shape (d,)
-        Weights of any length but zero. They and b are taken exactly, also integers of any size, as a verdict may have,
-        Fractions and Decimals.
+        Weights of any nonzero length. They and b are used exactly: floats, Fractions, Decimals, and integers of any
+        size, which a verdict may contain.
     b : float
-        The bias, in the scale of w.
+        The bias, on the scale of w.
+
+    See Also
+    --------
+    dataset_margin : The largest margin of any hyperplane.
 
     Examples
     --------
@@ -184,8 +202,8 @@ def margin(X: MatrixLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:
         raise ValueError(f"expected a number b, got an array of shape {bias.shape}.")
     values = np.append(weights, bias.ravel())
     if not are_finite(values.tolist()):
-        raise ValueError("the weights and the bias must be finite numbers: got NaN or infinity.")
-    values = proportional(values.tolist())  # the margin is that of the proportions
+        raise ValueError("the weights and the bias must be finite numbers, got NaN or infinity.")
+    values = proportional(values.tolist())  # a common factor of w and b does not change the margin
     weights, offset = values[:-1], values.tolist()[-1]
     least = least_score(X, signs, weights, offset)
     return margin_from(least, weights, offset, "geometric", nearest=True) if least > 0 else -math.inf
@@ -196,32 +214,38 @@ def dataset_margin(
 ) -> MarginBracket:
     """Return the largest margin of any hyperplane, between two proved bounds.
 
-    There are three definitions, and each perceptron's bound belongs to one of them:
+    There are three definitions. The last two are those of the mistake bounds:
 
     - ``"geometric"``: the largest distance of the nearest point to a hyperplane, b free (CIML Eq 4.9 with ``|w| = 1``).
-      It is half the distance of the two classes' convex hulls.
-    - ``"augmented"``: the largest ``y (w . x + b)`` with ``|(w, b)| = 1``. The perceptron with a bias makes at most
-      (R^2 + 1) / margin^2 mistakes for this one.
-    - ``"homogeneous"``: the largest ``y w . x`` with ``|w| = 1``, no bias. The perceptron without a bias makes at most
-      R^2 / margin^2 mistakes for this one (Har-Peled 30.1).
+      It is half the distance between the convex hulls of the two classes.
+    - ``"augmented"``: the largest least ``y (w . x + b)`` with ``|(w, b)| = 1``. The perceptron with a bias makes at
+      most (R^2 + 1) / margin^2 mistakes.
+    - ``"homogeneous"``: the largest least ``y w . x`` with ``|w| = 1``, no bias. The perceptron without a bias makes at
+      most R^2 / margin^2 mistakes (Har-Peled 30.1).
 
-    Minus infinity where nothing separates; plus infinity for one class and a free bias. The search (Wolfe 1976) stops
-    when the bracket is closed to ``rtol``, or when rounding lets it close no further, or after ``max_iter`` steps, and
-    returns the bracket that it has reached, with a lower end of minus infinity where no separator was found by
-    then. Rounding leaves open some 1e-15 of the longest row, so margins of 1e-9 of that row and more close to 1e-6.
+    The margin is minus infinity if no hyperplane separates, and plus infinity for one class and a free bias. The search
+    (Wolfe 1976) stops when the relative width of the bracket is ``rtol``, when rounding prevents progress, or after
+    ``max_iter`` steps. It returns the bracket reached, with a lower end of minus infinity if no separator was found.
+    Rounding leaves a gap of about 1e-15 of the longest row, so margins down to 1e-9 of that row are found to 1e-6.
 
     Parameters
     ----------
     X, y, rtol, max_iter, verbose
-        As for `separability`; the labels are of at most two classes.
+        As for `separability`, with labels of at most two classes.
     kind : {"geometric", "augmented", "homogeneous"}
+        The definition of the margin.
 
     Returns
     -------
     MarginBracket
         ``low``, ``high``, the hyperplane (w, b) that attains ``low``, the weights ``alpha`` that prove ``high``, the
-        rows ``support`` that carry weight, and all rows ``nearest`` that may attain the margin. Its ``history`` is how
-        the search closed it, which `rosenblatt.plots.plot_bracket` draws.
+        rows ``support`` with weight, and all rows ``nearest`` that may attain the margin. ``history`` records how the
+        search closed the bracket; `rosenblatt.plots.plot_bracket` draws it.
+
+    See Also
+    --------
+    margin : The margin of a given hyperplane.
+    mistake_bound : The bound on the mistakes of a perceptron that follows from the margin.
 
     Examples
     --------
@@ -232,7 +256,7 @@ def dataset_margin(
     >>> found.support, found.check(X, [0, 1, 1, 1])
     (array([0, 1, 2]), True)
     >>> print(dataset_margin(X, [0, 1, 1, 0]))
-    No margin (distance of the nearest point, bias free): nothing separates the 4 points, and 4 of them prove it.
+    No margin (distance of the nearest point, bias free): no hyperplane separates the 4 points, and 4 of them prove it.
     """
     check_choice("kind", kind, KINDS)
     check_search(rtol, max_iter)

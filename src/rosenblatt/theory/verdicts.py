@@ -41,16 +41,16 @@ from rosenblatt.theory.certificates import (
 )
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, check_rows, longest_row, rows_text
 
-# Verdicts in notebooks: the weights that prove that nothing separates, and a line for each class of several.
+# Verdicts in notebooks: the weights that prove inseparability, and a table with a row for each of several classes.
 
 
 def draw_weights(alpha: Floats, support: NDArray[np.intp], bias: bool = True) -> str:
-    """Draw the weights of the rows that prove that nothing separates.
+    """Return a picture of the weights that prove that no hyperplane separates.
 
-    With a bias those of both classes have the same sum: each is drawn as its row's share in the mean of its class.
+    With a bias the weights of both classes have the same sum, so each is shown as a share in the mean of its class.
     """
     rows, weights = support.tolist(), alpha[support]
-    words = f"The weights of {rows_text(rows, most=12)}, by which they and their labels add up to zero."
+    words = f"The weights of {rows_text(rows, most=12)}: with their labels as signs, these rows sum to zero."
     if bias:
         weights = 2.0 * weights / weights.sum()
         words = f"The shares of {rows_text(rows, most=12)} in the mean of their class: both means are the same point."
@@ -58,7 +58,7 @@ def draw_weights(alpha: Floats, support: NDArray[np.intp], bias: bool = True) ->
 
 
 def show_verdicts(verdicts: Mapping[Any, tuple[str, float, float, int]]) -> str:
-    """Return a table of verdicts by class: the kind, the two ends of the margin, and how many rows prove it.
+    """Return a table with the kind, the ends of the margin and the number of proving rows of each class.
 
     >>> "1 of 2 classes" in show_verdicts({"a": ("Separable", 1.0, 2.0, 3), "b": ("Inseparable", -math.inf, 0.0, 4)})
     True
@@ -84,15 +84,15 @@ def show_verdicts(verdicts: Mapping[Any, tuple[str, float, float, int]]) -> str:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Separable(Bracket):
-    """A hyperplane that has every row strictly on its side, and a bracket around the largest margin.
+    """Proof that the classes are linearly separable, with a bracket around the largest margin.
 
-    ``check`` proves that ``w . x + b`` has the sign of every row, that its margin is at least ``margin_low``, and by
-    the weights ``alpha`` (on the points nearest to the other class's hull) that none is above ``margin_high``. Margins
-    are geometric: distances, with w scaled to length 1 and b free (CIML Eq 4.8 and 4.9). Where a margin is so thin
-    that no floats separate, w and b are integers. ``radius`` is the length of the longest row, up to rounding.
+    ``check`` proves three claims: ``w . x + b`` has the sign of every row; its margin is at least ``margin_low``; and,
+    by the weights ``alpha``, no margin is above ``margin_high``. Margins are geometric: distances, with w scaled to
+    length 1 and b free (CIML Eq 4.8 and 4.9). If the margin is so thin that no floats separate, w and b are integers.
+    ``radius`` is the length of the longest row, up to rounding.
 
-    ``nearest`` are all rows whose distance from the hyperplane lies within the bracket, up to a billionth, so that they
-    may attain the margin; ``support`` are those that carry weight in ``alpha``.
+    ``nearest`` are all rows whose distance from the hyperplane lies within the bracket, up to 1e-9, so that they may
+    attain the margin. ``support`` are the rows with weight in ``alpha``.
     """
 
     w: Vector
@@ -107,7 +107,7 @@ class Separable(Bracket):
     def __str__(self) -> str:
         n, d = len(self.alpha), len(self.w)
         if not np.any(self.w):
-            return f"Separable: {points_text(n)} carry one label, so the bias alone gives it to them."
+            return f"Separable: {points_text(n)} have one label, so the bias alone predicts it."
         lines = [
             f"Separable: a hyperplane has each of {points_text(n)} strictly on its side.",
             f"The largest margin ({DEFINITIONS['geometric']}) {bracket_text(self.margin_low, self.margin_high)}.",
@@ -116,11 +116,11 @@ class Separable(Bracket):
             features = "1 feature" if d == 1 else f"{d:,} features"
             lines.append(
                 f"With {features}, up to {d + 1:,} points in general position can be separated under any labels: "
-                "this says little about the classes."
+                "this verdict says little about the classes."
             )
         if self.margin_high < 1e-12 * self.radius:
             lines.append(
-                f"That is smaller than any plausible rounding of points as long as {self.radius:.4g}: "
+                f"That is less than any plausible rounding error of points of length {self.radius:.4g}: "
                 "the verdict is about the numbers exactly as stored."
             )
         return "\n".join(lines)
@@ -135,13 +135,13 @@ class Separable(Bracket):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Inseparable(AboutRows):
-    """Proof that no hyperplane separates: a mean of some rows of one class equals a mean of some rows of the other.
+    """Proof that no hyperplane separates: a weighted mean of rows of one class equals one of the other class.
 
-    ``support`` are the rows, and ``alpha`` their weights (one for each row of the data, of sum 1), so that the sum of
-    ``alpha y x`` is zero and that of ``alpha y`` too: Gordan's alternative. ``weights`` are integers in proportion to
-    ``alpha`` for which this is exact, one for each row of ``support``. For large systems they are None, and ``check``
-    proves instead that exact weights exist within rounding of ``alpha``: those of the rows in ``basis``, the others
-    being as stored.
+    ``alpha`` has a weight for each row of the data, of sum 1, and ``support`` are the rows with weight. The sums of
+    ``alpha y x`` and of ``alpha y`` are zero (Gordan's alternative). ``weights`` are integers, proportional to
+    ``alpha`` on ``support``, for which this holds exactly. For large systems they are None. Then ``check`` proves that
+    exact weights exist within rounding of ``alpha``: new ones for the rows in ``basis``, and ``alpha`` itself for the
+    others.
     """
 
     alpha: Sparse
@@ -154,9 +154,9 @@ class Inseparable(AboutRows):
     def __str__(self) -> str:
         rows = rows_text(self.support.tolist(), most=12)
         return (
-            f"Not separable: no hyperplane parts the two classes of {points_text(len(self.alpha))}.\n"
-            f"{len(self.support):,} of them prove it: among {rows}, a weighted mean of one class is a weighted mean of "
-            "the other (weights: alpha)."
+            f"Not separable: no hyperplane separates the two classes of {points_text(len(self.alpha))}.\n"
+            f"{len(self.support):,} of them prove it: among {rows}, a weighted mean of one class equals a weighted "
+            "mean of the other (weights: alpha)."
         )
 
     def _picture(self) -> str:
@@ -169,9 +169,9 @@ class Inseparable(AboutRows):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class UndecidedSeparability(Bracket, Undecided):
-    """Neither could be proved: no separator has a margin above ``high``, and the best one found has the margin ``low``.
+    """The `Undecided` of `separability`: no separator has a margin above ``high``, and (w, b) has the margin ``low``.
 
-    A ``low`` of zero or less means that (w, b) does not separate. ``check`` proves both ends.
+    If ``low`` is zero or less, (w, b) does not separate. ``check`` proves both ends.
     """
 
     low: Real
@@ -184,9 +184,9 @@ class UndecidedSeparability(Bracket, Undecided):
     def __str__(self) -> str:
         return (
             f"Undecided: no hyperplane separates {points_text(len(self.alpha))} with a margin above "
-            f"{self.high:.4g}, and it could not be settled whether any does.\n"
-            f"The best one found has the margin {self.low:.4g}"
-            + (" (it is not a separator)." if self.low <= 0 else ".")
+            f"{self.high:.4g}, but whether any hyperplane separates them is not proved.\n"
+            f"The best hyperplane found has the margin {self.low:.4g}"
+            + (" (it does not separate)." if self.low <= 0 else ".")
         )
 
     def _picture(self) -> str:
@@ -200,10 +200,10 @@ class UndecidedSeparability(Bracket, Undecided):
 class MarginBracket(Bracket):
     """The margin of a data set, proved to lie between ``low`` and ``high``.
 
-    ``low`` is the margin of the hyperplane (w, b); ``high`` is proved by the weights ``alpha``: the length of the mean
-    of the rows z = y x (homogeneous) or y (x, 1) (augmented), or half the distance of the two weighted class means
-    (geometric). Both are minus infinity where nothing separates, proved as `Inseparable` proves it. ``nearest`` are all
-    rows that attain the margin, as far as the bracket tells; ``support`` are those with weight in ``alpha``.
+    ``low`` is the margin of the hyperplane (w, b). ``high`` is proved by the weights ``alpha``: it is the length of the
+    mean of the rows z = y x (homogeneous) or y (x, 1) (augmented), or half the distance between the weighted means of
+    the two classes (geometric). Both are minus infinity if no hyperplane separates, proved as for `Inseparable`.
+    ``nearest`` are the rows that may attain the margin. ``support`` are the rows with weight in ``alpha``.
     """
 
     low: Real
@@ -225,7 +225,7 @@ class MarginBracket(Bracket):
     def __str__(self) -> str:
         if self.high == -math.inf:
             return (
-                f"No margin ({DEFINITIONS[self.kind]}): nothing separates {points_text(len(self.alpha))}, "
+                f"No margin ({DEFINITIONS[self.kind]}): no hyperplane separates {points_text(len(self.alpha))}, "
                 f"and {len(self.support):,} of them prove it."
             )
         return f"The margin ({DEFINITIONS[self.kind]}) {bracket_text(self.low, self.high)}."
@@ -239,21 +239,21 @@ class MarginBracket(Bracket):
         if self.high == -math.inf:
             bias = self.kind != "homogeneous"
             return self.low == -math.inf and proves_inseparable(X, signs, self.alpha, self.weights, self.basis, bias)
-        if self.low == -math.inf:  # nothing is claimed about (w, b)
+        if self.low == -math.inf:  # no claim about (w, b)
             return self.high >= margin_upper_bound(X, signs, self.alpha, self.kind)
         return self._proves(X, signs, self.kind, self.low, self.high, separates=True)
 
 
 class Verdicts(JsonFile, dict[Any, Any]):
-    """The verdicts of each class against the rest, by class; ``check`` checks all of them."""
+    """A dictionary from class to the verdict of that class against the rest; ``check`` verifies all of them."""
 
     def __bool__(self) -> bool:
         raise ValueError(
-            "there is a verdict for each class against the rest: ask verdicts[name], or all(verdicts.values())."
+            "there is a verdict for each class against the rest: use verdicts[name], or all(verdicts.values())."
         )
 
     def check(self, X: MatrixLike, y: ArrayLike) -> bool:
-        """Return whether there is a verdict for each class, and every one holds for these rows and labels."""
+        """Return whether there is a verdict for each class, and each holds for these rows and labels."""
         X, y = check_rows(X, y)
         return set(self) == set(np.unique(y).tolist()) and all(
             verdict.positive == name and verdict.check(X, y) for name, verdict in self.items()
@@ -262,18 +262,18 @@ class Verdicts(JsonFile, dict[Any, Any]):
     def to_json(self) -> str:
         """Return all certificates as one JSON text."""
         verdicts = list(self.values())
-        if self.preparation is not None:  # the first of them has it, for all
+        if self.preparation is not None:  # stored in the first, for all
             verdicts[0] = verdicts[0].with_preparation(self.preparation)
         return "[" + ",\n".join(verdict.to_json() for verdict in verdicts) + "]"
 
     @classmethod
     def from_dict(cls, record: object) -> Verdicts:
-        """Return the verdicts of a list of certificates; anything else is a ValueError."""
+        """Return the verdicts from a list of certificates; a ValueError for anything else."""
         if not isinstance(record, list):
             raise ValueError("expected a list of certificates, got something else: load one with Certificate.load.")
         if not record:
             raise ValueError("expected a list of certificates, got an empty one.")
-        verdicts = [AboutRows.from_dict(one) for one in record]
+        verdicts = [AboutRows.from_dict(item) for item in record]
         found = cls({verdict.positive: verdict for verdict in verdicts})
         made = verdicts[0].preparation
         return found if made is None else found.with_preparation(made)
@@ -293,7 +293,7 @@ class Verdicts(JsonFile, dict[Any, Any]):
 
 
 def _margin(verdict: AboutRows) -> tuple[float, float]:
-    """Return the bracket of a verdict's margin: none, from minus infinity, where nothing separates."""
+    """Return the bracket around the margin of a verdict, minus infinity twice if no hyperplane separates."""
     if isinstance(verdict, Separable):
         return verdict.margin_low, verdict.margin_high
     if isinstance(verdict, Undecided | MarginBracket):

@@ -254,7 +254,9 @@ def test_a_long_search_talks_on_standard_error_only(monkeypatch, capsys):
 def test_the_words():
     words = "margin (distance of the nearest point, bias free)"
     assert str(dataset_margin(SQUARE, OR)).startswith(f"The {words} is 0.353553, proved to a relative ")
-    assert str(dataset_margin(SQUARE, [0, 1, 1, 0])).startswith(f"No {words}: no hyperplane separates the 4 points, and ")
+    assert str(dataset_margin(SQUARE, [0, 1, 1, 0])).startswith(
+        f"No {words}: no hyperplane separates the 4 points, and"
+    )
     wide = dataclasses.replace(dataset_margin(SQUARE, OR), low=0.25, high=0.5)
     assert str(wide).endswith(" lies between 0.25 and 0.5.")
     assert wide.gap == 0.5

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import accumulate
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -45,11 +45,11 @@ from rosenblatt.theory.inputs import (
 )
 from rosenblatt.theory.scores import least_score
 
-# Systems A x < b, read from what users pass and evaluated exactly.
+# Systems A x < b, validated and evaluated exactly.
 
 
 def read_system(A: MatrixLike, b: ArrayLike) -> tuple[Matrix, Floats]:
-    """Return A as a matrix of finite float64, with any number of rows and columns, and b with a number for each row."""
+    """Return A as a matrix of finite float64, with any number of rows and columns, and b as a vector."""
     matrix = check_matrix(A, "A", least_rows=0)
     if 0 in matrix.shape:
         matrix = np.zeros(matrix.shape)
@@ -57,7 +57,7 @@ def read_system(A: MatrixLike, b: ArrayLike) -> tuple[Matrix, Floats]:
 
 
 def read_vector(name: str, values: ArrayLike, length: int, what: str) -> Floats:
-    """Return finite float64 numbers, one for each row or column of A."""
+    """Return finite float64 numbers, one for each row or column of A (``what`` is "row" or "column")."""
     vector = np.asarray(check_exact(values, name))
     if vector.ndim == 2 and 1 in vector.shape:
         vector = vector.ravel()
@@ -72,9 +72,9 @@ def read_vector(name: str, values: ArrayLike, length: int, what: str) -> Floats:
 
 
 def homogenized(A: Matrix, b: Floats) -> Matrix:
-    """Return Z with a row (-a, b) for each row of A x < b, and (0, 1) below: A x < b says Z (x, 1) > 0.
+    """Return the homogenized system: Z with a row (-a, b) for each row of A, and a last row (0, 1).
 
-    And any v with Z v > 0 gives the solution v[:-1] / v[-1].
+    A x < b holds exactly if Z (x, 1) > 0, and any v with Z v > 0 gives the solution x = v[:-1] / v[-1].
     """
     if sp.issparse(A):
         last = sp.csr_array(([1.0], ([0], [A.shape[1]])), shape=(1, A.shape[1] + 1))
@@ -85,28 +85,28 @@ def homogenized(A: Matrix, b: Floats) -> Matrix:
 
 
 def is_strictly_feasible(A: Matrix, b: Floats, x: Numbers) -> bool:
-    """Return whether A x < b in every row, exactly; x holds floats or fractions."""
+    """Return whether A x < b in every row, decided exactly; x holds floats or fractions."""
     if x.shape != (A.shape[1],) or not are_finite(x):
         return False
     return least_score(homogenized(A, b), np.ones(A.shape[0] + 1), proportional([*x.tolist(), 1.0]), 0.0) > 0
 
 
-def exact_dot(c: Iterable[Any], x: Iterable[Any]) -> Fraction:
-    """Return c . x, exactly."""
+def exact_dot(c: Iterable[float | Fraction], x: Iterable[float | Fraction]) -> Fraction:
+    """Return the exact dot product."""
     return sum((Fraction(p) * Fraction(q) for p, q in zip(c, x, strict=True) if p and q), Fraction(0))
 
 
 def largest_violation(A: Matrix, b: Floats, x: Numbers) -> Fraction:
-    """Return the largest entry of A x - b, exactly; A has rows."""
-    whole = proportional([*x.tolist(), 1.0])
-    return -least_score(homogenized(A, b)[:-1], np.ones(A.shape[0]), whole, 0.0) / Fraction(whole[-1])
+    """Return the largest entry of A x - b, exactly, for A with at least one row."""
+    v = proportional([*x.tolist(), 1.0])
+    return -least_score(homogenized(A, b)[:-1], np.ones(A.shape[0]), v, 0.0) / Fraction(v[-1])
 
 
 def _write_point(x: Numbers, place: Place) -> list[list[str] | float]:
     return [list(map(write_integer, v.as_integer_ratio())) if isinstance(v, Fraction) else v for v in x.tolist()]
 
 
-def _read_point(data: Any, place: Place) -> Numbers:
+def _read_point(data: object, place: Place) -> Numbers:
     numbers = [_to_coordinate(value) for value in data] if type(data) is list else [None]
     if None in numbers:
         raise place.error("a list of finite numbers", data)
@@ -122,7 +122,7 @@ def _read_point(data: Any, place: Place) -> Numbers:
 
 
 def _to_coordinate(value: object) -> float | Fraction | None:
-    """Return the float or the fraction that ``_write_point`` wrote, None for anything else."""
+    """Return the float or fraction that ``_write_point`` wrote, or None for anything else."""
     if isinstance(value, list) and len(value) == 2:
         above, below = map(read_integer, value)
         return None if above is None or not below else Fraction(above, below)
@@ -132,12 +132,12 @@ def _to_coordinate(value: object) -> float | Fraction | None:
 
 
 def _common_denominators(fractions: list[Fraction]) -> Iterator[int]:
-    """Yield the common denominators of the first one, the first two, and so on."""
+    """Yield the common denominator of the first fraction, of the first two, and so on."""
     return accumulate((fraction.denominator for fraction in fractions), math.lcm)
 
 
 MOST_POINT_BITS = 1 << 29
-"""How long all coordinates of a point may be over their common denominator."""
+"""The most bits of all coordinates of a point together, over their common denominator."""
 Point: TypeAlias = Annotated[Numbers, Codec(_write_point, _read_point)]  # floats, or Fractions where no floats do
 
 
@@ -145,7 +145,7 @@ Point: TypeAlias = Annotated[Numbers, Codec(_write_point, _read_point)]  # float
 class Feasible(Certificate):
     """A point with A x < b strictly in every row; ``check`` proves it exactly.
 
-    ``x`` is an array of floats. Where the solutions are so thin that none was found among floats it is of Fractions.
+    ``x`` is an array of floats, or of Fractions if no solution was found among floats.
     """
 
     x: Point
@@ -160,14 +160,14 @@ class Feasible(Certificate):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Infeasible(Certificate):
-    """Proof that no x has A x < b in every row: rows that add up to 0 . x < 0 or worse (Farkas, Gordan).
+    """Proof that no x has A x < b in every row: a combination of rows that is 0 . x < 0 or worse (Farkas, Gordan).
 
-    ``alpha`` are weights, not negative, one for each row of A: the rows times ``alpha`` add up to zero, and
-    ``b . alpha`` to ``-deficit``. Where ``deficit`` is positive not even A x <= b has a solution. Where it is 0 that
-    system has no interior: each of its solutions, if there are any, has equality in the rows of ``support``.
+    ``alpha`` has a nonnegative weight for each row of A with A^T alpha = 0 and b . alpha = ``-deficit``. If ``deficit``
+    is positive, not even A x <= b has a solution. If it is 0, A x <= b has no interior: each of its solutions has
+    equality in the rows of ``support``.
 
-    ``weights`` are integers in proportion to ``alpha`` for which this is exact, one for each row of ``support``.
-    For large systems they are None, and ``check`` proves instead that exact weights exist within rounding of ``alpha``.
+    ``weights`` are integers proportional to ``alpha`` on ``support``, for which this holds exactly. For large systems
+    they are None. Then ``check`` proves that exact weights exist within rounding of ``alpha``.
     """
 
     alpha: Sparse
@@ -178,7 +178,7 @@ class Infeasible(Certificate):
 
     @classmethod
     def from_weights(cls, A: Matrix, b: Floats, rows: NDArray[np.intp], weights: tuple[int, ...]) -> Infeasible:
-        """Return the claim of these integer weights on these rows, with ``alpha`` of sum 1."""
+        """Return the certificate for integer weights of the given rows, with ``alpha`` of sum 1."""
         total = sum(weights)
         alpha = scatter(rows, [max(float(Fraction(weight, total)), 5e-324) for weight in weights], A.shape[0])
         deficit = -exact_dot(b[rows], weights) / total
@@ -190,7 +190,7 @@ class Infeasible(Certificate):
         return self.deficit > 0
 
     def check(self, A: MatrixLike, b: ArrayLike) -> bool:
-        """Return whether the proof holds for this system, recomputed from it."""
+        """Return whether the proof holds for this system, recomputed exactly."""
         A, b = read_system(A, b)
         alpha, deficit, rows = self.alpha, self.deficit, self.support
         known = alpha.shape == b.shape and bool((np.isfinite(alpha) & (alpha >= 0)).all())
@@ -207,7 +207,10 @@ class Infeasible(Certificate):
         return known and are_proportional(alpha[rows], self.weights, of, tiny)
 
     def _encloses(self, A: Matrix, b: Floats) -> bool:
-        """Prove that exact weights exist: the rows of the cone, each scaled by a power of two, add up to zero."""
+        """Return whether exact weights exist under which the rows of the homogenized system sum to zero.
+
+        Rows are scaled by powers of two, and their weights by the inverse, so that none dwarfs another.
+        """
         Z, rows = homogenized(A, b), self.support
         alpha = np.append(self.alpha[rows], self.deficit)
         rows = np.append(rows, A.shape[0])[alpha > 0]
@@ -229,16 +232,17 @@ class Infeasible(Certificate):
                 f"With the weights alpha, {rows} to 0 . x <= {-self.deficit:.4g}."
             )
         return (
-            "Infeasible: no x has A x < b, as A x <= b has no interior.\n"
+            "Infeasible: no x has A x < b, because A x <= b has no interior.\n"
             f"With the weights alpha, {rows} to 0 . x < 0: a solution of A x <= b has equality in each of them."
         )
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class UndecidedProgram(Undecided):
-    """Neither could be proved. The best x found has ``A x <= b + excess`` in every row, which ``check`` proves.
+    """The `Undecided` of `strict_feasibility` and `maximize`, with the best point ``x`` found.
 
-    From `maximize`, where ``excess`` is negative: x is strictly feasible, but no bound on c . x could be proved.
+    ``check`` proves that ``A x <= b + excess`` in every row. If ``excess`` is negative, which happens in `maximize`, x
+    is strictly feasible, but no bound on c . x could be proved.
     """
 
     x: Point
@@ -263,7 +267,7 @@ class UndecidedProgram(Undecided):
         )
 
 
-# The answers to "how large can c . x get over A x <= b?", each with the proof that it carries.
+# Certificates of "maximise c . x subject to A x <= b".
 
 
 _PROOF = Codec(lambda proof, place: proof.to_dict(), lambda data, place: Infeasible.from_dict(data))
@@ -290,7 +294,7 @@ class Optimum(Certificate):
 
     @property
     def y(self) -> Floats:
-        """The solution of the dual program, one number for each row of A, as near as floats can say."""
+        """The solution of the dual program, rounded to floats: a number for each row of A."""
         return self.proof.alpha[:-1] / self.proof.alpha[-1]
 
     def check(self, c: ArrayLike, A: MatrixLike, b: ArrayLike) -> bool:
@@ -309,13 +313,13 @@ class Optimum(Certificate):
         reason = f"{rows_do(rows.tolist(), 'prove')} the upper end" if len(rows) else "c is zero"
         return (
             f"Optimum: the largest c . x over A x <= b lies between {self.low:.17g} and {self.high:.17g}.\n"
-            f"The lower end is attained by a strictly feasible x; {reason}."
+            f"A strictly feasible x attains the lower end; {reason}."
         )
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Unbounded(Certificate):
-    """c . x grows without end over A x < b: from ``x``, which is strictly feasible, along ``direction``.
+    """Proof that c . x is unbounded over A x < b: it grows from the strictly feasible ``x`` along ``direction``.
 
     ``check`` proves A x < b, A direction <= 0 and c . direction > 0, exactly.
     """
@@ -324,13 +328,13 @@ class Unbounded(Certificate):
     direction: Point
 
     def check(self, c: ArrayLike, A: MatrixLike, b: ArrayLike) -> bool:
-        """Return whether the ray stays feasible and c . x grows along it, recomputed exactly."""
+        """Return whether the ray stays feasible and c . x increases along it, recomputed exactly."""
         A, b = read_system(A, b)
         c = read_vector("c", c, A.shape[1], "column")
         return is_strictly_feasible(A, b, self.x) and is_recession_direction(c, A, self.direction)
 
     def __str__(self) -> str:
-        return f"Unbounded: from a strictly feasible x, c . x grows without end along {vector_text(self.direction)}."
+        return f"Unbounded: from a strictly feasible x, c . x grows without bound along {vector_text(self.direction)}."
 
 
 def with_objective_above(c: Floats, A: Matrix, b: Floats, z: float) -> tuple[Matrix, Floats]:
@@ -341,7 +345,7 @@ def with_objective_above(c: Floats, A: Matrix, b: Floats, z: float) -> tuple[Mat
 
 
 def is_recession_direction(c: Floats, A: Matrix, d: Numbers) -> bool:
-    """Return whether A d <= 0 in every row and c . d > 0, exactly."""
+    """Return whether A d <= 0 in every row and c . d > 0, decided exactly."""
     if d.shape != c.shape or not are_finite(d) or exact_dot(c, d) <= 0:
         return False
     return A.shape[0] == 0 or least_score(-A, np.ones(A.shape[0]), proportional(d.tolist()), 0.0) >= 0

@@ -1,12 +1,12 @@
-"""Linear programs by the perceptron: strict feasibility as separation, optimisation by bisection.
+"""Linear programs by the perceptron: strict feasibility as linear separation, optimisation by bisection.
 
-A x < b has a solution if and only if some v has Z v > 0, where Z has a row (-a, b) for each row of A and the row
-(0, 1): then x = v[:-1] / v[-1]. So the rows of Z are examples that all carry the label +1, and a perceptron without a
-bias that makes no mistake on them solves the system (Har-Peled 30.1). Where none can, Gordan's alternative gives
-weights alpha >= 0, not all zero, with A^T alpha = 0 and b . alpha <= 0.
+A x < b has a solution if and only if some v has Z v > 0, where Z has a row (-a, b) for each row of A, and the row
+(0, 1). Then x = v[:-1] / v[-1]. So the rows of Z are examples with the label +1, and a perceptron without a bias that
+makes no mistake on them solves the system (Har-Peled 30.1). If there is no solution, Gordan's alternative gives weights
+alpha >= 0, not all zero, with A^T alpha = 0 and b . alpha <= 0.
 
-This is about strict inequalities. A x <= b may have solutions where A x < b has none, namely if it has no interior. So
-"any linear program" holds for those with an interior; the others get a typed answer that names the rows at fault.
+The inequalities are strict. A x <= b may have solutions if A x < b has none, namely if it has no interior. So the claim
+"any linear program" holds for those with an interior; for the others a certificate names the rows responsible.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from rosenblatt.messages import ParameterError, Setting
 from rosenblatt.theory.exact import (
     Combination,
     TooMuchWorkError,
@@ -48,20 +49,20 @@ from rosenblatt.theory.search.gordan import decide_equilibrated
 from rosenblatt.theory.search.presolve import Unsolvable
 from rosenblatt.theory.search.rescaled import rescaled_perceptron
 
-# Proofs of infeasibility made sharper: fewer rows, and a larger deficit.
+# Sharper proofs of infeasibility: fewer rows and a larger deficit.
 #
-# Weights alpha >= 0 with A^T alpha = 0 and b . alpha <= 0 prove that A x < b has no solution. If the rows of the proof
-# can be combined in more than one way, moving among these ways lowers b . alpha until a weight is zero. So a system
-# that is empty gets the proof that not even A x <= b has a solution, and a bound on an optimum becomes that of a
-# corner of the dual program.
+# Weights alpha >= 0 with A^T alpha = 0 and b . alpha <= 0 prove that A x < b has no solution. If the rows of a proof
+# have more than one such combination, b . alpha decreases along a direction in the null space of A^T until a weight is
+# zero. Repeated, this ends with weights that the rows determine. So an empty system gets the proof that not even A x
+# <= b has a solution, and an upper bound on an optimum becomes that of a vertex.
 
 
-FEW = 32  # up to so many rows exact weights are computed
-SMALL = 1e-9  # a singular value or a slope below this share counts as zero; a wrong guess only costs the sharper proof
+FEW = 32  # up to this number of rows exact weights are computed
+SMALL = 1e-9  # smaller relative singular values and slopes count as zero; a wrong guess only loses the sharper proof
 
 
 def sharpened(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
-    """Return a proof from rows of ``proof`` with the largest deficit that was found, or ``proof`` itself."""
+    """Return a proof with a larger deficit from the rows of ``proof``, or ``proof`` itself if none is found."""
     rows = proof.support
     own = dense_rows(A, rows)
     alpha = _lowered(own, b[rows], proof.alpha[rows])
@@ -73,7 +74,10 @@ def sharpened(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
 
 
 def _lowered(A: Floats, b: Floats, alpha: Floats) -> Floats | None:
-    """Return weights with A^T alpha = 0, some of them zero, and the lowest b . alpha; None where there is no choice."""
+    """Return weights with A^T alpha = 0, a lower b . alpha and more zeros, or None if there is no choice.
+
+    Invariant of the loop: y >= 0 and A^T y = 0 up to rounding. Each round makes at least one more weight zero.
+    """
     with np.errstate(all="ignore"):
         lengths = np.linalg.norm(A, axis=1)
         if not (np.isfinite(lengths) & (lengths > 0)).all():
@@ -86,7 +90,7 @@ def _lowered(A: Floats, b: Floats, alpha: Floats) -> Floats | None:
             if len(free) < 2:
                 break
             slope = free.T @ (free @ b[rows])
-            slope -= y[rows] * (y[rows] @ slope) / (y[rows] @ y[rows])  # more of all weights is no progress
+            slope -= y[rows] * (y[rows] @ slope) / (y[rows] @ y[rows])  # scaling all weights is not progress
             if not np.max(np.abs(slope)) > SMALL * np.max(np.abs(b[rows])):
                 break
             ways = np.where(slope > 0, y[rows] / np.where(slope > 0, slope, 1.0), np.inf)
@@ -100,7 +104,7 @@ def _lowered(A: Floats, b: Floats, alpha: Floats) -> Floats | None:
 
 
 def _proof(A: Matrix, b: Floats, rows: NDArray[np.intp], own: Floats, alpha: Floats) -> Infeasible | None:
-    """Return the proof that these rows give, with exact weights if they are few; it still has to be checked."""
+    """Return the proof from the given rows, with exact weights if they are few; it has yet to be checked."""
     if len(rows) > FEW:
         alpha = scatter(rows, alpha / alpha.sum(), A.shape[0])
         return Infeasible(alpha, max(0.0, -float(b @ alpha)), rows, None)
@@ -112,24 +116,24 @@ def _proof(A: Matrix, b: Floats, rows: NDArray[np.intp], own: Floats, alpha: Flo
     return Infeasible.from_weights(A, b, rows, weights) if min(weights) > 0 else None
 
 
-# Systems without a solution told from those without an interior: A x <= b may hold where A x < b cannot.
+# Empty systems distinguished from systems without an interior: A x <= b may have solutions if A x < b has none.
 
 
-ROOM = 2.0**-33  # how much more room than b is given, as a share
-FEW_ENTRIES = 10_000  # of a system of up to so many numbers it is decided exactly
-MOST_WORK = 1e7  # some seconds, for that
+SLACK = 2.0**-33  # the relative slack that is added to b
+FEW_ENTRIES = 10_000  # a system of up to this number of entries is decided exactly
+MOST_WORK = 1e7  # the work for that, some seconds
 
 
 def proved_empty(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
-    """Return the proof that not even A x <= b has a solution, if one is found, else ``proof``.
+    """Return a proof that not even A x <= b has a solution, or ``proof`` if none is found.
 
-    If a little more room than b still leaves nothing, the weights that prove this prove it for b with a deficit.
+    If b plus a little slack still has no solution, the weights that prove this have a positive deficit for b itself.
     """
     if proof.empty:
         return proof
     scale = np.maximum(np.abs(b), largest_in_rows(A))
     with np.errstate(over="ignore"):
-        wider = b + ROOM * np.where(scale == 0, 1.0, scale)
+        wider = b + SLACK * np.where(scale == 0, 1.0, scale)
     answer = decide_equilibrated(homogenized(A, wider)) if np.isfinite(wider).all() else None
     if not isinstance(answer, Unsolvable):
         return _exactly(A, b, proof)
@@ -142,9 +146,10 @@ def proved_empty(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
 
 
 def _exactly(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
-    """Return the proof that A x <= b has no solution, by however little; ``proof`` if it has one, or is large.
+    """Return an exact proof that A x <= b has no solution, or ``proof`` if it has one or the system is large.
 
-    Farkas: weights y >= 0 with A^T y = 0 and b . y = -1, found for the integers in proportion to each row.
+    By Farkas's lemma there are weights y >= 0 with A^T y = 0 and b . y = -1. They are found for integers proportional
+    to each row.
     """
     if A.shape[0] * (A.shape[1] + 1) > FEW_ENTRIES:
         return proof
@@ -162,9 +167,9 @@ def _exactly(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
     return Infeasible.from_weights(A, b, found.rows, tuple(proportional_integers(weights)))
 
 
-def _ratio(whole: list[int], row: list[float]) -> Fraction:
-    """Return what the row was multiplied by; 0 if it is zero."""
-    return next((whole[j] / Fraction(value) for j, value in enumerate(row) if value), Fraction(0))
+def _ratio(integers: list[int], row: list[float]) -> Fraction:
+    """Return the factor between a row and the integers proportional to it; 0 for a row of zeros."""
+    return next((integers[j] / Fraction(value) for j, value in enumerate(row) if value), Fraction(0))
 
 
 def largest_in_rows(A: Matrix) -> Floats:
@@ -175,7 +180,7 @@ def largest_in_rows(A: Matrix) -> Floats:
 
 
 def from_homogenized(A: Matrix, b: Floats, answer: Unsolvable) -> Infeasible:
-    """Return the proof in terms of A and b: the weight of the row (0, 1) follows from the others."""
+    """Return the proof in terms of A and b; the weight of the row (0, 1) follows from the others."""
     own = answer.support < A.shape[0]
     rows = answer.support[own]
     if answer.weights is not None:
@@ -185,27 +190,28 @@ def from_homogenized(A: Matrix, b: Floats, answer: Unsolvable) -> Infeasible:
     return Infeasible(alpha, float(answer.alpha[~own].sum()) / total, rows, None)
 
 
-# Directions in which a linear program is unbounded: A d <= 0 and c . d > 0.
+# Recession directions, along which a linear program is unbounded: A d <= 0 and c . d > 0.
 #
-# Strictly, A d < 0 and c . d > 0 is Gordan's question about the rows -a and c. A no that puts weight on c says that c
-# is a combination of rows of A with weights >= 0: the program is bounded. A no without it names rows that must be
-# equalities, a . d = 0, for every direction. They are eliminated exactly and the question is asked again, at most d
-# times.
+# The strict system A d < 0, c . d > 0 is Gordan's question for the rows -a and c. There are three cases. A solution is
+# a direction. If a proof of none has weight on c, then c is a nonnegative combination of rows of A, and the program is
+# bounded. Otherwise the proof names rows with a . d = 0 for every direction (implicit equalities). They are eliminated
+# exactly, which is a step of facial reduction (Borwein and Wolkowicz 1981), and the question is asked again on the
+# subspace, at most as many times as there are columns.
 #
-# What comes out is checked by `is_recession_direction`, so nothing rests on this search.
+# A result is checked by `is_recession_direction`, so nothing rests on this search.
 
 
 Line = list[Fraction]
 
 
 def recession_ray(c: Floats, A: Matrix) -> Numbers | None:
-    """Return d with A d <= 0 and c . d > 0, proved, as floats or as fractions; None where none was found."""
+    """Return d with A d <= 0 and c . d > 0, checked, as floats or fractions; None if none was found."""
     used = np.flatnonzero(abs(A).sum(axis=1))
     Z = sp.csr_array(sp.vstack([-A[used], sp.csr_array(c[None, :])])) if sp.issparse(A) else np.vstack([-A[used], c])
     answer = decide_equilibrated(Z)
     if isinstance(answer, list):
         return _proved(c, A, answer)
-    if not isinstance(answer, Unsolvable) or answer.support[-1] == len(used):  # c takes part: the program is bounded
+    if not isinstance(answer, Unsolvable) or answer.support[-1] == len(used):  # weight on c: the program is bounded
         return None
     return _within(
         c, A, [[Fraction(value) for value in row] for row in dense_rows(A, used).tolist()], set(answer.support.tolist())
@@ -213,9 +219,11 @@ def recession_ray(c: Floats, A: Matrix) -> Numbers | None:
 
 
 def _within(c: Floats, A: Matrix, rows: list[Line], equal: set[int]) -> Numbers | None:
-    """Look for a direction with ``a . d = 0`` in the rows ``equal``, and in more as they turn out to be forced."""
+    """Return a direction with ``a . d = 0`` in the rows ``equal`` and in others found to be equalities, or None."""
     goal = [Fraction(value) for value in c.tolist()]
     while True:
+        # Invariant: every d with A d <= 0 and c . d > 0 has a . d = 0 in the rows ``equal``, so it is a combination of
+        # ``basis``. Each round adds a row that is nonzero on this subspace, so the dimension falls.
         basis = null_space([rows[i] for i in sorted(equal)])
         kept, lines = [], []
         for i, row in enumerate(rows):
@@ -236,7 +244,7 @@ def _within(c: Floats, A: Matrix, rows: list[Line], equal: set[int]) -> Numbers 
 
 
 def _proved(c: Floats, A: Matrix, ray: Line) -> Numbers | None:
-    """Return the ray as floats, or as fractions where only they do; None where it is not one."""
+    """Return a direction as floats, or as fractions if the floats fail the check; None if it is not a direction."""
     largest = max(abs(value) for value in ray)
     if not largest:
         return None
@@ -248,33 +256,37 @@ def _proved(c: Floats, A: Matrix, ray: Line) -> Numbers | None:
     return exact if is_recession_direction(c, A, exact) else None
 
 
-RESCALINGS = 30  # more than margins of 1e-14 need
-FIRST_STEPS = 3  # values far above the first that are tried before a program is suspected to be unbounded
+RESCALINGS = 30  # more than a margin of 1e-14 needs
+FIRST_STEPS = 3  # growing objective values tried before a recession direction is searched for
 
 
 def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | UndecidedProgram:
     """Find x with ``A x < b`` strictly in every row, or prove that there is none.
 
-    The rescaled perceptron comes first (its first phase is the plain perceptron). Where it finds nothing, the hull of
-    the rows (-a, b) and (0, 1) decides: it holds the origin if and only if there is no solution. Answers are facts
-    about the numbers as stored, and a rounded coefficient may open a gap far out. Each has ``check(A, b)``, which
-    recomputes it exactly, prints in words, and is saved as JSON.
+    The rescaled perceptron is tried first; its first phase is the plain perceptron. If it finds no solution, the convex
+    hull of the rows (-a, b) and (0, 1) decides: it contains the origin if and only if there is no solution. Results are
+    exact for the numbers as stored, so the rounding of a coefficient may create a solution far out. Each result has
+    ``check(A, b)``, which recomputes it exactly, prints in words, and is saved as JSON.
 
     Parameters
     ----------
     A : array or sparse matrix of shape (m, d)
-        Finite numbers; those that float64 would round are refused, in b and c too. There may be no rows or no columns;
-        a row of zeros asks whether 0 < b.
+        Finite numbers. A number that float64 would round is an error, as in b and c. There may be no rows or no
+        columns. A row of zeros means 0 < b.
     b : array of shape (m,)
         Finite numbers.
 
     Returns
     -------
     Feasible, Infeasible or Undecided
-        `Feasible` has ``x``. `Infeasible` has weights ``alpha`` (Farkas), and says whether not even A x <= b has a
-        solution, or whether that merely has no interior; of more than 10,000 numbers, an empty system is told only if
-        more room, of 1e-10 of its numbers, leaves it empty. `Undecided` comes only where exact arithmetic would take
-        too long.
+        `Feasible` has ``x``. `Infeasible` has weights ``alpha`` (Farkas); its ``empty`` is whether not even A x <= b
+        has a solution. With more than 10,000 entries ``empty`` may be False for a system that a relative slack of
+        1e-10 in b would make feasible. `Undecided` is returned only if exact arithmetic would take too long.
+
+    See Also
+    --------
+    maximize : The largest c . x over A x <= b.
+    separability : The same question for labelled rows.
 
     Examples
     --------
@@ -285,10 +297,10 @@ def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | U
     >>> bool(answer), bool((A @ answer.x < [0, 0, 1]).all()), answer.check(A, [0, 0, 1])
     (True, True, True)
 
-    Moved in until it is a point, it has no interior, and beyond that it is empty:
+    Shrunk to a point it has no interior; beyond that it is empty:
 
     >>> print(strict_feasibility(A, [0, 0, 0]))
-    Infeasible: no x has A x < b, as A x <= b has no interior.
+    Infeasible: no x has A x < b, because A x <= b has no interior.
     With the weights alpha, the rows 0, 1, 2 add up to 0 . x < 0: a solution of A x <= b has equality in each of them.
     >>> print(strict_feasibility(A, [0, 0, -1]))
     Infeasible: no x has A x < b, and not even A x <= b has a solution.
@@ -298,7 +310,7 @@ def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | U
 
 
 def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | UndecidedProgram:
-    hopeless = np.where(largest_in_rows(A) == 0, b, 1.0)  # a row of zeros says 0 < b
+    hopeless = np.where(largest_in_rows(A) == 0, b, 1.0)  # a row of zeros means 0 < b
     if np.min(hopeless, initial=1.0) <= 0:
         return proved_empty(A, b, Infeasible.from_weights(A, b, np.array([np.argmin(hopeless)]), (1,)))
     Z = homogenized(A, b)
@@ -322,7 +334,7 @@ def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | UndecidedProgram:
 
 
 def _float_point(A: Matrix, b: Floats, found: list[list[Fraction]]) -> Floats | None:
-    """Return a solution in floats: the first v of the cone that gives one."""
+    """Return a solution in floats from the first v that gives one, or None."""
     for v in found:
         x = np.array([as_float(value / v[-1]) for value in v[:-1]], dtype=np.float64)
         if is_strictly_feasible(A, b, x):
@@ -333,33 +345,37 @@ def _float_point(A: Matrix, b: Floats, found: list[list[Fraction]]) -> Floats | 
 def maximize(
     c: ArrayLike, A: MatrixLike, b: ArrayLike, rtol: float = 1e-9, atol: float = 1e-9, max_steps: int = 200
 ) -> Optimum | Unbounded | Infeasible | UndecidedProgram:
-    """Find the largest ``c . x`` over ``A x <= b``, by bisection: is there an x with A x < b and c . x > z?
+    """Find the largest ``c . x`` over ``A x <= b`` by bisection: is there an x with A x < b and c . x > z?
 
-    Each yes raises the lower end to the c . x that was found. Each no comes with weights that are a solution of the
-    dual program, and lowers the upper end to what they prove; the rows of the weights meet in a corner, close to which
-    a better x is looked for. It stops when ``high - low <= atol + rtol * max(|low|, |high|)``.
+    A solution x raises the lower end to its c . x. A proof of none has weights that solve the dual program, and lowers
+    the upper end to the bound that they prove; its rows meet in a corner, near which a better x is tried. The search
+    stops when ``high - low <= atol + rtol * max(|low|, |high|)``, or after ``max_steps``.
 
-    A x <= b must have an interior. Where it has none the answer is the `Infeasible` of `strict_feasibility`, which says
-    whether there is no solution at all, or names the rows in which every solution has equality; put those in as
-    equations, eliminate variables, and ask again. Feeding both programs at once to a separator would not do: A x <= b,
-    A^T y = c, y >= 0, c . x >= b . y never has an interior, since no c . x exceeds b . y.
+    A x <= b must have an interior. If it has none, the result is the `Infeasible` of `strict_feasibility`, which names
+    the rows in which every solution has equality; use them to eliminate variables, and solve the smaller program. The
+    primal and dual programs cannot be solved together as one strict system: A x <= b, A^T y = c, y >= 0, c . x >= b . y
+    never has an interior, since no c . x exceeds b . y.
 
     Parameters
     ----------
     c : array of shape (d,)
-        What to maximise; for a minimum give -c.
+        The objective; for a minimum give -c.
     A, b
-        As for `strict_feasibility`. There are no other bounds: x >= 0 has to be among the rows.
+        As for `strict_feasibility`. There are no other bounds: x >= 0 must be among the rows.
     rtol, atol : float
-        How close the bracket has to be.
+        The relative and absolute width of the bracket at which the search stops.
     max_steps : int
-        The most questions; the bracket reached is returned even if it is wider than asked for.
+        The most bisection steps. The bracket reached is returned even if it is wider than ``rtol`` and ``atol``.
 
     Returns
     -------
     Optimum, Unbounded, Infeasible or Undecided
         `Optimum` has a strictly feasible ``x``, and the bracket ``low`` to ``high`` with its ``proof``. `Unbounded` has
-        an ``x`` and a ``direction``. Each has ``check``, with the arguments (c, A, b) for these two.
+        an ``x`` and a ``direction``. Both have ``check(c, A, b)``, the others ``check(A, b)``.
+
+    See Also
+    --------
+    strict_feasibility : Whether A x < b has a solution.
 
     Examples
     --------
@@ -373,30 +389,31 @@ def maximize(
     >>> best.y.round(6)  # 2 / 5 (x + 2 y <= 4) + 1 / 5 (3 x + y <= 6): no x + y is above 2.8
     array([0. , 0. , 0.4, 0.2, 0. ])
     >>> print(maximize([1, 1], A[:2], b[:2]))
-    Unbounded: from a strictly feasible x, c . x grows without end along (1, 1).
+    Unbounded: from a strictly feasible x, c . x grows without bound along (1, 1).
     """
     A, b = read_system(A, b)
     c = read_vector("c", c, A.shape[1], "column")
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not 0 <= value < math.inf:
-            raise ValueError(f"{name} must be a number that is not negative, got {value!r}.")
+            raise ParameterError("{setting} must be a number from 0 on, got {got}.", setting=Setting(name), got=value)
     start = _decide(A, b)
     if not isinstance(start, Feasible):
         return start
     x, low = start.x, rounded(exact_dot(c, start.x), up=False)
     high, proof, step = math.inf, None, max(1.0, abs(low))
-    for asked in range(max_steps):
+    for step_number in range(max_steps):
+        # Invariant: x is strictly feasible with c . x >= low, and ``proof``, if there is one, proves c . x <= high.
         if proof is not None:
             if high - low <= atol + rtol * max(abs(low), abs(high)):
                 break
             z = low / 2 + high / 2
-        else:  # no bound yet: look further and further up
-            if asked == FIRST_STEPS and (ray := recession_ray(c, A)) is not None:
+        else:  # no upper bound yet: try ever larger values
+            if step_number == FIRST_STEPS and (ray := recession_ray(c, A)) is not None:
                 return Unbounded(x, ray)
-            z = min(low + step * 16.0 ** min(asked, 255), sys.float_info.max)
+            z = min(low + step * 16.0 ** min(step_number, 255), sys.float_info.max)
             if not low < z:
-                raise ValueError("c . x leaves the range of floats: scale c and b down, and the answer up.")
-        if not low < z < high:  # no float is left in between
+                raise ValueError("c . x leaves the range of floats: scale c and b down, and the result up.")
+        if not low < z < high:  # low and high are neighbouring floats
             break
         answer = _decide(*with_objective_above(c, A, b, z))
         if isinstance(answer, Feasible):
@@ -415,7 +432,7 @@ def maximize(
 
 
 def _tightened(c: Floats, A: Matrix, b: Floats, z: float, proof: Infeasible, gap: float) -> tuple[float, Infeasible]:
-    """Return the bound that the weights prove, at most z, and the proof for that bound."""
+    """Return the upper bound on c . x that the weights prove, at most z, and its proof."""
     rows = proof.support[:-1]
     if proof.weights is not None:
         *others, last = proof.weights
@@ -431,9 +448,9 @@ def _tightened(c: Floats, A: Matrix, b: Floats, z: float, proof: Infeasible, gap
 def _corner(
     c: Floats, A: Matrix, b: Floats, proof: Infeasible, inside: Numbers, high: float, gap: float
 ) -> Floats | None:
-    """Return a strictly feasible point close to where the rows of the proof are tight, if there is one.
+    """Return a strictly feasible point close to the corner where the rows of the proof are tight, or None.
 
-    Near the optimum these rows meet in its corner. The point is moved from there towards one that is inside.
+    Near the optimum these rows meet in its corner. The point is moved from there towards the interior point ``inside``.
     """
     rows = proof.support[:-1]
     if len(rows) == 0:

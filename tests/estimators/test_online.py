@@ -9,20 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rosenblatt import (
-    AROW,
-    AveragedPerceptron,
-    KernelPerceptron,
-    MarginPerceptron,
-    PassiveAggressive,
-    Perceptron,
-    VotedPerceptron,
-    load,
-    save,
-)
+from helpers.starting_weights import LINEAR
+from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, load, save
 from rosenblatt.training.linear import LinearState
 
-LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron, MarginPerceptron, PassiveAggressive, AROW]
 WORDS = ("red", "green", "blue")
 
 
@@ -56,7 +46,7 @@ def learned(model, rows, labels):
     return model
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", LINEAR)
 @pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"class_weight": {1: 2.0}}, {"max_updates": 20}])
 def test_the_bits_are_those_of_partial_fit(learner, options):
     rows, labels = records()
@@ -75,7 +65,7 @@ def test_the_bits_are_those_of_partial_fit(learner, options):
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "direct"])
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", LINEAR)
 def test_classes_that_come_up_on_the_way(learner, multi_class):
     rows, labels = records(classes=4)
     labels = np.array(["a", "much longer", "b", "c"])[labels].tolist()
@@ -151,22 +141,18 @@ def test_what_is_no_label_is_refused(y, sentence):
     assert model.learn_one({"newer": 1.0}, 1).feature_names_in_.tolist() == ["a", "b", "newer"]
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("way", ["file", "pickle", "copy"])
-def test_a_model_that_was_kept_goes_on(learner, way, tmp_path):
+@pytest.mark.parametrize("learner", LINEAR)
+def test_a_model_that_was_kept_continues(learner, tmp_path):
     rows, labels = records()
     whole = learned(learner(), rows, labels)
     half = learned(learner(), rows[:60], labels[:60])
-    if way == "file":
-        save(half, tmp_path / "m")
-        again = load(tmp_path / "m")
-    else:
-        again = pickle.loads(pickle.dumps(half)) if way == "pickle" else copy.deepcopy(half)
-    assert [again.predict_one(x) for x in rows] == [half.predict_one(x) for x in rows]
-    learned(again, rows[60:], labels[60:])
-    for name in ("w", "u", "b", "beta", "s", "s_b"):
-        assert np.array_equal(getattr(again.state_, name), getattr(whole.state_, name)), name
-    assert again.feature_names_in_.tolist() == whole.feature_names_in_.tolist()
+    save(half, tmp_path / "m")
+    for again in (load(tmp_path / "m"), pickle.loads(pickle.dumps(half)), copy.deepcopy(half)):
+        assert [again.predict_one(x) for x in rows] == [half.predict_one(x) for x in rows]
+        learned(again, rows[60:], labels[60:])
+        for name in ("w", "u", "b", "beta", "s", "s_b"):
+            assert np.array_equal(getattr(again.state_, name), getattr(whole.state_, name)), name
+        assert again.feature_names_in_.tolist() == whole.feature_names_in_.tolist()
 
 
 def test_rows_with_names_and_records_mix():

@@ -36,11 +36,8 @@ def test_tiny_margins(margin, fit_intercept):
     assert (model.intercept_[0] == 0) == (not fit_intercept)
     assert isinstance(model.verdict_, Separable if fit_intercept else MarginBracket)
     assert model.verdict_.check(X, y)
-    low, high = (
-        (model.verdict_.margin_low, model.verdict_.margin_high)
-        if fit_intercept
-        else (model.verdict_.low, model.verdict_.high)
-    )
+    prefix = "margin_" if fit_intercept else ""
+    low, high = (getattr(model.verdict_, prefix + end) for end in ("low", "high"))
     assert 0 < low <= high
     assert high >= margin
     assert fit_intercept or low <= margin * (1 + 1e-9)

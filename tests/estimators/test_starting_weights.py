@@ -8,16 +8,7 @@ import pytest
 from helpers.forging import state_from_plain, state_to_plain
 from helpers.naive import direct_votes, run, run_direct, vote
 from helpers.starting_weights import LINEAR, layouts, problem, separable
-from rosenblatt import (
-    AROW,
-    AveragedPerceptron,
-    MarginPerceptron,
-    PassiveAggressive,
-    Perceptron,
-    VotedPerceptron,
-    load,
-    save,
-)
+from rosenblatt import AROW, AveragedPerceptron, MarginPerceptron, Perceptron, VotedPerceptron, load, save
 
 # Weights to begin with: ``coef_init`` and ``intercept_init`` of ``fit``.
 
@@ -72,7 +63,7 @@ def test_rows_on_the_boundary_of_the_given_weights_are_mistakes():
     assert tie.coef_.tolist() == [[2.0, 0.0]]
 
 
-@pytest.mark.parametrize("learner", [Perceptron, MarginPerceptron, PassiveAggressive])
+@pytest.mark.parametrize("learner", [Perceptron, *LINEAR[3:5]])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("multi_class", ["ovr", "direct"])
 def test_two_fits_of_one_pass_have_the_last_weights_of_one_fit_of_two(learner, classes, multi_class):

@@ -245,7 +245,7 @@ def test_a_record_that_was_learned_is_explained(learner):
         table = contributions(model, x)
         assert table.title.startswith(f"Predicted '{model.predict_one(x)}'")
         assert f"host={x['host']}" in table["feature"]
-        assert not any("Unknown" in note for note in table.notes)
+        assert not any("Not known" in note for note in table.notes)
 
 
 def test_what_a_model_of_records_does_not_know_counts_as_nothing_and_is_named():

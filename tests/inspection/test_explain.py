@@ -46,21 +46,15 @@ def test_largest_come_first_and_smallest_last():
     assert table.title == "Weights: positive for 'yes', negative for 'no'"
 
 
-@pytest.mark.parametrize("top", [3, 4, 100])
-def test_few_features_are_each_shown_once(top):
-    table = explain(with_weights([4, -1, 0, 7, -9, 2]), top=top)
-    assert table["feature"] == ["x3", "x0", "x5", "x2", "x1", "x4"]
-
-
-@pytest.mark.parametrize("d", [4, 5, 9])
-def test_equal_weights_keep_their_order_and_no_feature_comes_twice(d):
-    table = explain(with_weights(np.full(d, 2.0)), top=2)
-    assert table["feature"] == ["x0", "x1", f"x{d - 2}", f"x{d - 1}"]
-
-
-def test_ten_and_ten_is_the_default():
-    w = RNG.permutation(50).astype(float)
-    assert explain(with_weights(w))["weight"] == [*range(49, 39, -1), *range(9, -1, -1)]
+def test_each_feature_is_shown_once_and_equal_weights_keep_their_order():
+    for top in (3, 4, 100):
+        table = explain(with_weights([4, -1, 0, 7, -9, 2]), top=top)
+        assert table["feature"] == ["x3", "x0", "x5", "x2", "x1", "x4"]
+    for d in (4, 5, 9):
+        table = explain(with_weights(np.full(d, 2.0)), top=2)
+        assert table["feature"] == ["x0", "x1", f"x{d - 2}", f"x{d - 1}"]
+    ten_and_ten = explain(with_weights(RNG.permutation(50).astype(float)))
+    assert ten_and_ten["weight"] == [*range(49, 39, -1), *range(9, -1, -1)]
 
 
 def test_weights_are_those_that_predict():
@@ -142,12 +136,8 @@ def test_hashed_words_are_not_compared_with_numbers():
     """A rare word ranges over little beside a frequent one, which is as it should be."""
     model = with_weights(np.ones(5))
     model.state_.feature_ranges = np.array([1.0, 1.0, 30.0, 0.01, 1.0])
-    columns = [
-        {"kind": "number"},
-        {"kind": "text"},
-        {"kind": "category", "categories": ["a", "b"]},
-        {"kind": "category"},
-    ]
+    columns = [{"kind": "number"}, {"kind": "text"}, {"kind": "category", "categories": ["a", "b"]}]
+    columns.append({"kind": "category"})
     model.preparation_ = {"format": "csv", "version": 1, "bits": 1, "columns": columns}
     assert len(explain(model).notes) == 1
     model.state_.feature_ranges[0] = 0.1
@@ -253,11 +243,8 @@ def test_several_classes_come_in_the_order_asked_for(model):
     assert list(dict.fromkeys(explain(model, label=model.classes_)["class"])) == [0, 1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("label", [6, "x", [0, "x"], None])
+@pytest.mark.parametrize("label", [6, "x", [0, "x"]])
 def test_an_unknown_class_is_named_beside_those_there_are(model, label):
-    if label is None:
-        explain(model, label=None)
-        return
     with pytest.raises(ValueError, match=r"label must be one of the classes 0, 1, 2, 3, 4, 5, got (6|'x')\."):
         explain(model, label=label)
 
@@ -274,11 +261,6 @@ def test_many_classes_have_one_line_each(model):
         assert cell.startswith(f"x{worst}: {model.coef_[k][worst]:.4g}")
     assert "One class in full: label=0." in table.notes
     assert len(table.to_text().splitlines()) < 12
-
-
-def test_three_classes_are_shown_in_full():
-    table = explain(AveragedPerceptron(random_state=0).fit(X6[:, :3], np.argmax(X6[:, :3], axis=1)))
-    assert table.columns == ["class", "feature", "weight"]
 
 
 def test_lines_fit_a_terminal_however_long_the_names(model):
@@ -454,10 +436,10 @@ def test_a_number_comes_back_to_nearly_all_its_digits(x, centre, spread):
     assert abs(back - x) <= 1e-11 * max(abs(x), abs(centre)) + 1e-290
 
 
-@pytest.mark.parametrize("x", [22.6, 0.0, -3.0, 1e-7, 5.25e8, 0.1])
-def test_a_short_number_comes_back_as_it_was(x):
+def test_a_short_number_comes_back_as_it_was():
     units = Units(np.array([36.1]), np.array([17.3]))
-    assert abs(units.raw(units.scaled(np.array([x])))[0] - x) <= (0.0 if abs(x) > 1e-3 or x == 0 else 1e-9)
+    for x in (22.6, 0.0, -3.0, 1e-7, 5.25e8, 0.1):
+        assert abs(units.raw(units.scaled(np.array([x])))[0] - x) <= (0.0 if abs(x) > 1e-3 or x == 0 else 1e-9)
 
 
 def test_extreme_units_neither_fail_nor_warn():

@@ -29,19 +29,21 @@ def attack(rng: random.Random) -> str | None:
 
 def _examples(target: str) -> list[bytes]:
     """Return healthy input to start from."""
-    from attack.forged_files import models
+    from attack.forged_files import stored
     from attack.mutated_files import healthy_files
     from helpers.forging import compact, forge
+    from helpers.stored_files import files
     from rosenblatt import separability
 
     if target == "certificate":
         square = [[0, 0], [0, 1], [1, 0], [1, 1]]
         return [separability(square, y).to_json().encode() for y in ([0, 1, 1, 0], [0, 1, 1, 1])]
     if target == "container":
-        return [forge(compact(header), arrays) for header, arrays in models()]
+        return [forge(compact(header), arrays) for header, arrays, _ in stored().values()]
     if target == "npz":
         return [content for name, content in healthy_files() if name.endswith(".npz")]
-    return [compact(header["preparation"]).encode() for header, _ in models() if header.get("preparation")]
+    folder = Path(tempfile.mkdtemp())
+    return [json.dumps(header).encode() for name, (header, _, _) in files(folder).items() if name == "preparation"]
 
 
 def _use(target: str, content: bytes, path: Path) -> None:
@@ -76,13 +78,13 @@ def main(target: str, corpus: str) -> None:
     with atheris.instrument_imports(include=["rosenblatt"]):
         for name in ("data.npz", "data.tables.source", "persistence.files", "theory.verdicts"):
             import_module(f"rosenblatt.{name}")
-    from attack.forged_files import CSV
+    from helpers.stored_files import TABLE
 
     Path(corpus).mkdir(parents=True)
     for i, example in enumerate(_examples(target)):
         (Path(corpus) / f"{i}").write_bytes(example)
     path = Path(tempfile.mkdtemp()) / "input"
-    path.with_name("a.csv").write_text(CSV)
+    path.with_name("a.csv").write_text(TABLE)
     atheris.Setup([sys.argv[0], *sys.argv[2:]], lambda content: _use(target, content, path))
     atheris.Fuzz()
 

@@ -1,4 +1,4 @@
-"""Columns that look like ids, are unclear or need an answer: what is left out, what is kept, what is asked."""
+"""Columns that are ambiguous or look like ids: which are left out, which are kept, and what the error says."""
 
 import json
 

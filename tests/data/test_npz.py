@@ -146,6 +146,7 @@ def test_sparse_matrices_that_cannot_be_read_are_one_sentence(tmp_path):
 def test_a_sparse_matrix_without_labels_gets_advice_that_works(tmp_path):
     X = sp.csr_array(np.array([[1.0, 0.0], [0.0, 2.0]]))
     sp.save_npz(tmp_path / "a.npz", X)
+    assert not data.open(tmp_path / "a.npz", labels=False).labelled
     advice = outcome(tmp_path / "a.npz").partition("as in ")[2].removesuffix(".")
     eval(advice, {"np": np, "X": X, "labels": [3, 4], "path": tmp_path / "a.npz"})
     assert outcome(tmp_path / "a.npz") == ([[1.0, 0.0], [0.0, 2.0]], [3, 4])

@@ -17,7 +17,6 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-import scipy.sparse as sp
 
 from rosenblatt import AveragedPerceptron, data
 from rosenblatt.data.tables.values import import_arrow
@@ -224,18 +223,6 @@ def test_a_pass_that_is_given_up_leaves_no_threads(tmp_path, monkeypatch):
     assert threading.active_count() == before
 
 
-def test_learning_from_a_file_is_learning_from_memory(tmp_path):
-    X, y = data.make_separable(500, 4, 0.1, random_state=0)
-    np.savez(tmp_path / "a.npz", X=X, y=y)
-    pa.parquet.write_table(pa.table({**{f"x{k}": X[:, k] for k in range(4)}, "y": y}), tmp_path / "a.parquet")
-    expected = AveragedPerceptron(max_iter=3, random_state=0).fit(X, y).coef_
-    for file in ("a.npz", "a.parquet"):
-        model = AveragedPerceptron(max_iter=3, random_state=0).fit_stream(
-            data.open(tmp_path / file, "y", block_rows=77)
-        )
-        assert np.array_equal(model.coef_, expected)
-
-
 def test_text_with_labels_goes_to_its_readers(tmp_path):
     (tmp_path / "a.svm").write_text("1 1:2 3:4\n-1 2:1\n")
     stream = data.open(tmp_path / "a.svm")
@@ -257,26 +244,6 @@ def test_text_with_labels_goes_to_its_readers(tmp_path):
         ValueError, match=r"a.svm is read as svmlight, but the training files were vw: convert it, or give"
     ):
         data.open(tmp_path / "a.svm", preparation=stream.preparation)
-
-
-def test_sparse_matrices_of_scipy(tmp_path):
-    X = sp.random_array((50, 8), density=0.2, rng=0, format="csr")
-    np.savez(
-        tmp_path / "a.npz",
-        y=np.arange(50) % 2,
-        data=X.data,
-        indices=X.indices,
-        indptr=X.indptr,
-        shape=X.shape,
-        format="csr",
-    )
-    got, y = data.open(tmp_path / "a.npz", block_rows=7).read()
-    assert (got != X).nnz == 0
-    assert y.tolist() == (np.arange(50) % 2).tolist()
-    sp.save_npz(tmp_path / "b.npz", X)
-    with pytest.raises(data.DataError, match=r"b.npz has no labels: expected an array y, got .*data, format"):
-        data.open(tmp_path / "b.npz")
-    assert not data.open(tmp_path / "b.npz", labels=False).labelled
 
 
 @pytest.mark.parametrize(

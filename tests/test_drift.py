@@ -35,21 +35,18 @@ def normals(name, n=400, seed=0):
     return MADE[name](n, np.random.default_rng(seed))
 
 
-def test_every_plane_of_a_made_stream_has_a_normal_of_length_1():
+def test_planes_have_normals_of_length_1_and_change_as_their_names_say():
     for name in MADE:
         assert normals(name).shape == (400, 10)
         assert np.allclose((normals(name) ** 2).sum(axis=1), 1.0)
-
-
-def test_without_drift_the_plane_stays():
     assert len(np.unique(normals("no drift"), axis=0)) == 1
-
-
-def test_abrupt_drift_is_another_plane_after_each_quarter():
     planes = normals("abrupt")
     changes = np.flatnonzero((planes[1:] != planes[:-1]).any(axis=1)) + 1
     assert changes.tolist() == [100, 200, 300]
     assert len(np.unique(planes, axis=0)) == 4
+    planes = normals("turning")
+    assert np.allclose((planes[1:] * planes[:-1]).sum(axis=1), np.cos(2 * np.pi / 400)), "equal steps"
+    assert np.allclose(planes[200], -planes[0]), "once round"
 
 
 def test_gradual_drift_mixes_two_planes_around_each_change_and_only_there():
@@ -65,13 +62,6 @@ def test_gradual_drift_mixes_two_planes_around_each_change_and_only_there():
         assert before[3750:].sum() > 2 * before[2500:3750].sum()
     assert not other[:7_500].any()
     assert not other[32_500:].any()
-
-
-def test_a_turning_plane_goes_once_round_by_equal_steps():
-    planes = normals("turning")
-    cosines = (planes[1:] * planes[:-1]).sum(axis=1)
-    assert np.allclose(cosines, np.cos(2 * np.pi / 400))
-    assert np.allclose(planes[200], -planes[0])
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -248,14 +238,11 @@ def written(folder, monkeypatch, *arguments):
     return page.read_text(), asked
 
 
-def test_without_the_wheel_the_table_of_real_streams_stays(tmp_path, monkeypatch):
+def test_the_tables_whose_streams_are_there_are_written_and_the_others_stay(tmp_path, monkeypatch):
     page, asked = written(tmp_path, monkeypatch)
     assert page.count("| mine | **25.0** | **25.0** | **25.0** | **25.0** |") == 1
     assert "\n".join(drift.REAL_MARKS) in page
     assert len(asked) == 4
-
-
-def test_with_the_wheel_both_tables_are_written_and_either_can_be_left(tmp_path, monkeypatch):
     wheel = written_wheel(tmp_path)
     page, asked = written(tmp_path, monkeypatch, "--wheel", wheel)
     assert "| mine | **25.0** | **25.0** | **25.0** | **25.0** | **25.0** |" in page
@@ -263,14 +250,9 @@ def test_with_the_wheel_both_tables_are_written_and_either_can_be_left(tmp_path,
     page, asked = written(tmp_path, monkeypatch, "--wheel", wheel, "--only", "real")
     assert "\n".join(drift.MADE_MARKS) in page
     assert len(asked) == 5
-
-
-def test_what_was_measured_before_is_kept(tmp_path, monkeypatch):
     first, asked = written(tmp_path, monkeypatch, "--keep", tmp_path / "errors.json")
     assert len(asked) == 4
-    again, asked = written(tmp_path, monkeypatch, "--keep", tmp_path / "errors.json")
-    assert not asked
-    assert again == first
+    assert written(tmp_path, monkeypatch, "--keep", tmp_path / "errors.json") == (first, []), "measured before"
 
 
 def test_real_streams_need_the_wheel(monkeypatch, capsys):

@@ -226,17 +226,11 @@ def test_a_file_that_was_changed_is_refused(tmp_path, table):
         changed[k] = "9" + changed[k][1:]
     for changed in (first, middle, last, lines[:-1], [*lines, lines[0]], lines[::-1]):
         table.write_text("".join(changed))
-        with pytest.raises(
-            ValueError,
-            match=r"other data.*, so this run cannot be resumed from it",
-        ):
+        with pytest.raises(ValueError, match=r"other data.*, so this run cannot be resumed from it"):
             learner().fit_stream(opened(table, -1), checkpoint=run, resume=True)
     table.write_text(text)
     for options in ({"target": -2}, {"target": -1, "drop": ["c1"]}, {"target": -1, "column_types": {"c3": "category"}}):
-        with pytest.raises(
-            ValueError,
-            match=r"other data.*, so this run cannot be resumed from it",
-        ):
+        with pytest.raises(ValueError, match=r"other data.*, so this run cannot be resumed from it"):
             learner().fit_stream(opened(table, **options), checkpoint=run, resume=True)
     (tmp_path / "second.csv").write_text(lines[0])
     with pytest.raises(ValueError, match="other data"):

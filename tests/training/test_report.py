@@ -84,7 +84,7 @@ def test_a_kernel_without_a_space_proves_nothing():
 
 @pytest.mark.parametrize("scale", [1.0, 0.5, 3.0, 2.0**-40])
 @pytest.mark.parametrize("layout", [np.array, sp.csr_array])
-def test_weights_that_come_back_to_zero_prove_that_nothing_separates(scale, layout, tmp_path):
+def test_weights_that_return_to_zero_prove_that_nothing_separates(scale, layout, tmp_path):
     X, y = XOR
     model = Perceptron(max_iter=20, shuffle=False).fit(layout(scale * X), y)
     assert not model.coef_.any()
@@ -150,7 +150,7 @@ def test_weights_of_rows_that_are_no_integers_prove_nothing():
     assert Perceptron(max_iter=20, shuffle=False).fit(X, y, sample_weight=[2.0] * 4).report_.proved_inseparable
 
 
-def test_plain_data_of_older_versions_is_still_what_it_was():
+def test_plain_data_leaves_out_facts_that_are_not_there():
     plain = Perceptron(shuffle=False).fit([[1], [0]], [1, -1]).report_.to_plain()
     assert list(plain) == [
         "passes", "updates", "mistakes_by_pass", "converged", "radius", "margin_low", "margin_high", "bound",

@@ -17,7 +17,7 @@ from rosenblatt.training.options import RunOptions
 from rosenblatt.training.rows import encode_labels
 from rosenblatt.training.run import TrainingRun, new_state
 from rosenblatt.training.state import Outcome
-from rosenblatt.training.train import WarmStart, online_run, train
+from rosenblatt.training.train import WarmStart, train
 
 # From a source to a trained state: outcomes, warm starts, layouts, interrupts, and a late class after a crash.
 
@@ -130,20 +130,6 @@ def test_a_limit_of_updates_leaves_no_labels_unread():
             yield X[:30], y[:30]
 
     assert AveragedPerceptron(max_updates=5, max_iter=1, shuffle=False).fit_stream(endless()).n_updates_ == 5
-
-
-def test_online_visits_equal_one_pass():
-    X, y = small_set("decimals", n=50, seed=5)
-    state = start = None
-    for i in range(50):
-        classes, numbers = encode_labels(y[i : i + 1])
-        batch = make_batch(X[i : i + 1], numbers, classes, None, None)
-        run = online_run(batch, RunOptions(), start, classes=[0, 1])
-        run.visit(batch)
-        start, state = WarmStart(run.state, run.classes), run.state
-    whole, _ = trained(X, y, max_iter=1, shuffle=False)
-    assert state.w.tobytes() == whole.state.w.tobytes()
-    assert state.u.tobytes() == whole.state.u.tobytes()
 
 
 class Crash(Exception):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +17,10 @@ from numpy.typing import NDArray
 
 from rosenblatt.kernels.exact import LIMBS, UNIT, add_dense_moments, add_sparse_moments, carry_limbs, scale_sparse_rows
 from rosenblatt.messages import Message, ParameterError
+
+Floats: TypeAlias = NDArray[np.float64]
+Matrix: TypeAlias = Any
+"""A NumPy array, or a CSR array or matrix of SciPy."""
 
 METHODS = ("none", "standard", "maxabs")
 """No scaling; centre and divide by the standard deviation; divide by the largest absolute value."""
@@ -44,7 +48,7 @@ class ColumnScale:
     centre: NDArray[np.float64]
     spread: NDArray[np.float64]
 
-    def apply(self, X: Any) -> Any:
+    def apply(self, X: Matrix) -> Matrix:
         """Return a dense matrix or a canonical CSR matrix on this scale, as float64; later columns are unchanged."""
         centre, spread = self.full(X.shape[1])
         with np.errstate(over="ignore"):  # learners refuse rows with infinity
@@ -83,7 +87,7 @@ class ColumnScale:
         return cls(plain["method"], features, np.array(plain["centre"], float), np.array(plain["spread"], float))
 
 
-def _centred_rows(X: Any, centred: NDArray[np.intp], centre: NDArray[Any], spread: NDArray[Any]) -> Any:
+def _centred_rows(X: Matrix, centred: NDArray[np.intp], centre: Floats, spread: Floats) -> Matrix:
     n = X.shape[0]
     most = int(X.indptr[-1]) + n * len(centred)
     index = np.int32 if most < 2**31 and X.shape[1] < 2**31 else np.int64
@@ -116,13 +120,13 @@ class ColumnSums:
         self._sums = np.zeros((0, LIMBS), np.int64)
         self._squares = np.zeros((0, LIMBS), np.int64)
 
-    def add(self, X: Any) -> None:
+    def add(self, X: Matrix) -> None:
         """Add the rows of a matrix of finite numbers, dense or CSR without duplicates."""
         self._widen(X.shape[1])
         for start in range(0, X.shape[0], _CARRY):
             self._add(X[start : start + _CARRY])
 
-    def _add(self, X: Any) -> None:
+    def _add(self, X: Matrix) -> None:
         self.rows += X.shape[0]
         if sp.issparse(X):
             values = X.data[: X.indptr[-1]].astype(np.float64, copy=False)

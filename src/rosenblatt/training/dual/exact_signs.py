@@ -37,7 +37,7 @@ class Ratios(NamedTuple):
     below: int
 
 
-def exact_dots(rows: Any, x: Any) -> Ratios:
+def exact_dots(rows: Matrix, x: Matrix) -> Ratios:
     """Return the dot products of all rows with ``x``.
 
     ``rows`` is a matrix, dense or CSR without duplicates; ``x`` an array of one dimension or a CSR matrix of one row.
@@ -55,7 +55,7 @@ def exact_dots(rows: Any, x: Any) -> Ratios:
     return _as_ratios(_totals(*pairs))
 
 
-def exact_squared_distances(rows: Any, x: Any) -> Ratios:
+def exact_squared_distances(rows: Matrix, x: Matrix) -> Ratios:
     """Return the squared Euclidean distances of all rows to ``x``, both as in ``exact_dots``.
 
     >>> exact_squared_distances(np.array([[0.5, 1.0], [3.0, 0.0]]), np.array([0.0, 2.0]))
@@ -67,7 +67,7 @@ def exact_squared_distances(rows: Any, x: Any) -> Ratios:
     return _as_ratios(totals + _totals(own, own))
 
 
-def exact_distances(rows: Any, x: Any) -> Ratios:
+def exact_distances(rows: Matrix, x: Matrix) -> Ratios:
     """Return the L1 distances of all rows to ``x``, both as in ``exact_dots``.
 
     >>> exact_distances(np.array([[0.5, 1.0], [3.0, 0.0]]), np.array([0.0, 2.0]))
@@ -83,7 +83,7 @@ def exact_distances(rows: Any, x: Any) -> Ratios:
     return _as_ratios(totals + _totals(np.sign(own), own))
 
 
-def _paired_entries(rows: Any, x: Any) -> tuple[Floats, Floats, Integers]:
+def _paired_entries(rows: Matrix, x: Matrix) -> tuple[Floats, Floats, Integers]:
     """Return the stored numbers of all rows, the number of x in the same column, and the start of each row."""
     if sp.issparse(rows):
         stored = rows.indptr[-1]
@@ -92,7 +92,7 @@ def _paired_entries(rows: Any, x: Any) -> tuple[Floats, Floats, Integers]:
     return rows.ravel(), np.tile(_at_columns(x, np.arange(d)), n), np.arange(n + 1, dtype=np.int64) * d
 
 
-def _at_columns(x: Any, columns: NDArray[Any]) -> Floats:
+def _at_columns(x: Matrix, columns: NDArray[Any]) -> Floats:
     """Return the numbers of the row ``x`` in these columns, 0 for those not stored."""
     found = np.zeros(len(columns))
     if not sp.issparse(x):
@@ -107,7 +107,7 @@ def _at_columns(x: Any, columns: NDArray[Any]) -> Floats:
     return found
 
 
-def _own_values(x: Any) -> Floats:
+def _own_values(x: Matrix) -> Floats:
     return x.data[: x.nnz] if sp.issparse(x) else x
 
 
@@ -121,7 +121,7 @@ def _totals(u: Floats, v: Floats, pointers: Integers | None = None) -> Integers:
     return totals
 
 
-def _for_kernel(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+def _for_kernel(array: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
     """Return a contiguous read-only view or copy, so that kernels are compiled for one type only."""
     out = np.ascontiguousarray(array, dtype=dtype).view()
     out.flags.writeable = False
@@ -142,7 +142,7 @@ def _as_ratios(totals: Integers) -> Ratios:
 _FIRST_BITS = 128
 
 
-def exact_sign(kernel: Kernel, coefficients: Sequence[int | float | Fraction], supports: Any, x: Any) -> int:
+def exact_sign(kernel: Kernel, coefficients: Sequence[int | float | Fraction], supports: Matrix, x: Matrix) -> int:
     """Return the sign, -1, 0 or 1, of the sum of ``coefficients[j]`` times K(``supports[j]``, ``x``) in real numbers.
 
     Every float, including the parameters of the kernel, is the rational number that it stores.
@@ -187,7 +187,7 @@ def exact_sign(kernel: Kernel, coefficients: Sequence[int | float | Fraction], s
 
 
 def running_signs(
-    kernel: Kernel, members: Sequence[int], steps: Sequence[float], supports: Any, x: Any, asked: Sequence[int]
+    kernel: Kernel, members: Sequence[int], steps: Sequence[float], supports: Matrix, x: Matrix, asked: Sequence[int]
 ) -> list[int]:
     """Return the signs of running sums of ``steps[v]`` times K(``supports[members[v]]``, ``x``), at places ``asked``.
 
@@ -335,9 +335,9 @@ def _values_and_errors(kernel: Kernel, rows: Matrix, x: Matrix) -> tuple[Floats,
     return values, np.where((distances == 0.0) | (distances > 1e-280), errors, np.nan)
 
 
-def exact_coefficients(members: Sequence[int], steps: Sequence[float]) -> dict[int, Any]:
+def exact_coefficients(members: Sequence[int], steps: Sequence[float]) -> dict[int, Fraction | int]:
     """Return the exact sum of the steps of each member: integers if all steps are, else fractions."""
-    out: dict[int, Any] = {}
+    out: dict[int, Fraction | int] = {}
     integers = all(step == int(step) for step in steps)
     for member, step in zip(members, steps, strict=True):
         out[member] = out.get(member, 0) + (int(step) if integers else Fraction(step))

@@ -6,7 +6,8 @@ import importlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,7 +22,7 @@ from rosenblatt.training.rows import Matrix, pad_columns
 # Array libraries: NumPy, or a library of the array API standard, such as PyTorch on a GPU.
 
 
-Array = Any
+Array: TypeAlias = Any
 """An array of the library in use."""
 
 
@@ -29,8 +30,8 @@ Array = Any
 class ArrayLibrary:
     """A namespace of the array API standard, and one of its devices."""
 
-    xp: Any
-    device: Any = None
+    xp: ModuleType
+    device: object = None
     """None for the default device."""
 
     @property
@@ -144,7 +145,7 @@ _DISTANCE_BYTES = 16 * 1024 * 1024
 class DeviceRows:
     """Rows on a device, in the type of products, with the numbers that kernel values and error bounds need."""
 
-    matrix: Any
+    matrix: Array | Matrix
     """Dense on the device, or CSR; unchanged for a kernel that is a function."""
     squares: Array
     """Squared lengths on the device, for a kernel of Euclidean distances."""
@@ -219,7 +220,7 @@ class KernelValues:
                 squares = exact.power(2).sum(axis=1) if sp.issparse(exact) else np.einsum("ij,ij->i", exact, exact)
             squares = self.library.put(np.asarray(squares).ravel(), self.dtype)
         if sp.issparse(X):
-            matrix: Any = sp.csr_array(X, dtype=np.float64)
+            matrix: Array | Matrix = sp.csr_array(X, dtype=np.float64)
         else:
             with np.errstate(over="ignore"):
                 matrix = self.library.put(X, self.dtype)
@@ -274,13 +275,13 @@ class KernelValues:
                     values *= base
         return values
 
-    def _products(self, A: Any, B: Any) -> Array:
+    def _products(self, A: Array | Matrix, B: Array | Matrix) -> Array:
         if sp.issparse(A) and sp.issparse(B):
             width = max(A.shape[1], B.shape[1])  # later rows may have more columns
             return (pad_columns(A, width) @ pad_columns(B, width).T).toarray()
         return A @ B.T
 
-    def _distances(self, A: Any, B: Any) -> Array:
+    def _distances(self, A: Array | Matrix, B: Array | Matrix) -> Array:
         """Return the L1 distances, for some lines at a time."""
         if sp.issparse(A) or sp.issparse(B):
             return _sparse_distances(sp.csr_array(A), sp.csr_array(B))
@@ -296,7 +297,7 @@ class KernelValues:
                 out[start:stop, :] = xp.sum(xp.abs(part), axis=2)
         return out
 
-    def _by_function(self, A: Any, B: Any) -> Array:
+    def _by_function(self, A: Array | Matrix, B: Array | Matrix) -> Array:
         name = getattr(self.kernel.function, "__name__", "the function")
         found = self.kernel.function(A, B)  # type: ignore[misc]
         try:

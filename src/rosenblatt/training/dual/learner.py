@@ -6,7 +6,8 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from fractions import Fraction
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -104,7 +105,7 @@ class SupportLimit:
         """Return the kernel values between a row and those of the block."""
         if self.state.kernel.name == "precomputed":
             return self.table.precomputed(self.rows, np.array([number]))[:, 0]
-        row: Any
+        row: Matrix
         if place is not None:
             row = self.state.support_matrix()[[place]]
         else:
@@ -168,7 +169,7 @@ class PrimalWeights:
             self._weights = self._weights + X.T @ self._library.put(changes)
             self._sums = self._sums + changes.sum(axis=0)
 
-    def _part(self, table: KernelTable, rows: Integers) -> Any:
+    def _part(self, table: KernelTable, rows: Integers) -> Array | Matrix:
         """Return rows of the table in float64, as wide as the weights."""
         X = table.some_rows(rows).matrix
         if sp.issparse(X):
@@ -248,12 +249,12 @@ class BlockLearner:
             self._block_updates[k, n] = OneVsRestBlockUpdates(self.library, k, n)
         return self._block_updates[k, n]
 
-    def _cached_line(self, rows: Integers, place: int) -> Any:
+    def _cached_line(self, rows: Integers, place: int) -> Array | None:
         """Return the kernel values between a row of the block and all its rows, None if they are not cached."""
         support = self.state.supports.places.get(self.state.rows_seen + self.batch.first + int(rows[place]))
         return None if support is None else self.table.cached_line(rows, support)
 
-    def _scores(self, rows: Integers, columns: Integers) -> Any:
+    def _scores(self, rows: Integers, columns: Integers) -> Array:
         """Return the scores of rows before the block, in float64."""
         if self.primal is not None:
             return self.primal.scores(self.table, rows, columns)
@@ -271,7 +272,7 @@ class BlockLearner:
 
     # exact decisions
 
-    def _sign(self, rows: Integers, place: int, coefficients: dict[int, Any]) -> int:
+    def _sign(self, rows: Integers, place: int, coefficients: dict[int, Fraction | int]) -> int:
         """Return the exact sign of the score of a row of the block.
 
         The keys of ``coefficients`` are places of support rows, or -1 - place for rows of the block.
@@ -291,7 +292,7 @@ class BlockLearner:
 
     def _classifier_coefficients(
         self, moves: Floats, k: int, found: list[BlockUpdate], support_limit: SupportLimit | None, line: int
-    ) -> dict[int, Any]:
+    ) -> dict[int, Fraction | int]:
         """Return the exact coefficients of one classifier, including its updates in the block."""
         made = self.state.updates_of(k)
         evicted = set() if support_limit is None else support_limit.evicted[line]
@@ -301,7 +302,7 @@ class BlockLearner:
 
     def _margin_coefficients(
         self, sizes: Floats, one: int, other: int, found: list[BlockUpdate], support_limit: SupportLimit | None
-    ) -> dict[int, Any]:
+    ) -> dict[int, Fraction | int]:
         """Return the exact coefficients of the margin of a class over another."""
         made = self.state.updates_of(0)
         evicted = set() if support_limit is None else support_limit.evicted[0]
@@ -438,7 +439,7 @@ def _columns(pairs: list[tuple[int, float]]) -> tuple[list[int], list[float]]:
     return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 
 
-def _nothing() -> tuple[Any, ...]:
+def _nothing() -> tuple[Integers, Floats, Floats, Integers, Integers]:
     none, nothing = np.empty(0, np.int64), np.empty(0)
     return none, nothing, nothing, none, none
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.kernels.predict import count_votes
 from rosenblatt.rounding import HALF_ULP
@@ -46,7 +46,7 @@ class SupportSums:
     def __init__(self, state: DualState, hypothesis: str) -> None:
         self.state, self.hypothesis = state, hypothesis
         self.coefficients, self.divisors, self.sizes = state.undivided_coefficients(hypothesis)
-        self._exact: dict[int, dict[int, Any]] = {}
+        self._exact: dict[int, dict[int, Fraction | int]] = {}
 
     def blocks(self, rows: RowMatrix) -> Iterator[ScoredRows]:
         """Yield the scores of all rows, some rows at a time."""
@@ -70,15 +70,15 @@ class SupportSums:
                 factors[member] = factors.get(member, 0) - factor
         return filtered_sign(self.state.kernel, factors, self.state.support_matrix(), x)
 
-    def _factors(self, k: int) -> dict[int, Any]:
+    def _factors(self, k: int) -> dict[int, Fraction | int]:
         """Return the exact factor of each support row in score ``k``, divided by its divisor."""
         if k not in self._exact:
             self._exact[k] = _exact_factors(self.state, self.hypothesis, k, Fraction(self.divisors[k]))
         return self._exact[k]
 
 
-def _exact_factors(state: DualState, hypothesis: str, k: int, divisor: Fraction) -> dict[int, Any]:
-    out: dict[int, Any] = {}
+def _exact_factors(state: DualState, hypothesis: str, k: int, divisor: Fraction) -> dict[int, Fraction | int]:
+    out: dict[int, Fraction | int] = {}
     made = state.updates_of(0 if state.direct else k)
     line = 0 if state.direct else k
     kept = len(made.members)
@@ -215,7 +215,9 @@ def votes(state: DualState, rows: RowMatrix) -> Floats:
     return out / np.maximum(state.visits, 1.0)
 
 
-def scores_at(state: DualState, rows: RowMatrix, moments: Any, progress: Any = None) -> list[Scores]:
+def scores_at(
+    state: DualState, rows: RowMatrix, moments: ArrayLike, progress: Callable[[float], object] | None = None
+) -> list[Scores]:
     """Return the scores of rows as if the run had ended after each number of visits in ``moments``.
 
     A classifier that stopped earlier, after a pass without mistakes, counts as continuing without mistakes.
@@ -251,7 +253,7 @@ def _factors_at(state: DualState, moment: float, kind: str) -> Floats:
     return out
 
 
-def _products(table: KernelTable, buffer: list[Array]) -> Any:
+def _products(table: KernelTable, buffer: list[Array]) -> Array:
     """Return the kernel values between the rows of a table and all support rows, in float64.
 
     They are written to the array in ``buffer`` if it is large enough, because new memory costs time.
@@ -270,7 +272,7 @@ def _products(table: KernelTable, buffer: list[Array]) -> Any:
     return out
 
 
-def _count(state: DualState, table: KernelTable, ends: Floats, products: Any) -> Floats:
+def _count(state: DualState, table: KernelTable, ends: Floats, products: Array) -> Floats:
     """Return the votes (rows, scores, ends) of a table's rows, for runs that end after ``ends`` visits."""
     n = table.host.shape[0]
     out = np.zeros((n, state.n_scores, ends.shape[1]))
@@ -295,7 +297,7 @@ def _by_row(doubts: Integers) -> Iterator[tuple[int, Integers]]:
 class _OneVsRestVotes:
     """Counts the votes of one classifier: those of its weights after each update."""
 
-    def __init__(self, state: DualState, table: KernelTable, products: Any, made: Updates, counts: Floats) -> None:
+    def __init__(self, state: DualState, table: KernelTable, products: Array, made: Updates, counts: Floats) -> None:
         self.state, self.table, self.products, self.made, self.counts = state, table, products, made, counts
         self.library = table.values.library
 
@@ -308,7 +310,7 @@ class _OneVsRestVotes:
             self._add_compiled(target[:, 0, 0], bounds, most)
             return
         xp, library, made = self.library.xp, self.library, self.made
-        running: Any = library.put(np.zeros((len(target), 1)))
+        running: Array = library.put(np.zeros((len(target), 1)))
         slack = library.put(most[:, None])
         for start in range(0, len(made.members), _MOMENTS):
             part = slice(start, start + _MOMENTS)

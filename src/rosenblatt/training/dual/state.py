@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -41,7 +41,7 @@ class SupportRows:
     For a precomputed kernel only their numbers are stored.
     """
 
-    blocks: list[Any] = field(default_factory=list)
+    blocks: list[Matrix] = field(default_factory=list)
     """Parts of the matrix of these rows, dense or CSR."""
     numbers: list[int] = field(default_factory=list)
     """The number of each row in its source."""
@@ -51,7 +51,7 @@ class SupportRows:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def append(self, rows: Any, numbers: Sequence[int]) -> None:
+    def append(self, rows: Matrix | None, numbers: Sequence[int]) -> None:
         """Append rows, None for a precomputed kernel, with their new numbers."""
         if len(numbers):
             if rows is not None:
@@ -59,7 +59,7 @@ class SupportRows:
             self.places.update(zip(numbers, range(len(self), len(self) + len(numbers)), strict=True))
             self.numbers.extend(numbers)
 
-    def matrix(self, d: int) -> Any:
+    def matrix(self, d: int) -> Matrix:
         """Return all rows as one matrix of ``d`` columns, dense or CSR; float32 if all parts are."""
         if not self.blocks:
             return np.empty((0, d))
@@ -70,9 +70,9 @@ class SupportRows:
             self.blocks = [np.concatenate(self.blocks)]
         return self.blocks[0]
 
-    def since(self, place: int) -> list[Any]:
+    def since(self, place: int) -> list[Matrix]:
         """Return the rows from a place on, in parts."""
-        parts: list[Any] = []
+        parts: list[Matrix] = []
         missing = len(self) - place
         for block in reversed(self.blocks):
             if missing <= 0:
@@ -221,7 +221,7 @@ class DualState(RunState):
 
     # what was learned
 
-    def support_matrix(self) -> Any:
+    def support_matrix(self) -> Matrix:
         """Return the support rows as one matrix, dense or CSR."""
         return self.supports.matrix(self.width)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -79,7 +79,7 @@ class DeviceSupports:
             matrices = [part.matrix for part in self._parts]
             width = max(matrix.shape[1] for matrix in matrices)
             if any(sp.issparse(matrix) for matrix in matrices):
-                stacked: Any = sp.vstack(
+                stacked: Matrix = sp.vstack(
                     [pad_columns(sp.csr_array(matrix), width) for matrix in matrices], format="csr"
                 )
             else:
@@ -136,7 +136,7 @@ class KernelTable:
             else:
                 yield start, self.values(block, self.supports.rows(start, stop))
 
-    def _cached(self, number: int, where: Any, index: Integers, block: DeviceRows, columns: int) -> Array:
+    def _cached(self, number: int, where: slice | Integers, index: Integers, block: DeviceRows, columns: int) -> Array:
         """Return the first ``columns`` values of a cached array, after missing values are computed."""
         # Support rows are only appended, so filled[i] says how many of the columns row i has: values are computed from
         # there on, and never twice.
@@ -163,11 +163,11 @@ class KernelTable:
         """Return the rows with these numbers."""
         return self._rows(_as_slice(index))
 
-    def _rows(self, where: Any) -> DeviceRows:
+    def _rows(self, where: slice | Integers) -> DeviceRows:
         """Return some rows of the matrix, by a slice or by their numbers."""
         return self.rows[where] if isinstance(where, slice) else self.rows.take(self.values.library, where)
 
-    def precomputed(self, where: Any, numbers: Integers) -> Floats:
+    def precomputed(self, where: slice | Integers, numbers: Integers) -> Floats:
         """Return the values of a precomputed kernel between rows and the training rows ``numbers``."""
         part = self.host[where]
         return np.asarray(part.toarray() if sp.issparse(part) else part, np.float64)[:, numbers]
@@ -223,7 +223,7 @@ def _float_rows(X: Matrix) -> Matrix:
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
-def _as_slice(index: Integers) -> Any:
+def _as_slice(index: Integers) -> slice | Integers:
     """Return consecutive row numbers as a slice, which saves a copy."""
     start, n = int(index[0]), len(index)
     if int(index[-1]) - start == n - 1 and bool(np.all(np.diff(index) == 1)):

@@ -1,4 +1,4 @@
-"""A Course in Machine Learning, chapter 4: its figures, each from data and a run with a fixed seed."""
+"""Figures of A Course in Machine Learning, chapter 4, each drawn from data and a run with a fixed seed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from rosenblatt.theory.separability import separability
 
 TEXT = "A Course in Machine Learning, chapter 4"
 
-FRESH = 1000  # the first seed of figures 4.3 and 4.4: smaller ones were used to choose data and features
+FRESH = 1000  # first seed of figures 4.3 and 4.4; smaller seeds were used to choose data and features
 ERROR_SPLITS, ERROR_PASSES = 24, 40  # of figure 4.3
 ORDER_SPLITS, ORDER_PASSES = 6, 30  # of the curves of figure 4.4
 SEEDS, MOST_PASSES = 32, 3000  # of the runs below these curves
@@ -43,7 +43,7 @@ UPDATE = 7  # of figure 4.9
 
 @figure(TEXT, "4.1", "A neuron")
 def figure_4_1() -> Shown:
-    """Learn two kinds of iris by three inputs, and draw what becomes of one flower."""
+    """Train on two kinds of iris with three features, and draw the prediction for one flower as a neuron."""
     measures = ["sepal width", "petal length", "petal width"]
     X, y = flowers("setosa", "versicolor", *measures)
     model = Perceptron(random_state=0).fit(X, y)
@@ -68,7 +68,7 @@ def figure_4_1() -> Shown:
 
 @figure(TEXT, "4.2", "Feature vector, weights, products and sum")
 def figure_4_2() -> Shown:
-    """Learn two kinds of iris by all four measures, and draw how the activation of one flower is added up."""
+    """Train on two kinds of iris with four features, and draw the activation of one flower as a sum."""
     measures = ["sepal length", "sepal width", "petal length", "petal width"]
     X, y = flowers("versicolor", "virginica", *measures)
     model = Perceptron("average", random_state=0).fit(X, y)
@@ -95,7 +95,7 @@ def figure_4_2() -> Shown:
 
 @figure(TEXT, "4.3", "Training and test error by pass")
 def figure_4_3() -> Shown:
-    """Train on half of the patients, test on the other half, and do so for many ways to halve them."""
+    """Draw training and test error by pass on two data sets, averaged over many random halves."""
     patients, tumours = load_diabetes(), load_breast_cancer()
     triples = make_pipeline(StandardScaler(), Combinations(degree=3), StandardScaler())
     cases = {
@@ -138,7 +138,7 @@ def figure_4_3() -> Shown:
 
 
 def change_words(found: dict[str, Any]) -> str:
-    """Return what test error does after its lowest pass: where it changes by two standard errors, whether it rises.
+    """Return the change of the test error after its lowest pass as text, with its standard error.
 
     >>> change_words({"rise": 2.0, "error": 0.5}), change_words({"rise": -2.0, "error": 0.5})
     ('rises by 2.0 ± 0.5 percentage points', 'falls by 2.0 ± 0.5 percentage points')
@@ -152,7 +152,7 @@ def change_words(found: dict[str, Any]) -> str:
 
 
 def errors_by_split(learner: type, X: np.ndarray, y: np.ndarray, steps: Pipeline) -> tuple[np.ndarray, np.ndarray]:
-    """Return training and test error in percent, a row for each split and a column for each pass."""
+    """Return training and test errors in percent, with a row for each split and a column for each pass."""
     found = []
     for seed in range(FRESH, FRESH + ERROR_SPLITS):
         X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=seed)
@@ -164,9 +164,9 @@ def errors_by_split(learner: type, X: np.ndarray, y: np.ndarray, steps: Pipeline
 
 
 def errors_by_pass(model: Any, training: Any, test: Any, passes: int) -> np.ndarray:
-    """Return training and test errors in percent after each pass, a row of each; both are pairs of rows and labels.
+    """Return the training and test error in percent after each pass; ``training`` and ``test`` are pairs (X, y).
 
-    Where a pass makes no mistake, nothing changes from there on.
+    After an error-free pass the errors stay the same.
 
     >>> from rosenblatt import Perceptron
     >>> rows = np.array([[1.0], [0.0]]), np.array([1, -1])
@@ -180,7 +180,7 @@ def errors_by_pass(model: Any, training: Any, test: Any, passes: int) -> np.ndar
 
 
 def find_turn(test: np.ndarray) -> dict[str, Any]:
-    """Return the pass of lowest test error, found on every other split, and its rise until the last on the rest."""
+    """Return the pass of lowest test error on every other split, and the rise after it on the remaining splits."""
     turn = int(test[::2].mean(axis=0).argmin())
     rises = test[1::2, -1] - test[1::2, turn]
     error = rises.std(ddof=1) / len(rises) ** 0.5
@@ -188,7 +188,7 @@ def find_turn(test: np.ndarray) -> dict[str, Any]:
 
 
 def draw_errors(ax: Axes, errors: np.ndarray, dash: str, colour: str, label: str) -> None:
-    """Draw the mean of several runs by pass, with a band of its standard error."""
+    """Draw the mean error of several runs by pass, with a band of one standard error each way."""
     passes = np.arange(1, errors.shape[1] + 1)
     mean, error = errors.mean(axis=0), errors.std(axis=0, ddof=1) / len(errors) ** 0.5
     ax.plot(passes, mean, dash, color=colour, label=label)
@@ -200,7 +200,7 @@ def draw_errors(ax: Axes, errors: np.ndarray, dash: str, colour: str, label: str
 
 @figure(TEXT, "4.4", "Order: fixed, shuffled once, shuffled anew")
 def figure_4_4() -> Shown:
-    """Draw the errors of three orders by pass and, below, how many passes eight separable sets take."""
+    """Draw the errors of three visiting orders by pass, and below the passes to convergence on separable sets."""
     picture = blank(5.4, 5.8)
     panels = picture.subplot_mosaic([["training", "test"], ["passes", "passes"]], height_ratios=[1, 1.3])
     numbers: dict[str, Any] = {"splits": ORDER_SPLITS, "passes": ORDER_PASSES, "seeds": SEEDS}
@@ -254,7 +254,7 @@ def figure_4_4() -> Shown:
 
 
 def errors_by_order() -> dict[str, np.ndarray]:
-    """Return for each order the training and the test error in percent, by split and pass."""
+    """Return the training and test errors in percent of each visiting order, by split and pass."""
     digits = load_digits()
     errors = {order: np.empty((2, ORDER_SPLITS, ORDER_PASSES)) for order in SHUFFLE}
     for split in range(ORDER_SPLITS):
@@ -271,7 +271,7 @@ def errors_by_order() -> dict[str, np.ndarray]:
 
 
 def separable_sets() -> Iterator[tuple[str, np.ndarray, np.ndarray, bool]]:
-    """Yield sets, with whether a bias is learned: a digit against all others, and points of a planted margin."""
+    """Yield separable sets, each with its name and whether to fit a bias: digits one-vs-rest and planted margins."""
     digits = load_digits()
     for digit in (0, 4, 5, 6, 7):
         yield f"digit {digit}", digits.data, digits.target == digit, True
@@ -281,13 +281,13 @@ def separable_sets() -> Iterator[tuple[str, np.ndarray, np.ndarray, bool]]:
 
 
 def passes_taken(order: str, X: np.ndarray, y: np.ndarray, bias: bool) -> np.ndarray:
-    """Return how many passes the runs of many seeds take until one makes no mistake."""
+    """Return the number of passes until an error-free pass, for many seeds."""
     options: dict[str, Any] = {"shuffle": SHUFFLE[order], "max_iter": MOST_PASSES, "fit_intercept": bias}
     return np.array([Perceptron(random_state=seed, **options).fit(X, y).n_iter_ for seed in FRESH + np.arange(SEEDS)])
 
 
 def compare(once: np.ndarray, anew: np.ndarray) -> dict[str, Any]:
-    """Return the passes of the median run and of the longest one, and what shuffling anew saves, in percent.
+    """Return the passes of the median and the longest run, and the saving by new shuffles in percent.
 
     The range holds the saving of the median in 90% of resamplings of the runs.
     """
@@ -305,7 +305,7 @@ def compare(once: np.ndarray, anew: np.ndarray) -> dict[str, Any]:
 
 
 def draw_passes(ax: Axes, sets: dict[str, dict[str, np.ndarray]], found: dict[str, dict[str, Any]]) -> None:
-    """Draw for each set and order the middle half of the runs, their median, and the longest; write what is saved."""
+    """Draw the range, the quartiles and the median of the runs of each set and order, with the saving beside them."""
     for i, (name, runs) in enumerate(sets.items()):
         for order, passes in runs.items():
             colour, _, marker = LOOK_BY_ORDER[order]
@@ -330,7 +330,7 @@ def draw_passes(ax: Axes, sets: dict[str, dict[str, np.ndarray]], found: dict[st
 
 @figure(TEXT, "4.5", "A dot product is a projection")
 def figure_4_5() -> Shown:
-    """Split v into a, along the unit vector u, and b, at a right angle to it."""
+    """Draw v as the sum of its projection a onto the unit vector u and a perpendicular part b."""
     u, v = np.array([0.8, 0.6]), np.array([0.37, 0.73])
     dot = float(u @ v)
     a = dot * u
@@ -366,14 +366,14 @@ def figure_4_5() -> Shown:
 
 
 def sepals() -> tuple[np.ndarray, np.ndarray]:
-    """Return the sepals of two kinds of iris, measured from their mean, so that no bias is needed."""
+    """Return the sepals of two kinds of iris, centred, so that no bias is needed."""
     X, y = flowers("setosa", "virginica", "sepal length", "sepal width")
     return X - X.mean(axis=0), y
 
 
 @figure(TEXT, "4.6", "Data, boundary and weight vector")
 def figure_4_6() -> Shown:
-    """Learn without a bias, and draw w at a right angle to the boundary."""
+    """Train without a bias, and draw w perpendicular to the boundary."""
     X, y = sepals()
     model = Perceptron(fit_intercept=False, random_state=2).fit(X, y)
     picture = blank(5, 3.9)
@@ -399,7 +399,7 @@ def figure_4_6() -> Shown:
 
 @figure(TEXT, "4.7", "Projections onto the weight vector")
 def figure_4_7() -> Shown:
-    """Draw the flowers of figure 4.6 with their feet on the line through w and, below, along that line alone."""
+    """Draw the flowers of figure 4.6 with their projections onto w, and below the projections alone."""
     X, y = sepals()
     model = Perceptron(fit_intercept=False, random_state=2).fit(X, y)
     picture = blank(5, 7.2)
@@ -424,7 +424,7 @@ def figure_4_7() -> Shown:
 
 @figure(TEXT, "4.8", "The bias as a shift")
 def figure_4_8() -> Shown:
-    """Learn with a bias, and draw how far it moves the boundary from the origin."""
+    """Train with a bias, and draw the distance by which it shifts the boundary from the origin."""
     X, y = flowers("setosa", "versicolor", "petal length", "petal width")
     model = Perceptron(random_state=0).fit(X, y)
     line = Line(*unit_weights(model))
@@ -461,7 +461,7 @@ def figure_4_8() -> Shown:
 
 @figure(TEXT, "4.9", "One update without a bias")
 def figure_4_9() -> Shown:
-    """Draw the last update of the run that found the boundary of figure 4.6."""
+    """Draw an update of the run that led to the boundary of figure 4.6."""
     X, y = sepals()
     run = trace(X, y, fit_intercept=False, shuffle=True, random_state=2)
     picture = blank(5, 6.6)
@@ -496,7 +496,7 @@ def figure_4_9() -> Shown:
 
 @figure(TEXT, "4.10", "Separable data")
 def figure_4_10() -> Shown:
-    """Decide that two kinds of iris are separable, and draw the widest band between them."""
+    """Prove that two kinds of iris are linearly separable, and draw the largest margin."""
     X, y = flowers("setosa", "versicolor", "sepal length", "sepal width")
     verdict: Any = separability(X, y)
     picture = blank(5, 4.1)
@@ -518,7 +518,7 @@ def figure_4_10() -> Shown:
 
 @figure(TEXT, "4.11", "Inseparable data")
 def figure_4_11() -> Shown:
-    """Decide that two kinds of wine are not separable, and draw the point that their hulls have in common."""
+    """Prove that two kinds of wine are not linearly separable, and draw a common point of their convex hulls."""
     X, y = wines(1, 2, "alcohol", "color_intensity")
     verdict: Any = separability(X, y)
     picture = blank(5, 4.1)

@@ -1,7 +1,7 @@
-"""The demos: two small data sets, or one idea, told in plain words with a picture.
+"""Demos: two small data sets, or a single idea, explained in sentences with a picture.
 
-Each demo is a function that prints sentences around calls of the library, and draws into a folder. Words fit a terminal
-of 80 columns. Without matplotlib there is no picture, and a sentence says what to install.
+Each demo is a function that prints sentences around calls of the library, and draws into a folder. Lines fit a terminal
+of 80 columns. Without matplotlib there is no picture, and a sentence names the package to install.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from rosenblatt.theory.separability import dataset_margin, margin, separability
 from rosenblatt.theory.verdicts import Separable
 
 _WIDTH = 78
-_SPLITS, _SEEDS = 10, 10  # of the tumours, and of the visiting orders
+_SPLITS, _SEEDS = 10, 10  # splits of the tumours, seeds of the visiting orders
 
 
 def heading(words: str) -> None:
@@ -61,7 +61,7 @@ def show_lines(lines: str) -> None:
 def draw(
     path: Path, size: tuple[float, float], fill: Callable[[Picture], None], layout: str | None = "constrained"
 ) -> Path | None:
-    """Let ``fill`` draw on an empty picture, and write it; return its path, or None where matplotlib is missing."""
+    """Draw a picture by ``fill`` and write it; return its path, or None if matplotlib is missing."""
     try:
         picture = blank(*size, layout=layout)
     except ImportError:
@@ -76,18 +76,18 @@ def draw(
 
 
 def end(picture: Path | None, code: str, lab: str) -> None:
-    """Say where the picture is, and what to try next: in Python, and among the lab's points to try."""
+    """Print the path of the picture and what to try next, in Python and in the lab."""
     if picture is not None:
         print(f"Picture: {picture}")
     print(f"In Python:\n{textwrap.indent(code, '  ')}")
     print(textwrap.fill(f"Step by step in the browser: rosenblatt lab, and there the points {lab!r}.", _WIDTH))
 
 
-# One idea each.
+# Demos of a single idea.
 
 
 def xor(out: Path) -> None:
-    """Let a perceptron fail at XOR, prove that it must, and add the feature with which it succeeds."""
+    """Show that a perceptron fails at XOR, prove that it must, and add the feature with which it succeeds."""
     X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array(["no", "yes", "yes", "no"])
     heading("XOR: what one line cannot do")
     say("Four points, the corners of a square. XOR says yes if x1 or x2 is 1, but not both.")
@@ -133,7 +133,7 @@ def xor(out: Path) -> None:
 
 
 def circle(out: Path) -> None:
-    """Learn the disc in which the positives lie: no line does it, lifted a plane does, and below it is a circle."""
+    """Learn a disc of positive points: no line separates them, but a plane in the lifted space does."""
     center, radius, gap = (2.0, 1.0), 1.5, 0.15
     heading("A circle, learned as a plane")
     X, y = make_circle(120, radius=radius, center=center, gap=gap, random_state=0)
@@ -183,7 +183,7 @@ print(circle_from_plane(model.coef_[0], model.intercept_[0]))"""
 
 
 def convergence(out: Path) -> None:
-    """Run the perceptron beside the inequalities that bound it, as a table and as a picture."""
+    """Compare a run with the inequalities of the convergence proof, in a table and a picture."""
     heading("Why the mistakes must end")
     # the second and the third undo each other's update, but for a step upwards: half the mistakes that can be
     X, y = [[2.0, 0.4], [4.0, -0.4], [4.0, 0.4]], [1, -1, 1]
@@ -236,7 +236,7 @@ def convergence(out: Path) -> None:
 
 
 def room(out: Path) -> None:
-    """Compare the margin of a perceptron with the largest there is, in three definitions, and with the bound."""
+    """Compare the margin of a perceptron with the largest margin, in three definitions, and the mistake bound."""
     heading("The margin: the room between two classes")
     X, y = make_separable(40, 2, margin=0.15, random_state=0)
     X = 2.0 * X + [0.6, 0.3]  # off the origin, where the three definitions differ
@@ -280,7 +280,7 @@ def room(out: Path) -> None:
 
 
 def order(out: Path) -> None:
-    """Train on sorted rows as they come, shuffled once and shuffled for each pass; compare passes and mistakes."""
+    """Train on sorted rows in their order, shuffled once and shuffled in each pass; compare passes and mistakes."""
     heading("Why rows are shuffled")
     X, y = make_sorted(1000, random_state=0)
     say(
@@ -325,11 +325,11 @@ def order(out: Path) -> None:
     end(picture, code, "500 of one class, then 500 of the other")
 
 
-# Two short runs on data that ships with scikit-learn.
+# The default demo: two short runs on data that ships with scikit-learn.
 
 
 def two_data_sets(out: Path) -> None:
-    """Learn digits and tumours: print what happens, and write ``demo.png`` into the folder ``out``."""
+    """Train on digits and on tumours, print the results, and write ``demo.png`` into the folder ``out``."""
     picture = zeros(out / "demo.png")
     tumours()
     heading("What to try next")
@@ -420,7 +420,7 @@ def tumours() -> None:
 
 
 def _train_both(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[Any, Any, str]:
-    """Return each model with its accuracy on the held-out rows, and what Perceptron warned of, if it did."""
+    """Return each model with its accuracy on held-out rows, and the warning of Perceptron, if any."""
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=seed)
     scaler = StandardScaler().fit(X_train)
     X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
@@ -451,4 +451,4 @@ DEMOS: dict[str | None, Callable[[Path], None]] = {
     "margin": room,
     "order": order,
 }
-"""The demo of each idea, and the one that is shown where none is named."""
+"""The demo of each idea; None is the default demo."""

@@ -1,4 +1,4 @@
-"""Parametric learning and perceptrons, chapter 3: its figures, each from data and a run with a fixed seed."""
+"""Figures of Parametric learning and perceptrons, chapter 3, each drawn from data and a run with a fixed seed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TEXT = "Parametric learning and perceptrons, chapter 3"
 
 @figure(TEXT, "3.1", "With a bias and without")
 def figure_3_1() -> Shown:
-    """Learn from petals with a bias, which separates them, and without, which nothing can."""
+    """Train on petals with a bias, which separates them, and without a bias, where no weights do."""
     X, y = flowers("setosa", "versicolor", "petal length", "petal width")
     with_bias = Perceptron(random_state=0).fit(X, y)
     with warnings.catch_warnings():
@@ -61,7 +61,7 @@ def figure_3_1() -> Shown:
 
 @figure(TEXT, "3.2", "A hyperplane in space")
 def figure_3_2() -> Shown:
-    """Learn from three measures of two kinds of iris, and draw the plane between them with w."""
+    """Train on two kinds of iris with three features, and draw the separating plane with w."""
     X, y = flowers("setosa", "versicolor", "sepal length", "petal length", "petal width")
     model = Perceptron(random_state=0).fit(X, y)
     unit, offset = unit_weights(model)
@@ -99,14 +99,14 @@ def figure_3_2() -> Shown:
 
 
 def surface(unit: np.ndarray, offset: float, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return a grid of points of the plane where ``unit @ x + offset`` is 0, as three arrays."""
+    """Return a grid of points of the plane ``unit @ x + offset = 0``, as three arrays."""
     first, third = np.meshgrid(np.linspace(low[0], high[0], 20), np.linspace(low[2], high[2], 20))
     return first, -(unit[0] * first + unit[2] * third + offset) / unit[1], third
 
 
 @figure(TEXT, "3.3", "Linear and non-linear boundaries")
 def figure_3_3() -> Shown:
-    """Learn flowers by a line, and two spirals by a kernel, since no line parts them."""
+    """Train a linear perceptron on flowers, and a kernel perceptron on two spirals, which no line separates."""
     X, y = flowers("setosa", "virginica", "petal length", "petal width")
     straight = Perceptron(random_state=0).fit(X, y)
     Z, arm = make_spiral(160, turns=1.0, noise=0.02, random_state=0)
@@ -140,7 +140,7 @@ def figure_3_3() -> Shown:
 
 @figure(TEXT, "3.4", "The geometric margin")
 def figure_3_4() -> Shown:
-    """Draw the line of the largest margin, and how far it is from the flowers that are nearest to it."""
+    """Draw the line of largest margin, and its distance to the nearest flowers."""
     X, y = flowers("setosa", "versicolor", "petal length", "petal width")
     verdict: Any = separability(X, y)
     line: Any = Line.of(verdict.w, verdict.b)

@@ -242,7 +242,7 @@ def test_words_of_a_run_that_breaks_an_inequality():
     made = proof(*TWO)
     wrong = replace(made, checks={**made.checks, "|w| ≤ √k·R": made.k != 3})
     assert not wrong.holds
-    assert "This is no run of a perceptron on these rows, as it breaks |w| ≤ √k·R." in str(wrong)
+    assert "This is not a run of a perceptron on these rows: it violates |w| ≤ √k·R." in str(wrong)
     wrong = replace(made, bound=4.0)
     assert not wrong.holds
     assert "as it breaks the bound." in str(wrong)
@@ -257,12 +257,12 @@ def test_one_class_has_a_proof_with_a_bias():
 
 def test_without_a_separator_there_is_no_proof():
     square = [[0, 0], [1, 1], [0, 1], [1, 0]]
-    with pytest.raises(ValueError, match=r"nothing separates these rows: separability\(X, y\) shows why"):
+    with pytest.raises(ValueError, match=r"no hyperplane separates these rows: separability\(X, y\) shows why"):
         proof(square, [1, 1, -1, -1])
-    with pytest.raises(ValueError, match="nothing separates these rows through the origin: use fit_intercept=True"):
+    with pytest.raises(ValueError, match="no hyperplane separates these rows through the origin: use fit_intercept"):
         proof(square, [1, 1, 1, 1], fit_intercept=False)
     with pytest.raises(
-        ValueError, match=r"w_star with b_star does not put every row strictly on its side.*separability"
+        ValueError, match=r"w_star with b_star does not have every row strictly on its side.*separability"
     ):
         proof(square, [-1, 1, 1, 1], w_star=[1, 1], b_star=-1.0)  # two rows lie on it
 

@@ -1,4 +1,4 @@
-"""Novikoff's bound: how many mistakes a perceptron can make on given rows, in whatever order they come."""
+"""Novikoff's bound on the mistakes of a perceptron on given rows in any order, and the inequalities of its proof."""
 
 from __future__ import annotations
 
@@ -26,44 +26,50 @@ from rosenblatt.theory.inputs import (
 )
 from rosenblatt.theory.separability import dataset_margin
 
-_EXACT_TERMS = 100_000  # up to so many numbers in the rows that may be the longest are squared exactly
+_EXACT_TERMS = 100_000  # the candidates for the longest row are squared exactly up to this number of entries
 
 
 def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> float:
-    """Return the number of updates that no run of the perceptron on these rows can exceed, in any order.
+    """Return an upper bound on the number of updates of any run of the perceptron on these rows, in any order.
 
-    It is the integer part of (R^2 + 1) / gamma^2 with a bias: R is the length of the longest row, and gamma the largest
-    margin that a separator (w, b) of length |(w, b)| = 1 has on the rows (x, 1), since with a bias the perceptron
-    learns in the space of these (`dataset_margin` with ``kind="augmented"``). Without a bias it is that of
-    R^2 / gamma^2 with the margin through the origin (``kind="homogeneous"``). With a bias it is *not* R^2 / gamma^2
-    with the margin of CIML equation 4.9, as the example shows. Infinity where nothing separates the rows, as there the
-    perceptron never stops, and in the rare case that no separator could be found.
-    It bounds the updates of all passes together, not the pass in which the last of them comes.
+    With a bias it is the integer part of (R^2 + 1) / gamma^2. R is the length of the longest row, and gamma the
+    largest margin of any (w, b) with |(w, b)| = 1 on the rows (x, 1), because with a bias the perceptron learns in
+    that space (`dataset_margin` with ``kind="augmented"``). Without a bias it is the integer part of R^2 / gamma^2,
+    with the margin of hyperplanes through the origin (``kind="homogeneous"``). With a bias it is *not* R^2 / gamma^2
+    with the margin of CIML equation 4.9, as the example shows.
+
+    The bound is infinite if no hyperplane separates the rows, as the perceptron then never stops, and in the rare case
+    that no separator was found. It bounds the updates of all passes together, not the number of passes.
 
     Block and Novikoff (1962); CIML 4.5, Har-Peled 30.1, parametric learning notes 3.3. For rows with |x| <= 1 and no
-    bias it reads 1 / gamma^2; for a separator w* of any length, R^2 |w*|^2 / gamma^2.
+    bias it is 1 / gamma^2; for a separator w* of any length, R^2 |w*|^2 / gamma^2.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Finite numbers; those that float64 would round are refused.
+        Finite numbers. A number that float64 would round is an error.
     y : array of shape (n,)
-        Labels of two classes. With one class only the bound is finite if a separator puts all rows on one side,
-        as with a bias one always does.
+        Labels of two classes. With a single class the bound is finite if a hyperplane has all rows on one side, which
+        is always so with a bias.
     fit_intercept : bool
-        Whether the perceptron has a bias.
+        Whether the perceptron has a bias. The default is True.
 
     Returns
     -------
     float
-        An integer, as it bounds a count, or infinity. The quotient is never below the exact one: the margin used is
-        one that is attained, and all roundings go up; only then what follows the point is left off. The weights of a
-        real run are rounded as well, one rounding for each coordinate of an update. That is allowed for in the first
-        2^47 updates (10^14: weeks of them), where a bound K grows by a share of 3.4e-16 K, and not beyond.
+        An integer, since it bounds a count, or infinity. It is never below the exact bound: the margin used is attained
+        by a hyperplane, and every rounding is upwards until the integer part is taken. The weights of a real run are
+        rounded too, once for each coordinate of an update. The bound covers that for the first 2^47 updates (10^14,
+        weeks of computation), by which a bound K grows by a share of 3.4e-16 K.
+
+    See Also
+    --------
+    dataset_margin : The margins of the bound.
+    proof : A run of the perceptron beside the inequalities of the proof.
 
     Examples
     --------
-    The points 1 (+) and 0 (-) have the margin 1/2 and R = 1. There are 5 updates, and not at most R^2 / gamma^2 = 4:
+    The points 1 (+) and 0 (-) have the margin 1/2 and R = 1. There are 5 updates, more than R^2 / gamma^2 = 4:
 
     >>> from rosenblatt import Perceptron
     >>> X, y = [[1.0], [0.0]], [1, -1]
@@ -72,7 +78,7 @@ def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> fl
     >>> mistake_bound(X, y)
     10.0
 
-    Without a bias the scale of the data makes no difference, with one it does:
+    The scale of the data matters with a bias, but not without one:
 
     >>> X, y = np.array([[1.0, 2.0], [2.0, -1.0], [-1.0, 3.0]]), [1, 1, -1]
     >>> [mistake_bound(scale * X, y, fit_intercept=False) for scale in (0.1, 1, 10)]
@@ -86,7 +92,7 @@ def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> fl
 
 
 def novikoff(squared: Fraction, gamma: float) -> float:
-    """Return ``squared / gamma**2`` rounded up, with what rounding of the weights may add; inf for no margin.
+    """Return ``squared / gamma**2`` rounded up, plus an allowance for rounded weights; infinity without a margin.
 
     >>> novikoff(Fraction(1), 0.0)
     inf
@@ -97,9 +103,9 @@ def novikoff(squared: Fraction, gamma: float) -> float:
 
 
 def allowing_for_rounding(K: Fraction, u: Fraction) -> Fraction:
-    """Return what the bound K becomes where each update rounds by a share ``u``: valid for 1 / (64 u) updates.
+    """Return the bound ``K`` with an allowance for updates of relative error ``u``, valid for 1 / (64 u) updates.
 
-    A run in floats has weights w_k = v_k + e with v_k = w_(k-1) + y z and |e| <= u |v_k|, and its decisions are exact;
+    A run in floats has weights w_k = v_k + e with v_k = w_(k-1) + y z and |e| <= u |v_k|. Its decisions are exact, and
     the first update does not round. Let x = u k <= 1/64. As |v_k|^2 <= |w_(k-1)|^2 + R^2, the sum of the (1 + u)^(2 j)
     for j up to k bounds |w_k|^2 / R^2, and so |w_k| <= sqrt(k) R (1 + 0.51 x + 0.51 u). The errors add up to at most
     u R exp(x) (sqrt(2) + ... + sqrt(k)) <= sqrt(k) R (0.68 x + 0.51 u), which w*.w_k >= k gamma loses. Together
@@ -115,9 +121,9 @@ def allowing_for_rounding(K: Fraction, u: Fraction) -> Fraction:
 
 
 def squared_radius(X: Matrix, bias: bool) -> Fraction:
-    """Return the squared length of the longest row, plus 1 for a ``bias``: exactly, or rounded up by very little.
+    """Return the squared length of the longest row, plus 1 with a ``bias``: exactly, or slightly rounded up.
 
-    Very little: where more than some thousand rows might be the longest, a float with its error bound decides.
+    If very many rows might be the longest, a float plus its error bound is used.
 
     >>> squared_radius(np.array([[3.0, 4.0], [0.0, 1.0]]), bias=True)
     Fraction(26, 1)
@@ -130,7 +136,7 @@ def squared_radius(X: Matrix, bias: bool) -> Fraction:
         squares = np.bincount(rows, weights=scaled.data * scaled.data, minlength=X.shape[0])
     else:
         squares = np.einsum("ij,ij->i", scaled, scaled)
-    slack = 4.0 * (X.shape[1] + 4) * HALF_ULP  # twice what the sums are off by, relative to the longest
+    slack = 4.0 * (X.shape[1] + 4) * HALF_ULP  # twice the relative error of the sums
     longest = float(squares.max())
     rows = np.flatnonzero(squares >= longest * (1.0 - slack))
     if len(rows) * X.shape[1] <= _EXACT_TERMS:
@@ -140,20 +146,21 @@ def squared_radius(X: Matrix, bias: bool) -> Fraction:
 
 # The inequalities of the convergence proof, evaluated along a run and checked with all rounding counted.
 #
-# With u = 2^-53, let the weights in floats be w_k = w_(k-1) + y z + e_k: the e_k are the errors of the additions,
-# computed without error by Knuth's two-sum, and D_k = |e_1| + ... + |e_k|. Mistakes are decided exactly on the floats
-# w_k, so that y w_(k-1).z <= 0 is a fact. Then, for a unit vector w* of margin gamma,
+# With u = 2^-53, let the weights in floats be w_k = w_(k-1) + y z + e_k. The e_k are the rounding errors of the
+# additions, computed exactly by Knuth's TwoSum, and D_k = |e_1| + ... + |e_k|. Mistakes are decided exactly on the
+# floats w_k, so y w_(k-1).z <= 0 holds exactly. Then, for a unit vector w* of margin gamma,
 #
 #     w*.w_k >= k gamma - D_k      each update adds y w*.z + w*.e_k
 #     |w_k| <= sqrt(k) R + D_k     |w_(k-1) + y z|^2 <= |w_(k-1)|^2 + R^2, and then the triangle inequality
 #     alpha_k <= alpha_0 - k R^2 + 2 (sqrt(k) R + c) D_k + D_k^2, with c = R^2 / gamma, as |w|^2 - 2 c w*.w + c^2
 #
-# and the same for single steps, with e_k in place of D_k. Sums of m products are off by at most g times the product of
-# the lengths. A check fails only where the inequality is off by more than all of this, which no perceptron can do.
+# and the same for single steps, with e_k in place of D_k. A sum of m products has an error of at most g times the
+# product of the lengths. A check fails only if its inequality is violated by more than all of this, which no
+# perceptron can do.
 
 
-_CHUNK = 1 << 20  # numbers in the weight vectors that are looked at together
-_TINY = 2.0**-1000  # what vanishes where numbers are scaled
+_CHUNK = 1 << 20  # numbers in the weight vectors of a block of updates
+_TINY = 2.0**-1000  # bounds underflow where numbers are scaled
 
 
 class Update(NamedTuple):
@@ -175,14 +182,15 @@ class Update(NamedTuple):
 
 
 def rounding(m: int) -> float:
-    """Return g: a sum of ``m`` products of floats, and a few operations more, is off by at most g of its size."""
+    """Return g, a bound on the relative error of a sum of ``m`` products of floats and a few more operations."""
     return 1.01 * (m + 16) * HALF_ULP
 
 
-def walk(X: Matrix, rows: NDArray[np.int64], signs: Signs, bias: bool) -> Iterator[tuple[Floats, Floats]]:
-    """Yield y z of the updates on ``rows``, z = (x, 1) or x, in parts, with the weights before, between and after.
+def replay_updates(X: Matrix, rows: NDArray[np.int64], signs: Signs, bias: bool) -> Iterator[tuple[Floats, Floats]]:
+    """Yield in blocks the vectors y z of the updates on ``rows``, and the weights before, between and after them.
 
-    ``signs`` are those of the updates. Weights are made by one addition after the other, as the kernel makes them.
+    z is (x, 1) or x, and ``signs`` are those of the updates. ``np.add.accumulate`` adds in sequence, so the weights are
+    those of the kernel, bit for bit.
     """
     d = X.shape[1] + bias
     w, size = np.zeros(d), max(1, _CHUNK // max(1, d))
@@ -197,10 +205,10 @@ def walk(X: Matrix, rows: NDArray[np.int64], signs: Signs, bias: bool) -> Iterat
 def inequalities(
     X: Matrix, signs: Signs, rows: NDArray[np.int64], bias: bool, v: Floats, R: float, gamma: float
 ) -> dict[str, Any]:
-    """Return what `Proof` shows of the updates on ``rows``, and whether each inequality held.
+    """Return the columns of `Proof` for the updates on ``rows``, and whether each inequality held.
 
-    ``v`` is the separator with its bias at the end, of length 1. All is computed with z over a power of two, so that
-    squares neither overflow nor vanish, and handed back in the units of the data.
+    ``v`` is the separator of length 1 with its bias at the end. The computation divides z by a power of two, so that
+    squares neither overflow nor underflow, and scales the results back.
     """
     exponent = math.frexp(R)[1]
     R, gamma = math.ldexp(R, -exponent), math.ldexp(gamma, -exponent)
@@ -208,15 +216,17 @@ def inequalities(
     m, c = len(v), R * R / gamma
     parts = [np.empty((0, 7))]
     with np.errstate(under="ignore"):
-        for Z, W in walk(X, rows, signs[rows], bias):
-            parts.append(_numbers(np.ldexp(W, -exponent), np.ldexp(Z, -exponent), _lost(W, Z, exponent), v, c))
+        for Z, W in replay_updates(X, rows, signs[rows], bias):
+            parts.append(
+                _numbers(np.ldexp(W, -exponent), np.ldexp(Z, -exponent), _rounding_errors(W, Z, exponent), v, c)
+            )
     before, after, square, projection, norm2, alpha, lost = np.concatenate(parts).T
     k, g = np.arange(1, len(rows) + 1), rounding(m)
     drift = np.cumsum(lost) * (1 + len(rows) * HALF_ULP)
     norm, reach, length = np.sqrt(norm2), np.sqrt(k) * R, np.sqrt(square)
     norm_before = np.concatenate([[0.0], norm[:-1]])
     alpha_before = np.concatenate([[c * c], alpha[:-1]])
-    size2 = (norm + norm_before + c) ** 2  # of all that alpha is made of
+    size2 = (norm + norm_before + c) ** 2  # bounds every term of alpha
     checks = {
         "y·a ≤ 0": before <= g * norm_before * length + _TINY,
         "y·a rises by |z|²": np.abs(after - before - square)
@@ -250,8 +260,11 @@ def inequalities(
         }
 
 
-def _lost(W: Floats, Z: Floats, exponent: int) -> Floats:
-    """Return the lengths of the errors of the additions that made ``W``, over 2**exponent."""
+def _rounding_errors(W: Floats, Z: Floats, exponent: int) -> Floats:
+    """Return the lengths of the rounding errors of the additions in ``W``, divided by 2**exponent.
+
+    TwoSum (Knuth): the error of fl(a + b) is (a - (s - t)) + (b - t) with s = fl(a + b), t = fl(s - a), without error.
+    """
     before, after = W[:-1], W[1:]
     added = after - before
     errors = np.ldexp((before - (after - added)) + (Z - added), -exponent)
@@ -259,7 +272,7 @@ def _lost(W: Floats, Z: Floats, exponent: int) -> Floats:
 
 
 def _numbers(W: Floats, Z: Floats, lost: Floats, v: Floats, c: float) -> Floats:
-    """Return, for each update, y a before and after it, |z|^2, w*.w, |w|^2, alpha, and what rounding lost."""
+    """Return a row for each update: y a before and after it, |z|^2, w*.w, |w|^2, alpha, and the rounding error."""
     before, after = W[:-1], W[1:]
     apart = after - c * v
     pairs = ((before, Z), (after, Z), (Z, Z), (after, np.broadcast_to(v, after.shape)), (after, after), (apart, apart))

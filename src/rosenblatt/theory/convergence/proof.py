@@ -1,4 +1,4 @@
-"""Novikoff's proof, run: the two inequalities that squeeze a perceptron to a stop, as numbers, update by update."""
+"""Novikoff's convergence proof beside a run of the perceptron: its two inequalities at every update."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from rosenblatt.messages import check_integer, count_of, evenly_spaced
 from rosenblatt.tables import Table
 from rosenblatt.theory.certificates import margin_of
 from rosenblatt.theory.convergence.bounds import Update, inequalities, novikoff, rounding, squared_radius
-from rosenblatt.theory.convergence.trace import follow, run_options
+from rosenblatt.theory.convergence.trace import run_options, run_traced
 from rosenblatt.theory.exact import round_root, squared_length
 from rosenblatt.theory.inputs import Floats, MatrixLike, bound_text, check_exact, check_labels, two_classes
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.separability import dataset_margin
 
-# The squeeze of a convergence proof as a small picture, for notebooks; ``plots.plot_proof`` shows more.
+# The inequalities of the proof as a small picture for notebooks; ``plots.plot_proof`` shows more.
 
 
 EVEN_UP_TO = 5
-"""A bound of up to so many times the updates fits on even scales; beyond, they are logarithmic."""
+"""The largest ratio of bound and updates for linear scales; beyond it they are logarithmic."""
 
 
 def draw_squeeze(proof: Proof) -> str:
-    """Draw k gamma <= w*.w <= |w| <= sqrt(k) R over the updates k, up to where the two bounds meet."""
+    """Return a picture of k gamma <= w*.w <= |w| <= sqrt(k) R over the updates k, up to where the bounds meet."""
     log = proof.bound > EVEN_UP_TO * proof.updates
     k = np.geomspace(1.0, proof.bound, 40) if log else np.linspace(0.0, proof.bound, 40)
     curves = [
@@ -51,30 +51,29 @@ _OUT_OF_RANGE = "the rows are too long, or the margin is too small, to be compar
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Proof:
-    """A run of the perceptron beside the inequalities that bound it; `proof` makes it.
+    """A run of the perceptron beside the inequalities that bound it, returned by `proof`.
 
-    It is about the space trained in: z = (x, 1) with a bias, z = x without. ``len`` counts the updates, iterating
-    gives an `Update` for each, and the names of its fields are attributes here, as arrays.
+    It refers to the space of training: z = (x, 1) with a bias, z = x without. ``len`` is the number of updates, and
+    iteration yields an `Update` for each. The fields of `Update` are attributes of the proof, as arrays.
 
     Attributes
     ----------
     k, row : arrays of int
-        1, 2, ... and the number of the row that was wrong.
+        The number of the update, from 1, and the number of the row with the mistake.
     activation, rise, square : arrays
-        y a of that row before the update, never positive; by how much the update raised it; and |z|^2, which
-        the rise equals.
+        y a of that row before the update, never positive; its increase by the update; and |z|^2, which equals it.
     projection, projection_low : arrays
-        w*.w after the update, and k gamma: it grows by gamma or more.
+        w*.w after the update, which increases by gamma or more, and its lower bound k gamma.
     norm2, norm2_high : arrays
-        |w|^2 and k R^2: it grows by R^2 or less.
+        |w|^2 after the update, which increases by R^2 or less, and its upper bound k R^2.
     cosine, cosine_low : arrays
-        The cosine of the angle between w and w*, and sqrt(k) gamma / R, its lower bound. Only the latter must rise.
+        The cosine of the angle between w and w*, and its lower bound sqrt(k) gamma / R. Only the bound must increase.
     alpha, alpha_high : arrays
-        Har-Peled's |w - (R^2 / gamma) w*|^2, which falls by R^2 or more, and alpha_0 - k R^2.
+        Har-Peled's |w - (R^2 / gamma) w*|^2, which decreases by R^2 or more, and its upper bound alpha_0 - k R^2.
     checks : dict of str to array of bool
-        By inequality, whether it held at each update, with the rounding of floats allowed for; ``holds`` if all did.
+        For each inequality, whether it held at each update, allowing for rounding. ``holds`` is whether all did.
     drift : array
-        What rounding has added to the weights so far, as a length; 0 on integers.
+        A bound on the length of the rounding errors in the weights so far; 0 for integers.
     R, gamma, bound : float
         The length of the longest z, rounded up; the margin of w*, rounded down; and (R / gamma)^2, whose
         integer part is `mistake_bound`.
@@ -83,9 +82,9 @@ class Proof:
     w, b : array and float
         The weights at the end of the run.
     margin : float
-        The margin of these weights, scaled to length 1 as well; minus infinity where the run ended too early.
+        The margin of these weights scaled to length 1; minus infinity if the run did not converge.
     passes, updates, converged, fit_intercept, seed
-        As a ``Perceptron`` has them; ``seed`` is None where the rows are visited as they come.
+        As for ``Perceptron``. ``seed`` is None if the rows are visited in the given order.
     """
 
     k: NDArray[np.int64]
@@ -118,22 +117,22 @@ class Proof:
 
     @property
     def updates(self) -> int:
-        """How many updates the run made."""
+        """The number of updates."""
         return len(self.row)
 
     @property
     def holds(self) -> bool:
-        """Whether every inequality held at every update, and there were no more of them than the bound allows."""
+        """Whether every inequality held at every update, and the number of updates is within the bound."""
         return all(held.all() for held in self.checks.values()) and self.updates <= self.bound
 
     @property
     def norm(self) -> Floats:
-        """|w| after each update; its square may be beyond the floats."""
+        """|w| after each update; computed without its square, which may overflow."""
         return self.projection / self.cosine
 
     @property
     def fell(self) -> NDArray[np.int64]:
-        """The updates k at which the cosine fell, so that the angle to w* grew."""
+        """The updates k at which the cosine decreased, so that the angle to w* grew."""
         return self.k[1:][np.diff(self.cosine) < -4.0 * rounding(len(self.w) + 1)]
 
     def __len__(self) -> int:
@@ -143,7 +142,7 @@ class Proof:
         return iter(map(Update, *(getattr(self, name).tolist() for name in Update._fields)))
 
     def table(self, most: int | None = None) -> Table:
-        """Return the numbers of each update, or of ``most`` of them evenly chosen, as a table."""
+        """Return the numbers of each update, or of ``most`` evenly spaced updates, as a table."""
         if most is not None:
             check_integer("most", most, 1, or_none=True)
         shown = evenly_spaced(self.updates, most)
@@ -159,7 +158,7 @@ class Proof:
         verdict = "Every inequality holds at every update."
         if not self.holds:
             broken = ", ".join(name for name, held in self.checks.items() if not held.all())
-            verdict = f"This is no run of a perceptron on these rows, as it breaks {broken or 'the bound'}."
+            verdict = f"This is not a run of a perceptron on these rows: it violates {broken or 'the bound'}."
         lines = [
             f"{count_of(n, 'update')} in {count_of(self.passes, 'pass')}, {end}; "
             f"no run on these rows can make more than {bound_text(self.bound)}.",
@@ -196,41 +195,48 @@ def proof(
     w_star: ArrayLike | None = None,
     b_star: float = 0.0,
 ) -> Proof:
-    """Run the perceptron from zero and set each update beside the inequalities of the convergence proof.
+    """Run the perceptron from zero and compare each update with the inequalities of the convergence proof.
 
     The run is that of ``Perceptron`` with the same parameters, bit for bit. It stops after a pass without a mistake,
-    or at ``max_iter`` passes or ``max_updates`` updates. The proof (CIML 4.5, Har-Peled 30.1, parametric learning
-    notes 3.3), with z = (x, 1) if there is a bias and z = x if not, R the length of the longest z, and w* a unit
-    vector with y w*.z >= gamma for all of them: a mistake has y w.z <= 0, and its update, which makes w + y z of w,
+    or at ``max_iter`` passes or ``max_updates`` updates.
 
-    - raises y w.z by exactly |z|^2;
-    - raises w*.w by at least gamma, so that w*.w >= k gamma after k of them;
-    - raises |w|^2 by at most R^2, so that |w| <= sqrt(k) R;
-    - lowers Har-Peled's alpha = |w - (R^2 / gamma) w*|^2, which cannot become negative, by at least R^2.
+    The proof (CIML 4.5, Har-Peled 30.1, parametric learning notes 3.3): let z = (x, 1) with a bias and z = x without,
+    R the length of the longest z, and w* a unit vector with y w*.z >= gamma for every row. A mistake has y w.z <= 0.
+    Its update, from w to w + y z,
 
-    As w*.w <= |w|, it follows that k gamma <= sqrt(k) R, so the run ends before k exceeds (R / gamma)^2. The
-    cosine of the angle to w* is at least sqrt(k) gamma / R; that rises, while the cosine itself may fall.
+    - increases y w.z by exactly |z|^2;
+    - increases w*.w by at least gamma, so w*.w >= k gamma after k updates;
+    - increases |w|^2 by at most R^2, so |w| <= sqrt(k) R;
+    - decreases Har-Peled's alpha = |w - (R^2 / gamma) w*|^2, which cannot become negative, by at least R^2.
 
-    All of it is checked at every update. Which rows are mistakes is decided exactly, gamma is computed exactly from the
-    data and rounded down, and R up. Where additions of weights round, the errors are computed and their lengths added
-    up: ``drift``, 0 on integers, is allowed for, and so is the rounding of the sums that are compared
-    (``theory.convergence.bounds`` has the details).
+    Since w*.w <= |w|, it follows that k gamma <= sqrt(k) R, so k is at most (R / gamma)^2. The cosine of the angle
+    between w and w* is at least sqrt(k) gamma / R. This bound increases, while the cosine itself may decrease.
+
+    All of this is checked at every update. Mistakes are decided exactly, gamma is computed exactly from the data and
+    rounded down, and R is rounded up. The rounding errors of the weights are computed, and the sum of their lengths,
+    ``drift``, is allowed for, as is the rounding of the compared sums. ``drift`` is 0 for integers.
 
     Parameters
     ----------
     X, y : rows and labels of two classes
     fit_intercept, shuffle, max_iter, max_updates
-        As for ``Perceptron``, but rows are by default visited as they come.
+        As for ``Perceptron``, but by default rows are visited in the given order.
     random_state : int or None
-        The seed of shuffled orders: ``random_state`` or ``seed_`` of a ``Perceptron``. None draws one.
+        The seed of shuffled orders, as ``random_state`` or ``seed_`` of a ``Perceptron``. None draws a seed.
     w_star, b_star : array of shape (d,) and float, optional
-        A separator to prove it with, of any length, in numbers that float64 holds; by default the one of largest
-        margin (`dataset_margin`).
+        The separator for the proof, of any length. A number that float64 would round is an error. The default is the
+        separator of largest margin (`dataset_margin`).
 
     Returns
     -------
     Proof
-        It prints in words, ``table()`` has the numbers, ``plots.plot_proof`` draws them. Time: updates times features.
+        It prints in words, ``table()`` has the numbers, and ``plots.plot_proof`` draws them. The time is proportional
+        to updates times features.
+
+    See Also
+    --------
+    mistake_bound : The bound on the number of updates.
+    trace : The updates of a run, also for rows that are not separable.
 
     Examples
     --------
@@ -262,11 +268,11 @@ def proof(
     if not (gamma > 1e-100 * R and math.isfinite(R)):
         if least_score(matrix, signs, v, c) <= 0:
             raise ValueError(
-                "the proof needs a separator, and w_star with b_star does not put every row strictly on its side: "
-                "leave it out to have one found; separability(X, y) tells whether there is one."
+                "the proof needs a separator, and w_star with b_star does not have every row strictly on its side: "
+                "leave w_star out to use the separator of largest margin, if separability(X, y) finds one."
             )
         raise ValueError(_OUT_OF_RANGE)
-    run = follow(matrix, signs, check_labels(y, len(signs)), options)
+    run = run_traced(matrix, signs, check_labels(y, len(signs)), options)
     length = round_root(squared_length(v, c), up=False)
     return Proof(
         **inequalities(matrix, signs, run.row, bias, np.append(v, c) / length, R, gamma),
@@ -292,11 +298,11 @@ def _best_separator(X: MatrixLike, y: ArrayLike, kind: str) -> tuple[Floats, flo
         words = ": separability(X, y) shows why."
         if kind == "homogeneous":
             words = " through the origin: use fit_intercept=True, if separability(X, y) finds a separator with a bias."
-        raise ValueError(f"the proof needs a separator, and nothing separates these rows{words}")
+        raise ValueError(f"the proof needs a separator, and no hyperplane separates these rows{words}")
     if not bracket.low > 0.0:
         raise ValueError(
-            "the proof needs a separator, and none was found in the time given: pass one as w_star and b_star; "
-            "separability(X, y) may tell whether there is one."
+            "the proof needs a separator, and the search found none: give one as w_star and b_star, "
+            "or use separability(X, y) to decide whether there is one."
         )
     if bracket.w.dtype == object:
         raise ValueError(_OUT_OF_RANGE)  # integers too large for floats
@@ -304,7 +310,7 @@ def _best_separator(X: MatrixLike, y: ArrayLike, kind: str) -> tuple[Floats, flo
 
 
 def _given_separator(w_star: ArrayLike, b_star: float, d: int, bias: bool) -> tuple[Floats, float]:
-    """Return the user's separator, over the power of two that makes its largest number near 1."""
+    """Return the user's separator, divided by the power of two that makes its largest number about 1."""
     v = np.array(check_exact(w_star, "w_star"), dtype=np.float64)
     b_star = float(check_exact(b_star, "b_star"))
     if v.shape != (d,):

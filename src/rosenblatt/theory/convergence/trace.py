@@ -1,4 +1,4 @@
-"""A run of the perceptron, update by update: which row was wrong, and what the weights were then."""
+"""Trace of a perceptron run: the row, label, activation and weights of every update."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rosenblatt.html import MOST_ROWS, described
 from rosenblatt.messages import check_integer, count_of, evenly_spaced
 from rosenblatt.rounding import TINY
 from rosenblatt.tables import Table
-from rosenblatt.theory.convergence.bounds import rounding, walk
+from rosenblatt.theory.convergence.bounds import replay_updates, rounding
 from rosenblatt.theory.exact import rounded_product
 from rosenblatt.theory.inputs import (
     Floats,
@@ -37,7 +37,7 @@ from rosenblatt.training.run import TrainingRun
 
 
 class TracedUpdate(NamedTuple):
-    """One update: the row that was wrong, its activation before, and the weights after."""
+    """An update: the row with the mistake, its activation before, and the weights after."""
 
     k: int
     pass_number: int
@@ -50,26 +50,25 @@ class TracedUpdate(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace:
-    """Every update of a run of the perceptron from zero; `trace` makes it.
+    """Every update of a run of the perceptron from zero, returned by `trace`.
 
-    ``len`` counts the updates and iterating gives a `TracedUpdate` for each, which has k, pass_number, row, label,
-    activation, w and b. Weights are made again from the rows when they are asked for, so that a trace takes no more
-    memory than the data.
+    ``len`` is the number of updates, and iteration yields a `TracedUpdate` for each, with k, pass_number, row, label,
+    activation, w and b. Weights are recomputed from the rows on demand, so a trace takes no more memory than the data.
 
     Attributes
     ----------
     row, pass_number, label : arrays
-        Of each update, the number of the row that was wrong, the pass it was in (from 1), and the label of the row.
+        For each update, the number of the row with the mistake, the pass (from 1), and the label of the row.
     activation : array
-        w.x + b of that row before the update, up to rounding: the sign is exact, never that of the label.
+        w.x + b of that row before the update, up to rounding. Its sign is exact, and never that of the label.
     w, b : array and float
-        The weights at the end of the run; ``weights(k)`` has those after k updates.
+        The weights at the end of the run; ``weights(k)`` returns those after k updates.
     mistakes_by_pass : array of int
-        How many updates each pass made.
+        The number of updates in each pass.
     passes, converged, fit_intercept, seed
-        As a ``Perceptron`` has them; ``seed`` is None where the rows are visited as they come.
+        As for ``Perceptron``. ``seed`` is None if the rows are visited in the given order.
     classes : tuple
-        The labels in order: the last counts as +1, the first as -1.
+        The sorted labels: the last counts as +1, the first as -1.
     """
 
     row: NDArray[np.int64]
@@ -85,9 +84,9 @@ class Trace:
     _signs: Signs = field(kw_only=True)
     """The sign of the label of each update."""
     _rows: Matrix = field(kw_only=True)
-    """The rows that updates were made on, each once."""
+    """The distinct rows of the updates."""
     _places: NDArray[np.intp] = field(kw_only=True)
-    """The place among them of the row of each update."""
+    """The index of the row of each update among them."""
 
     @property
     def updates(self) -> int:
@@ -96,7 +95,7 @@ class Trace:
 
     @cached_property
     def activation(self) -> Floats:
-        """w.x + b of the row of each update, before it; where rounding might change the sign it is rounded once."""
+        """w.x + b of the row of each update before it; rounded once where floats leave the sign open."""
         parts = [np.empty(0)]
         for moves, W in self._walk():
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -136,7 +135,7 @@ class Trace:
         return self._step(k - 1, *self.weights(k))
 
     def is_of(self, X: MatrixLike, y: ArrayLike) -> bool:
-        """Return whether each update was made on the row of ``X`` with its number, and its label in ``y``."""
+        """Return whether the rows and labels of the updates are those of ``X`` and ``y``."""
         matrix, labels = check_rows(X, y)
         if matrix.shape[1] != len(self.w) or self.row.max(initial=-1) >= len(labels):
             return False
@@ -145,7 +144,7 @@ class Trace:
         return bool(same.all() and (labels[self.row] == self.label).all())
 
     def table(self, most: int | None = None) -> Table:
-        """Return the updates, or ``most`` of them evenly chosen, as a table."""
+        """Return the updates, or ``most`` evenly spaced updates, as a table."""
         if most is not None:
             check_integer("most", most, 1, or_none=True)
         shown = set(evenly_spaced(self.updates, most))
@@ -186,8 +185,8 @@ class Trace:
         return (long[:-1], float(long[-1])) if self.fit_intercept else (long, 0.0)
 
     def _walk(self, k: int | None = None) -> Iterator[tuple[Floats, Floats]]:
-        """Yield y z of the first ``k`` updates, in parts, with the weights before, between and after."""
-        return walk(self._rows, self._places[:k], self._signs[:k], self.fit_intercept)
+        """Yield in blocks y z of the first ``k`` updates, and the weights before, between and after them."""
+        return replay_updates(self._rows, self._places[:k], self._signs[:k], self.fit_intercept)
 
 
 def trace(
@@ -199,25 +198,28 @@ def trace(
     max_iter: int = 100,
     max_updates: int | None = 100_000,
 ) -> Trace:
-    """Run the perceptron from zero and return every update that it made.
+    """Run the perceptron from zero and return every update.
 
     The run is that of ``Perceptron`` with the same parameters, bit for bit. It stops after a pass without a mistake,
-    or at ``max_iter`` passes or ``max_updates`` updates, so that rows that nothing separates have a trace too; `proof`
-    sets the updates of rows that are separable beside the inequalities of the convergence proof.
+    or at ``max_iter`` passes or ``max_updates`` updates, so rows that are not separable have a trace too.
 
     Parameters
     ----------
     X, y : rows and labels of two classes
     fit_intercept, shuffle, max_iter, max_updates
-        As for ``Perceptron``, but rows are by default visited as they come.
+        As for ``Perceptron``, but by default rows are visited in the given order.
     random_state : int or None
-        The seed of shuffled orders: ``random_state`` or ``seed_`` of a ``Perceptron``. None draws one.
+        The seed of shuffled orders, as ``random_state`` or ``seed_`` of a ``Perceptron``. None draws a seed.
 
     Returns
     -------
     Trace
         It prints in words, ``table()`` has the updates, ``plots.plot_update`` draws one of them and ``plots.animate``
-        all. Time: that of the run, and updates times features for its weights.
+        all. Its weights take time proportional to updates times features.
+
+    See Also
+    --------
+    proof : The updates on separable rows beside the inequalities of the convergence proof.
 
     Examples
     --------
@@ -238,13 +240,13 @@ def trace(
     """
     options = run_options(fit_intercept, shuffle, random_state, max_iter, max_updates)
     matrix, signs, _ = two_classes(X, y)
-    return follow(matrix, signs, check_labels(y, len(signs)), options)
+    return run_traced(matrix, signs, check_labels(y, len(signs)), options)
 
 
 def run_options(
     fit_intercept: bool, shuffle: bool | str, random_state: int | None, max_iter: int, max_updates: int | None
 ) -> RunOptions:
-    """Return the options of a run; a ValueError where one of them is not valid."""
+    """Return the checked options of a run."""
     return RunOptions(
         max_iter=max_iter,
         max_updates=max_updates,
@@ -254,8 +256,8 @@ def run_options(
     ).check()
 
 
-def follow(X: Matrix, signs: Signs, labels: NDArray[Any], options: RunOptions) -> Trace:
-    """Run the perceptron as ``Perceptron`` does, on rows that are checked, and return its updates."""
+def run_traced(X: Matrix, signs: Signs, labels: NDArray[Any], options: RunOptions) -> Trace:
+    """Return the updates of a run as in ``Perceptron``, on rows that are checked already."""
     n, d = X.shape
     state, updates = LinearState.initial(options, 2, d), UpdateTrace()
     batch = make_batch(X, (signs > 0).astype(np.int32), np.array([-1, 1]), None, None)

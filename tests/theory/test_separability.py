@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from helpers.separable_sets import facet, holds, is_separable, naive_least_score, noise, planted
 from rosenblatt import progress
 from rosenblatt.theory import vc
-from rosenblatt.theory.certificates import Certificate
+from rosenblatt.theory.certificates import Certificate, Undecided
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search import gordan, hyperplane
 from rosenblatt.theory.search import wolfe as nearest
@@ -263,7 +263,10 @@ def test_undecided_says_what_it_knows(monkeypatch):
     X, y = facet(3)
     found = separability(X, y)
     assert isinstance(found, UndecidedSeparability)
+    assert isinstance(found, Undecided)
     assert found.check(X, y)
+    assert found.support.tolist() == np.flatnonzero(found.alpha).tolist()
+    assert len(found.support) > 1
     assert found.low <= 0 <= found.high < 1e-12
     assert "is not proved" in str(found)
     with pytest.raises(ValueError, match="neither true nor false"):

@@ -5,10 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from helpers.separable_sets import facet, noise
-from rosenblatt.theory.search import gordan
+from helpers.separable_sets import noise
 from rosenblatt.theory.separability import dataset_margin, separability
-from rosenblatt.theory.verdicts import UndecidedSeparability, Verdicts
+from rosenblatt.theory.verdicts import Verdicts
 
 POINTS = [[0.0, 0.0], [1.0, 0.0], [0.0, 3.0], [4.0, 4.0], [5.0, 4.0]]
 CLASSES = ["a", "a", "b", "c", "c"]
@@ -40,15 +39,6 @@ def test_a_hyperplane_that_a_row_lies_on_separates_nothing():
     assert found.check(X, y)
     assert dataclasses.replace(touching, b=-1.0).check(X, y)
     assert not touching.check(X, y)
-
-
-def test_the_support_of_an_open_question(monkeypatch):
-    monkeypatch.setattr(gordan, "exact_search", lambda *_, **__: None)
-    X, y = facet(3)
-    found = separability(X, y)
-    assert isinstance(found, UndecidedSeparability)
-    assert found.support.tolist() == np.flatnonzero(found.alpha).tolist()
-    assert len(found.support) > 1
 
 
 @pytest.mark.parametrize(

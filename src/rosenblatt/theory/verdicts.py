@@ -57,7 +57,7 @@ def draw_weights(alpha: Floats, support: NDArray[np.intp], bias: bool = True) ->
     return bars(dict(zip((f"row {row}" for row in rows), weights.tolist(), strict=True)), words)
 
 
-def show_verdicts(verdicts: Mapping[Any, tuple[str, float, float, int]]) -> str:
+def show_verdicts(verdicts: Mapping[object, tuple[str, float, float, int]]) -> str:
     """Return a table with the kind, the ends of the margin and the number of proving rows of each class.
 
     >>> "1 of 2 classes" in show_verdicts({"a": ("Separable", 1.0, 2.0, 3), "b": ("Inseparable", -math.inf, 0.0, 4)})

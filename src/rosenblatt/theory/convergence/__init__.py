@@ -1,1 +1,1 @@
-"""The convergence theorem: the bound on mistakes, and its proof beside a run."""
+"""The convergence theorem: the mistake bound, and its proof beside a run."""

@@ -18,6 +18,7 @@ from rosenblatt.theory.convergence.bounds import replay_updates, rounding
 from rosenblatt.theory.exact import rounded_product
 from rosenblatt.theory.inputs import (
     Floats,
+    Labels,
     Matrix,
     MatrixLike,
     Signs,
@@ -73,10 +74,10 @@ class Trace:
 
     row: NDArray[np.int64]
     pass_number: NDArray[np.int64]
-    label: NDArray[Any]
+    label: Labels
     w: Floats
     b: float
-    classes: tuple[Any, ...]
+    classes: tuple[object, ...]
     passes: int
     converged: bool
     fit_intercept: bool
@@ -149,7 +150,7 @@ class Trace:
             check_integer("most", most, 1, or_none=True)
         shown = set(evenly_spaced(self.updates, most))
         steps = [step for step in self if step.k - 1 in shown]
-        columns: dict[str, list[Any]] = {
+        columns: dict[str, list[object]] = {
             "k": [step.k for step in steps],
             "pass": [step.pass_number for step in steps],
             "row": [step.row for step in steps],
@@ -256,7 +257,7 @@ def run_options(
     ).check()
 
 
-def run_traced(X: Matrix, signs: Signs, labels: NDArray[Any], options: RunOptions) -> Trace:
+def run_traced(X: Matrix, signs: Signs, labels: Labels, options: RunOptions) -> Trace:
     """Return the updates of a run as in ``Perceptron``, on rows that are checked already."""
     n, d = X.shape
     state, updates = LinearState.initial(options, 2, d), UpdateTrace()

@@ -1,1 +1,1 @@
-"""Linear programs by the perceptron, and what proves their answers."""
+"""Linear programs by the perceptron, with certificates."""

@@ -1,1 +1,1 @@
-"""How answers are found: nearest points of hulls, exact decisions, the rescaled perceptron. Nothing here is trusted."""
+"""Searches for hyperplanes and for proofs that there are none; certificates do not trust them."""

@@ -431,6 +431,7 @@ class BasePerceptron(ExactClassifier):
         options = self._options(X)
         with restored_on_error(self):
             warm = given is None and self._is_warm()
+            # A linear run from zero finds NaN by itself, in its first pass; scanning X first would read it twice.
             finite = warm or options.early_stopping or not options.is_linear
             X, y = validate_pair(self, X, y, reset=not warm, finite=finite)
             source = InMemory(labelled_batch(X, y, as_numpy(sample_weight), self.class_weight))
@@ -705,7 +706,7 @@ class BasePerceptron(ExactClassifier):
     ) -> Table:
         """Train a copy of this model from scratch and return its errors after each pass.
 
-        This model is not changed. The table is that of CIML figure 4.3.
+        This model is not changed. CIML plots this table in figure 4.3.
 
         Parameters
         ----------

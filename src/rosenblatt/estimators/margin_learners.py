@@ -86,8 +86,8 @@ class PassiveAggressive(LinearPerceptron):
     does not count in ``|x|^2``, so the update overshoots on rows much shorter than 1. Training stops after the first
     pass without an update.
 
-    On dense rows with ``multi_class="ovr"`` the weights equal those of scikit-learn's ``PassiveAggressiveClassifier``,
-    which is removed in its version 1.10. Sparse rows give the same weights as dense ones, bit for bit.
+    On dense rows with ``multi_class="ovr"`` scikit-learn's ``PassiveAggressiveClassifier`` has the same weights;
+    scikit-learn 1.10 removes it. Sparse rows give the same weights as dense ones, bit for bit.
 
     Parameters
     ----------

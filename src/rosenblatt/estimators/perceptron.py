@@ -424,8 +424,8 @@ class Perceptron(LinearPerceptron):
 class AveragedPerceptron(LinearPerceptron):
     """The averaged perceptron: it predicts with the average of its weights over all visits.
 
-    Training is that of `Perceptron`. The average is more stable than the last weights, so this is the learner to start
-    with on noisy data. Averaging adds work only to updates, not to every visit (CIML algorithm 7).
+    Training is the same as for `Perceptron`. The average is more stable than the last weights, so start with this
+    learner on noisy data. Averaging adds work only to updates, not to every visit (CIML algorithm 7).
 
     See Also
     --------
@@ -455,9 +455,9 @@ class AveragedPerceptron(LinearPerceptron):
 class VotedPerceptron(LinearPerceptron):
     """The voted perceptron: all weight vectors of the run vote, each weighted by the visits that it survived.
 
-    Training is that of `Perceptron`. The model keeps the rows of its mistakes and predicts from dot products with them,
-    so prediction is much slower than with averaged weights. There is no ``coef_``. ``decision_function`` returns the
-    share of votes for a class minus the share against it; a voter with an activation of exactly 0 abstains.
+    Training is the same as for `Perceptron`. The model keeps the rows of its mistakes and predicts from dot products
+    with them, so prediction is much slower than with averaged weights. There is no ``coef_``. ``decision_function``
+    returns the share of votes for a class minus the share against it. A voter with an activation of exactly 0 abstains.
 
     Attributes
     ----------

@@ -119,8 +119,8 @@ def class_columns(
     """
     check_integer("top", top, 1)
     several = len(numbers) > 1
-    asked = find_classes(label, classes)
-    places = asked if several else [0]
+    requested = find_classes(label, classes)
+    places = requested if several else [0]
     if several and label is None and len(places) > FULL_UP_TO:
         return short_columns(
             classes, [f"row {name}" if item == "row" else str(name) for name in names], numbers, top

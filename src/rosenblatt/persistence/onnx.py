@@ -185,7 +185,7 @@ def check_step(step: BaseEstimator) -> None:
 def columns_of_words(step: Step | None, d: int) -> set[int]:
     """Return the indices of the columns, out of ``d``, that a step expects to be words."""
     if isinstance(step, Pipeline):
-        first = next((one for _, one in step.steps if one is not None and not isinstance(one, str)), None)
+        first = next((part for _, part in step.steps if part is not None and not isinstance(part, str)), None)
         return columns_of_words(first, d)
     if isinstance(step, ColumnTransformer):
         found: set[int] = set()

@@ -350,17 +350,17 @@ def write_columns(columns: Any) -> object:
     ({'slice': ['a', 'c', None]}, [True, False])
     """
 
-    def one(value: object) -> object:
+    def plain(value: object) -> object:
         value = value.item() if isinstance(value, np.generic) else value
         if value is not None and type(value) not in (bool, int, str):
             raise ValueError(f"columns selected by {shorten(value)} cannot be stored as data: name them.")
         return value
 
     if isinstance(columns, slice):
-        return {"slice": [one(end) for end in (columns.start, columns.stop, columns.step)]}
+        return {"slice": [plain(end) for end in (columns.start, columns.stop, columns.step)]}
     if isinstance(columns, str) or np.ndim(columns) == 0:
-        return one(columns)
-    return [one(column) for column in list(columns)]
+        return plain(columns)
+    return [plain(column) for column in list(columns)]
 
 
 def read_columns(data: Any, place: Place) -> object:
@@ -499,7 +499,8 @@ def _fit_columns(step: ColumnTransformer, place: Place) -> None:
     except (TypeError, ValueError, AttributeError) as fault:
         raise ValueError(f"a ColumnTransformer is not valid: {shorten(str(fault), 300)}") from None
     step.transformers_ = [
-        (name, one.step if isinstance(one, _StandIn) else one, columns) for name, one, columns in step.transformers_
+        (name, fitted.step if isinstance(fitted, _StandIn) else fitted, columns)
+        for name, fitted, columns in step.transformers_
     ]
     step.transformers = each(clone)
     if hasattr(step, "_remainder"):
@@ -577,7 +578,7 @@ def step_width(step: BaseEstimator) -> int:
 
 
 def _last_step(pipeline: Pipeline) -> BaseEstimator:
-    return next(one for _, one in reversed(pipeline.steps) if one is not None and not isinstance(one, str))
+    return next(step for _, step in reversed(pipeline.steps) if step is not None and not isinstance(step, str))
 
 
 def write_step(step: Step | None, place: Place) -> object:

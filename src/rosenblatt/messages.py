@@ -58,6 +58,9 @@ class Message:
     def __str__(self) -> str:
         return self.render(str)
 
+    def __repr__(self) -> str:
+        return repr(str(self))
+
     def render(self, spell: Spelling) -> str:
         """Return the text with each parameter as ``spell`` writes it, or as in Python if that returns None."""
 

@@ -18,7 +18,8 @@ from typer.main import get_command
 import rosenblatt
 from helpers.commands import AND, command
 from rosenblatt.cli.main import app
-from rosenblatt.cli.output import option_names
+from rosenblatt.cli.output import as_option, option_names
+from rosenblatt.messages import Message, Setting
 
 SOURCE = Path(rosenblatt.__file__).parent
 OPTION = re.compile(r"(?<![\w-])(?<!var\()(--[a-z][a-z0-9-]*)(?![\w-]|: #)")  # but for variables of a style sheet
@@ -105,47 +106,39 @@ PYTHON_ONLY = {
 }
 """Parameters of data.open that the commands which read rows by a model or certificate cannot be given wrongly."""
 ONLY_INFERRING = {"schema.py", "column_kinds.py", "npz.py", "scaling.py", "splits.py", "describe.py"}
-
-
-PLACE = re.compile(r"\{(\w+)(=[^{}]+)?\}")
+MESSAGES = ("Message", "ParameterError", "DataError")
 
 
 def settings(tree):
-    """Return the names of all parameters in messages of a module, but for those in hints."""
+    """Return the parameters that the messages of a module name, but for hints, which are dropped without options."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     hints = {id(node) for call in calls if call.func.id == "Hint" for node in ast.walk(call)}
-    named = [call for call in calls if call.func.id == "Setting" and id(call) not in hints]
-    found = {call.args[0].value for call in named if isinstance(call.args[0], ast.Constant)}
-    for function in ast.walk(tree):
-        if not isinstance(function, ast.FunctionDef | ast.Module):
+    names = set()
+    for call in calls:
+        text = call.args[0] if call.args else None
+        if id(call) in hints or not isinstance(text, ast.Constant):
             continue
-        nodes = [node for body in function.body for node in ast.walk(body) if id(node) not in hints]
-        values = {node.arg for node in nodes if isinstance(node, ast.keyword)}
-        values |= {
-            key.value for node in nodes if isinstance(node, ast.Dict) for key in node.keys if hasattr(key, "value")
-        }
-        texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-        places = [place for text in texts for place in PLACE.findall(text)]
-        found |= {name for name, value in places if value or name not in values}
-    return found
-
-
-def test_settings_are_found_in_templates():
-    source = 'def f():\n    raise ParameterError("{header} {got} {bits=2}" + "{quote}", got=1, hint=Hint("{on_error}"))'
-    assert settings(ast.parse(source)) == {"header", "bits", "quote"}
+        if call.func.id == "Setting":
+            names.add(text.value)
+        elif call.func.id in MESSAGES:
+            values = {keyword.arg: "" for keyword in call.keywords if keyword.arg}
+            names |= {setting.name for setting in Message(text.value, **values).settings()}
+    return names
 
 
 def test_settings_about_rows_are_options_of_all_commands_that_read_rows():
-    renamed = {"column_types": "kind", "max_line_bytes": "max-line", "n_features": "features", "random_state": "seed"}
+    checked = 0
     for path in sorted((SOURCE / "data").rglob("*.py")):
-        names = INFERRING if path.name in ONLY_INFERRING else READING
         if path.name == "generators.py":  # it makes rows and reads none
             continue
-        given = {"missing"} if path.name == "source.py" else set()  # said of what was given
+        names = INFERRING if path.name in ONLY_INFERRING else READING
+        given = {"missing"} if path.name == "source.py" else set()  # named as given
         for setting in settings(ast.parse(path.read_text())) - PYTHON_ONLY - given:
-            option = "--" + renamed.get(setting, setting).replace("_", "-")
+            option = as_option(Setting(setting))
             for name in names if option in options("train") else ():
                 assert option in options(name), f"{path.name} says {option}, which {name} has not"
+                checked += 1
+    assert checked
 
 
 # what the commands say

@@ -78,7 +78,7 @@ DAMAGED = {
 def test_a_damaged_file_is_named_with_the_place_to_get_it(tmp_path, content):
     write_mnist(tmp_path)
     (tmp_path / NAMES[2]).write_bytes(content)
-    with pytest.raises(ValueError, match=r"is no such file of MNIST, or damaged: .*fetch_openml.*small=True") as error:
+    with pytest.raises(ValueError, match=r"is not this file of MNIST, or damaged: .*fetch_openml.*small=True") as error:
         read_mnist(tmp_path)
     assert str(error.value).startswith(str(tmp_path / NAMES[2]))
     assert "\n" not in str(error.value)
@@ -90,16 +90,16 @@ def test_a_missing_file_or_folder_is_named(tmp_path):
         (tmp_path / name).unlink()
         with pytest.raises(ValueError, match=f"there is no file {name} or {name}.gz in .*any mirror"):
             read_mnist(tmp_path)
-    with pytest.raises(ValueError, match=r"data must be a folder, and there is none called .*nowhere.*any mirror"):
+    with pytest.raises(ValueError, match=r"data must be a folder, and .*nowhere is not one.*any mirror"):
         read_mnist(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize(
     ("place", "array", "words"),
     [
-        (3, [1, 2], "30 images and .* 2 labels, which must be equally many"),
-        (2, np.zeros((30, 2, 2)), "got 6 in those to train on and 4 in those to test on"),
-        (1, np.arange(40) % 2, "must be of 3 classes or more, got 2"),
+        (3, [1, 2], "30 images and .* 2 labels, expected equal numbers"),
+        (2, np.zeros((30, 2, 2)), "got 6 pixels for training and 4 for testing"),
+        (1, np.arange(40) % 2, "must have 3 classes or more, got 2"),
     ],
 )
 def test_files_that_do_not_fit_together_are_refused(tmp_path, place, array, words):
@@ -131,7 +131,9 @@ def test_without_a_network_it_says_where_to_get_mnist(monkeypatch):
         raise URLError("Name or service not known")
 
     monkeypatch.setattr(paper, "fetch_openml", unreachable)
-    with pytest.raises(ValueError, match=r"MNIST could not be had from OpenML \(.*not known.*any mirror.*small=True"):
+    with pytest.raises(
+        ValueError, match=r"MNIST could not be downloaded from OpenML \(.*not known.*any mirror.*small=True"
+    ):
         images_of(None, small=False)
 
 
@@ -149,7 +151,7 @@ def test_openml_has_the_rows_to_train_on_first(monkeypatch):
 
 def test_openml_with_other_rows_is_refused(monkeypatch):
     monkeypatch.setattr(paper, "fetch_openml", lambda *_, **__: (np.zeros((5, 784)), np.zeros(5)))
-    with pytest.raises(ValueError, match=r"must be 70,000 x 784 numbers, got \(5, 784\)"):
+    with pytest.raises(ValueError, match=r"must have shape .70000, 784., got \(5, 784\)"):
         images_of(None, small=False)
 
 
@@ -280,7 +282,7 @@ def test_small_digits_are_learned():
         ({"epochs": 0}, "epochs must be an integer of at least 1, got 0"),
         ({"random_state": -1}, "random_state must be an integer of at least 0, got -1"),
         ({"small": "yes"}, "small must be True or False, got 'yes'"),
-        ({"data": "mnist"}, "small learns digits that come with scikit-learn, so it does not go with data"),
+        ({"data": "mnist"}, "small uses the digits of scikit-learn, so it cannot be combined with data"),
     ],
 )
 def test_bad_parameters_are_one_sentence(given, words):
@@ -400,7 +402,7 @@ def test_axes_may_be_given(found):
     one = reproduction("", RUNS[:1], with_paper=True)
     ax = Figure().subplots()
     assert one.plot(ax) == [ax]
-    with pytest.raises(ValueError, match="a picture of 2 degrees needs so many axes, got 1"):
+    with pytest.raises(ValueError, match="a picture of 2 degrees needs 2 axes, got 1"):
         found.plot(ax)
 
 

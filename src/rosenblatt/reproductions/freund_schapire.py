@@ -1,8 +1,8 @@
-"""Freund and Schapire 1999, Large Margin Classification Using the Perceptron Algorithm: their table of MNIST.
+"""Freund and Schapire 1999, Large Margin Classification Using the Perceptron Algorithm: their table for MNIST.
 
-The protocol: rows are permuted once, and every epoch visits them in that order. There is a machine for each digit
-against the rest, K(x, x') = (1 + x . x')^d, which starts at zero and learns from each row whose score is on the wrong
-side or 0. Nothing is trained twice: what a run would have been after fewer visits is read from the log of its updates.
+The protocol: rows are permuted once, and every epoch visits them in that order. There is one one-vs-rest classifier
+for each digit, with K(x, x') = (1 + x . x')^d. It starts at zero and learns from each row whose score has the wrong
+sign or is 0. Each degree is trained once: results after fewer epochs are read from the log of its updates.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sklearn.datasets import fetch_openml, load_digits
 
 from rosenblatt.estimators.kernel import KernelPerceptron
 from rosenblatt.kernels.orders import visiting_order
-from rosenblatt.messages import ParameterError, Phrase, Setting, check_boolean, check_integer, shorten
+from rosenblatt.messages import Message, ParameterError, check_boolean, check_integer, shorten
 from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, import_matplotlib, tidy
 from rosenblatt.storage.container import write_atomically
 from rosenblatt.tables import Table
@@ -39,7 +39,7 @@ from rosenblatt.training.rows import as_rows
 
 Bytes = NDArray[np.uint8]
 EPOCHS: tuple[float, ...] = (0.1, 1, 2, 3, 4, 10)
-"""When the paper looks at its runs; a tenth is that of the first epoch."""
+"""The epochs after which the paper measures test errors; 0.1 is a tenth of the first epoch."""
 PAPER: dict[tuple[int, float], tuple[float | None, float | None, int | None, int | None]] = {
     (1, 1): (8.7, 8.5, 25_461, 19_795),
     (1, 10): (8.3, 8.1, None, None),
@@ -51,22 +51,19 @@ PAPER: dict[tuple[int, float], tuple[float | None, float | None, int | None, int
     (3, 10): (1.6, 1.6, None, None),
 }
 """What the paper reports by degree and epoch: test errors of average and vote in percent, mistakes of all ten machines,
-support vectors in their union; None where we have none. Y. Freund and R. Schapire, Machine Learning 37(3):277-296."""
+support vectors in their union; None for no number. Y. Freund and R. Schapire, Machine Learning 37(3):277-296."""
 
 
-# MNIST from its four files, in the format that they come in (IDX): big-endian numbers, then bytes.
+# MNIST from its four files in IDX format: big-endian sizes, then bytes.
 
 FILES = {"train": ("train-images", "train-labels"), "test": ("t10k-images", "t10k-labels")}
-"""How the names of the four files begin: images and labels of each part."""
-WHERE: tuple[Phrase, ...] = (
-    " Get MNIST's four files (train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
-    "t10k-labels-idx1-ubyte, .gz or not) from any mirror and name their folder with ",
-    Setting("data"),
-    ', or leave that out where there is a network (scikit-learn\'s fetch_openml("mnist_784") gets them); ',
-    Setting("small", True),
-    " needs neither.",
+"""The beginnings of the names of the four files: images and labels of each part."""
+WHERE = Message(
+    "Get MNIST's four files (train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
+    "t10k-labels-idx1-ubyte, .gz or not) from any mirror and give their folder as {data}; or leave that out if there "
+    'is a network (scikit-learn\'s fetch_openml("mnist_784") downloads them); {small=True} needs neither.'
 )
-"""Where to get MNIST, for the end of a sentence about what is missing."""
+"""Where to get MNIST, for the end of an error message."""
 _MOST_BYTES = 2**30
 _GZIP = b"\x1f\x8b"
 
@@ -74,34 +71,39 @@ _GZIP = b"\x1f\x8b"
 def read_mnist(folder: str | os.PathLike[str]) -> dict[str, tuple[Bytes, Bytes]]:
     """Return images, a row of pixels each, and labels of the parts "train" and "test" from a folder's four files.
 
-    A file that is missing or damaged is a ParameterError that says which, and where to get MNIST.
+    Raise a ParameterError that names the file if one is missing or damaged, and tells where to get MNIST.
     """
     place = Path(folder)
     if not place.is_dir():
-        raise ParameterError(Setting("data"), f" must be a folder, and there is none called {place}.", *WHERE)
+        raise ParameterError("{data} must be a folder, and {place} is not one. {where}", place=place, where=WHERE)
     parts = {}
     for part, (images, labels) in FILES.items():
         image_file, label_file = _find_file(place, images, 3), _find_file(place, labels, 1)
         pixels, answers = read_idx(image_file, 3), read_idx(label_file, 1)
         if len(pixels) != len(answers):
             raise ParameterError(
-                f"{image_file} has {len(pixels):,} images and {label_file} {len(answers):,} labels, which must be "
-                "equally many.",
-                *WHERE,
+                "{images} has {n:,} images and {labels} has {m:,} labels, expected equal numbers. {where}",
+                images=image_file,
+                labels=label_file,
+                n=len(pixels),
+                m=len(answers),
+                where=WHERE,
             )
         parts[part] = pixels.reshape(len(pixels), math.prod(pixels.shape[1:])), answers
     widths = {part: pixels.shape[1] for part, (pixels, _) in parts.items()}
     if widths["train"] != widths["test"]:
         raise ParameterError(
-            f"the images of {place} must all have as many pixels, got {widths['train']:,} in those to train on and "
-            f"{widths['test']:,} in those to test on.",
-            *WHERE,
+            "the images of {place} must have the same size, got {train:,} pixels for training and {test:,} for "
+            "testing. {where}",
+            place=place,
+            where=WHERE,
+            **widths,
         )
     return parts
 
 
 def read_idx(path: str | os.PathLike[str], dimensions: int) -> Bytes:
-    """Return the array of bytes that an IDX file holds, compressed by gzip or not; it has so many dimensions.
+    """Return the array of bytes of an IDX file, gzipped or not, with the given number of dimensions.
 
     Examples
     --------
@@ -133,23 +135,31 @@ def read_idx(path: str | os.PathLike[str], dimensions: int) -> Bytes:
 
 
 def _find_file(folder: Path, start: str, dimensions: int) -> Path:
-    """Return the file whose name begins so: mirrors differ in a dot for a dash, and in .gz."""
+    """Return a file by the beginning of its name: mirrors write a dot or a dash after it, with or without .gz."""
     names = [f"{start}{dot}idx{dimensions}-ubyte{end}" for dot in "-." for end in ("", ".gz")]
     for name in names:
         if (folder / name).is_file():
             return folder / name
-    raise ParameterError(f"there is no file {names[0]} or {names[1]} in {folder}.", *WHERE)
+    raise ParameterError(
+        "there is no file {plain} or {packed} in {folder}. {where}",
+        plain=names[0],
+        packed=names[1],
+        folder=folder,
+        where=WHERE,
+    )
 
 
 def _damaged(path: str | os.PathLike[str], why: str) -> ParameterError:
-    return ParameterError(f"{os.fspath(path)} is no such file of MNIST, or damaged: {why}.", *WHERE)
+    return ParameterError(
+        "{path} is not this file of MNIST, or damaged: {why}. {where}", path=os.fspath(path), why=why, where=WHERE
+    )
 
 
-# The digits that are learned: MNIST from a folder or from OpenML, or the small ones that scikit-learn brings.
+# The data: MNIST from a folder or from OpenML, or the small digits of scikit-learn.
 
 
 _MNIST_TRAINING_ROWS, _MNIST_ROWS = 60_000, 70_000
-_LEAST_CLASSES = 3  # two share one machine
+_LEAST_CLASSES = 3  # with two classes there is a single classifier
 
 
 @dataclass(frozen=True)
@@ -165,7 +175,7 @@ class Images:
 
     @property
     def are_mnist(self) -> bool:
-        """Whether there are as many as in MNIST, so that the paper's numbers can stand beside theirs."""
+        """Whether the sizes are those of MNIST, so that the numbers of the paper apply."""
         return self.X_train.shape == (_MNIST_TRAINING_ROWS, 784) and self.X_test.shape == (10_000, 784)
 
 
@@ -187,9 +197,11 @@ def images_of(data: str | os.PathLike[str] | None, small: bool) -> Images:
     found = Images("MNIST", X_train, y_train.astype(np.int64), X_test, y_test.astype(np.int64))
     if len(np.unique(found.y_train)) < _LEAST_CLASSES:
         raise ParameterError(
-            f"the images of {os.fspath(data)} must be of {_LEAST_CLASSES} classes or more, "
-            f"got {len(np.unique(found.y_train))}.",
-            *WHERE,
+            "the images of {data_folder} must have {least} classes or more, got {got}. {where}",
+            data_folder=os.fspath(data),
+            least=_LEAST_CLASSES,
+            got=len(np.unique(found.y_train)),
+            where=WHERE,
         )
     return found
 
@@ -211,19 +223,26 @@ def _openml_mnist() -> Images:
             X, y = fetch_openml("mnist_784", version=1, return_X_y=True, as_frame=False, parser=parser, n_retries=1)
     except (OSError, ValueError) as fault:
         raise ParameterError(
-            f"MNIST could not be had from OpenML ({' '.join(str(fault).split()) or type(fault).__name__}).", *WHERE
+            "MNIST could not be downloaded from OpenML ({why}). {where}",
+            why=" ".join(str(fault).split()) or type(fault).__name__,
+            where=WHERE,
         ) from fault
     if X.shape != (_MNIST_ROWS, 784):
-        raise ParameterError(f"OpenML's MNIST must be {_MNIST_ROWS:,} x 784 numbers, got {X.shape}.", *WHERE)
+        raise ParameterError(
+            "OpenML's MNIST must have shape ({rows}, 784), got {got}. {where}",
+            rows=_MNIST_ROWS,
+            got=X.shape,
+            where=WHERE,
+        )
     X, y = X.astype(np.uint8), y.astype(np.int64)
     cut = _MNIST_TRAINING_ROWS
     return Images("MNIST", X[:cut], y[:cut], X[cut:], y[cut:])
 
 
-# The runs: one for each degree, looked at after so many epochs.
+# The runs: one for each degree, with test errors after several epochs.
 
 DegreeRun: TypeAlias = tuple[list[dict[str, Any]], float, float]
-"""A row of the table for each look at the run of a degree, and the seconds of training and of evaluation."""
+"""The rows of the table for one degree, and the seconds of training and of evaluation."""
 
 
 def degree_run(
@@ -238,7 +257,7 @@ def degree_run(
 
     ``train(X, y, degree)`` is given the rows in the order ``visiting_order(n, seed)`` and makes the run;
     ``score(run, rows, visits)`` returns last, average and vote of the test rows after each number of visits, a column
-    for each machine.
+    for each classifier.
     """
     order = visiting_order(len(images.X_train), seed)
     started = time.perf_counter()
@@ -250,7 +269,7 @@ def degree_run(
     classes, logs, rows = np.unique(images.y_train), [state.updates_of(k) for k in range(len(state.counters))], []
     for epoch, made, scores in zip(looks, visits, found, strict=True):
         row: dict[str, Any] = {"degree": degree, "epoch": epoch}
-        for name in _STYLES:  # the class is that of the largest score, the first of equals
+        for name in _STYLES:  # the class with the largest score; the first of equals
             wrong = classes[np.argmax(getattr(scores, name), axis=1)] != images.y_test
             row[name] = 100 * int(np.count_nonzero(wrong)) / len(wrong)
         members: Any = np.concatenate([log.members[log.visits < made] for log in logs])
@@ -271,14 +290,14 @@ def scaled(pixels: Bytes, brightest: int, degree: int) -> NDArray[np.float64]:
     return numbers
 
 
-# What a reproduction found: a table by degree and epoch, with the paper's numbers, that can be printed and drawn.
+# The result: a table by degree and epoch, with the numbers of the paper, which can be printed and drawn.
 
 _STYLES = {  # lines differ in dashes and marks as well as in colour
     "last": {"color": ORANGE, "linestyle": ":", "marker": "^"},
     "average": {"color": BLUE, "linestyle": "--", "marker": "s"},
     "vote": {"color": DARK, "linestyle": "-", "marker": "o"},
 }
-_LOGARITHMIC_FROM, _FEW_TICKS_FROM = 4.0, 50.0  # where the largest error is so many times the smallest
+_LOGARITHMIC_FROM, _FEW_TICKS_FROM = 4.0, 50.0  # ratios of the largest to the smallest error
 # the columns that are printed: their names, widths and formats
 _COUNTS = (("mistakes", 8, ","), ("support", 7, ","))
 _OURS = (("epoch", 5, "g"), ("last", 5, ".2f"), ("avg", 5, ".2f"), ("vote", 5, ".2f"), *_COUNTS)
@@ -335,7 +354,7 @@ class Reproduction:
         return {degree: [row for row in self.table if row["degree"] == degree] for degree in self.seconds["degree"]}
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the table as CSV; what the paper does not say is left empty."""
+        """Write the table as CSV; cells without a number of the paper are empty."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.table.columns)
@@ -376,7 +395,7 @@ class Reproduction:
 
 
 def reproduction(title: str, runs: Iterable[DegreeRun], with_paper: bool) -> Reproduction:
-    """Return runs as a table, with the paper's numbers where they are about the same data."""
+    """Return runs as a table, with the numbers of the paper if the data is MNIST."""
     names = ("paper average", "paper vote", "paper mistakes", "paper support vectors")
     rows, seconds = [], []
     for found, training, evaluation in runs:
@@ -390,11 +409,12 @@ def reproduction(title: str, runs: Iterable[DegreeRun], with_paper: bool) -> Rep
 
 
 def draw_panels(by_degree: Mapping[int, list[dict[str, Any]]], panels: list[Axes]) -> list[Axes]:
-    """Draw test errors by epoch, on axes for each degree, with open marks where the paper has a number."""
+    """Draw test errors by epoch, on one Axes per degree, with open marks for the numbers of the paper."""
     if len(panels) != len(by_degree):
         raise ParameterError(
-            f"a picture of {len(by_degree)} degrees needs so many axes, got {len(panels)}: "
-            "leave them out for a new figure."
+            "a picture of {n} degrees needs {n} axes, got {got}: leave them out for a new figure.",
+            n=len(by_degree),
+            got=len(panels),
         )
     errors = [row[name] for rows in by_degree.values() for row in rows for name in _STYLES]
     ratio = max(errors) / min(errors) if min(errors) > 0 else 1.0  # no error at all has no logarithm
@@ -422,7 +442,7 @@ def draw_panels(by_degree: Mapping[int, list[dict[str, Any]]], panels: list[Axes
 
 
 def _set_ticks(axis: Any, ticks: Sequence[float]) -> None:
-    """Put ticks at these places of a logarithmic axis and no others, with plain numbers."""
+    """Set the ticks of a logarithmic axis, with plain numbers as labels."""
     ticker = import_matplotlib("ticker")
     axis.set_major_locator(ticker.FixedLocator(ticks))
     axis.set_minor_locator(ticker.NullLocator())
@@ -430,7 +450,7 @@ def _set_ticks(axis: Any, ticks: Sequence[float]) -> None:
 
 
 def free_cache_size() -> float:
-    """Return how many megabytes of kernel values to keep: 8,000, or half of the memory that is free if that is less.
+    """Return the megabytes of kernel values to cache: 8,000, or half of the free memory if that is less.
 
     >>> 1 <= free_cache_size() <= 8000
     True
@@ -439,10 +459,7 @@ def free_cache_size() -> float:
 
 
 def free_bytes() -> int:
-    """Return how much memory is free, what files are cached in included; no more than the limit of a container.
-
-    Where that is not known, as on systems other than Linux, 2 GB are assumed.
-    """
+    """Return the available memory, including file caches, up to the limit of a container; 2 GB if it is unknown."""
     free = 2_000_000_000
     with suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text().splitlines()
@@ -463,7 +480,7 @@ def freund_schapire_1999(
 ) -> Reproduction:
     """Train voted kernel perceptrons on MNIST as Freund and Schapire did, and return their table with ours.
 
-    Ten one-vs-rest machines with K(x, x') = (1 + x . x')^d start at zero and make ``epochs`` passes over the rows in
+    Ten one-vs-rest classifiers with K(x, x') = (1 + x . x')^d start at zero and make ``epochs`` passes over the rows in
     one random order, degree 1 on pixels from 0 to 255 and the others on pixels from 0 to 1. Test errors of the last
     weights, of their average and of the vote are those after 0.1, 1, 2, 3, 4 and 10 epochs, from one run for each
     degree.
@@ -506,8 +523,7 @@ def freund_schapire_1999(
     epochs, seed = check_integer("epochs", epochs, 1), check_integer("random_state", random_state, 0)
     check_boolean("small", small)
     if small and data is not None:
-        words = " learns digits that come with scikit-learn, so it does not go with "
-        raise ParameterError(Setting("small"), words, Setting("data"), ".")
+        raise ParameterError("{small} uses the digits of scikit-learn, so it cannot be combined with {data}.")
     images = images_of(data, small)
     cache_size = free_cache_size() if cache_size is None else cache_size
 
@@ -527,8 +543,8 @@ def freund_schapire_1999(
 
 def _checked_degrees(degrees: Iterable[int]) -> list[int]:
     if isinstance(degrees, str | bytes) or not isinstance(degrees, Iterable):
-        raise ParameterError(Setting("degrees"), f" must be integers such as (1, 2, 3), got {shorten(degrees)}.")
+        raise ParameterError("{degrees} must be integers such as (1, 2, 3), got {got}.", got=shorten(degrees))
     wanted = list(dict.fromkeys(check_integer("degrees", degree, 1) for degree in degrees))
     if not wanted:
-        raise ParameterError(Setting("degrees"), " must be one integer or more, got none.")
+        raise ParameterError("{degrees} must be one integer or more, got none.")
     return wanted

@@ -115,7 +115,7 @@ def test_high_degrees(degree, coef0):
 
 
 @pytest.mark.parametrize("kernel", EXPONENTIALS, ids=kernel_name)
-def test_nearly_equal_distances_are_told_apart(kernel):
+def test_nearly_equal_distances_are_distinguished(kernel):
     near = np.nextafter(1.0, 2.0)
     X = np.array([[-1.0, 0.0], [near, 0.0], [0.0, 0.0], [1.0, 0.0], [0.0, near], [0.0, -1.0]])
     y = np.array([0, 1, 1, 0, 0, 1])
@@ -262,7 +262,7 @@ def test_a_limit_of_updates_stops_each_classifier(kernel, classes, multi_class, 
 @some_kernels
 @competition
 @pytest.mark.parametrize("max_support", [1, 2, 5])
-def test_a_budget_forgets_the_oldest_row(kernel, classes, multi_class, max_support):
+def test_a_support_limit_evicts_the_oldest_row(kernel, classes, multi_class, max_support):
     X, y = tied_set("ties", classes=classes)
     twin = twin_of(kernel, X, y, classes, seed=1, max_support=max_support, direct=multi_class == "direct")
     held = {update.row for classifier in twin for update in classifier.updates}
@@ -274,7 +274,7 @@ def test_a_budget_forgets_the_oldest_row(kernel, classes, multi_class, max_suppo
         assert len(model.support_) <= max_support * len(twin)
 
 
-def test_a_budget_with_weights_and_a_limit():
+def test_a_support_limit_with_weights_and_a_limit_of_updates():
     kernel = Kernel("poly", degree=2, coef0=1.0)
     X, y = tied_set("duplicates", classes=3)
     steps = np.random.default_rng(4).choice([0.1, 0.5, 1.0], len(y))
@@ -381,7 +381,7 @@ def test_the_sign_of_a_sum_of_exponentials():
     assert to_float({Fraction(1): Fraction(3)}) == pytest.approx(3 * np.exp(-1), rel=1e-15)
 
 
-def test_more_digits_are_taken_where_200_do_not_do():
+def test_more_than_200_digits_are_used_where_needed():
     almost = Fraction(1) - Fraction(1, 10**300)  # (1 - t) exp(0) - exp(-s) with s a little larger or smaller than t
     assert sign({Fraction(0): almost, Fraction(2, 10**300): Fraction(-1)}) == 1
     assert sign({Fraction(0): almost, Fraction(1, 2 * 10**300): Fraction(-1)}) == -1
@@ -417,11 +417,11 @@ def test_equal_distances_are_ties(name):
     assert [update.row for update in run.updates] == [0, 1, 2]
 
 
-def test_what_is_forgotten_was_never_made():
+def test_evicted_updates_count_as_never_made():
     X, y = np.eye(3), [1, 0, 1]
     options = {"orders": lambda p: [0, 1, 0, 2, 0], "max_support": 2}
     (run,) = naive_run(X, y, Kernel("linear"), 2, 1, **options)
-    # row 2 pushes row 0 out, so that row 0 is a mistake again and pushes row 1 out
+    # row 2 evicts row 0, so row 0 is a mistake again and evicts row 1
     assert run.updates == [Update(2, 1.0, 3), Update(0, 1.0, 4)]
     assert (run.made, run.mistakes, run.visits) == (4, [4], 5)
 

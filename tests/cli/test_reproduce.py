@@ -66,8 +66,8 @@ def test_progress_is_shown_on_a_terminal(tmp_path, monkeypatch):
         ([NAME, "--small", "--degrees", ","], "--degrees expects integers such as 1,2,3, got ','."),
         ([NAME, "--small", "--epochs", "0"], "--epochs must be an integer of at least 1, got 0."),
         ([NAME, "--small", "--seed", "-1"], "--seed must be an integer of at least 0, got -1."),
-        ([NAME, "--small", "--data", "here"], "--small learns digits that come with scikit-learn"),
-        ([NAME, "--data", "nowhere"], "--data must be a folder, and there is none called nowhere."),
+        ([NAME, "--small", "--data", "here"], "--small uses the digits of scikit-learn"),
+        ([NAME, "--data", "nowhere"], "--data must be a folder, and nowhere is not one."),
         ([NAME, "--small", "--out", "{file}"], "out.txt"),
     ],
 )
@@ -83,6 +83,6 @@ def test_without_a_network_it_says_where_to_get_mnist_in_words_of_the_command(tm
 
     monkeypatch.setattr(images, "fetch_openml", unreachable)
     said = refused("reproduce", NAME, "--out", tmp_path)
-    assert "any mirror and name their folder with --data" in said
+    assert "any mirror and give their folder as --data" in said
     assert "--small needs neither." in said
     assert list(tmp_path.iterdir()) == []

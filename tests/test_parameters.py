@@ -4,6 +4,7 @@ import ast
 import contextlib
 import inspect
 import pickle
+import re
 import types
 from pathlib import Path
 
@@ -102,7 +103,8 @@ def parameters_of_users():
         if callable(thing):
             with contextlib.suppress(ValueError):  # a builtin without a signature
                 names |= set(inspect.signature(thing).parameters)
-    return names
+    help_texts = (Path(__file__).parent / "recorded" / "help.txt").read_text()
+    return names | {option.replace("-", "_") for option in re.findall(r"--([a-z][a-z-]*)", help_texts)}
 
 
 def test_every_name_in_a_template_has_a_value_or_is_a_parameter():

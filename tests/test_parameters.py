@@ -1,4 +1,4 @@
-"""Errors that know the parameters they name."""
+"""Errors that name parameters, and checks of parameters."""
 
 import ast
 import contextlib
@@ -14,9 +14,8 @@ import pytest
 import rosenblatt
 from rosenblatt import messages
 from rosenblatt.messages import (
-    IfAvailable,
+    Hint,
     ParameterError,
-    Setting,
     check_boolean,
     check_choice,
     check_integer,
@@ -25,24 +24,24 @@ from rosenblatt.messages import (
 )
 
 
-def test_a_sentence_is_spelled_as_its_reader_spells():
-    fault = ParameterError(
-        Setting("column_types", {"a": "text"}),
-        " is too much",
-        IfAvailable("labels", "; or ", Setting("labels", False)),
-        ".",
-    )
-    assert str(fault) == "column_types={'a': 'text'} is too much; or labels=False."
+def test_a_message_spells_parameters_for_its_reader():
+    hint = Hint("; or {labels=False}")
+    error = ParameterError("{column_types=types} is too much{hint}.", types={"a": "text"}, hint=hint)
+    assert str(error) == "column_types={'a': 'text'} is too much; or labels=False."
     options = {"column_types": "--kind a=text"}
-    assert fault.sentence(lambda setting: options.get(setting.name)) == "--kind a=text is too much."
-    assert fault.sentence(lambda setting: None) == "column_types={'a': 'text'} is too much."
+    assert error.message.render(lambda setting: options.get(setting.name)) == "--kind a=text is too much."
+    assert error.message.render(lambda setting: None) == "column_types={'a': 'text'} is too much."
+
+
+def test_values_are_never_read_as_templates():
+    assert str(ParameterError("{bits} is too few, got {got}.", got="{max_iter}")) == "bits is too few, got {max_iter}."
 
 
 def test_an_error_crosses_processes():
-    fault = pickle.loads(pickle.dumps(ParameterError(Setting("bits", 3), " is too few.")))
-    assert str(fault) == "bits=3 is too few."
-    assert fault.sentence(lambda setting: f"--{setting.name}") == "--bits is too few."
-    assert isinstance(fault, ValueError)
+    error = pickle.loads(pickle.dumps(ParameterError("{bits=3} is too few, got {got}.", got=[1])))
+    assert str(error) == "bits=3 is too few, got [1]."
+    assert error.message.render(lambda setting: f"--{setting.name}") == "--bits is too few, got [1]."
+    assert isinstance(error, ValueError)
 
 
 @pytest.mark.parametrize("value", [1, np.int64(7), np.uint8(3)])

@@ -110,33 +110,6 @@ class Hint(Message):
         return self.otherwise.render(spell) if isinstance(self.otherwise, Message) else self.otherwise
 
 
-class IfAvailable:
-    """Old form of `Hint`."""
-
-    def __init__(self, name: str, *pieces: Any, otherwise: tuple[Any, ...] = ()) -> None:
-        self.name, self.pieces, self.otherwise = name, pieces, otherwise
-
-
-Phrase: TypeAlias = Any
-
-
-def as_message(pieces: tuple[Any, ...], values: dict[str, Any]) -> Message:
-    """Old form of messages: pieces."""
-    if len(pieces) == 1 and isinstance(pieces[0], str):
-        return Message(pieces[0], **values)
-    if len(pieces) == 1 and isinstance(pieces[0], Message):
-        return pieces[0]
-    parts = {
-        f"p{i}": Hint(
-            "{text}", needs=piece.name, text=as_message(piece.pieces, {}), otherwise=as_message(piece.otherwise, {})
-        )
-        if isinstance(piece, IfAvailable)
-        else piece
-        for i, piece in enumerate(pieces)
-    }
-    return Message("".join(f"{{{name}}}" for name in parts), **parts)
-
-
 class ParameterError(ValueError):
     """A ValueError with a `Message`: it names parameters, and a command can name its own options instead.
 
@@ -147,36 +120,12 @@ class ParameterError(ValueError):
     '--bits must be at most 30, got 31.'
     """
 
-    def __init__(self, *pieces: Any, **values: Any) -> None:
-        self.message = as_message(pieces, values)
+    def __init__(self, message: str | Message, /, **values: object) -> None:
+        self.message = message if isinstance(message, Message) else Message(message, **values)
         super().__init__(str(self.message))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[ParameterError], tuple[Message]]:
         return type(self), (self.message,)
-
-    @property
-    def pieces(self) -> tuple[Any, ...]:
-        """Old form of ``message``."""
-        return (self.message,)
-
-    def sentence(self, spell: Spelling) -> str:
-        """Old form of ``message.render``."""
-        return self.message.render(spell)
-
-
-class Sentence(str):
-    """Old form of `Message` for notes."""
-
-    pieces: tuple[Any, ...]
-
-    def __new__(cls, *pieces: Any) -> Sentence:
-        """Join the pieces as Python spells parameters."""
-        sentence = super().__new__(cls, ParameterError(*pieces))
-        sentence.pieces = pieces
-        return sentence
-
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return self.pieces
 
 
 def _out_of_range(name: str, expected: str, value: object) -> ParameterError:

@@ -8,25 +8,27 @@ from rosenblatt import Certificate, data
 from rosenblatt.blocks import DataError
 from rosenblatt.cli.output import error_text, options_of_command
 from rosenblatt.cli.train import train
-from rosenblatt.messages import IfAvailable, ParameterError, Setting
+from rosenblatt.messages import Hint, Message, ParameterError, Setting
 
 SPELLED = [
-    (ParameterError("give ", Setting("format", "csv"), " if it is that."), "give --format csv if it is that."),
-    (DataError("x; ", Setting("on_error", "skip"), " leaves it out."), "x; --on-error skip leaves it out."),
-    (ParameterError("leave ", Setting("target"), " out."), "leave --target out."),
-    (ParameterError("give ", Setting("header", False), " if not"), "give --no-header if not"),
-    (ParameterError("give ", Setting("header", True), " if so"), "give --header if so"),
-    (ParameterError(Setting("random_state"), " must not be negative."), "--seed must not be negative."),
-    (ParameterError(Setting("max_iter", 3)), "--passes 3"),
-    (ParameterError(Setting("resume", True), " needs ", Setting("checkpoint")), "--resume needs --checkpoint"),
+    (ParameterError("give {format='csv'} if it is that."), "give --format csv if it is that."),
+    (DataError("x; {on_error='skip'} leaves it out."), "x; --on-error skip leaves it out."),
+    (ParameterError("leave {target} out."), "leave --target out."),
+    (ParameterError("give {header=False} if not"), "give --no-header if not"),
+    (ParameterError("give {header=True} if so"), "give --header if so"),
+    (ParameterError("{random_state} must not be negative."), "--seed must not be negative."),
+    (ParameterError("{max_iter=3}"), "--passes 3"),
+    (ParameterError("{resume=True} needs {checkpoint}"), "--resume needs --checkpoint"),
     (
-        ParameterError(Setting("drop", ["a", "b c"]), " or ", Setting("column_types", {"a b": "text", "c": "number"})),
+        ParameterError(
+            "{drop=names} or {column_types=types}", names=["a", "b c"], types={"a b": "text", "c": "number"}
+        ),
         "--drop a --drop 'b c' or --kind 'a b=text' --kind c=number",
     ),
-    (ParameterError("close it", IfAvailable("quote", ", or give ", Setting("quote", "")), "."), "close it."),
-    (ParameterError("x", IfAvailable("rtol", ": a", otherwise=(": ", Setting("bits", 3)))), "x: --bits 3"),
-    (ParameterError("x", IfAvailable("drop", ", or give ", Setting("drop", ["a"]))), "x, or give --drop a"),
-    (ParameterError(Setting("quote"), " must be one character."), "quote must be one character."),
+    (ParameterError("close it{hint}.", hint=Hint(", or give {quote=''}")), "close it."),
+    (ParameterError("x{hint}", hint=Hint(": a {rtol}", otherwise=Message(": {bits=3}"))), "x: --bits 3"),
+    (ParameterError("x{hint}", hint=Hint(", or give {drop=names}", names=["a"])), "x, or give --drop a"),
+    (ParameterError("{setting} must be one character.", setting=Setting("quote")), "quote must be one character."),
     (DataError("a.csv: expected 3 cells,\n got 4"), "a.csv: expected 3 cells, got 4"),
     (ValueError("format=3 and drop=['a'] are left as they are"), "format=3 and drop=['a'] are left as they are"),
     (DataError("dd is no gz file."), "dd is no gz file."),

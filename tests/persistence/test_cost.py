@@ -15,10 +15,7 @@ from rosenblatt.data.cache import RowFileWriter
 from rosenblatt.storage.container import read_container
 from rosenblatt.theory.certificates import MOST_BITS
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform != "linux", reason="memory is measured by /proc"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="memory is measured by /proc")]
 
 TIMES, MORE = 64, 128 << 20
 """A file of n bytes takes at most TIMES n + MORE bytes of memory."""

@@ -56,8 +56,7 @@ WORDS = np.array([["a", "x"], ["b", "y"], ["a", "y"], ["b", "x"]] * 5, object)
 
 @pytest.mark.parametrize("stated", ["auto", "given", None])
 @pytest.mark.parametrize(
-    "values",
-    [["a"] * 4000, ["a", "b", "a"], ["a", None, None], [2, 1], [1, True], [1.0, 1.0], [None, 1], [NAN, 1]],
+    "values", [["a"] * 4000, ["a", "b", "a"], ["a", None, None], [2, 1], [1, True], [1.0, 1.0], [None, 1], [NAN, 1]]
 )
 def test_categories_are_different_and_can_be_looked_up(path, values, stated):
     """Of ["a"] * 400,000, scikit-learn's fit made one column, and its transform wrote to all of them."""

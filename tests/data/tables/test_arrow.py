@@ -187,11 +187,7 @@ def test_names_of_columns_stay_on_one_line(tmp_path):
         ("a.arrow", b"\xff\xff\xff\xff\x10\0\0\0", "a.arrow cannot be read as Arrow ("),
         ("a.feather", b"FEA1", "a.feather is a Feather file of version 1, expected version 2: write it again."),
         ("a.npz", b"PK\x03\x04", "a.npz cannot be read as npz (File is not a zip file)"),
-        (
-            "a.bin",
-            b"\0\1",
-            "the format of a.bin cannot be detected from its name or first line: give format, one of",
-        ),
+        ("a.bin", b"\0\1", "the format of a.bin cannot be detected from its name or first line: give format, one of"),
         ("a", b"a line of words\n", "the format of a cannot be detected from its name or first line"),
         ("a.csv.gz", b"a,y\n1,2\n", "a.csv.gz is named like a gz file, but does not start like one"),
     ],
@@ -236,8 +232,5 @@ def test_columns_that_come_along_are_read_with_the_others(tmp_path, monkeypatch)
     monkeypatch.setattr(arrow, "_row_group", lambda *arguments: groups.append(arguments[2]) or read(*arguments))
     stream = data.open(tmp_path / "a.parquet", "y", columns=["a"], passthrough=["id", "a"], on_error="skip", threads=0)
     blocks = list(stream)
-    assert [block.passthrough for block in blocks] == [
-        {"id": ["u"], "a": [1.0]},
-        {"id": [None, "w"], "a": [3.0, 4.0]},
-    ]
+    assert [block.passthrough for block in blocks] == [{"id": ["u"], "a": [1.0]}, {"id": [None, "w"], "a": [3.0, 4.0]}]
     assert groups == [0, 1], "each row group once"

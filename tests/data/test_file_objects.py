@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from helpers.reading import dense
 from rosenblatt import data
 
 ROWS = [(k % 7 - 3, k % 5, "ab"[k % 2]) for k in range(40)]
@@ -30,10 +31,6 @@ def lines(kind):
 
 def options(kind):
     return {"target": "y"} if kind in ("csv", "jsonl") else {}
-
-
-def dense(X):
-    return X if isinstance(X, np.ndarray) else X.toarray()
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "svmlight", "vw"])

@@ -9,16 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from helpers.reading import outcome
 from rosenblatt import data
-
-
-def outcome(path, target="y", **options):
-    """What a file gives: rows and labels, or the sentence of the error without the folder."""
-    try:
-        X, y = data.open(path, target, **options).read()
-    except ValueError as error:
-        return str(error).replace(f"{path.parent}/", "")
-    return (X if isinstance(X, np.ndarray) else X.toarray()).tolist(), y.tolist()
 
 
 def test_arrays_that_are_not_as_expected(tmp_path):

@@ -4,7 +4,6 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.preprocessing import StandardScaler
 
 from rosenblatt import AveragedPerceptron, ExactScaler, KernelPerceptron, Perceptron, data
 from rosenblatt.data.splits import Split
@@ -55,11 +54,6 @@ def test_training_from_files_is_training_in_memory_by_the_transformer(files, num
         assert found.last_coef_.tobytes() == model.last_coef_.tobytes()
         assert stream.preparation["scale"]["spread"] == scaler.spread_.tolist()
         assert stream.preparation["scale"]["centre"] == scaler.centre_.tolist()
-
-
-def test_agrees_with_standard_scaler(files, numbers):
-    rows = data.open(files[0], "y", scale="standard").read()[0]
-    np.testing.assert_allclose(rows, StandardScaler().fit_transform(numbers[0]), rtol=1e-9, atol=1e-9)
 
 
 def test_another_file_is_read_on_the_scale_of_the_first(files, tmp_path):

@@ -8,6 +8,17 @@ import pyarrow as pa
 import pyarrow.parquet
 import scipy.sparse as sp
 
+
+def every_format(folder, columns):
+    """Write columns of text and integers as a table in every format; return the files."""
+    names, rows = list(columns), list(zip(*columns.values(), strict=True))
+    (folder / "a.csv").write_text("".join(";".join(map(str, row)) + "\n" for row in [names, *rows]))
+    (folder / "a.tsv").write_text("".join("\t".join(map(str, row)) + "\n" for row in [names, *rows]))
+    (folder / "a.jsonl").write_text("".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows))
+    pa.parquet.write_table(pa.table(columns), folder / "a.parquet")
+    return [folder / f"a.{ending}" for ending in ("csv", "tsv", "jsonl", "parquet")]
+
+
 COLOURS = ["red", "green", "blue"]
 
 

@@ -5,8 +5,6 @@ import gc
 import os
 import re
 import shutil
-import subprocess
-import sys
 import warnings
 from contextlib import suppress
 
@@ -336,46 +334,6 @@ def test_a_folder_that_goes_away_costs_a_warning(tmp_path):
     with pytest.warns(UserWarning, match="No such file or directory.*: each pass reads them again"):
         assert told(stream) == told(data.open(path, **options))
     assert told(stream) == told(data.open(path, **options))
-
-
-_READS_FOR_EVER = """
-import sys
-from rosenblatt import data
-from rosenblatt.data.io import lines
-lines.CHUNK_BYTES = 300
-blocks = iter(data.open(sys.argv[1], cache=sys.argv[2]))
-next(blocks)
-print("reading", flush=True)
-sys.stdin.read()
-list(blocks)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
-def test_what_kill_9_leaves_is_deleted_by_the_next_that_writes(tmp_path):
-    path, options = example(tmp_path, "svm")
-    child = [sys.executable, "-c", _READS_FOR_EVER, path, tmp_path / "rows"]
-    both = [subprocess.Popen(child, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
-    for process in both:
-        assert process.stdout.readline() == b"reading\n"
-    both[0].kill()
-    both[0].communicate()
-    assert len(os.listdir(tmp_path)) == 3
-    expected = told(data.open(path, **options, cache=tmp_path / "rows"))
-    assert len(os.listdir(tmp_path)) == 3, "the other process still writes"
-    both[1].communicate()
-    assert both[1].returncode == 0
-    assert sorted(os.listdir(tmp_path)) == ["rows", "svm"]
-    assert told(data.open(path, **options, cache=tmp_path / "rows")) == expected
-
-
-def test_the_longest_names(tmp_path):
-    path, options = example(tmp_path, "a.csv")
-    for name in ("r" * 255, "é" * 127):
-        told(data.open(path, **options, cache=tmp_path / name))
-        assert data.open(path, **options, cache=tmp_path / name)._cache.complete
-    assert len(os.listdir(tmp_path)) == 3
 
 
 def test_links_relative_paths_and_files_that_are_read_only(tmp_path, monkeypatch):

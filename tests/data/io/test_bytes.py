@@ -11,10 +11,10 @@ import sys
 import pyarrow
 import pytest
 
+from helpers.reading import lines_of
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.bytes import detect_format
 from rosenblatt.data.io.lines import LineSource
-from rosenblatt.kernels.parsing.bytes import PAD
 
 TEXT = b"".join(b"%d line\n" % k for k in range(300)) + b"x" * 500 + b"\n\nlast without a newline"
 
@@ -27,18 +27,6 @@ COMPRESSED = {
 }
 
 
-def content(source):
-    """Return all lines of a source, having checked each chunk."""
-    text = b""
-    for chunk in source.chunks():
-        lines = bytes(chunk.buffer[chunk.start : chunk.stop])
-        assert lines.endswith(b"\n")
-        assert len(chunk.buffer) >= chunk.stop + PAD
-        text += lines
-        source.recycle(chunk)
-    return text
-
-
 @pytest.mark.parametrize("ending", list(COMPRESSED))
 def test_compressed_files_hold_the_same_lines(tmp_path, ending):
     pack = COMPRESSED[ending]
@@ -49,12 +37,12 @@ def test_compressed_files_hold_the_same_lines(tmp_path, ending):
     ):
         (tmp_path / name).write_bytes(data)
         source = LineSource(tmp_path / name, chunk_bytes=300)
-        assert content(source) == TEXT + b"\n"
+        assert lines_of(source) == TEXT + b"\n"
         assert source.head(20) == TEXT[:20]
         assert source.size == len(data)
         assert [chunk.share for chunk in source.chunks()][-1] == 1.0
     (tmp_path / f"c.{ending}").write_bytes(pack(b""))
-    assert content(LineSource(tmp_path / f"c.{ending}")) == b""
+    assert lines_of(LineSource(tmp_path / f"c.{ending}")) == b""
 
 
 @pytest.mark.parametrize("ending", list(COMPRESSED))
@@ -65,14 +53,14 @@ def test_damaged_files_are_a_sentence_that_names_them(tmp_path, ending):
     for broken in (data[: len(data) // 2], data[:-3], scratched, b"", b"1 1:2\n", data[:2]):
         path.write_bytes(broken)
         with pytest.raises(DataError, match=rf"a\.{ending}"):
-            content(LineSource(path))
+            lines_of(LineSource(path))
 
 
 def test_zstd_without_pyarrow_is_a_sentence(tmp_path, monkeypatch):
     (tmp_path / "a.zst").write_bytes(COMPRESSED["zst"](TEXT))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"needs pyarrow: pip install 'rosenblatt\[files\]'"):
-        content(LineSource(tmp_path / "a.zst"))
+        lines_of(LineSource(tmp_path / "a.zst"))
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="nothing is forbidden here")
@@ -80,7 +68,7 @@ def test_forbidden_file(tmp_path):
     (tmp_path / "a").write_bytes(b"a\n")
     (tmp_path / "a").chmod(0)
     with pytest.raises(PermissionError, match="permission denied"):
-        content(LineSource(tmp_path / "a"))
+        lines_of(LineSource(tmp_path / "a"))
 
 
 def test_permission_errors_name_the_file(tmp_path, monkeypatch):
@@ -91,7 +79,7 @@ def test_permission_errors_name_the_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(io, "FileIO", forbidden)
     with pytest.raises(PermissionError, match="a cannot be read: Permission denied"):
-        content(LineSource(tmp_path / "a"))
+        lines_of(LineSource(tmp_path / "a"))
 
 
 @pytest.mark.parametrize(

@@ -8,31 +8,19 @@ import threading
 
 import pytest
 
+from helpers.reading import lines_of
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import LineSource, file_names
-from rosenblatt.kernels.parsing.bytes import PAD
 
 TEXT = b"".join(b"%d line\n" % k for k in range(300)) + b"x" * 500 + b"\n\nlast without a newline"
-
-
-def content(source):
-    """Return all lines of a source, having checked each chunk."""
-    text = b""
-    for chunk in source.chunks():
-        lines = bytes(chunk.buffer[chunk.start : chunk.stop])
-        assert lines.endswith(b"\n")
-        assert len(chunk.buffer) >= chunk.stop + PAD
-        text += lines
-        source.recycle(chunk)
-    return text
 
 
 @pytest.mark.parametrize("chunk_bytes", [1, 2, 7, 100, 499, 501, 4096, 10**6])
 def test_any_chunk_size_gives_the_same_lines(tmp_path, chunk_bytes):
     (tmp_path / "a.txt").write_bytes(TEXT)
     source = LineSource(tmp_path / "a.txt", chunk_bytes=chunk_bytes)
-    assert content(source) == TEXT + b"\n"
-    assert content(source) == TEXT + b"\n", "it can be read again"
+    assert lines_of(source) == TEXT + b"\n"
+    assert lines_of(source) == TEXT + b"\n", "it can be read again"
     assert source.size == len(TEXT)
     assert source.rereadable
 
@@ -41,9 +29,9 @@ def test_several_files_in_order(tmp_path):
     for name, text in (("b.txt", b"b"), ("a.txt", b"a\n"), ("c.txt", b""), ("d[1].txt", b"d")):
         (tmp_path / name).write_bytes(text)
     (tmp_path / "folder.txt").mkdir()
-    assert content(LineSource(f"{tmp_path}/?.txt")) == b"a\nb\n"
-    assert content(LineSource([tmp_path / "b.txt", f"{tmp_path}/[ac].txt"])) == b"b\na\n"
-    assert content(LineSource(f"{tmp_path}/d[1].txt")) == b"d\n", "a file of this very name comes before the pattern"
+    assert lines_of(LineSource(f"{tmp_path}/?.txt")) == b"a\nb\n"
+    assert lines_of(LineSource([tmp_path / "b.txt", f"{tmp_path}/[ac].txt"])) == b"b\na\n"
+    assert lines_of(LineSource(f"{tmp_path}/d[1].txt")) == b"d\n", "a file of this very name comes before the pattern"
     assert file_names(f"{tmp_path}/**/a.*") == [f"{tmp_path}/a.txt"]
     chunks = list(LineSource([tmp_path / "a.txt", tmp_path / "c.txt", tmp_path / "b.txt"]).chunks())
     assert [(chunk.file, chunk.share) for chunk in chunks] == [(0, 2 / 3), (2, 1.0)]
@@ -63,11 +51,11 @@ def test_two_readings_at_once_share_memory_and_nothing_else(tmp_path):
 
 def test_marks_at_the_start_of_a_file(tmp_path):
     (tmp_path / "a").write_bytes(b"\xef\xbb\xbf1\n\xef\xbb\xbf2\n")
-    assert content(LineSource(tmp_path / "a", chunk_bytes=3)) == b"1\n\xef\xbb\xbf2\n"
+    assert lines_of(LineSource(tmp_path / "a", chunk_bytes=3)) == b"1\n\xef\xbb\xbf2\n"
     for mark, code in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
         (tmp_path / "b").write_bytes(mark + "1 1:2\n".encode(code))
         with pytest.raises(DataError, match="b is text in UTF-16"):
-            content(LineSource(tmp_path / "b"))
+            lines_of(LineSource(tmp_path / "b"))
 
 
 def test_what_cannot_be_opened(tmp_path):
@@ -90,7 +78,7 @@ def test_what_cannot_be_opened(tmp_path):
     source = LineSource(tmp_path / "a")
     (tmp_path / "a").unlink()
     with pytest.raises(FileNotFoundError, match="a cannot be read: No such file"):
-        content(source)
+        lines_of(source)
 
 
 def test_a_line_may_be_long_but_not_endless(tmp_path):
@@ -123,8 +111,8 @@ def test_standard_input_is_read_once(monkeypatch):
     assert (source.size, source.rereadable, source.display_name(0)) == (None, False, "standard input")
     assert source.head(10) == TEXT[:10]
     assert source.head(30) == TEXT[:30]
-    assert content(source) == TEXT + b"\n"
-    for again in (source.head, lambda: content(source)):
+    assert lines_of(source) == TEXT + b"\n"
+    for again in (source.head, lambda: lines_of(source)):
         with pytest.raises(DataError, match="only once"):
             again()
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from helpers.reading import outcome
 from rosenblatt import data
 from rosenblatt.data.tables import arrow
 
@@ -22,15 +23,6 @@ def stored(folder, columns, kind="parquet"):
         with pa.ipc.new_file(file, table.schema) as sink:
             sink.write_table(table)
     return file
-
-
-def outcome(path, target="y", **options):
-    """What a file gives: rows and labels, or the sentence of the error without the folder."""
-    try:
-        X, y = data.open(path, target, **options).read()
-    except ValueError as error:
-        return str(error).replace(f"{path.parent}/", "")
-    return (X if isinstance(X, np.ndarray) else X.toarray()).tolist(), y.tolist()
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])

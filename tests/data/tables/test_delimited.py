@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from helpers.reading import outcome
 from rosenblatt import data
 from rosenblatt.data.io.lines import LineSource
 from rosenblatt.data.source import OpenRequest
@@ -105,16 +106,6 @@ def test_numbers_are_the_nearest_float64(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n" + "".join(f"{text},0\n" for text in texts))
     X, _ = data.open(tmp_path / "a.csv", "y").read()
     assert X[:, 0].tolist() == [float(text) for text in texts]
-
-
-def outcome(path, **options):
-    """What a file gives: rows and labels, or the sentence of the error without the folder."""
-    try:
-        stream = data.open(path, **{"target": "y", **options})
-        X, y = stream.read()
-    except ValueError as error:
-        return str(error).replace(f"{path.parent}/", "")
-    return (X if isinstance(X, np.ndarray) else X.toarray()).tolist(), y.tolist()
 
 
 SKIP = "; on_error='skip' leaves such rows out."

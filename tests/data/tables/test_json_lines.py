@@ -4,36 +4,14 @@ import json
 from contextlib import nullcontext
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet
 import pytest
 
+from helpers.reading import outcome
 from rosenblatt import data
 from rosenblatt.data.io.lines import LineSource
 from rosenblatt.data.source import OpenRequest
 from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.reader import ColumnLayout
-
-
-def stored(folder, columns, kind="parquet"):
-    """Write columns as a file of some format; return it."""
-    file, table = folder / f"a.{kind}", pa.table(columns)
-    if kind == "parquet":
-        pa.parquet.write_table(table, file)
-    else:
-        with pa.ipc.new_file(file, table.schema) as sink:
-            sink.write_table(table)
-    return file
-
-
-def outcome(path, target="y", **options):
-    """What a file gives: rows and labels, or the sentence of the error without the folder."""
-    try:
-        X, y = data.open(path, target, **options).read()
-    except ValueError as error:
-        return str(error).replace(f"{path.parent}/", "")
-    return (X if isinstance(X, np.ndarray) else X.toarray()).tolist(), y.tolist()
-
 
 SKIP = "; on_error='skip' leaves such rows out."
 

@@ -1,6 +1,5 @@
 """Values to Arrow and back, by their buffers; numbers, booleans and strings from them."""
 
-import json
 import subprocess
 import sys
 from decimal import Decimal
@@ -12,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import feather
 
+from helpers.kept_rows import every_format, example
 from rosenblatt import data
-from rosenblatt.data.tables.reader import ColumnLayout, join_names, suggestion
 from rosenblatt.data.tables.values import (
     as_numpy,
     null_rows,
@@ -82,9 +81,10 @@ READ = """
 import sys
 from rosenblatt import data
 for name in sys.argv[1:]:
+    target = {} if "svm" in name or "vw" in name else {"target": "y"}
     kinds = {"words": "category"} if "odd" in name else {}
-    options = {"missing": "zero", "column_types": kinds, "on_error": "skip", "first_rows": 40}
-    stream = data.open(name, "label", **options, cache=True, block_rows=7)
+    options = target and target | {"missing": "zero", "column_types": kinds, "on_error": "skip", "first_rows": 40}
+    stream = data.open(name, **options, cache=True, block_rows=7)
     for _ in range(2):
         assert sum(map(len, stream)) >= 40
     assert stream.skipped.rows == ("fault" in name), stream.skipped
@@ -95,48 +95,31 @@ assert "pandas" not in sys.modules and "sklearn" not in sys.modules
 
 def test_reading_does_not_import_pandas(tmp_path):
     odd = {
-        "label": pa.array(["no", "yes"] * 20).dictionary_encode(),
+        "y": pa.array(["no", "yes"] * 20).dictionary_encode(),
         "number": pa.array([Decimal("1.5"), None] * 20),
         "half": pa.array(np.arange(40, dtype=np.float16)),
         "nothing": pa.nulls(40),
         "flag": pa.array([True, None] * 20),
         "words": pa.array([1, 2, None, 4] * 10),
     }
-    lists = {
-        "label": pa.array([1, -1] * 20),
-        "indices": pa.array([[0, 2], []] * 20),
-        "values": pa.array([[1, 2.5], []] * 20),
-    }
-    faulty = lists | {"values": pa.array([[1, 2.5], []] * 20 + [[None], [1.0]])}
-    faulty |= {"label": pa.array([1, -1] * 21), "indices": pa.array([[0, 2], []] * 20 + [[1], [3]])}
-    names = []
-    for name, columns in (("odd", odd), ("lists", lists), ("fault", faulty)):
+    indices, values = [[0, 2], []] * 20 + [[1], [3]], [[1, 2.5], []] * 20 + [[None], [1.0]]
+    names = [example(tmp_path, kind)[0] for kind in ("a.csv", "weights.jsonl.gz", "svm", "a.vw", "lists.parquet")]
+    for name, columns in (("odd", odd), ("fault", {"y": [1, -1] * 21, "indices": indices, "values": values})):
         pq.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
         feather.write_feather(pa.table(columns), tmp_path / f"{name}.feather")
         names += [tmp_path / f"{name}.parquet", tmp_path / f"{name}.feather"]
-    texts = {
-        "plain.csv": "label,a,b,c\n" + "yes,1,true,red\nno,?,NA,\n" * 20,
-        "fault.csv": "label,a,b\n" + "1,1,true\n0,2,false\n" * 20 + "1,word,true\n",
-        "plain.jsonl": '{"label": true, "a": 1, "b": "red", "c": null}\n{"label": false, "b": null}\n' * 20,
-        "fault.jsonl": '{"label": true, "a": 1, "b": "red"}\n{"label": false, "b": null}\n' * 20 + "{\n",
-    }
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-        names.append(tmp_path / name)
+    (tmp_path / "fault.csv").write_text("y,a,b\n" + "1,1,true\n0,2,false\n" * 20 + "1,word,true\n")
+    (tmp_path / "fault.jsonl").write_text('{"y": true, "a": 1, "b": "red"}\n{"y": false, "b": null}\n' * 20 + "{\n")
+    names += [tmp_path / "fault.csv", tmp_path / "fault.jsonl"]
     subprocess.run([sys.executable, "-c", READ, *map(str, names)], check=True)
 
 
-def test_small_helpers():
-    assert suggestion("Colour", ["color", "size"]) == " (did you mean 'color'?)"
-    assert suggestion("y", ["x"]) == ""
-    assert join_names(map(str, range(30)), 2) == "0, 1 and 28 more"
+def test_strings_become_numbers_or_are_found():
     texts = ["1", "x", None, "", "2", "3x", "-inf", "x", "n", "1"]
     numbers, bad = strings_to_numbers(pa.array(texts))
     assert np.array_equal(numbers, [1, *[np.nan] * 3, 2, np.nan, -np.inf, np.nan, np.nan, 1], equal_nan=True)
     assert bad == [1, 3, 5, 7, 8]
     assert strings_to_numbers(pa.array([], pa.string()))[1] == []
-    with pytest.raises(data.DataError, match=r"^f: two columns are named 'a'"):
-        ColumnLayout({}, None).check(["a", "a"], "f")
 
 
 def written_with(x, digits, thousands, point):
@@ -162,44 +145,23 @@ def test_numbers_are_the_nearest_to_their_plain_text(kind, thousands):
     assert kind in possible_formats(texts) or not thousands
 
 
-@pytest.mark.parametrize(
-    ("texts", "kinds"),
-    [
-        (["3,14"], ["decimal-comma"]),
-        (["1.234,56"], ["decimal-comma"]),
-        (["1 234,5"], ["decimal-comma"]),
-        (["0,123"], ["decimal-comma"]),
-        (["1,234", "3,1"], ["decimal-comma"]),
-        (["1,234,567"], ["thousands-comma"]),
-        (["1,234.5"], ["thousands-comma"]),
-        (["1,234", "0.5"], ["thousands-comma"]),
-        (["1 234", "5"], ["thousands-comma"]),
-        (["1,234", "12,345"], ["decimal-comma", "thousands-comma"]),
-        (["1", "2"], []),
-        (["1,2,3"], []),
-        (["1,234.567,8"], []),
-        (["a,b"], []),
-        (["12 34"], []),
-        (["1.234 567,8"], []),
-    ],
-)
-def test_which_kinds_numbers_may_be(texts, kinds):
-    assert possible_formats(texts) == kinds
+DECIMAL, THOUSANDS = ["decimal-comma"], ["thousands-comma"]
+KINDS_OF = {
+    ("3,14",): DECIMAL, ("1.234,56",): DECIMAL, ("1 234,5",): DECIMAL, ("0,123",): DECIMAL, ("1,234", "3,1"): DECIMAL,
+    ("1,234,567",): THOUSANDS, ("1,234.5",): THOUSANDS, ("1,234", "0.5"): THOUSANDS, ("1 234", "5"): THOUSANDS,
+    ("1,234", "12,345"): DECIMAL + THOUSANDS, ("1", "2"): [], ("1,2,3",): [], ("1,234.567,8",): [], ("a,b",): [],
+    ("12 34",): [], ("1.234 567,8",): [],
+}  # fmt: skip
 
 
-def stored(folder, values):
-    labels = ["a", "b"] * (len(values) // 2)
-    rows = list(zip(values, labels, strict=True))
-    (folder / "a.csv").write_text("price;y\n" + "".join(f"{value};{y}\n" for value, y in rows))
-    (folder / "a.tsv").write_text("price\ty\n" + "".join(f"{value}\t{y}\n" for value, y in rows))
-    (folder / "a.jsonl").write_text("".join(json.dumps({"price": value, "y": y}) + "\n" for value, y in rows))
-    pa.parquet.write_table(pa.table({"price": values, "y": labels}), folder / "a.parquet")
-    return [folder / f"a.{ending}" for ending in ("csv", "tsv", "jsonl", "parquet")]
+def test_which_kinds_numbers_may_be():
+    for texts, kinds in KINDS_OF.items():
+        assert possible_formats(list(texts)) == kinds, texts
 
 
 def test_every_format_gives_the_same_numbers(tmp_path):
     values = ["3,14", "1.234,56", "-2", "7,5"] * 6
-    for file in stored(tmp_path, values):
+    for file in every_format(tmp_path, {"price": values, "y": ["a", "b"] * 12}):
         stream = data.open(file, "y")
         assert stream.preparation["columns"] == [{"name": "price", "kind": "decimal-comma"}]
         assert stream.read()[0][:4].ravel().tolist() == [3.14, 1234.56, -2.0, 7.5]
@@ -208,7 +170,7 @@ def test_every_format_gives_the_same_numbers(tmp_path):
 
 def test_a_comma_that_may_be_either_is_one_question_with_both_answers(tmp_path):
     for on_ambiguous in ("error", "drop"):
-        for file in stored(tmp_path, ["1,234", "5,678"] * 12):
+        for file in every_format(tmp_path, {"price": ["1,234", "5,678"] * 12, "y": ["a", "b"] * 12}):
             with pytest.raises(data.DataError) as caught:
                 data.open(file, "y", on_ambiguous=on_ambiguous)
             assert str(caught.value).endswith(

@@ -5,6 +5,7 @@ import gzip
 import lzma
 import math
 import random
+from functools import partial
 
 import numpy as np
 import pyarrow
@@ -20,8 +21,11 @@ from rosenblatt.data.text.formats import SvmlightReader, VwReader
 ROWS = 120
 
 
-def reader_of(paths, chunk_bytes=None, threads=2, **options):
-    return SvmlightReader(LineSource(paths, chunk_bytes=chunk_bytes), threads=threads, **options)
+def reader_of(paths, chunk_bytes=None, threads=2, kind=SvmlightReader, **options):
+    return kind(LineSource(paths, chunk_bytes=chunk_bytes), threads=threads, **options)
+
+
+vw_reader_of = partial(reader_of, kind=VwReader)
 
 
 def matrix(blocks, width=None):
@@ -75,13 +79,6 @@ def write(tmp_path):
     return write
 
 
-@pytest.mark.slow
-def test_scikit_learn_reads_the_same_bits(file):
-    X, y = load_svmlight_file(str(file))
-    assert X.shape[0] == ROWS + 4
-    assert_equal(matrix(reader_of(file)), (X, y))
-
-
 @pytest.mark.parametrize("chunk_bytes", [1, 60, 1000, 3333, 10**6])
 @pytest.mark.parametrize("threads", [0, 1, 3])
 def test_any_cut_gives_the_same_rows(file, chunk_bytes, threads):
@@ -125,32 +122,6 @@ FAULTS = {
     b"1 3:1\x00": r"line 2: the value is '1\x00', expected a finite number.",
     b"\x00\x00": r"line 2: the label is '\x00\x00', expected a finite number.",
 }
-
-
-@pytest.mark.parametrize("line", FAULTS)
-def test_each_fault_is_a_sentence_with_file_and_line(write, line):
-    good, bad = write(b"1 1:1\n", b"\xef\xbb\xbf1 1:1\r\n" + line + b"\r\n-1 2:1\n")
-    for chunk_bytes in (1, 10**6):
-        reader = reader_of([good, bad], chunk_bytes=chunk_bytes)
-        rows = []
-        with pytest.raises(DataError) as caught:
-            rows.extend(reader)
-        assert str(caught.value).startswith(f"{bad}, {FAULTS[line]}")
-        assert sum(len(block) for block in rows) == 2, "the rows before the fault are handed over"
-        assert len(str(caught.value).splitlines()) == 1
-
-
-def test_faulty_lines_are_skipped_and_counted_on_request(write):
-    lines = [b"1 1:1", *FAULTS, b"-1 2:1"] * 3
-    (path,) = write(b"\n".join(lines))
-    for chunk_bytes, threads in ((1, 0), (100, 2), (10**6, 1)):
-        reader = reader_of(path, skip=True, chunk_bytes=chunk_bytes, threads=threads)
-        X, y = matrix(reader, 2)
-        assert y.tolist() == [1, -1] * 3
-        assert X.toarray().tolist() == [[1, 0], [0, 1]] * 3
-        assert reader.skipped == 3 * len(FAULTS)
-        assert len(reader.messages) == 10
-        assert reader.messages[0] == f"{path}, {FAULTS[b'x 1:2']}"
 
 
 def test_numbers_settled_for_a_skipped_line_are_forgotten(write):
@@ -208,44 +179,17 @@ def test_a_line_of_ten_megabytes_and_numbers_that_take_long(write):
     assert X.data[-2] == float("0." + "3" * 1_000_000)
 
 
-def test_mutated_files_never_crash_and_rows_do_not_depend_on_the_cut(file):
-    source = random.Random(5)
-    text = file.read_bytes()[-3000:]
-    for _ in range(60):
-        mutant = bytearray(b"1 1:1\n" + text)
-        for _ in range(source.randrange(1, 30)):
-            place = source.randrange(6, len(mutant))
-            letters = source.choice((source.randbytes(2), b"\n", b":", b" ", b"9", b""))
-            mutant[place : place + source.randrange(3)] = letters
-        file.write_bytes(mutant)
-        rows, faults = naive_text.parsed(bytes(mutant), naive_text.svmlight_line)
-        for chunk_bytes in (source.randrange(1, 300), 10**6):
-            reader = reader_of(file, skip=True, chunk_bytes=chunk_bytes, threads=source.randrange(3))
-            blocks = list(reader)
-            assert [label for block in blocks for label in block.y.tolist()] == [row[0] for row in rows]
-            assert [v for block in blocks for v in block.X.data.tolist()] == [v for row in rows for v in row[2]]
-            lines = [int(complaint.split(", line ")[1].split(":")[0]) for complaint in reader.messages]
-            assert lines == [line for line, _ in faults[:10]]
-            assert reader.skipped == len(faults)
-
-
 def test_parameters():
-    for wrong, sentence in (
-        ({"zero_based": "yes"}, "zero_based must be True or False or 'auto', got 'yes'"),
-        ({"n_features": -1}, "n_features must be an integer from 0 to"),
-    ):
-        with pytest.raises(ValueError, match=sentence):
-            reader_of("-", **wrong)
+    with pytest.raises(ValueError, match="zero_based must be True or False or 'auto', got 'yes'"):
+        reader_of("-", zero_based="yes")
+    with pytest.raises(ValueError, match="n_features must be an integer from 0 to"):
+        reader_of("-", n_features=-1)
 
 
 LINES = (
     "1 |f 1:0.5 abc:2 12x 7\n1 |  a b |ns:2 a:3 00012 99999999999999999999999 | c é\n"
     "1 2.5 0 'tag |1 a |2 b\n-1 tag|f\ta\tb:1e1 c:2\r\n\n0 |f a|g b\n1 |f\n-1 |f a:1 b a:0.25"
 ).encode()
-
-
-def vw_reader_of(paths, chunk_bytes=None, threads=2, **options):
-    return VwReader(LineSource(paths, chunk_bytes=chunk_bytes), threads=threads, **options)
 
 
 def rows_of(blocks):
@@ -271,16 +215,16 @@ def test_columns_are_those_of_vw(write):
     (path,) = write(LINES)
     rows = rows_of(vw_reader_of(path))
     # as `vw --audit` of version 9.11.9 prints them, without its constant
-    assert dict(zip(*rows[0][2:], strict=True)) == {34876: 0.5, 1403: 2, 173753: 1, 34882: 1}
-    assert dict(zip(*rows[1][2:], strict=True)) == {
-        **{92594: 1, 163331: 1, 185951: 1, 67463: 1},
-        **{180474: 6, 120356: 2, 120343: 2},
-    }
-    assert dict(zip(*rows[2][2:], strict=True)) == {187624: 1, 22822: 1}
-    assert dict(zip(*rows[3][2:], strict=True)) == {14355: 1, 146788: 10, 253856: 2}
-    assert dict(zip(*rows[4][2:], strict=True)) == {14355: 1, 149920: 1}
-    assert rows[5][2] == []
-    assert dict(zip(*rows[6][2:], strict=True)) == {14355: 1.25, 146788: 1}
+    audited = [
+        {34876: 0.5, 1403: 2, 173753: 1, 34882: 1},
+        {92594: 1, 163331: 1, 185951: 1, 67463: 1, 180474: 6, 120356: 2, 120343: 2},
+        {187624: 1, 22822: 1},
+        {14355: 1, 146788: 10, 253856: 2},
+        {14355: 1, 149920: 1},
+        {},
+        {14355: 1.25, 146788: 1},
+    ]
+    assert [dict(zip(*row[2:], strict=True)) for row in rows] == audited
     assert [row[:2] for row in rows] == [(1, 1), (1, 1), (1, 2.5), (-1, 1), (0, 1), (1, 1), (-1, 1)]
 
 
@@ -329,20 +273,41 @@ VW_FAULTS = {
 }
 
 
-@pytest.mark.parametrize("line", VW_FAULTS)
-def test_each_fault_in_vw_text_is_a_sentence_with_file_and_line(write, line):
-    good, bad = write(b"1 |f a", b"\xef\xbb\xbf1 |f a\r\n" + line + b"\r\n-1 |f a\n")
+KINDS = {
+    "svmlight": (reader_of, FAULTS, b"1 1:1", b"-1 2:1"),
+    "vw": (partial(vw_reader_of, keep_words=True), VW_FAULTS, b"1 |f a", b"-1 |f a:2"),
+}
+"""Readers, what they refuse, and two sound lines."""
+
+
+@pytest.mark.parametrize(("kind", "line"), [(kind, line) for kind in KINDS for line in KINDS[kind][1]])
+def test_each_fault_is_a_sentence_with_file_and_line(write, kind, line):
+    opened, faults, sound, other = KINDS[kind]
+    good, bad = write(sound, b"\xef\xbb\xbf" + sound + b"\r\n" + line + b"\r\n" + other + b"\n")
     for chunk_bytes in (1, 10**6):
         rows = []
         with pytest.raises(DataError) as caught:
-            rows.extend(vw_reader_of([good, bad], chunk_bytes=chunk_bytes))
-        assert str(caught.value).startswith(f"{bad}, {VW_FAULTS[line]}")
-        assert sum(len(block) for block in rows) == 2
-    reader = vw_reader_of([good, bad], skip=True, keep_words=True)
+            rows.extend(opened([good, bad], chunk_bytes=chunk_bytes))
+        assert str(caught.value).startswith(f"{bad}, {faults[line]}")
+        assert sum(len(block) for block in rows) == 2, "the rows before the fault are handed over"
+        assert len(str(caught.value).splitlines()) == 1
+    reader = opened([good, bad], skip=True)
     assert [row[0] for row in rows_of(reader)] == [1, 1, -1]
-    assert reader.skipped == 1
-    assert reader.messages == [f"{bad}, " + reader.messages[0].partition(", ")[2]]
-    assert reader.hashed_names == {14355: "f^a"}, "names are not taken from lines that are left out"
+    assert reader.hashed_names == ({14355: "f^a"} if kind == "vw" else {}), "not those of lines that are left out"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_faulty_lines_are_skipped_and_counted_on_request(write, kind):
+    opened, faults, sound, other = KINDS[kind]
+    (path,) = write(b"\n".join([sound, *faults, other] * 3))
+    expected = rows_of(opened(write(b"\n".join([sound, other] * 3))))
+    for chunk_bytes, threads in ((1, 0), (100, 2), (10**6, 1)):
+        path.write_bytes(b"\n".join([sound, *faults, other] * 3))
+        reader = opened(path, skip=True, chunk_bytes=chunk_bytes, threads=threads)
+        assert rows_of(reader) == expected
+        assert reader.skipped == 3 * len(faults)
+        assert len(reader.messages) == 10
+        assert reader.messages[0].startswith(f"{path}, {next(iter(faults.values()))}")
 
 
 def test_odd_files(write):
@@ -356,19 +321,26 @@ def test_odd_files(write):
             vw_reader_of(path, bits=bits)
 
 
-def test_mutated_files_never_crash_and_agree_with_the_twin(write):
-    source = random.Random(9)
+@pytest.mark.parametrize("kind", KINDS)
+def test_mutated_files_never_crash_and_agree_with_the_twin_however_they_are_cut(file, kind):
+    source, bits = random.Random(5), {"bits": 4} if kind == "vw" else {}
+    text = b"1 |f a\n" + LINES if kind == "vw" else b"1 1:1\n" + file.read_bytes()[-3000:]
     for _ in range(60):
-        mutant = bytearray(b"1 |f a\n" + LINES)
-        for _ in range(source.randrange(1, 12)):
+        mutant = bytearray(text)
+        for _ in range(source.randrange(1, 30)):
             place = source.randrange(6, len(mutant))
-            letters = source.choice((source.randbytes(2), b"\n", b":", b"|", b"9", b""))
+            letters = source.choice((source.randbytes(2), b"\n", b":", b" ", b"|", b"9", b""))
             mutant[place : place + source.randrange(3)] = letters
-        (path,) = write(bytes(mutant))
-        reader = vw_reader_of(path, skip=True, bits=4, chunk_bytes=source.choice((1, 77, 10**6)), threads=0)
-        rows, faults = naive_text.parsed(bytes(mutant), naive_text.vw_line, bits=4)
-        assert [row[2:] for row in rows_of(reader)] == [(row[1], row[2]) for row in rows]
-        assert reader.skipped == len(faults)
+        file.write_bytes(mutant)
+        rows, faults = naive_text.parsed(bytes(mutant), getattr(naive_text, f"{kind}_line"), **bits)
+        for chunk_bytes in (source.randrange(1, 300), 10**6):
+            reader = KINDS[kind][0](file, skip=True, chunk_bytes=chunk_bytes, threads=source.randrange(3), **bits)
+            found = rows_of(reader)
+            assert [(row[0], *row[2:]) for row in found] == [row[:3] for row in rows]
+            assert kind != "vw" or [row[1] for row in found] == [row[3] for row in rows]
+            lines = [int(complaint.split(", line ")[1].split(":")[0]) for complaint in reader.messages]
+            assert lines == [line for line, _ in faults[:10]]
+            assert reader.skipped == len(faults)
 
 
 @pytest.mark.parametrize("bits", [1, 4, 18])

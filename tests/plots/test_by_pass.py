@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -68,11 +67,6 @@ def test_a_display_is_drawn_again_elsewhere():
     assert (display.ax_, display.figure_) == (other, other.figure)
 
 
-def test_a_model_that_cannot_be_scored_by_pass_is_refused():
-    with pytest.raises(ValueError, match="scored after each pass, got LogisticRegression"):
-        plot_errors(LogisticRegression(), TRAIN, LABELS, ax=axes())
-
-
 # Mistakes by pass for each visiting order.
 
 
@@ -130,17 +124,6 @@ def test_passes_are_logarithmic_where_one_order_needs_far_more():
     assert slow.n_iter_ > 8 * quick.n_iter_
     assert plot_orders({"slow": slow, "quick": quick}, axes()).get_xscale() == "log"
     assert plot_orders({"slow": slow}, axes()).get_xscale() == "linear"
-
-
-def test_what_is_no_dictionary_of_fitted_models_is_refused():
-    with pytest.raises(ValueError, match=r"draws a dictionary of 1 to 5 visiting orders, such as .* got Perceptron"):
-        plot_orders(fitted())
-    with pytest.raises(ValueError, match="got 6 of them"):
-        plot_orders(dict.fromkeys(range(6), fitted()))
-    with pytest.raises(ValueError, match="got Perceptron for 'fixed'"):
-        plot_orders({"fixed": Perceptron()})
-    with pytest.raises(ValueError, match="at least one model of each order, got none of 'fixed'"):
-        plot_orders({"fixed": []})
 
 
 def test_orders_of_one_name_are_both_drawn():

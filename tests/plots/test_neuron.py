@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from helpers.pictures import axes
-from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron
+from rosenblatt import AveragedPerceptron, Perceptron
 from rosenblatt.plots import plot_activation, plot_neuron
 from rosenblatt.plots.axes import BLUE, ORANGE
 
@@ -114,9 +114,3 @@ def test_the_sign_is_exact_where_rounded_products_cancel():
     ax = plot_neuron(model, [-1e-9], axes())
     assert title(ax).startswith("Predicted -1: the activation is −")
     assert title(ax).endswith("below 0")
-
-
-@pytest.mark.parametrize("plot", [plot_neuron, plot_activation])
-def test_a_model_without_weights_is_refused(plot):
-    with pytest.raises(TypeError, match="expected a fitted linear model"):
-        plot(KernelPerceptron().fit([[0.0], [1.0]], [0, 1]), [0.0])

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from sklearn.datasets import load_iris
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVC
 
 from helpers.pictures import axes, legend, rings
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, SphereLift, VotedPerceptron, separability
@@ -111,14 +111,6 @@ def test_several_classes_and_frames_through_a_pipeline():
     assert legend(ax)[:3] == ["0 (30)", "1 (30)", "2 (30)"]
 
 
-def test_what_cannot_be_drawn_is_a_sentence():
-    model = Perceptron(shuffle=False).fit(AND, LABELS)
-    with pytest.raises(ValueError, match=r"plot_plane draws rows of two features, got shape \(4, 3\)"):
-        plot_plane(model, np.ones((4, 3)), LABELS, axes())
-    with pytest.raises(ValueError, match="one label for each of the 4 rows"):
-        plot_plane(model, AND, LABELS[:2], axes())
-
-
 # the feet of the rows on the line through w
 
 
@@ -148,16 +140,6 @@ def test_feet_lie_on_the_line_through_w_and_keep_the_distance(shift, bias):
         assert ax.get_xlim()[0] < foot[0] < ax.get_xlim()[1]
         assert ax.get_ylim()[0] < foot[1] < ax.get_ylim()[1]
     ax.figure.draw_without_rendering()
-
-
-def test_feet_need_a_line_and_one_scale():
-    rows, labels = make_rings(40, random_state=0)
-    kernel = KernelPerceptron(kernel="rbf", random_state=0).fit(rows, labels)
-    with pytest.raises(ValueError, match="projections need one straight boundary"):
-        plot_plane(kernel, rows, labels, axes(), projections=True)
-    tall = AND * [1, 100]
-    with pytest.raises(ValueError, match="features whose ranges are alike: scale the features"):
-        plot_plane(AveragedPerceptron(shuffle=False).fit(tall, LABELS), tall, LABELS, axes(), projections=True)
 
 
 # the display
@@ -376,16 +358,6 @@ def test_pipelines_and_other_hypotheses():
     np.testing.assert_allclose(scores, 0, atol=1e-9 * np.abs(average(model[-1], MIXED)).max())
 
 
-def test_what_is_no_vote_of_two_classes_is_refused():
-    with pytest.raises(TypeError, match="draws a vote, which this AveragedPerceptron is not: fit a VotedPerceptron"):
-        plot_votes(AveragedPerceptron().fit(MIXED, MAIL), MIXED, MAIL, axes())
-    three = np.arange(40) % 3
-    with pytest.raises(ValueError, match="between two classes, got a model of 3"):
-        plot_votes(VotedPerceptron(max_iter=2).fit(MIXED, three), MIXED, three, axes())
-    with pytest.raises(ValueError, match="one label for each of the 40 rows"):
-        plot_votes(VOTE, MIXED, MAIL[:3], axes())
-
-
 # Models with support rows.
 
 
@@ -545,17 +517,12 @@ def test_several_classes_are_regions_of_what_is_predicted():
     assert ax.get_legend().get_title().get_text().endswith("all classes added up")
 
 
-def test_ten_classes_look_different_and_eleven_are_refused():
-    grid = np.column_stack([np.arange(33) % 11, np.arange(33) // 11]).astype(float)
-    y = np.arange(33) % 11
-    ten = y < 10
-    model = SVC().fit(grid[ten], y[ten])
-    ax = plot_support(model, grid[ten], y[ten], axes())
+def test_ten_classes_look_different():
+    grid, y = np.column_stack([np.arange(30) % 10, np.arange(30) // 10]).astype(float), np.arange(30) % 10
+    ax = plot_support(SVC().fit(grid, y), grid, y, axes())
     marks = [points for label, points in scattered(ax).items() if label.endswith("(3)")]
     assert len({to_hex(points.get_facecolor()[0]) for points in marks}) == 10
     assert len({points.get_paths()[0].vertices.tobytes() for points in marks}) == 10
-    with pytest.raises(ValueError, match="a model of 2 to 10 classes, got one of 11"):
-        plot_support(SVC().fit(grid, y), grid, y, axes())
 
 
 @pytest.mark.parametrize("labels", [RING, SIDES])
@@ -601,25 +568,3 @@ def test_a_pipeline_is_drawn_in_the_plane_of_its_rows():
     np.testing.assert_array_equal(places, frame.to_numpy()[model[-1].support_])
     assert ax.get_xlabel() == "width"
     assert ax.get_aspect() == "auto"
-    with pytest.raises(ValueError, match="rows that the model was trained on, which X is not"):
-        plot_support(model, frame[::-1], SIDES[::-1], axes())
-    with pytest.raises(ValueError, match="rows that the model was trained on, which X is not"):
-        plot_support(model, frame[:1], SIDES[:1], axes())
-
-
-def test_what_cannot_be_drawn_is_refused():
-    model = SVC().fit(RINGS, SIDES)
-    with pytest.raises(ValueError, match=r"rows of two features, got shape \(80, 3\)"):
-        plot_support(model, np.zeros((80, 3)), SIDES, axes())
-    with pytest.raises(ValueError, match=r"one label for each of the 80 rows, got an array of shape \(3,\)"):
-        plot_support(model, RINGS, SIDES[:3], axes())
-    with pytest.raises(ValueError, match="labels that the model was trained with, got 'maybe'"):
-        plot_support(model, RINGS[:1], ["maybe"], axes())
-    with pytest.raises(ValueError, match="which a precomputed kernel does not have"):
-        plot_support(SVC(kernel="precomputed").fit(RINGS @ RINGS.T, SIDES), RINGS @ RINGS.T, SIDES, axes())
-    with pytest.raises(TypeError, match=r"expected a fitted model with support rows.*got Perceptron"):
-        plot_support(Perceptron(random_state=0).fit([[1, 1], [-1, -1]], [1, 0]), RINGS, RING, axes())
-    with pytest.raises(ValueError, match="a model of 2 to 10 classes, got one of 0"):
-        plot_support(SVR().fit(RINGS, RING), RINGS, RING, axes())
-    with pytest.raises(NotFittedError):
-        plot_support(SVC(), RINGS, RING, axes())

@@ -9,7 +9,6 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
@@ -111,13 +110,6 @@ def test_history_of_a_clean_chunk_is_no_verdict():
     assert plot_history(model, axes()).get_title() == "Pass 60 made no mistake"
 
 
-def test_history_needs_a_history():
-    with pytest.raises(ValueError, match="needs a fitted perceptron, got LogisticRegression"):
-        plot_history(LogisticRegression(), axes())
-    with pytest.raises(ValueError, match="needs a fitted perceptron"):
-        plot_history(Perceptron(), axes())
-
-
 # weights
 
 
@@ -156,20 +148,10 @@ def test_an_image_is_balanced_around_zero():
         assert sign == ("+" if image.get_array()[place] > 0 else "\N{MINUS SIGN}")
 
 
-def test_an_image_holds_exactly_the_weights():
-    model = AveragedPerceptron(random_state=0).fit(X, SEPARABLE)
-    with pytest.raises(ValueError, match="a 8 by 8 image does not hold the 4 weights"):
-        plot_weights(model, (8, 8), axes())
-    with pytest.raises(ValueError, match="does not hold"):
-        plot_weights(model, (4,), axes())
-
-
 def test_of_more_classes_one_is_picked():
     model = AveragedPerceptron(random_state=0).fit(X, np.argmax(X[:, :3], axis=1))
     ax = plot_weights(model, (2, 2), axes(), label=1)
     np.testing.assert_array_equal(ax.images[0].get_array(), model.coef_[1].reshape(2, 2))
-    with pytest.raises(ValueError, match=r"label=, one of 0, 1, 2: got None"):
-        plot_weights(model, ax=axes())
 
 
 def test_a_class_is_named_as_people_write_it():
@@ -180,10 +162,6 @@ def test_a_class_is_named_as_people_write_it():
     small.figure.draw_without_rendering()
     words = small.xaxis.label.get_window_extent()
     assert 0 <= words.x0 < words.x1 <= small.figure.bbox.x1
-    with pytest.raises(ValueError, match="label must be one of the classes 0, 1, 2, got 7"):
-        plot_weights(model, ax=axes(), label=7)
-    with pytest.raises(ValueError, match="pick whose weights to draw"):
-        plot_weights(model, ax=axes(), label=[0, 1])
 
 
 # pipelines
@@ -207,8 +185,6 @@ def test_pictures_of_a_pipeline_are_those_of_its_learner_and_what_its_steps_make
     ax = plot_weights(model, ax=axes(), top=20)
     assert {tick.get_text() for tick in ax.get_yticklabels()} == set(model[:-1].get_feature_names_out())
     assert ax.get_xlabel().startswith("weight of the scaled feature:")
-    with pytest.raises(ValueError, match="needs a fitted perceptron, got LogisticRegression"):
-        plot_history(make_pipeline(StandardScaler(), LogisticRegression()), axes())
 
 
 def test_pictures_of_a_search_are_those_of_its_best_model():

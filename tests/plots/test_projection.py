@@ -119,15 +119,3 @@ def test_weights_that_are_zero_are_drawn_and_named():
     assert {line.get_xdata()[0] for name, line in lines(ax).items() if "(" in name} == {-2.0}
     ax = plot_projection(model, rows[:1], labels[:1], axes())
     ax.figure.draw_without_rendering()
-    with pytest.raises(ValueError, match="one label for each of the 4 rows"):
-        plot_projection(model, rows, labels[:2], axes())
-
-
-def test_projection_refuses_labels_that_do_not_fit():
-    model = Perceptron(random_state=0, max_iter=1000).fit(X, SEPARABLE)
-    with pytest.raises(ValueError, match=r"one label for each of the 120 rows, got an array of shape \(3,\)"):
-        plot_projection(model, X, SEPARABLE[:3], axes())
-    with pytest.raises(ValueError, match="labels that the model was trained with, got 'maybe'"):
-        plot_projection(model, X[:1], ["maybe"], axes())
-    with pytest.raises(ValueError, match="needs exactly two classes"):
-        plot_projection(AveragedPerceptron().fit(X, np.arange(120) % 3), X, np.arange(120) % 3, axes())

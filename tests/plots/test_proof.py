@@ -116,9 +116,3 @@ def test_one_update_is_drawn():
     assert made.updates == made.bound // 1 == 1
     for picture in (plot_proof, plot_cosine):
         picture(made, axes()).figure.draw_without_rendering()
-
-
-@pytest.mark.parametrize("picture", [plot_proof, plot_cosine])
-def test_anything_else_is_refused(picture):
-    with pytest.raises(ValueError, match=r"draws what rosenblatt\.proof returns, got list"):
-        picture([1, 2], axes())

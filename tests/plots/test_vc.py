@@ -5,7 +5,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from matplotlib import pyplot
 from matplotlib.figure import Figure
 from matplotlib.path import Path
 
@@ -93,19 +92,6 @@ def test_discs_between_points_that_are_close_are_drawn_or_refused_in_words(point
             assert "lie so close together" in str(refused)  # noqa: PT017
 
 
-def test_points_too_close_are_refused_before_a_figure_is_made():
-    before = pyplot.get_fignums()
-    with pytest.raises(ValueError, match="lie so close together"):
-        plot_dichotomies(CLOSE["equal as floats"], "discs")
-    assert pyplot.get_fignums() == before
-
-
-def test_points_beyond_what_can_be_drawn_are_refused():
-    for far in (1e308, Fraction(10) ** 400):
-        with pytest.raises(ValueError, match="with coordinates up to 1e\\+150: scale them"):
-            plot_dichotomies([[0, 0], [far, 0], [0, -far]], "rectangles", figure=Figure())
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [3, 4])
 def test_six_points_on_a_circle_are_shattered_by_polygons(k):
@@ -153,15 +139,6 @@ def test_any_scale_and_place(scale):
     assert len(cut) == 15
     for subset in cut:
         assert held_rows(cutting_shape(rows, subset, "discs", 0), rows) == subset
-
-
-def test_too_many_points_and_other_spaces_are_refused():
-    with pytest.raises(ValueError, match="up to 6 points, 64 panels, got 7 points: choose some of them"):
-        plot_dichotomies(np.zeros((7, 2)), "discs")
-    with pytest.raises(ValueError, match="points of the plane, got 3 coordinates in each"):
-        plot_dichotomies([[0, 0, 0]], "discs")
-    with pytest.raises(ValueError, match="lie so close together"):
-        cutting_shape(read_points([[1.0, 0.0], [1.0 + 2.0**-52, 0.0]]), frozenset({0}), "rectangles", 0)
 
 
 # The number of subsets that a family cuts, beside Sauer's bound.

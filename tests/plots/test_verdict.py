@@ -6,29 +6,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
 
 from helpers.pictures import axes, legend, lines
 from rosenblatt import (
     Certificate,
-    KernelPerceptron,
-    Perceptron,
-    SphereLift,
     dataset_margin,
-    fit_circle,
     separability,
-    trace,
 )
 from rosenblatt.plots import (
     plot_bracket,
-    plot_circle,
-    plot_plane,
-    plot_projection,
-    plot_support,
-    plot_update,
     plot_verdict,
-    plot_votes,
 )
 from rosenblatt.plots.verdict import convex_hull
 from rosenblatt.theory.verdicts import UndecidedSeparability
@@ -153,66 +140,6 @@ def test_what_is_undecided_is_said():
     assert ax.get_title() == "Not separable through the origin"
 
 
-def test_what_cannot_be_drawn_is_a_sentence():
-    found = separability(SQUARE, [0, 0, 0, 1])
-    with pytest.raises(TypeError, match="what separability or dataset_margin returned, got list"):
-        plot_verdict([1], SQUARE, [0, 0, 0, 1], axes())
-    with pytest.raises(ValueError, match=r"rows of two features, got shape \(4, 3\)"):
-        plot_verdict(found, np.ones((4, 3)), [0, 0, 0, 1], axes())
-    with pytest.raises(ValueError, match="the 4 rows that the verdict is about"):
-        plot_verdict(found, SQUARE[1:], [0, 0, 1], axes())
-    for X, y in ((SQUARE, [0, 0, 0, 2]), (SQUARE, [0, 1, 1, 0]), (7 * SQUARE + 3, [0, 0, 0, 1])):
-        with pytest.raises(ValueError, match="the 4 rows that the verdict is about"):
-            plot_verdict(found, X, y, axes())
-    crossed = separability(SQUARE, [0, 1, 1, 0])
-    with pytest.raises(ValueError, match=r"the 4 rows .* got others, for which it does not hold"):
-        plot_verdict(crossed, SQUARE, [0, 0, 0, 1], axes())
-
-
-@pytest.mark.parametrize(
-    ("X", "sentence"),
-    [
-        ([[0, 0], [0, np.nan], [1, 0], [1, 1]], r"draws finite numbers, got \(0, nan\) in row 1: leave such rows out"),
-        ([[0, 0], [0, 1], [np.inf, 0], [1, 1]], r"draws finite numbers, got \(inf, 0\) in row 2"),
-        ((2 * SQUARE - 1) * 1e308, r"numbers up to 1e\+100 that can be told apart, got -1e\+308 to 1e\+308 and"),
-        (SQUARE * 1e-300, "got 0 to 1e-300 and 0 to 1e-300: subtract a number from each feature, or divide by one"),
-        (SQUARE + 1e13, "that can be told apart"),
-    ],
-)
-def test_numbers_without_a_place_in_a_picture_are_a_sentence(X, sentence):
-    y = [0, 0, 0, 1]
-    made = (separability(SQUARE, y), Perceptron().fit(SQUARE, y), trace(SQUARE, y))
-    for draw in (
-        lambda: plot_verdict(made[0], X, y, axes()),
-        lambda: plot_plane(made[1], X, y, axes()),
-        lambda: plot_update(made[2], 1, X, y, axes()),
-        lambda: plot_circle(fit_circle(SQUARE, y), X, y, axes()),
-    ):
-        with pytest.raises(ValueError, match=sentence):
-            draw()
-
-
-def test_labels_without_an_order_are_a_sentence():
-    model = Perceptron().fit(SQUARE, [0, 0, 0, 1])
-    for draw in (
-        lambda y: plot_plane(model, SQUARE, y, axes()),
-        lambda y: plot_projection(model, SQUARE, y, axes()),
-        lambda y: plot_verdict(separability(SQUARE, [0, 0, 0, 1]), SQUARE, y, axes()),
-        lambda y: plot_circle(fit_circle(SQUARE, [0, 0, 0, 1]), SQUARE, y, axes()),
-    ):
-        with pytest.raises(ValueError, match="labels must not be None or NaN"):
-            draw([0, "a", None, 1])
-        with pytest.raises(ValueError, match="labels must be all words or all numbers"):
-            draw([0, "a", 0, 1])
-
-
-@pytest.mark.parametrize("draw", [plot_plane, plot_projection, plot_support, plot_votes])
-def test_models_that_are_not_fitted_are_named(draw):
-    for model in (Perceptron(), make_pipeline(SphereLift(), KernelPerceptron())):
-        with pytest.raises(NotFittedError, match="is not fitted yet"):
-            draw(model, SQUARE, [0, 0, 0, 1], axes())
-
-
 def test_the_hull_holds_all_points_and_its_corners_are_points():
     points = RNG.integers(0, 5, (40, 2))
     corners = convex_hull(points)
@@ -288,12 +215,3 @@ def test_a_verdict_by_a_linear_program_is_told_by_which_method_it_has_a_history(
     with pytest.raises(ValueError, match=r'by a linear program \(method="lp"\).*separability\(X, y, method="hull"\)'):
         plot_bracket(verdict)
     assert len(plot_bracket(separability(WIDE, SIGNS, method="hull"), axes()).get_lines()) == 3
-
-
-def test_what_has_no_margin_is_refused():
-    with pytest.raises(ValueError, match="around a margin above 0, and the classes have none"):
-        plot_bracket(dataset_margin([[0.0], [1.0], [2.0]], [0, 1, 0]))
-    with pytest.raises(ValueError, match="around a margin above 0, and the classes have none"):
-        plot_bracket(dataset_margin([[0.0], [1.0]], [1, 1]))
-    with pytest.raises(ValueError, match="data that can be separated, got Inseparable"):
-        plot_bracket(separability([[0.0], [1.0], [2.0]], [0, 1, 0]))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from helpers.separable_sets import facet, holds, noise, planted
 from rosenblatt.theory.certificates import Certificate
-from rosenblatt.theory.enclosures import Basis
+from rosenblatt.theory.enclosures import Basis, ColumnStep
 from rosenblatt.theory.search import gordan, hyperplane
 from rosenblatt.theory.separability import dataset_margin, separability
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, UndecidedSeparability, Verdicts
@@ -92,72 +92,31 @@ def test_a_true_certificate_is_accepted_and_kept_exactly(name, tmp_path):
 # Mutations.
 
 
-def other_number(value, rng):
-    """Return another number: one float away, a little away, or of another kind."""
+def other(value, rng):
+    """Return something else of the same kind: another number, or a part that is changed, gone, twice or elsewhere."""
     if isinstance(value, int):
-        return [value + 1, value - 1, -value, 0, value * 2, float("nan"), math.inf][rng.integers(7)]
-    near = [math.nextafter(value, math.inf), math.nextafter(value, -math.inf), value * (1 + 1e-9), value * 0.75]
-    far = [-value, 0.0, 2 * value, 1.0, 1e300, 5e-324, math.inf, -math.inf, math.nan]
-    return float([*near, *near, *far][rng.integers(17)])
-
-
-def other_array(values, rng):
-    values = values.copy()
-    what = rng.integers(8)
-    k = int(rng.integers(len(values))) if len(values) else 0
-    if what == 0 or len(values) == 0:
-        return values[:-1] if rng.random() < 0.5 else np.append(values, values[:1])
-    if what == 1:
-        return rng.permutation(values)
-    if what == 2:
-        return values * 2
-    if values.dtype.kind == "i":
-        values[k] = rng.integers(9)
+        return [value + 1, value - 1, -value, 0, 2 * value, int(rng.integers(-1, 9))][rng.integers(6)]
+    if isinstance(value, float):
+        near = [math.nextafter(value, math.inf), math.nextafter(value, -math.inf), value * (1 + 1e-9), value * 0.75]
+        far = [-value, 0.0, 2 * value, 1.0, 1e300, 5e-324, math.inf, -math.inf, math.nan]
+        return float([*near, *near, *far][rng.integers(17)])
+    if isinstance(value, Basis):
+        name = str(rng.choice(["rows", "steps"]))
+        return dataclasses.replace(value, **{name: other(getattr(value, name), rng)})
+    if isinstance(value, ColumnStep):
+        k = int(rng.integers(4))
+        return ColumnStep(*value[:k], other(value[k], rng), *value[k + 1 :])
+    parts = value.tolist() if isinstance(value, np.ndarray) else list(value)
+    k, what = int(rng.integers(len(parts) or 1)), rng.integers(8)
+    if what == 0 or not parts:
+        parts = parts[:-1] if rng.random() < 0.5 else [*parts, *parts[:1]]
+    elif what == 1:
+        parts = [parts[i] for i in rng.permutation(len(parts))]
+    elif what == 2 and isinstance(parts[0], int | float):
+        parts = [2 * part for part in parts]
     else:
-        values[k] = other_number(values[k], rng)
-    return values
-
-
-def other_weights(weights, rng):
-    if weights is None:
-        return (1, 1)
-    weights = list(weights)
-    k = int(rng.integers(len(weights)))
-    changes = [weights[k] + 1, weights[k] - 1, -weights[k], 0, 2 * weights[k], weights[0]]
-    what = int(rng.integers(9))
-    if what < 6:
-        weights[k] = changes[what]
-    elif what == 6:
-        del weights[k]
-    else:
-        weights = None if what == 7 else [2 * weight for weight in weights]
-    return weights if weights is None else tuple(weights)
-
-
-def other_basis(basis, rng):
-    """Return a basis with another row, or with a step that is changed, gone, or there twice."""
-    if basis is None:
-        return Basis(tuple(rng.permutation(7)[: rng.integers(1, 7)].tolist()))
-    rows, steps = list(basis.rows), list(basis.steps)
-    if not steps:
-        return None
-    k, step = int(rng.integers(len(steps))), steps[rng.integers(len(steps))]
-    factors = [factor + int(rng.integers(-1, 2)) for factor in step.factors]
-    changes = [
-        [step._replace(times=int(rng.integers(-2, 3)))],
-        [step._replace(column=int(rng.integers(-1, 7)))],
-        [step._replace(columns=tuple(rng.integers(-1, 6, len(step.columns)).tolist()))],
-        [step._replace(factors=tuple(factors))],
-        [step._replace(factors=(*step.factors, 1))],
-        [step, step],
-        [],
-    ]
-    what = int(rng.integers(len(changes) + 2))
-    if what < len(changes):
-        steps[k : k + 1] = changes[what]
-    else:
-        rows[rng.integers(len(rows))] = int(rng.integers(-1, 9))
-    return Basis(tuple(rows), tuple(steps))
+        parts[k] = other(parts[k], rng)
+    return np.array(parts, dtype=value.dtype) if isinstance(value, np.ndarray) else tuple(parts)
 
 
 def mutate(certificate, X, y, rng):
@@ -182,14 +141,11 @@ def mutate(certificate, X, y, rng):
         elif name == "kind":
             kind = str(rng.choice(["geometric", "augmented", "homogeneous"]))
             certificate = dataclasses.replace(certificate, kind=kind)
-        elif name == "weights":
-            certificate = dataclasses.replace(certificate, weights=other_weights(value, rng))
-        elif name == "basis":
-            certificate = dataclasses.replace(certificate, basis=other_basis(value, rng))
-        elif isinstance(value, np.ndarray):
-            certificate = dataclasses.replace(certificate, **{name: other_array(value, rng)})
+        elif name in ("weights", "basis") and (value is None or rng.random() < 0.2):
+            strange = (1, 1) if name == "weights" else Basis(tuple(rng.permutation(7)[: rng.integers(1, 7)].tolist()))
+            certificate = dataclasses.replace(certificate, **{name: strange if value is None else None})
         elif value is not None:
-            certificate = dataclasses.replace(certificate, **{name: other_number(value, rng)})
+            certificate = dataclasses.replace(certificate, **{name: other(value, rng)})
     return certificate, X, y
 
 

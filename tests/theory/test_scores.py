@@ -82,14 +82,6 @@ def test_the_sharper_look_holds_the_exact_score():
         assert np.isnan(scores._compensated_scores(X, signs, np.array([0]), w, 0.25)[0]).all()
 
 
-def test_equal_rows_by_the_hundred():
-    X = np.repeat([[1.0, 2.0, -3.0], [0.1, 0.2, 0.3]], 300, axis=0)
-    assert least_score(X, np.ones(600), np.array([1.0, 1.0, 1.0]), 0.0) == 0
-    assert least_score(X, -np.ones(600), np.array([1, 1, 1], dtype=object), 0) == -naive_least_score(
-        X[-1:], [1], [1, 1, 1], 0
-    )
-
-
 # rows_within
 
 

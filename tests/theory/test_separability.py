@@ -9,17 +9,14 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 from sklearn import datasets
 from sklearn.preprocessing import StandardScaler
 
 from helpers.separable_sets import facet, holds, is_separable, naive_least_score, noise, planted
-from rosenblatt import progress
 from rosenblatt.theory import vc
 from rosenblatt.theory.certificates import Certificate, Undecided
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search import gordan, hyperplane
-from rosenblatt.theory.search import wolfe as nearest
 from rosenblatt.theory.separability import dataset_margin, margin, separability
 from rosenblatt.theory.verdicts import Inseparable, Separable, UndecidedSeparability, Verdicts
 
@@ -118,13 +115,6 @@ def test_planted_margins(n, d, power):
     assert ("exactly as stored" in str(found)) == (power > 11)
 
 
-def test_a_large_planted_set():
-    X, y = planted(4000, 50, 1e-7)
-    found = separability(X, y)
-    assert found.check(X, y)
-    assert found.margin_low > 0.99e-7
-
-
 # Data that people know.
 
 NAMES = ("iris", "breast_cancer", "wine", "digits")
@@ -203,18 +193,6 @@ def test_the_cuts_of_halfspaces_are_the_separable_labellings(X, data):
     assert type(separability(np.array(X, dtype=float) / 10, y)) in (Separable, Inseparable)
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10**6))
-def test_highs_agrees_where_it_is_sure(seed):
-    rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(2, 25)), int(rng.integers(1, 6))
-    X, signs = rng.integers(-3, 4, (n, d)).astype(float), np.where(rng.random(n) < 0.5, 1.0, -1.0)
-    Z = np.hstack([X, np.ones((n, 1))]) * signs[:, None]
-    result = linprog(np.zeros(d + 1), A_ub=-Z, b_ub=-np.ones(n), bounds=(None, None))
-    assert result.status in (0, 2)
-    assert isinstance(separability(X, signs), Separable) == (result.status == 0)
-
-
 magnitudes = st.sampled_from([1.0, 0.1, 3.0, 1e-16, 1e16, 1e-30, 1e30, 1 + 2.0**-52]).flatmap(
     lambda size: st.integers(-2, 2).map(lambda k: k * size)
 )
@@ -271,19 +249,6 @@ def test_undecided_says_what_it_knows(monkeypatch):
     assert "is not proved" in str(found)
     with pytest.raises(ValueError, match="neither true nor false"):
         bool(found)
-
-
-def test_a_long_search_talks_on_standard_error_only(monkeypatch, capsys):
-    X, y = planted(60, 6, 1e-3)
-    quiet = separability(X, y).to_json()
-    assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(nearest, "BATCH", 1)
-    clock = iter(range(0, 10**6, 6))
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
-    assert separability(X, y, verbose=1).to_json() == quiet
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("step 1: margin at least ")
 
 
 BAD = [

@@ -331,18 +331,3 @@ def test_a_rare_level_that_only_one_class_has():
     }
     assert answer.direction["site=north"] == 1
     assert answer.on_hyperplane.tolist() == np.flatnonzero(site != "north").tolist()
-
-
-def test_two_classes_that_touch_in_one_value():
-    x = np.array([0, 0, 1, 2, 2, 4, 5])[:, None]
-    answer = detect_separation(x, [0, 0, 0, 0, 1, 1, 1])
-    assert answer.direction == {"intercept": -2, "x0": 1}
-    assert answer.coefficients == {"intercept": "-inf", "x0": "+inf"}
-    assert answer.on_hyperplane.tolist() == [3, 4]
-
-
-def test_counts_of_a_balanced_table_overlap():
-    X = pd.DataFrame({"height": ["low", "low", "high", "high"], "light": ["sun", "shade"] * 2})
-    answer = detect_separation(X, [[20, 2], [8, 1], [13, 0], [8, 3]])
-    assert answer.kind == "overlap"
-    assert list(answer.coefficients) == ["intercept", "height=low", "light=sun"]

@@ -258,16 +258,6 @@ def test_twins_of_different_labels(monkeypatch):
         assert proof.weights == (1, 1)
 
 
-@some
-@given(
-    st.integers(1, 4).flatmap(lambda m: st.lists(st.lists(st.integers(-3, 3), min_size=m, max_size=m), min_size=1)),
-    st.data(),
-)
-def test_small_numbers_with_many_ties(rows, data):
-    start = data.draw(st.lists(st.integers(0, len(rows) - 1)), label="start")
-    proved(rows, exact_search(Rows(rows), start))
-
-
 @pytest.mark.parametrize("m", [2, 4, 8])
 @pytest.mark.parametrize("tilt", [0, 1])
 def test_numbers_that_floats_cannot_tell_apart(m, tilt):

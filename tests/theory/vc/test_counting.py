@@ -2,7 +2,7 @@
 
 import re
 from fractions import Fraction
-from itertools import combinations, permutations, product
+from itertools import combinations, product
 from math import comb
 
 import numpy as np
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from scipy.optimize import linprog
 
-from helpers.point_sets import EVERY_FAMILY, SQUARE, circle, curve, missing, shattered, small_points, some, subsets
+from helpers.point_sets import EVERY_FAMILY, circle, curve, missing, shattered, small_points, some, subsets
 from rosenblatt import vc
 from rosenblatt.progress import Progress
 from rosenblatt.theory.vc import counting
@@ -42,21 +42,6 @@ def test_balls_in_any_dimension():
     assert len(vc.dichotomies([[3], [1], [4], [15], [9]], "discs")) == comb(6, 2) + 1  # intervals
 
 
-def test_discs_on_four_points_never_cut_all():
-    counts = {4: [], 3: [], 2: []}
-    for points in combinations(product(range(3), repeat=2), 4):
-        most_in_line = max(
-            len([s for s in points if (q[0] - p[0]) * (s[1] - p[1]) == (q[1] - p[1]) * (s[0] - p[0])])
-            for p, q in combinations(points, 2)
-        )
-        counts[most_in_line].append(len(vc.dichotomies(points, "discs")))
-    assert set(counts[2]) == {14, 15}  # 14 where the four lie on a circle
-    assert set(counts[3]) == {14}
-    assert counts[4] == []
-    assert len(vc.dichotomies(SQUARE, "discs")) == 14
-    assert len(vc.dichotomies([[0, 0], [1, 1], [2, 2], [5, 5]], "discs")) == 11
-
-
 def test_the_subset_that_discs_miss_depends_on_the_points():
     # Convex: the diagonal that Delaunay's triangulation does not use, whichever it is.
     assert missing([[0, 0], [2, 0], [3, 3], [0, 2]], "discs") == {frozenset({0, 2})}
@@ -65,15 +50,6 @@ def test_the_subset_that_discs_miss_depends_on_the_points():
     assert missing([[0, 0], [4, 0], [1, 1], [0, 4]], "discs") == {frozenset({0, 1, 3})}
     # On a circle: both diagonals, as for half-planes.
     assert missing([[0, 0], [1, 0], [1, 1], [0, 1]], "discs") == {frozenset({0, 2}), frozenset({1, 3})}
-
-
-def test_rectangles_shatter_four_points_and_never_five():
-    # Only the order of the coordinates matters and ties only lose, so this is a proof.
-    counts = [len(vc.dichotomies(list(enumerate(order)), "rectangles")) for order in permutations(range(4))]
-    assert counts.count(16) == 4
-    counts = [len(vc.dichotomies(list(enumerate(order)), "rectangles")) for order in permutations(range(5))]
-    assert len(counts) == 120
-    assert max(counts) == 28
 
 
 def test_boxes_in_any_dimension():
@@ -163,13 +139,6 @@ def triangles(points):
 def test_triangles_agree_with_three_directions_out_of_many(seed):
     points = np.random.default_rng(seed).integers(0, 2 + seed, (5, 2))
     assert vc.dichotomies(points, "convex-k-gons", 3) == triangles(points)
-
-
-def test_triangles_on_a_flat_arc():
-    points = [[3 * i, i * i] for i in range(-3, 4)]
-    cut = vc.dichotomies(points, "convex-k-gons", 3)
-    assert cut == triangles(points)
-    assert len(cut) == 127
 
 
 @some

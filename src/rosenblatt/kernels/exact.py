@@ -1,8 +1,9 @@
 """Exact sums of products by a long accumulator (Kulisch): no overflow, no underflow, no rounding.
 
 A total is one long integer in units of 2**-2272. Its limbs have 32 bits each and are held in 64-bit words, so that
-carries are propagated only at the end. It takes 2**28 products of any two finite float64 numbers. Passes use a total
-for the few decisions that floating point leaves open. Sums of many rows, of all entries and of columns use it as well.
+carries are propagated only at the end. It takes 2**28 products of any two finite float64 numbers; a long total takes a
+third as many products of three. Passes use a total for the few decisions that floating point leaves open. Sums of many
+rows, of all entries and of columns use it as well.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ def add_integers(total, sign, a, b, place):
     #     a b = a0 b0 + (a0 b1 + a1 b0) 2**27 + a1 b1 2**54,   each of the three parts below 2**55.
     #
     # Each part is cut once more at bit 27. Both pieces fit into 64 bits when shifted by up to 31, and they are spread
-    # over three limbs. A limb gains less than 2**35 with a product, so the int64 has room for 2**28 of them.
+    # over three limbs: below 2**33 to the first, below 2**33 to the second, below 2**22 to the third. As the parts are
+    # 27 bits apart, a limb is the first or the second of at most three parts. So it gains less than 2**35 with a
+    # product, and the int64 has room for 2**28 of them.
     part = (a & _LOW_27) * (b & _LOW_27)
     middle = (a & _LOW_27) * (b >> 27) + (a >> 27) * (b & _LOW_27)
     for _ in range(3):  # three parts, each below 2**55 and 27 bits above the one before
@@ -69,7 +72,10 @@ def add_product(total, v, x):
 
 @helper
 def add_scaled_square(total, s, x):
-    """Add ``s * x * x`` to a long total, for ``s >= 0``; ``s`` or ``|x|`` is at most 1."""
+    """Add ``s * x * x`` to a long total, for ``s >= 0``; ``s`` or ``|x|`` is at most 1.
+
+    It counts as three products before carries must be propagated.
+    """
     s_part, s_place = math.frexp(s)
     x_part, x_place = math.frexp(x)
     a, b = int(s_part * _TWO_53), abs(int(x_part * _TWO_53))
@@ -91,7 +97,10 @@ def _highest_limb(total):
     for attempt in range(2):
         if attempt == 1 and left >= 0:
             break
-        if attempt == 1:  # the last carry is negative, and so is the total: negate it and carry again
+        # A carry beyond the last limb is dropped, so the limbs are the total modulo 2**(32 limbs). A total is far below
+        # half of that in size: the dropped carry is 0, or -1 for a negative total (two's complement). Negating these
+        # limbs and carrying once more leaves the absolute value.
+        if attempt == 1:
             sign = -1.0
             for k in range(limbs):
                 total[k] = -total[k]
@@ -113,7 +122,7 @@ def rounded(total):
     if top < 0:
         return 0.0
     value = 0.0
-    for k in range(top + 1):
+    for k in range(top + 1):  # invariant: ``value`` is about the limbs below k, in units of limb k - 1
         value = value * 2.0**-32 + total[k]
         total[k] = 0
     place = 32 * top - UNIT

@@ -59,9 +59,12 @@ def _refresh_bound(s, terms, activations):
     #
     #     |w| |x| <= R^2 sqrt(step_square_sum) + R sqrt(excess2) = size.
     #
-    # So both results are refreshed when one of the three grows: R^2 at a new row, the other two at an update. An
-    # update also rounds each weight, which lengthens w by a factor below 1 + 2**-51. Up to 2**44 updates that is less
-    # than the 1 % that sign_threshold adds.
+    # So both results are refreshed when one of the three grows: R^2 at a new row, the other two at an update.
+    #
+    # An update also rounds each weight: w + s x is off by at most u (|w + s x| + 2 |s x|). The bound on |w| is at least
+    # |s x| after the update, so it holds again if it grows by a factor of 1 + 2**-51. Over up to 2**44 updates this,
+    # with the rounding of the counters, is below 1 %. The bound is not raised by it: sign_threshold and the sums of
+    # ``rounded.py`` have that much to spare.
     step_square_sum, excess2, radius2 = s["step_square_sum"], s["excess2"], s["radius2"]
     size = 0.0  # squares of rows may be infinite, and infinity times zero is NaN: so zero factors are left out
     if step_square_sum > 0.0:
@@ -220,7 +223,7 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, 
 def _best_other(rows, i, y, scores, w, b, bound, total):
     """Return the class other than ``y`` of largest score, the first of equals, decided exactly."""
     best = -1
-    for k in range(scores.shape[0]):
+    for k in range(scores.shape[0]):  # invariant: ``best`` is the result for the classes below k
         if k == y:
             continue
         if best < 0:
@@ -247,9 +250,10 @@ def direct_pass(examples, visits, weights, classes, scores, log, candidate, rule
     order, start, stop, ahead, _, first = visits
     n_classes, b, s = classes.shape[0], weights.b, weights.counters[0]
     threshold = rule.threshold
-    # The invariant here is |w_y - w_r| |x| <= 2 size for all classes y and r. For unit steps, size = R^2 sqrt(M) and
-    # |W|^2 <= 2 M R^2 in Kesler's space, where |w_y - w_r| <= sqrt(2) |W|: together 2 size, hence the factor 2.0. The
-    # same factor covers the rounding of two sums.
+    # The invariant here is (|w_y| + |w_r|) |x| <= 2 size for all classes y and r. In Kesler's space an update adds a
+    # vector of squared length 2 s^2 |x|^2, so |W|^2 <= 2 step_square_sum R^2 + excess2. As |w_y| + |w_r| <= sqrt(2)
+    # |W|, the sum of both lengths times |x| is at most 2 size, hence the factor 2.0. It also covers the rounding of two
+    # sums.
     size, bound = _refresh_bound(s, terms, 2.0)
     seen, lowest, lowest_step = s["visits"], s["lowest"], s["lowest_step"]
     limit = s["limit"] if s["limit"] >= 0 else _NEVER

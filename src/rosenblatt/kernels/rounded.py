@@ -32,14 +32,16 @@ _GENEROUS = 1.01  # more than the rounding of a sum of nonnegative numbers
 #
 # Invariant: s stays in [0.75 L, 1.25 L]. There the difference s' - s is exact (Sterbenz's lemma). So what was rounded
 # away, p - (s' - s), is at most h = 2**-53 * 1.25 L in size, and one more FMA returns it with an error of at most
-# 2**-53 h. The steps add up to at most M + n h < L / 4 for n < 2**45, which keeps the invariant. A high part less L is
-# a multiple of the last bit of 0.75 L and below L / 4, as is any sum of such parts: the high parts of lanes are added
-# without error, too.
+# 2**-53 h. The steps add up to at most M + n h < L / 4 for n < 2**45, which keeps the invariant. That holds even where
+# M is too small by 2 %, as the ``size`` of an activation may be by 1 % (see ``passes._refresh_bound``): n h is below
+# 0.021 M, and L / 4 is 1.0625 M. A high part less L is a multiple of the last bit of 0.75 L and below L / 4, as is any
+# sum of such parts: the high parts of lanes are added without error, too.
 #
 # The numbers in the low part are at most (n + 2) h in total. They are summed in a tree of depth n / 8 + 20 or less
 # (lanes, the entries that do not fill them, the bias, a second sum). So the low part is off by at most 2**-53 times
 # that depth times (n + 2) h, where 2 more in the depth cover the errors of the numbers themselves. Nothing overflows
-# for L below 2**1000. For L above 2**-600 products below the smallest float64 are negligible beside this bound.
+# for L below 2**1000. For L above 2**-600 what products lose to underflow, at most 2**-1075 each, is negligible beside
+# this bound.
 
 _FACTOR = 4.25  # L / M: above 4, so that n roundings fit into L / 4 besides M
 _LEAST, _MOST = 1e-150, 1e300  # of M; within 2**-600 and 2**1000
@@ -53,7 +55,7 @@ def _greatest_error(terms, size):
     """
     if not (_LEAST < size < _MOST):
         return math.inf
-    # depth * numbers * 2**-53 h, with 1.5 L in place of 1.25 L for the roundings of this product
+    # depth * numbers * 2**-53 h, each a little larger than above, and 1.5 L in place of 1.25 L for the roundings here
     return (0.125 * terms + 24.0) * (terms + 4.0) * 2.0**-106 * 1.5 * _FACTOR * size
 
 
@@ -68,7 +70,7 @@ def _step(high, low, a, b):
 def _scaled_square_step(high, low, s, v):
     """Add ``s * v * v`` to a sum; the rounding error of ``v * v``, times ``s``, goes directly to the low part."""
     product = v * v
-    rest = fused(v, v, -product)  # exact: v * v is product + rest
+    rest = fused(v, v, -product)  # exact unless it underflows: v * v is product + rest
     new = fused(s, product, high)
     return new, low + fused(s, rest, fused(s, product, high - new))
 
@@ -105,6 +107,12 @@ def careful_product_sum(rows, i, w, b, size):
     The bound is a running one (Higham 2002, section 3.3): it is made of what was really rounded away, and is 0 where
     nothing was.
     """
+    # Invariant: the sum so far is high - L + low, but for the errors of low, and ``lost`` is the sum of the absolute
+    # numbers added to low. Each of these is off by u of itself, and each of the n sums by u ``lost``: (n + 1) u
+    # ``lost`` in all, for u = 2**-53, and 2**-1075 each for underflow. The result is more than twice that.
+    #
+    # The bound 0 is right: where a product changes ``high``, it is above 2**-560, so that its rest cannot underflow.
+    # Where it does not, the rest is the product itself, rounded, and a rest of 0 shows that it underflowed.
     large, values = _FACTOR * size, rows[0]
     first, n = span(rows, i)
     high, low = _step(large, 0.0, b, 1.0)
@@ -201,6 +209,8 @@ def _careful_margin(rows, i, w, b, v, c, total):
     size = _GENEROUS * (magnitude(rows, i, w) + magnitude(rows, i, v) + abs(b) + abs(c))
     high, low, error = careful_product_sum(rows, i, w, b, size)
     other_high, other_low, other_error = careful_product_sum(rows, i, v, c, size)
+    # The difference of the high parts is exact, as is any sum of them. 2.0 covers the rounding of the other difference,
+    # at most 2**-53 (lost + other lost): an error is above 2**-49 of what it was made from.
     a = _certain(high - other_high, low - other_low, 2.0 * (error + other_error))
     if a == a:
         return a
@@ -215,7 +225,7 @@ def _careful_margin(rows, i, w, b, v, c, total):
 @inlined
 def rounded_margin(rows, i, w, b, v, c, size, terms, total):
     """Return the activation of ``(w, b)`` on row ``i`` minus the one of ``(v, c)``, rounded once."""
-    size = 2.0 * size
+    size = 2.0 * size  # of both sums together, which start at the same L: the difference of high parts is exact
     high, low = _product_sum(rows, i, w, b, size)
     other_high, other_low = _product_sum(rows, i, v, c, size)
     a = _certain(high - other_high, low - other_low, _greatest_error(2.0 * terms, size))

@@ -300,12 +300,16 @@ def scale_weights(w, factor):
 
 @inlined
 def sign_threshold(terms, size):
-    """Return the absolute activation above which its sign is certain, where ``|w| |x|`` is at most ``size``."""
-    # A sum of n products, in any order, is off by at most gamma_n |w| |x| with gamma_n = n u / (1 - n u) and u = 2**-53
-    # (Higham 2002, section 3.1). Here n is ``terms`` + 4: the bias and its sum, the rounding of ``size`` and of this
-    # product. The second summand covers products below the smallest normal float. The threshold is twice that bound:
-    # an activation beyond it keeps at least half of its computed value, so that the smallest activation of a clean pass
-    # proves a positive margin. 2.02 in place of 2 covers the denominator and the rounding of updates.
+    """Return the absolute activation above which its sign is certain.
+
+    The absolute terms of the activation add up to at most ``size``; for instance ``|w| |x|`` (Cauchy and Schwarz).
+    """
+    # A sum of n products, in any order, is off by at most gamma_n sum |w_j x_j| with gamma_n = n u / (1 - n u) and
+    # u = 2**-53 (Higham 2002, section 3.1). Here n is ``terms`` + 4: the bias and its sum, the rounding of ``size`` and
+    # of this product. The second summand covers products below the smallest normal float: each loses at most half of
+    # ``SMALLEST``. The threshold is twice that bound: an activation beyond it keeps at least half of its computed
+    # value, so that the smallest activation of a clean pass proves a positive margin. 2.02 in place of 2 covers the
+    # denominator, and the 1 % by which ``size`` may be too small (see ``passes._refresh_bound``).
     if not (size < LARGE):  # or NaN
         return math.inf
     return (terms + 4) * (2.02 * HALF_ULP * size + 8.0 * SMALLEST)
@@ -358,6 +362,7 @@ def _dense_prefetch(rows, labels, order, t):
 
 def _csr_prefetch(rows, labels, order, t):
     values, indices, indptr = rows
+    # ``indptr`` says where a row begins. So it comes four visits earlier: below it is read, and must be there already.
     if t + 4 < order.shape[0]:
         prefetch(indptr, np.int64(at(order, t + 4)))
     if t < order.shape[0]:

@@ -50,7 +50,8 @@ _NOTHING = 1e-15  # weights below this may be rounding errors
 def _take_along(Q, count, rest, shares):
     """Subtract from ``rest`` its projections on the first rows of Q, and add their lengths to ``shares``.
 
-    Modified Gram-Schmidt: each projection is taken of what is left.
+    Modified Gram-Schmidt: each projection is taken of what is left. So after row i of Q, ``rest`` is orthogonal to rows
+    0 to i, up to rounding.
     """
     width = rest.shape[0]
     for i in range(count):
@@ -63,6 +64,8 @@ def _take_along(Q, count, rest, shares):
 @helper
 def _solve(R, room, count, x):
     """Replace ``x`` by the weights w of the rows of A with w A = x Q: R w = x, by back substitution."""
+    # Invariant: from k on, ``x`` has the solution; before k it has the right-hand side less columns k, k + 1, ... of R
+    # times that solution.
     for k in range(count - 1, -1, -1):
         x[k] /= at(R, k * room + k)
         part = x[k]
@@ -111,7 +114,7 @@ def _enter(p, count, places, Z, Q, R, least, rest, shares):
         shares[k] = 0.0
     for j in range(width):
         rest[j] = at(Z, p * width + j)
-    for _ in range(2):  # Gram-Schmidt twice is enough for Q to stay orthonormal to rounding
+    for _ in range(2):  # twice is enough for Q to stay orthonormal to rounding (Kahan, in Parlett 1980)
         _take_along(Q, count, rest, shares)
     length = math.sqrt(dot((rest, width), 0, rest))
     if not length > least:
@@ -131,8 +134,14 @@ def _straighten(Z, group, places, weights, count, Q, c, groups, lost, mean, u, s
 
     ``lost`` means that no digit of the mean is left: then take the direction orthogonal to the corral's affine hull.
     """
-    # In exact arithmetic the points of a group in the corral have the same score along the mean: (mean, s_0, s_1) is
-    # orthogonal to all rows A for some s. A thin mean has lost that to rounding, and projections off Q restore it.
+    # In exact arithmetic the points of a group g in the corral have the same score along the mean. With s_g = -1 / c
+    # times that score, (mean, s_0, s_1) is orthogonal to all rows A. A thin mean has lost that to rounding. So s_g is
+    # computed from the average score, and projections off Q restore orthogonality; each removes what rounding left in
+    # the one before.
+    #
+    # Where the mean is lost, e = (0, -1, -1), or (0, -1, 0) for one group, is projected instead. Its residual r is
+    # orthogonal to A, too, so its scores are equal within each group. Their sum over the groups is c r . e = c |r|^2,
+    # which is not negative: r points to the right side.
     width = u.shape[0]
     left, right = width - 2, width - 1
     if lost:
@@ -155,7 +164,8 @@ def _remove(k, count, places, weights, target, Q, R, width, cosines, sines):
     """Remove the point at place ``k`` from the corral.
 
     R without column k has one entry below the diagonal in each later column. Givens rotations of its rows remove these,
-    and the same rotations of the rows of Q keep A = R' Q.
+    and the same rotations of the rows of Q keep A = R' Q. Rotation i is of rows i and i + 1. It is found at column i,
+    whose entry below the diagonal is a former diagonal entry, thus not 0, and applied to all columns from there on.
     """
     room = places.shape[0]
     for j in range(k, count - 1):
@@ -192,10 +202,11 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
     """
     # What the loops keep:
     #  - the rows of the corral are independent, and A = R' Q;
-    #  - the weights are >= 0, and those of each group add up to 1 / groups;
+    #  - after the minor cycles the weights are >= 0, and those of each group add up to 1 / groups;
     #  - state["high"] is the length of the shortest mean found, state["low"] the largest least score: the length of the
     #    nearest point lies between them (weak duality: u . mean >= min of u . z for every mean).
-    # In exact arithmetic each major cycle shortens the mean, so no corral comes twice and the algorithm ends.
+    # In exact arithmetic each major cycle shortens the mean, so no corral comes twice and the algorithm ends. With
+    # rounding it ends at the latest after state["patience"] steps without a shorter mean, or state["most"] steps.
     places, weights, Q, R = corral
     best_places, best_weights, best_u = best
     rest, mean, x_0, x_1, target = scratch
@@ -211,10 +222,16 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
         if state["stuck"] % 2 == 1:
             least = _NOTHING if state["stuck"] % 4 == 1 else -_NOTHING
         while count > 0:
-            # Minor cycles, steps 2 and 3 of the paper. Step 2: the nearest point of the affine hull. Its weights w
-            # minimise |w Z| where those of each group add up to 1 / groups. By Lagrange, A A' w is constant in each
-            # group, so w mixes the solutions x_0 and x_1 for the right-hand sides A (0, c, 0)' and A (0, 0, c)'. The
-            # sums of x_0 and x_1 in the groups are the 2 x 2 system for the mix. (One group: sum_11 = 1 and x_1 = 0.)
+            # Minor cycles, steps 2 and 3 of the paper. Each but the last drops a point, so they end.
+            #
+            # Step 2: the nearest point of the affine hull. Its weights w minimise |w Z| where those of each group add
+            # up to 1 / groups. By Lagrange, Z Z' w is constant in each group, and so is A A' w, where rows of the same
+            # group have c^2 more in their product. So w mixes the solutions x_0 and x_1 for the right-hand sides
+            # A (0, c, 0)' and A (0, 0, c)'; with A = R' Q they are R x = Q (0, c, 0)' and R x = Q (0, 0, c)'.
+            #
+            # The sums of x_0 and x_1 in the groups are the 2 x 2 system for the mix. For right-hand sides r_0 and r_1
+            # it is r_g' (A A')^-1 r_h / c^2, which is positive definite: so is its determinant above 0. (One group:
+            # sum_11 = 1 and x_1 = 0.)
             for k in range(count):
                 x_0[k] = c * at(Q, k * width + left)
                 x_1[k] = c * at(Q, k * width + right)
@@ -279,7 +296,9 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
                 state["high"], state["best"], state["stuck"] = length, count, 0
                 for k in range(count):
                     best_places[k], best_weights[k] = places[k], weights[k]
-            lost = length <= 0.4 * state["noise"] * c * math.sqrt(count)  # no digit of the mean is left
+            # Probably no digit of the mean is left: rounding errors of its points add up like random numbers, hence the
+            # root. A rule of thumb, not a bound; it says when to stop, and what is found is checked elsewhere.
+            lost = length <= 0.4 * state["noise"] * c * math.sqrt(count)
             careful = careful or length < _THIN * c
             for j in range(width):
                 u[j] = mean[j]

@@ -31,6 +31,7 @@ from rosenblatt.theory.exact import as_integers, linear_combination, product_wit
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, as_float
 
 NEARNESS = 1e-6  # the largest distance of the exact weights from the given ones, as a share of the largest weight
+# Limits of the work of a check, whatever a certificate contains.
 MOST_FACTORS = 32  # factors in all steps together, for each column
 MOST_BITS = 1 << 12  # bits of a factor in a step, and of an entry of a column after it
 
@@ -119,8 +120,9 @@ def _basis_is_positive(A: _Columns, alpha: Floats, basis: NDArray[np.intp]) -> b
         R = np.linalg.inv(B)
     except np.linalg.LinAlgError:
         return False
-    # |fl(I - R B) - (I - R B)| <= g |R| |B| with g = gamma_(size + 4) (Higham 3.1). A.rounding is the error of replaced
-    # columns, and ``lost`` bounds underflow. The factors 1.01 cover the rounding of the bounds themselves.
+    # |fl(R B) - R B| <= g |R| |B| with g = gamma_(size + 4) (Higham 2002, section 3.1). A.rounding is the relative
+    # error of replaced columns, and ``lost`` bounds underflow, in products and in the scaling of columns. The factors
+    # 1.01 cover the rounding of I - fl(R B), which is relative to itself, and of the bounds themselves.
     g = (size + 4) * HALF_ULP * 1.01
     with np.errstate(all="ignore"):
         magnitude = np.abs(R) @ (np.abs(B) + TINY)
@@ -129,7 +131,7 @@ def _basis_is_positive(A: _Columns, alpha: Floats, basis: NDArray[np.intp]) -> b
         q = float(np.max(np.sum(off, axis=1))) * 1.01
         if not q < 0.5:  # q < 1 is enough for the proof; below 0.5 the factor q / (1 - q) of the error is below 1
             return False
-        underflow = TINY * (len(alpha) + float(np.sum(alpha)))  # of columns that were scaled
+        underflow = TINY * (len(alpha) + float(np.sum(alpha)))  # of products, and of entries that were scaled
         for residual in (A.residual_bound, A.exact_residual):  # the cheap bound first; exact sums where it is too wide
             # delta = |R| |r|, and then |R| |r| + q |d|_inf with |d|_inf <= max(delta) / (1 - q)
             delta = np.abs(R) @ (residual(alpha) + underflow) * 1.01

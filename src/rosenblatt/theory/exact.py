@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, as_float, entries
 
 BLOCK_BYTES = 1 << 26
-MOST_STALLED = 21  # degenerate pivots of the simplex method before Bland's rule
+MOST_STALLED = 21  # degenerate pivots of the simplex method before Bland's rule; any number would do
 _LEADING_BITS = 1 << 11  # enough to compare with floats, which go down to 2**-1074
 
 
@@ -146,7 +146,7 @@ def to_integers(X: Floats, exponents: int | NDArray[np.int64]) -> Numbers:
 def _shifted(odd: NDArray[np.int64], shifts: NDArray[np.int64]) -> Numbers:
     """Return integers of at most 53 bits shifted to the left, as Python integers."""
     shifts = np.where(odd == 0, 0, shifts)
-    if np.max(shifts, initial=0) <= 9:
+    if np.max(shifts, initial=0) <= 9:  # 53 + 9 bits and the sign fit int64
         return (odd << shifts).astype(object)
     return odd.astype(object) << shifts.astype(object)
 
@@ -306,7 +306,8 @@ def round_root(square: Fraction, up: bool | None, over: Fraction = Fraction(1)) 
         low = math.ldexp(root, shift)
     except OverflowError:
         low = math.nextafter(math.inf, 0.0)
-    # ``root`` is within a few units in the last place; now find neighbours with low^2 <= square / over <= high^2
+    # ``root`` is within a few units in the last place; now find neighbours with low^2 <= square / over <= high^2. The
+    # first loop steps down until low^2 is not above. The second keeps that, and steps up until high^2 is not below.
     while compare(*low.as_integer_ratio()) > 0:
         low = math.nextafter(low, 0.0)
     high = low
@@ -458,7 +459,8 @@ def farkas(A: Numbers, target: Numbers, patience: int = MOST_STALLED, most_work:
     stalled, work = 0, 0
     while True:
         # Invariant: for the matrix B of the basis columns and below = |det B| > 0, T = below B^-1 and x = T target are
-        # integer, and x >= 0. The basic variables are x / below.
+        # integer, and x >= 0. The basic variables are x / below. B is square, with a column for each entry of target,
+        # and at first the identity. An artificial variable that has left the basis never comes back.
         artificial = [r for r in range(k) if basis[r] < 0]
         if not any(x[r] for r in artificial):
             rows = [r for r in range(k) if basis[r] >= 0 and x[r] > 0]
@@ -471,7 +473,7 @@ def farkas(A: Numbers, target: Numbers, patience: int = MOST_STALLED, most_work:
             return Ray(primitive(-y * flip))
         i = better[0] if stalled >= patience else max(better, key=lambda i: gains[i])
         u = T @ A[i]
-        # Ratio test. Some u > 0 exists, since the sum of the artificial variables is bounded below by 0.
+        # Ratio test. Some u > 0 exists, since gains[i] > 0 is the sum of u over the artificial variables.
         leaving = min((r for r in range(k) if u[r] > 0), key=lambda r: (Fraction(x[r], u[r]), basis[r]))
         stalled = stalled + 1 if x[leaving] == 0 else 0
         pivot, line, value = u[leaving], T[leaving].copy(), x[leaving]

@@ -120,7 +120,7 @@ def inverse(M: Residues, prime: int) -> Residues:
             f"a system of {size:,} equations is too large for exact arithmetic: at most {_MAX_EQUATIONS:,}."
         )
     M = np.hstack([M, np.eye(size, dtype=np.int64)])
-    for j in range(size):
+    for j in range(size):  # invariant: the first j columns are those of the identity, and the rows are combined alike
         first = j + int(np.flatnonzero(M[j:, j])[0])
         M[[j, first]] = M[[first, j]]
         M[j] = M[j] * pow(int(M[j, j]), -1, prime) % prime
@@ -216,7 +216,8 @@ _MANY = 1000  # from this number of rows on, equal rows are multiplied once
 def scaled_floats(A: Numbers) -> tuple[Floats, NDArray[np.int64]]:
     """Return integers as floats, each column divided by a power of two so that no entry is above 1, and the powers.
 
-    Each entry is rounded once. Entries below 2**-1000 of the largest in their column become 0.
+    Each entry is rounded once. If an entry is beyond the largest float, only the 1000 bits from the highest bit of a
+    column on are kept. The bits below are cut off towards minus infinity, before the rounding.
     """
     try:
         floats = A.astype(np.float64)

@@ -197,7 +197,8 @@ class Problem:
         scores, error = float_scores(self.X, D)
         with np.errstate(all="ignore"):
             margins = self.margins(scores)
-            bound = np.max(error, axis=1, initial=0.0)[:, None] * 2.01  # a margin is a difference of two scores
+            # A margin is a difference of two scores. Its own rounding does no harm: it keeps the sign and is monotone.
+            bound = np.max(error, axis=1, initial=0.0)[:, None] * 2.01
             signs = np.where(np.abs(margins) > bound, np.sign(margins), np.nan)
         doubtful = np.flatnonzero(np.isnan(signs).any(axis=1))
         if len(doubtful):

@@ -89,7 +89,7 @@ def precondition(A: Numbers) -> Preconditioned:
     scaled = near / np.where(lengths > 0, lengths, 1.0)[:, None]
     inverse, ill_conditioned = _inverse_factor(scaled)
     inverse = inverse / np.max(np.abs(inverse), axis=0, initial=1e-300)
-    rounded = np.rint(np.ldexp(inverse, 40))
+    rounded = np.rint(np.ldexp(inverse, 40))  # T must be of integers; 40 bits are enough for nearly orthogonal columns
     T = to_integers(rounded, np.zeros(k, np.int64)) << (powers.max(initial=0) - powers).astype(object)[:, None]
     if ill_conditioned:
         columns, row_powers = scaled_floats((A @ T).T)
@@ -102,7 +102,11 @@ def precondition(A: Numbers) -> Preconditioned:
 
 
 def _inverse_factor(rows: Floats) -> tuple[Floats, bool]:
-    """Return the inverse of R in rows = Q R, or the identity if R is singular, and whether R is ill-conditioned."""
+    """Return the inverse of R in rows = Q R, or the identity if R is singular, and whether R is ill-conditioned.
+
+    R is the Cholesky factor of the products, which is fast but squares the condition number. Where that would leave few
+    digits, R is from a QR factorisation. It counts as singular if a diagonal entry is a rounding error of the largest.
+    """
     k = rows.shape[1]
     upper: Any
     try:
@@ -124,6 +128,10 @@ def squared_hinge_minimum(F: Floats, most: int = 100) -> tuple[Floats, Floats]:
     not 0 and weights the rows to a zero sum. Finite Newton method (Mangasarian 2002, "A finite Newton method for
     classification") with an exact line search: f is piecewise quadratic and convex, so each step decreases it, and a
     step within the piece of the minimum ends at it.
+
+    It stops when each F u is clearly positive, as any strict solution will do, not only F u >= 1. Otherwise it stops
+    when the gradient is a rounding error of its terms, as the rows have entries of about 1. A ridge of 1e-13 of the
+    trace makes singular systems solvable.
     """
     k = F.shape[1]
     u, s = np.zeros(k), np.zeros(len(F))  # throughout, s = F u up to rounding
@@ -150,8 +158,9 @@ def squared_hinge_minimum(F: Floats, most: int = 100) -> tuple[Floats, Floats]:
 def _exact_line_search(s: Floats, along: Floats) -> float:
     """Return the t >= 0 that minimises g(t) = |(1 - s - t along)+|^2 / 2.
 
-    g' is continuous, increasing and piecewise linear, with a kink where a row enters or leaves the sum. Between the
-    kinks numbers i - 1 and i it is slopes[i] + t curves[i], and its root there is the minimum.
+    g' is continuous, nondecreasing and piecewise linear, with a kink where a row enters or leaves the sum. Between the
+    kinks numbers i - 1 and i it is slopes[i] + t curves[i], and its root there is the minimum. As g' does not decrease,
+    the first piece that reaches 0 before its end is the right one. Where rounding leaves none, it is the last kink.
     """
     with np.errstate(all="ignore"):
         crossing = (1 - s) / along

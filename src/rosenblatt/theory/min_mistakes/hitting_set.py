@@ -55,7 +55,7 @@ def greedy_hitting_set(cores: Sequence[Rows], counts: NDArray[np.int64]) -> Rows
     by_row = sp.csc_array(incidence)
     left = np.ones(len(cores), bool)
     chosen = []
-    while left.any():
+    while left.any():  # invariant: ``left`` are the cores not hit yet, and hits[k] counts those with the row used[k]
         k = int(np.argmax(hits / counts[used]))
         chosen.append(k)
         ended = by_row.indices[by_row.indptr[k] : by_row.indptr[k + 1]]
@@ -105,15 +105,16 @@ class BranchAndBound:
         if bound >= root.bound:
             root = self.nodes[0] = _Node(bound, 0, disjoint, root.row, {})
         open_leaves = [root]
-        # The heap has all leaves of the tree, so its first bound is the bound of the tree. A child's bound is never
-        # below its parent's: otherwise time ran out, and the parent stays a leaf.
+        # The heap has all leaves of the tree, so its first bound is the bound of the tree. The best bound of a child is
+        # never below its parent's, since a decision only leaves out hitting sets. If the packing that was found says
+        # less, because time ran out or the linear program was not solved well, the parent stays a leaf.
         while open_leaves[0].bound < goal and open_leaves[0].row is not None:
             if len(self.nodes) > 2 * MOST_LEAVES or self.budget.is_spent:
                 break
             node = open_leaves[0]
             assert node.row is not None
             both = [self._node({**node.removed, node.row: gone}) for gone in (True, False)]
-            if min(child.bound for child in both) < node.bound:  # no time was left for them
+            if min(child.bound for child in both) < node.bound:
                 del self.nodes[-2:]
                 break
             self.children[node.number] = (both[0].number, both[1].number)

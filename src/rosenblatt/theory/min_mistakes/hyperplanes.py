@@ -63,7 +63,10 @@ class Points:
         return largest_entry(self.X)
 
     def _error(self, reach: Any) -> Any:
-        """Return Higham's error bound gamma_n ``reach`` for a score, where ``reach`` sums the sizes of its terms."""
+        """Return Higham's error bound gamma_n ``reach`` for a score, where ``reach`` sums the sizes of its terms.
+
+        n counts the products of a row, the bias, the rounding of an integer hyperplane to floats, and some more.
+        """
         terms = int(np.max(np.diff(self.X.indptr), initial=0)) if sp.issparse(self.X) else self.X.shape[1]
         return 1.01 * ((terms + 6) * HALF_ULP * 1.02 * reach + (terms + 4) * TINY)
 
@@ -123,7 +126,11 @@ def _mistakes_of(A: Matrix, points: Points, w: Floats, b: float) -> int:
 
 
 def _after_line_searches(A: Matrix, points: Points, w: Floats, b: float, budget: Budget) -> tuple[Floats, float]:
-    """Return (w, b) after line searches, until a sweep improves nothing or work or time runs out."""
+    """Return (w, b) after line searches, until a sweep improves nothing or work or time runs out.
+
+    Invariant: ``scores`` is A w + b, but for the rounding of all steps, and ``cost`` the number of mistakes by it. Both
+    are approximate, as `Points.mistakes` decides afterwards.
+    """
     n, d = A.shape
     columns = sp.csc_array(A) if sp.issparse(A) else A
     rng = np.random.default_rng(0)

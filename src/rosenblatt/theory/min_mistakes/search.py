@@ -146,6 +146,8 @@ class Bracket:
         If mistakes are few, a core has one mistake and otherwise correctly classified rows. If there are too few
         correct rows for that, it may have any. Then search the rows outside all cores.
         """
+        # ``left`` are the copies of each row in no core yet. A row is tried once, so the loop ends; the hyperplane, and
+        # with it the rows that are wrong, may change on the way.
         left = self.points.counts.copy()
         tried = np.zeros(len(left), bool)
         while not self.budget.is_spent:

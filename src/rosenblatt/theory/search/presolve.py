@@ -74,7 +74,8 @@ def presolve(Z: Matrix) -> tuple[NDArray[np.intp], list[PresolveRound]]:
     rounds: list[PresolveRound] = []
     while True:
         # Invariant: ``above`` and ``below`` count the positive and negative entries of each column on the remaining
-        # rows, so a column has one sign exactly if one of the two counts is zero and the other is not.
+        # rows, so a column has one sign exactly if one of the two counts is zero and the other is not. Such a column
+        # touches a remaining row, so each round removes at least one, and the loop ends.
         columns = np.flatnonzero((above > 0) != (below > 0))
         if len(columns) == 0:
             return np.flatnonzero(remaining), rounds
@@ -99,8 +100,9 @@ def postsolve(Z: Matrix, v: Floats, rounds: list[PresolveRound]) -> Floats:
         part = Z[rows]
         gain, s = part[:, columns] @ signs, part @ v
         with np.errstate(all="ignore"):
+            # The gains are positive. 1e-6 keeps the scores of these rows away from 0, where rounding would decide.
             least = float(np.max((1e-6 * np.max(np.abs(v)) - s) / gain))
-            # a power of two, at least twice the weight that lifts the worst row of this round above zero
+            # a power of two, at least twice the weight that lifts the worst row of this round to 1e-6 of v
             v[columns] += 2.0 ** np.ceil(np.log2(2.0 * max(least, 1e-6))) * signs
     return v
 
@@ -129,7 +131,7 @@ def rows_without_rare_columns(Z: Matrix, most: int) -> NDArray[np.intp]:
     all rows have none; a solution of them says nothing about the others.
     """
     remaining = np.arange(Z.shape[0])
-    while len(remaining):
+    while len(remaining):  # each round removes a row: a rare column is not zero on all of them
         part = Z[remaining]
         above, below = signs_in_columns(part)
         rare = np.flatnonzero((np.minimum(above, below) <= most) & (above + below > 0))

@@ -39,9 +39,11 @@ from rosenblatt.theory.search.zero_combinations import prove_zero_combination
 # minimum, one step without ridge ends there.
 #
 # H may be singular, so a ridge r = max(1e-4 min(1, off), 1e-13) max_j H_jj is added, where off = |Z' a|_inf / |a|_1
-# measures the gradient. For every r > 0 the step is a descent direction, so with the exact line search the gradient
-# tends to zero. Then r tends to zero with it, and the last steps are Newton steps proper (the regularised Newton method
-# of Li, Fukushima, Qi and Yamashita 2004). The floor 1e-13 is about the rounding error of the entries of H.
+# measures the gradient. With the floor of r the condition number of H + r I is bounded. So the angle between the step
+# and the negative gradient stays away from 90 degrees, and with a line search the gradient tends to zero (Zoutendijk).
+# Then r falls with it, and the last steps are nearly Newton steps proper (the regularised Newton method of Li,
+# Fukushima, Qi and Yamashita 2004). The floor 1e-13 is about the rounding error of the entries of H, which grows when
+# rows are added to H and subtracted from it.
 
 
 _LEAST_RIDGE = 1e-13  # of the largest diagonal entry; the results are the same with 1e-12 and 1e-14
@@ -51,7 +53,7 @@ class HingeNewton:
     """The iteration on the rows Z, started at ``v``: ``s`` are the scores Z v, and ``off`` is |Z' a|_inf / |a|_1.
 
     ``H`` is Z_A' Z_A for the active rows A, updated by the rows that enter and leave A. With fewer rows than columns
-    ``H`` is Z Z' instead, computed once, since (Z_A' Z_A)^-1 Z_A' a = Z_A' (Z_A Z_A')^-1 a.
+    ``H`` is Z Z' instead, computed once, since (Z_A' Z_A + r I)^-1 Z_A' = Z_A' (Z_A Z_A' + r I)^-1 for every r > 0.
     """
 
     def __init__(self, Z: Matrix, v: Floats) -> None:
@@ -89,7 +91,10 @@ class HingeNewton:
         self.steps += 1
 
     def _solve(self, H: Floats, right: Floats) -> Floats | None:
-        """Return the solution of (H + ridge I) p = right; the ridge grows until Cholesky's factorisation succeeds."""
+        """Return the solution of (H + ridge I) p = right; the ridge grows until Cholesky's factorisation succeeds.
+
+        It does at the latest when the ridge dominates every line of H. None is returned for NaN, infinity or H = 0.
+        """
         ridge = max(1e-4 * min(1.0, self.off), _LEAST_RIDGE) * float(np.max(H.diagonal(), initial=0.0))
         while 0 < ridge < np.inf:
             M = H.copy()
@@ -129,6 +134,9 @@ def exact_line_search(s: Floats, q: Floats) -> float:
 
     The derivative in t is continuous, piecewise linear and nondecreasing. Its zero is found by sorting the breakpoints
     t_i = (1 - s_i) / q_i, at which row i enters or leaves the active set.
+
+    Where the minimum is 0, the derivative is 0 from the last breakpoint on. If rounding makes it negative there, the
+    zero of the first piece is returned instead. That is still a decrease, as the function does not grow anywhere then.
 
     >>> exact_line_search(np.array([0.0, 0.0]), np.array([1.0, 0.25]))
     4.0
@@ -210,6 +218,7 @@ class WideSearch:
             else:
                 rows = rows_without_rare_columns(self.Y, rare)
                 part, _ = drop_zero_columns(self.Y, rows)
+                # With as many columns as rows, rows are usually independent: a solution exists, and says nothing here.
                 if not part.shape[1] + 1 < len(rows) < len(everything):
                     continue
                 search = HingeNewton(part, np.zeros(part.shape[1]))

@@ -102,8 +102,9 @@ class Hull:
         """Return an isometric copy of the hull of the given rows, with at most as many dimensions as rows.
 
         If G = Z Z' are the products of the rows and G = L L' by Cholesky, the rows of L have the same products, and so
-        the same distances and nearest point. G needs a small multiple of the identity to be positive definite in
-        floats. It lengthens every point a little, which ``noise`` accounts for.
+        the same distances and nearest point. G needs a small multiple e of the identity to be positive definite in
+        floats; it grows until Cholesky's factorisation succeeds. The squared length of a mean with weights a then grows
+        by e |a|^2, at most e. So lengths below sqrt(e) mean nothing; ``noise`` is three times that.
         """
         part = self.X[which]
         G = part @ part.T
@@ -183,6 +184,9 @@ def _search(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> N
 
     Invariant: ``high`` is the length of a mean of rows, so it bounds the distance of the hull of all rows. ``low`` is a
     least score over all rows: from the steps if the working set has all rows, otherwise from the passes alone.
+
+    The search ends: a turn goes on with a batch of the limited number of steps, adds rows, lowers ``tol`` to ``rtol``
+    once, or starts again with refinement once.
     """
     working = _WorkingSet(hull, max_steps)
     state = working.state
@@ -223,7 +227,8 @@ def _search(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> N
 def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> Nearest:
     """Search among isometric copies of some rows (`Hull.from_products`), until no other row has a lower score.
 
-    Products square the condition number, so margins below about 1e-7 of the row length cannot be resolved.
+    Products square the condition number, so margins below about 1e-7 of the row length cannot be resolved: that is the
+    ``noise`` of the copies, 3 sqrt(2**-50). Each turn but the last adds rows, so the search ends.
     """
     few, steps, passes = FEW_PRODUCTS, 0, 1
     low, best_u = -math.inf, np.zeros(hull.size)
@@ -357,6 +362,7 @@ class IntegerRows:
         """Return ``z . v`` for every row, and a bound on the error of each."""
         d = self.X.shape[1]
         s = self.X @ v[:d]
+        # Higham's gamma_n: d products, the bias, and the rounding of v itself; 2**-1000 for products that underflow.
         spread = abs(self.X) @ (np.abs(v[:d]) + TINY)  # TINY: entries of v that underflowed count too
         if self.bias:
             s, spread = s + v[d], spread + abs(v[d])
@@ -399,7 +405,9 @@ def exact_search(
             i, score = _lowest(rows, v)  # step 1 of the major cycle, with x = v / sum of the integers
             if score > 0:
                 return v, None
-            corral, weights = [*corral, i], [*target, Fraction(0)]  # score <= 0 < |x|^2, so the next x is shorter
+            # All points of the corral have the score |x|^2 along x, and so has their affine hull. The new point has a
+            # score <= 0 < |x|^2: it is outside, so the corral stays affinely independent, and the next x is shorter.
+            corral, weights = [*corral, i], [*target, Fraction(0)]
 
 
 def _drop_point(corral: list[int], weights: list[Fraction], target: list[Fraction]) -> tuple[list[int], list[Fraction]]:
@@ -413,8 +421,9 @@ def _drop_point(corral: list[int], weights: list[Fraction], target: list[Fractio
 def _affine_minimizer(points: list[list[int]]) -> list[Fraction] | None:
     """Return the weights of the point of the affine hull nearest to the origin; None if the points are dependent.
 
-    They are proportional to the solution of (P P' + 1 1') a = 1, Wolfe's equations. The matrix is positive definite
-    exactly if the points are affinely independent, and then every column has a pivot.
+    They are proportional to the solution of (P P' + 1 1') a = 1, Wolfe's equations: P P' a is then constant, which is
+    Lagrange's condition for sum a = 1. The matrix is positive definite exactly if the points are affinely independent,
+    and then every column has a pivot.
     """
     P = np.array(points, dtype=object).reshape(len(points), -1)
     M, pivots = bareiss(np.column_stack([P @ P.T + 1, np.ones(len(P), dtype=object)]))

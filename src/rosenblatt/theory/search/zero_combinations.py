@@ -178,6 +178,9 @@ def choose_basis(A: Floats, weights: Floats) -> tuple[Rows, Rows]:
 
     Gaussian elimination with partial pivoting of the rows times their weights, so that rows of large weight are
     preferred: their weights stay positive within the enclosure. Columns of zeros do not count.
+
+    The pivots are those of columns scaled to a largest entry of 1. A pivot is what a column has outside the span of the
+    columns before it, on the rows without a pivot yet.
     """
     used = np.flatnonzero(A.any(axis=0))
     if len(used) == 0:
@@ -185,7 +188,7 @@ def choose_basis(A: Floats, weights: Floats) -> tuple[Rows, Rows]:
     heavy = np.argsort(-weights, kind="stable")
     for top in (np.sort(heavy[: 2 * len(used)]), np.arange(len(A))):  # first the heaviest rows, then all
         kept = used
-        while True:  # drop the columns of small pivots until all pivots are large
+        while True:  # drop the columns of small pivots, or beyond the number of rows, until all pivots are large
             W = A[np.ix_(top, kept)] * weights[top, None]
             W /= np.maximum(np.max(np.abs(W), axis=0), 1e-300)
             size = min(W.shape)
@@ -214,7 +217,7 @@ def corrected_weights(A: Floats, weights: Floats) -> Floats | None:
     projection in the metric of relative changes, as in affine scaling: small weights move little. With P = diag(a) A,
     columns scaled to length 1, c = P (P' P)^-1 P' 1, or (P P')^-1 P P' 1 if there are fewer rows than columns. A ridge
     of 1e-13 covers dependent columns. Factors 1 - c are clipped to 0.1 .. 10, so that weights stay positive; the next
-    round corrects what this changed.
+    round corrects what this changed. None is returned if |c| does not fall: perhaps only zero is a solution.
     """
     if np.all(np.abs(weights @ A) <= 1e-12 * (weights @ np.abs(A))):
         return weights

@@ -3,7 +3,7 @@
 The block starts with the scores of all its rows. In each round every classifier finds its first row, after the last
 one it decided, that may be a mistake. If it is one, the classifier is updated: the scores of all rows change by their
 kernel values with that row. The rounds end when no classifier finds a row. Their number is the largest number of
-mistakes that a classifier makes in the block, not the number of rows.
+mistakes that a classifier makes in the block, and of rows in doubt that turn out right, not the number of rows.
 
 Why this keeps the order of visits. After each round, the margins of a classifier are those of its weights after all
 its updates so far. Every row between the last one decided and the first one found has a margin above its rounding
@@ -228,7 +228,10 @@ class OneVsRestBlockUpdates:
             self._records[number, :, :] = self._update(self._find()[0])
 
     def _find(self) -> tuple[Array, Array]:
-        """Return for each classifier its first row that may be a mistake, or the number of rows, and all such rows."""
+        """Return for each classifier its first row that may be a mistake, or the number of rows, and all such rows.
+
+        A NaN is not above any bound, so it may be a mistake.
+        """
         xp = self.xp
         candidates = ~(self._margins > self._bounds) & (self._places > self._decided[:, None])
         return xp.min(xp.where(candidates, self._places, self._none), axis=1), candidates
@@ -332,6 +335,7 @@ class DirectBlockUpdates:
     def run(self) -> list[BlockResult]:
         """Make the updates and return them."""
         decided, found = -1, self.result.updates
+        # Invariant: ``scores`` are those after the updates ``found``; rows up to ``decided`` have been visited.
         while len(found) < self.max_updates:
             margins = self._margins()
             candidates = ~(margins > self._margin_bounds) & (self._places > decided)
@@ -366,6 +370,7 @@ class DirectBlockUpdates:
     def _decide(self, place: int, scores: Floats) -> BlockUpdate | None:
         """Return the update of a row, or None if it is not a mistake; decided exactly."""
         true, found = int(self.labels[place]), self.result.updates
+        # Two scores are each off by at most their bound. The rounding of their difference does no harm: it is monotone.
         limit = 2.0 * float(self.bounds[place])
         others = [k for k in range(len(scores)) if k != true]
         best = max(scores[k] for k in others)

@@ -253,14 +253,14 @@ def _exponential(above: int, below: int, bits: int) -> int:
     # Argument reduction and Taylor series: exp(-u) for u = t / 2**halvings < 1/2, squared ``halvings`` times, in units
     # of 2**-places. Each of the fewer than ``places`` terms of the sum is off by at most 4 units, and u and the terms
     # left out add some 10. A square doubles the error and adds 2. So 2**halvings (4 places + 12) bounds it, which is
-    # less than 2**(places - bits).
+    # less than 2**(places - bits): less than one unit of the result. The final shift loses less than another.
     if above * 10_000 > 6932 * bits * below:  # exp(-t) < 2**-bits, because 0.6932 > log(2)
         return 0
     halvings = max(0, above.bit_length() - below.bit_length() + 2 + math.isqrt(bits))
     places = bits + halvings + (bits + halvings).bit_length() + 6
     u = ((above << places) // below) >> halvings
     size, count, total = 1 << places, 0, 0
-    while size:
+    while size:  # invariant: ``total`` is the sum of ``count`` terms, and ``size`` the next one, u**count / count!
         total += -size if count % 2 else size
         count += 1
         size = ((size * u) >> places) // count
@@ -304,6 +304,7 @@ def _float_sign(kernel: Kernel, factors: Floats, rows: Matrix, x: Matrix) -> int
         found, errors = _values_and_errors(kernel, rows, x)
         total = float(factors @ found)
         sizes = np.abs(factors)
+        # The bound of ``SumBounds`` with the values themselves: n products, and 8 for the rounding of factors and sums.
         bound = float(sizes @ (errors + HALF_ULP * (len(sizes) + 8.0) * (np.abs(found) + errors))) * 1.1
     return (1 if total > 0 else -1) if abs(total) > bound + TINY else None
 
@@ -311,7 +312,9 @@ def _float_sign(kernel: Kernel, factors: Floats, rows: Matrix, x: Matrix) -> int
 def _values_and_errors(kernel: Kernel, rows: Matrix, x: Matrix) -> tuple[Floats, Floats]:
     """Return kernel values between rows and ``x``, and bounds on their rounding errors; NaN where there is no bound."""
     # The bounds of ``KernelValues.error_bounds`` with the terms of these rows: sum |x_j z_j| in place of |x| |z|, and
-    # distances that are sums of differences, so that their relative error is (d + 8) u.
+    # distances that are sums of differences, so that their relative error is (d + 8) u. For an exponent t it is an
+    # error of (d + 8) u t, thus a relative error of exp((d + 8) u t) - 1 of the value; exp itself is within 8 u. 1.05
+    # covers terms of higher order. Where underflow may matter there is no bound, unless no product is different from 0.
     d = min(rows.shape[1], x.shape[1])
     row = np.asarray(x[:, :d].toarray() if sp.issparse(x) else x[:, :d], np.float64)[0]
     some = rows[:, :d].astype(np.float64)

@@ -176,7 +176,10 @@ class DeviceRows:
 
 
 def row_lengths(X: Matrix) -> Floats:
-    """Return an upper bound on the length of each row, without overflow or underflow on the way."""
+    """Return an upper bound on the length of each row, without overflow or underflow on the way.
+
+    The factor 1 + 1e-9 covers the rounding of up to 10**7 squares and their sum.
+    """
     largest = abs(X).max(axis=1)
     largest = np.asarray(largest.toarray() if sp.issparse(largest) else largest, np.float64).ravel()
     scale = np.where(largest > 0, largest, 1.0)
@@ -342,8 +345,11 @@ class KernelValues:
         #   exp(-g |x - z|^2)  |x|^2 - 2 x.z + |z|^2 is off by (n + 8) u (|x| + |z|)^2. An error e of the exponent is a
         #                     relative error of exp(e) - 1, and the value is at most 1; exp itself is within 8 u.
         #   exp(-g |x - z|_1)  the sum t has a relative error of (n + 6) u, and t exp(-t) <= 1 / e < 0.4: so the error
-        #                     is 0.4 (n + 6) u, whatever t is, and 8 u for exp.
+        #                     is 0.4 (n + 6) u, whatever t is, and 8 u for exp. Rows rounded to float32 change t by
+        #                     up to u (|x|_1 + |z|_1) more, where |x|_1 <= sqrt(n) |x|.
         #
+        # The factor 1.05 at the end covers terms of higher order: relative errors are below 0.05, or those of an exponent
+        # that cannot become positive.
         # Outside of ``smallest`` and ``largest`` numbers may underflow or overflow, so there is no bound.
         kernel, unit = self.kernel, _UNIT[self.dtype]
         if not kernel.is_exact:

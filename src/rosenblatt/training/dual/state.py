@@ -183,7 +183,9 @@ class DualState(RunState):
         if not self.kernel.is_positive_definite:
             return low, high, bound
         steps = float(np.abs(self.updates_of(k).steps).sum())
-        # ``norm2`` is a sum of one term per update: it rounds once per term, and the margins in it have errors
+        # ``norm2`` is a sum of terms 2 s m + s^2 K(x, x), one per update (see ``BlockLearner._count``). All absolute
+        # terms add up to at most a small multiple of reach^2 = (sum s)^2 R^2. Its sums round once per update. A margin
+        # m and K(x, x) are off by a multiple of u times the updates and the operations of a kernel value.
         degree = (self.kernel.polynomial or (1.0, 0.0, 1))[2] + 1
         drift = 16.0 * HALF_ULP * (float(counters["updates"]) + degree * (self.width + 64.0))
         reach = float(counters["step_sum"]) * self.radius

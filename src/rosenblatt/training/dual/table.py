@@ -139,7 +139,7 @@ class KernelTable:
     def _cached(self, number: int, where: slice | Integers, index: Integers, block: DeviceRows, columns: int) -> Array:
         """Return the first ``columns`` values of a cached array, after missing values are computed."""
         # Support rows are only appended, so filled[i] says how many of the columns row i has: values are computed from
-        # there on, and never twice.
+        # there on. If rows differ in that, all that lack some get theirs from the least such column on, some again.
         start = number * self._width
         if len(self._chunks) == number:
             n = self.host.shape[0]
@@ -243,6 +243,8 @@ class SumBounds:
     """Bounds on the rounding errors of sums of factors times kernel values, for some rows of a table.
 
     A sum of n terms c_j k_j is off by at most sum |c_j| (e + n u k), if |k_j| <= k and no k_j is off by more than e.
+    Factors of 1.1 cover the rest: computed values may exceed k by 6 % (see ``KernelValues.error_bounds``), gamma_n is a
+    little more than n u, and the bound itself is rounded.
     """
 
     largest: Floats

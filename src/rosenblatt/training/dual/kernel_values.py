@@ -348,8 +348,9 @@ class KernelValues:
         #                     is 0.4 (n + 6) u, whatever t is, and 8 u for exp. Rows rounded to float32 change t by
         #                     up to u (|x|_1 + |z|_1) more, where |x|_1 <= sqrt(n) |x|.
         #
-        # The factor 1.05 at the end covers terms of higher order: relative errors are below 0.05, or those of an exponent
+        # The factor 1.05 at the end covers terms of higher order: relative errors are below 0.05, or of an exponent
         # that cannot become positive.
+        #
         # Outside of ``smallest`` and ``largest`` numbers may underflow or overflow, so there is no bound.
         kernel, unit = self.kernel, _UNIT[self.dtype]
         if not kernel.is_exact:

@@ -13,15 +13,7 @@ import pytest
 
 import rosenblatt
 from rosenblatt import messages
-from rosenblatt.messages import (
-    Hint,
-    ParameterError,
-    check_boolean,
-    check_choice,
-    check_integer,
-    check_share,
-    shorten,
-)
+from rosenblatt.messages import Hint, ParameterError, check_boolean, check_choice, check_integer, check_share, shorten
 
 
 def test_a_message_spells_parameters_for_its_reader():

@@ -119,13 +119,7 @@ def test_html_escapes_everything():
     page = t._repr_html_()
     assert "<script>" not in page
     assert "<a>" not in page
-    for part in (
-        "&lt;script&gt;",
-        "&lt;a&gt;",
-        "x &lt; y",
-        "a &amp; b",
-        '<td style="text-align: right">2.5</td>',
-    ):
+    for part in ("&lt;script&gt;", "&lt;a&gt;", "x &lt; y", "a &amp; b", '<td style="text-align: right">2.5</td>'):
         assert part in page
     assert page.count("<tr>") == 3
 

@@ -15,7 +15,6 @@ from helpers.examples import small_set
 from helpers.naive import activation, run
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data
 from rosenblatt.progress import Progress
-from rosenblatt.training.batches import held_out
 from rosenblatt.training.linear import PassRunner
 
 # What fit promises: stopping, warnings, the pocket, early stopping, history, interrupts, progress.
@@ -33,16 +32,6 @@ def test_stops_after_a_clean_pass_and_scores_one():
     assert (model.history_["mistakes"][:-1] > 0).all()
     assert model.n_iter_ == len(model.history_)
     assert model.n_updates_ == model.history_["mistakes"].sum()
-
-
-def test_says_how_many_mistakes_are_left():
-    X, y = data.make_xor()
-    with pytest.warns(ConvergenceWarning, match=r"^(\d+) mistakes in pass 7, the last that max_iter allows") as seen:
-        model = Perceptron(max_iter=7, shuffle=False).fit(X, y)
-    assert str(seen[0].message).startswith(f"{model.history_['mistakes'][-1]} mistakes")
-    assert seen[0].filename == __file__, "the warning must point at the caller"
-    with pytest.warns(ConvergenceWarning, match="the last that max_updates allows"):
-        Perceptron(max_updates=3, shuffle=False).fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -94,29 +83,6 @@ def test_pocket_is_never_worse_than_any_pass_end(multi_class):
         assert machines.pocket.mistakes[0] <= least
         assert (pocket.predict(X) != y).sum() == machines.pocket.mistakes[0]
     assert (machines.pocket.mistakes < 150).all()
-
-
-@quiet
-def test_early_stopping_keeps_the_best_pass():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((400, 30))
-    y = np.where(X[:, 0] + 0.8 * rng.standard_normal(400) > 0, "up", "down")
-    model = Perceptron(early_stopping=True, max_iter=50, random_state=1, n_iter_no_change=4).fit(X, y)
-    errors = model.history_["validation_error"]
-    assert len(errors) == model.n_iter_ < 50
-    best = int(np.argmin(errors))
-    assert model.n_iter_ == best + 1 + 4
-    again = Perceptron(early_stopping=True, max_iter=best + 1, random_state=1, n_iter_no_change=50).fit(X, y)
-    assert again.coef_.tobytes() == model.coef_.tobytes()
-    assert again.average_coef_.tobytes() == model.average_coef_.tobytes()
-
-
-@quiet
-def test_early_stopping_never_sees_the_rows_held_out():
-    X, y = small_set("gauss", n=100, seed=2)
-    voted = VotedPerceptron(early_stopping=True, validation_fraction=0.3, random_state=0, max_iter=3).fit(X, y)
-    trained = 100 - int(held_out(0, 100, voted.seed_, 0.3).sum())
-    assert voted.state_.counters["visits"][0] % trained == 0
 
 
 def test_sorted_data_gets_a_warning():
@@ -303,20 +269,6 @@ def test_reports_of_extreme_numbers():
 
 
 @quiet
-def test_score_by_pass_is_what_fits_of_that_many_passes_score():
-    X, y = small_set("gauss", n=90, seed=3)
-    tests, labels = small_set("gauss", n=40, seed=4)
-    learner = AveragedPerceptron(max_iter=5, random_state=2)
-    table = learner.score_by_pass(X, y, tests, labels)
-    assert not hasattr(learner, "classes_")
-    for p in range(5):
-        model = AveragedPerceptron(max_iter=p + 1, random_state=2).fit(X, y)
-        assert table["training_error"][p] == pytest.approx(1 - model.score(X, y))
-        assert table["test_error"][p] == pytest.approx(1 - model.score(tests, labels))
-        assert table["mistakes"][p] == model.history_["mistakes"][-1]
-
-
-@quiet
 @pytest.mark.parametrize("names", [[-1, 1], ["no", "yes"]])
 def test_score_by_pass_checks_labels_once_and_counts_as_score_does(names, monkeypatch):
     X, y = small_set("gauss", n=90, seed=3)
@@ -324,13 +276,16 @@ def test_score_by_pass_checks_labels_once_and_counts_as_score_does(names, monkey
     calls = []
     score = Perceptron.score
     monkeypatch.setattr(Perceptron, "score", lambda self, *pair: calls.append(1) or score(self, *pair))
-    table = Perceptron(max_iter=6, random_state=2).score_by_pass(X.tolist(), labels.tolist(), X[::2], labels[::2])
+    learner = Perceptron(max_iter=6, random_state=2)
+    table = learner.score_by_pass(X.tolist(), labels.tolist(), X[::2], labels[::2])
     assert len(table) == 6
+    assert not hasattr(learner, "classes_")
     assert len(calls) == 2  # of training rows, and of test rows
     monkeypatch.undo()
     for p in range(6):
         model = Perceptron(max_iter=p + 1, random_state=2).fit(X, labels)
         assert table["training_error"][p] == 1 - model.score(X, labels)
+        assert table["mistakes"][p] == model.history_["mistakes"][-1]
         assert table["test_error"][p] == 1 - model.score(X[::2], labels[::2])
     for wrong in (labels[:5], ["maybe"] * 90 if names == [-1, 1] else [0] * 90):
         with pytest.raises(ValueError, match=r"inconsistent numbers of samples|[Mm]ix of label"):

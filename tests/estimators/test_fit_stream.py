@@ -37,18 +37,6 @@ def rows(n=300, d=5, classes=3, seed=0):
     return X, (X @ rng.integers(-2, 3, size=(d, classes)) + rng.integers(0, 3, size=(n, classes))).argmax(axis=1)
 
 
-@pytest.mark.parametrize("shuffle", [False, True, "once"])
-@pytest.mark.parametrize("classes", [2, 4])
-@pytest.mark.parametrize("size", [1, 7, 100, 1000])
-def test_any_cut_is_fit(shuffle, classes, size):
-    X, y = rows(classes=classes)
-    model = Perceptron(max_iter=4, shuffle=shuffle, random_state=1)
-    in_memory = Perceptron(max_iter=4, shuffle=shuffle, random_state=1).fit(X, y)
-    assert_same(model.fit_stream(cut(X, y, size)), in_memory)
-    assert_same(model.fit_stream(cut(sp.csr_array(X), y, size)), in_memory)
-    assert_same(model.fit_stream(cut(X.astype(np.float32), y, size)), in_memory)
-
-
 @some
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=20), st.integers(0, 5))
 def test_windows_do_not_depend_on_the_cut(sizes, seed):
@@ -81,21 +69,6 @@ def test_weights_of_rows_and_classes():
     options = {"max_iter": 3, "random_state": 0, "class_weight": {0: 0.5, 1: 3.0}}
     in_memory = AveragedPerceptron(**options).fit(X, y, weights)
     assert_same(AveragedPerceptron(**options).fit_stream(cut(X, y, 50, weights)), in_memory)
-
-
-def test_columns_may_come_up_late():
-    X = sp.random_array((200, 40), density=0.1, rng=np.random.default_rng(0)).toarray()
-    X = sp.csr_array(np.where(np.arange(40) < np.arange(3, 203)[:, None], X, 0.0))
-    y = np.where(X @ np.arange(-20.0, 20.0) > 0, "yes", "no")
-    blocks = []
-    for i in range(0, 200, 3):
-        part = X[i : i + 3]
-        blocks.append((part[:, : 1 + max(part.indices, default=0)], y[i : i + 3]))
-    width = max(part.shape[1] for part, _ in blocks)
-    assert blocks[0][0].shape[1] < width
-    model = Perceptron(random_state=0).fit_stream(blocks)
-    assert model.n_features_in_ == width
-    assert_same(model, Perceptron(random_state=0).fit(X[:, :width], y))
 
 
 def test_a_class_that_turns_up_late_starts_the_run_again():
@@ -151,27 +124,6 @@ def test_each_pass_can_be_looked_at():
     )
     assert [n for n, _ in seen] == list(range(1, model.n_iter_ + 1))
     assert seen[-1][1] == model.score(X, y)
-
-
-@pytest.mark.parametrize(
-    ("blocks", "sentence"),
-    [
-        ([], "expected rows to learn from, got an empty stream"),
-        ([(np.empty((0, 2)), [])], "expected rows to learn from, got an empty stream"),
-        ([([[1.0]], [1])], "got one class"),
-        ([([[1.0]], [1]), ([[2.0]], [1])], "got one class"),
-        ([([[1.0], [2.0]], [0, 1]), ([[1.0, 2.0]], [0])], "2 features"),
-        ([([[1.0], [np.nan]], [0, 1])], "NaN"),
-        ([5], "expected blocks of the form"),
-    ],
-)
-def test_one_sentence_for_what_cannot_be_meant(blocks, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        Perceptron().fit_stream(blocks)
-    with pytest.raises(ValueError, match="pocket"):
-        Perceptron("pocket").fit_stream(blocks)
-    with pytest.raises(ValueError, match="balanced"):
-        Perceptron(class_weight="balanced").fit_stream(blocks)
 
 
 def blocks_of(X, y, size, checked):

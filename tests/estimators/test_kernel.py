@@ -3,7 +3,6 @@
 import itertools
 import math
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 import pytest
@@ -23,8 +22,7 @@ from helpers.kernel_sets import (
     tied_set,
     twin_of,
 )
-from helpers.naive_features import feature_run
-from helpers.naive_kernel import Kernel, Values, orders_of, rationals, sign, summed, to_float
+from helpers.naive_kernel import Kernel, Values, rationals, sign, summed, to_float
 from helpers.naive_kernel_answers import answers, coefficients
 from rosenblatt import KernelPerceptron, Perceptron, load, save
 from rosenblatt.training.observers import UpdateTrace
@@ -36,17 +34,6 @@ some_kernels = pytest.mark.parametrize("kernel", SOME_KERNELS, ids=kernel_name)
 
 
 # other roads to the same model
-
-
-@pytest.mark.parametrize("kind", ["ties", "duplicates", "mirrored", "decimals", "gauss"])
-@pytest.mark.parametrize(("gamma", "coef0"), [(1.0, 1.0), (1.0, 0.0), (0.1, 0.1), (1.0, -1.0)])
-def test_degree_two_makes_the_mistakes_of_the_products_of_features(kind, gamma, coef0):
-    X, y = tied_set(kind)
-    kernel = Kernel("poly", degree=2, gamma=gamma, coef0=coef0)
-    model = model_for(kernel, {"block": 7}, max_iter=3, random_state=4).fit(X, y)
-    made = model.state_.updates_of(0)
-    found = list(zip(model.support_[made.members].tolist(), made.visits.tolist(), strict=True))
-    assert found == feature_run(X, y, kernel, 3, orders=orders_of(len(y), 4, True))
 
 
 @pytest.mark.parametrize("shuffle", [True, False, "once"])
@@ -109,24 +96,17 @@ def test_values_given_or_from_a_function_are_those_of_the_named_kernel(
     [
         (Kernel("rbf", gamma=0.5), lambda A, B: rbf_kernel(A, B, 0.5)),
         (Kernel("laplacian", gamma=0.5), lambda A, B: laplacian_kernel(A, B, 0.5)),
+        (Kernel("sigmoid", gamma=0.5, coef0=-0.25), lambda A, B: np.tanh(0.5 * (A @ B.T) - 0.25)),
     ],
-    ids=["rbf", "laplacian"],
+    ids=["rbf", "laplacian", "sigmoid"],
 )
-def test_values_of_exponential_kernels_where_nothing_is_close(kernel, function):
+def test_values_of_other_kernels_where_nothing_is_close(kernel, function):
     X, y = tied_set("gauss", n=40, classes=3, seed=6)
     named = model_for(kernel, max_iter=4, random_state=0).fit(X, y)
     assert_same_updates(KernelPerceptron(kernel=function, max_iter=4, random_state=0).fit(X, y), named)
     given = KernelPerceptron(kernel="precomputed", max_iter=4, random_state=0).fit(function(X, X), y)
     assert_same_updates(given, named)
     assert given.predict(function(X, X)).tolist() == named.predict(X).tolist()
-
-
-def test_the_sigmoid_kernel():
-    X, y = tied_set("gauss", n=40, seed=6)
-    model = KernelPerceptron(kernel="sigmoid", gamma=0.5, coef0=-0.25, max_iter=4, random_state=0).fit(X, y)
-    given = KernelPerceptron(kernel=lambda A, B: np.tanh(0.5 * (A @ B.T) - 0.25), max_iter=4, random_state=0).fit(X, y)
-    assert_same_updates(model, given)
-    assert model.predict(X).tolist() == given.predict(X).tolist()
 
 
 # what it says
@@ -182,31 +162,29 @@ def test_a_vote_has_no_coefficients():
     assert model.average_dual_coef_.shape == model.last_dual_coef_.shape
 
 
-def test_nothing_is_there_before_fit():
-    model = KernelPerceptron()
-    for name in ("support_", "support_vectors_", "dual_coef_", "n_support_", "gamma_", "classes_", "n_iter_"):
-        assert not hasattr(model, name)
-
-
-@pytest.mark.parametrize(
-    ("X", "y"),
-    [
-        ([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], [0, 0, 1, 1]),
-        ([[np.cos(t) * r, np.sin(t) * r] for r in (1.0, 3.0) for t in range(12)], [0] * 12 + [1] * 12),
-    ],
-    ids=["xor", "rings"],
-)
-@pytest.mark.parametrize("kernel", [Kernel("poly", 2, 1.0, 1.0), Kernel("rbf", gamma=1.0)], ids=kernel_name)
-def test_what_no_line_separates_is_learned(X, y, kernel):
-    model = model_for(kernel, hypothesis="last", max_iter=500, random_state=0).fit(X, y)
-    assert model.converged_
-    assert model.score(X, y) == 1.0
-
-
 # gamma="scale" is the exact value rounded once, the same for every layout; what cannot know it asks for a number.
 
 
-def exact_scale(X) -> float:
+def test_scale_is_exact_and_rounded_once_for_every_layout():
+    zeros = np.where(np.random.default_rng(0).random((30, 3)) < 0.5, 0.0, 0.1)
+    explicit = sp.csr_array((zeros.ravel(), np.tile(np.arange(3), 30), np.arange(0, 91, 3)), shape=zeros.shape)
+    y = np.arange(30) % 2
+    far = small_set("gauss", n=30, d=4)[0] + 1e8
+    for X in (small_set("decimals", n=30, d=4)[0], far, zeros, explicit, np.ones((30, 2))):
+        for layout in LAYOUTS.values():
+            rows = layout(X) if X is not explicit else X
+            expected = scale_by_definition(rows)
+            for kernel in ("poly", "rbf"):
+                assert KernelPerceptron(kernel, max_iter=1, random_state=0).fit(rows, y).gamma_ == expected
+    whole = KernelPerceptron(max_iter=2, random_state=0).fit(zeros, y)
+    for size in (3, 40):
+        blocks = [(zeros[i : i + size], y[i : i + size]) for i in range(0, 30, size)]
+        model = KernelPerceptron(max_iter=2, random_state=0).fit_stream(blocks)
+        assert model.gamma_ == whole.gamma_
+        assert_same_updates(model, whole)
+
+
+def scale_by_definition(X) -> float:
     """Return 1 / (columns times variance of all numbers), rounded once; 1.0 where all numbers are the same."""
     rows = rationals(X)
     values = [value for row in rows for value in row]
@@ -215,95 +193,19 @@ def exact_scale(X) -> float:
     return float(1 / (len(rows[0]) * variance)) if variance else 1.0
 
 
-@pytest.mark.parametrize("kind", ["integers", "decimals", "halves", "gauss"])
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("kernel", ["poly", "rbf"])
-def test_scale_is_rounded_once(kind, seed, layout, kernel):
-    X, y = small_set(kind, n=30, d=4, seed=seed)
-    X = LAYOUTS[layout](X)
-    model = KernelPerceptron(kernel=kernel, max_iter=1, random_state=0).fit(X, y)
-    assert model.gamma_ == exact_scale(X)
-
-
-@pytest.mark.parametrize("offset", [1e8, -1e6, 0.1])
-def test_scale_of_numbers_far_from_zero(offset):
-    X, y = small_set("gauss", n=30, d=4)
-    X = X + offset
-    for layout in ("C", "Fortran", "CSR"):
-        model = KernelPerceptron(kernel="rbf", max_iter=1, random_state=0).fit(LAYOUTS[layout](X), y)
-        assert model.gamma_ == exact_scale(X)
-
-
-def test_numbers_that_are_all_the_same_have_the_scale_of_scikit_learn():
-    model = KernelPerceptron(kernel="rbf", max_iter=1, random_state=0).fit(np.ones((4, 2)), [0, 1, 0, 1])
-    assert model.gamma_ == 1.0
-
-
-def test_auto_is_one_over_the_columns():
-    X, y = tied_set("gauss", d=3)
-    assert KernelPerceptron(gamma="auto", max_iter=1, random_state=0).fit(X, y).gamma_ == 1 / 3
-
-
-def test_explicit_zeros_change_nothing():
-    X, y = tied_set("ties", d=3)
-    full = sp.csr_array((X.ravel(), np.tile(np.arange(3), len(X)), np.arange(0, X.size + 1, 3)), shape=X.shape)
-    assert KernelPerceptron(max_iter=1, random_state=0).fit(full, y).gamma_ == exact_scale(X)
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
-def test_nan_is_refused_as_such_before_a_scale_is_looked_for(bad, layout):
-    X, y = small_set("gauss", n=30, d=4)
-    X[7, 2] = bad
-    with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
-        KernelPerceptron().fit(layout(X), y)
-
-
-def test_blocks_that_can_be_read_again_have_the_scale_of_all_rows():
-    X, y = tied_set("gauss", n=40)
-    whole = KernelPerceptron(max_iter=2, random_state=0).fit(X, y)
-    for size in (3, 40):
-        blocks = [(X[i : i + size], y[i : i + size]) for i in range(0, 40, size)]
-        model = KernelPerceptron(max_iter=2, random_state=0).fit_stream(blocks)
-        assert model.gamma_ == whole.gamma_ == exact_scale(X)
-        assert_same_updates(model, whole)
-
-
-def refusal(call) -> str:
-    """Return the sentence of an error."""
-    with pytest.raises((ValueError, AttributeError)) as error:
-        call()
-    return str(error.value)
-
-
-def assert_asks_for_a_number(sentence: str) -> None:
-    assert "gamma" in sentence
-    assert "scale" in sentence
-    assert "number" in sentence
-    assert sentence.endswith(".")
-    assert "\n" not in sentence
-
-
-def test_chunks_ask_for_a_number():
+def test_what_cannot_be_read_twice_asks_for_a_number():
     X, y = tied_set("ties")
     for kernel in ("poly", "rbf", "laplacian", "sigmoid"):
-        model = KernelPerceptron(kernel=kernel)
-        assert_asks_for_a_number(refusal(lambda model=model: model.partial_fit(X, y)))
-
-
-def test_blocks_that_can_be_read_only_once_ask_for_a_number():
-    X, y = tied_set("ties")
-    assert_asks_for_a_number(refusal(lambda: KernelPerceptron(max_iter=1).fit_stream(iter([(X, y)]))))
-    KernelPerceptron(max_iter=1, gamma=0.5).fit_stream(iter([(X, y)]))
-
-
-def test_kernels_without_gamma_ask_for_nothing():
-    X, y = tied_set("ties")
-    assert KernelPerceptron(kernel="linear").partial_fit(X, y).n_iter_ == 1
-    assert KernelPerceptron(kernel=lambda A, B: A @ B.T).partial_fit(X, y).n_iter_ == 1
-    assert KernelPerceptron(kernel="linear", max_iter=1).fit_stream(iter([(X, y)])).n_iter_ == 1
+        model = KernelPerceptron(kernel=kernel, max_iter=1)
+        with pytest.raises(AttributeError, match=r'^gamma="scale" depends on all rows, .* give gamma as a number, '):
+            model.partial_fit(X, y)
+        with pytest.raises(ValueError, match=r"^[^\n]*gamma[^\n]*scale[^\n]*number[^\n]*\.$"):
+            model.fit_stream(iter([(X, y)]))
+    assert KernelPerceptron(max_iter=1, gamma=0.5).fit_stream(iter([(X, y)])).gamma_ == 0.5
     assert KernelPerceptron(gamma="auto").partial_fit(X, y).gamma_ == 1 / 3
+    for kernel in ("linear", lambda A, B: A @ B.T):  # which have no gamma
+        assert KernelPerceptron(kernel=kernel).partial_fit(X, y).n_iter_ == 1
+        assert KernelPerceptron(kernel=kernel, max_iter=1).fit_stream(iter([(X, y)])).n_iter_ == 1
 
 
 # Chunks of several layouts in one model, and numbers near the ends of the floats.
@@ -372,15 +274,34 @@ def test_degree_0_is_1_of_any_rows(tmp_path):
 
 HYPOTHESES = ("last", "average", "vote", "pocket")
 CASES = [(2, "ovr"), (3, "ovr"), (3, "direct")]
+HALVES, DECIMALS = (0.0, 0.5, 1.0, 2.0), (0.1, 1 / 3, 0.3, 1.0)
+QUADRATIC = Kernel("poly", 2, 0.5, 1.0)
+PREDICTED = [
+    *((kernel, "ties", (2, "ovr"), {}) for kernel in KERNELS),
+    *((QUADRATIC, "ties", classes, {"weights": HALVES}) for classes in CASES),
+    *((QUADRATIC, kind, classes, {}) for kind in ("duplicates", "mirrored") for classes in CASES),
+    *(
+        (Kernel(name, gamma=0.1), "mirrored", one, {"weights": HALVES})
+        for name in ("rbf", "laplacian")
+        for one in CASES
+    ),
+    (Kernel("poly", 2, 0.1, 0.1), "mirrored", (2, "ovr"), {"weights": DECIMALS}),
+    *((QUADRATIC, "ties", classes, {"max_support": 4}) for classes in CASES),
+    *(
+        (Kernel("poly", 3, 0.1, 0.1), "ties", (3, "ovr"), {"weights": HALVES, "computing": computing, "layout": layout})
+        for computing in ({"block": 1}, {"block": 7, "dtype": "float32"}, {"cache_bytes": 8 * 18})
+        for layout in (sp.csr_array, np.asfortranarray)
+    ),
+]
+"""Kernel, kind of rows, classes with their way to compete, and what else is not as usual."""
 
 
-@cache
-def case(kernel, kind, classes, multi_class, weighted, passes=3, max_support=None):
+def case(kernel, kind, classes, multi_class, weights=None, passes=3, max_support=None):
     """Return a data set, rows to predict that hold its own, and the twin's run."""
     X, y = tied_set(kind, n=18, classes=classes)
     steps = None
-    if weighted:
-        steps = np.random.default_rng(5).choice([0.0, 0.5, 1.0, 2.0], len(y))
+    if weights:
+        steps = np.random.default_rng(5).choice(weights, len(y))
         steps[:classes] = 1.0
     rng = np.random.default_rng(6)
     tests = np.concatenate([X, -X[:6], np.zeros((1, X.shape[1])), rng.integers(-4, 5, (8, X.shape[1])) / 2])
@@ -388,81 +309,35 @@ def case(kernel, kind, classes, multi_class, weighted, passes=3, max_support=Non
     return X, y, steps, tests, twin_of(kernel, X, y, classes, seed=3, passes=passes, **limits)
 
 
-def check(kernel, kind, classes, multi_class, weighted, hypothesis, computing=None, layout=np.asarray, **options):
-    X, y, steps, tests, twin = case(kernel, kind, classes, multi_class, weighted, **options)
-    expected = answers(twin, hypothesis, kernel, classes, (X, y, steps), tests)
-    model = model_for(
-        kernel, computing, hypothesis=hypothesis, max_iter=3, random_state=3, multi_class=multi_class, **options
-    )
-    model.fit(layout(X), y, sample_weight=steps)
-    tests = layout(tests)
-    assert model.predict(tests).tolist() == [answer.label for answer in expected]
-    assert model.on_boundary(tests).tolist() == [answer.tied for answer in expected]
-    scores = np.array([[to_float(score) for score in answer.scores] for answer in expected])
-    found = model.decision_function(tests)
-    assert found.shape == ((len(scores), classes) if classes > 2 else (len(scores),))
-    found = found.reshape(scores.shape)
-    if hypothesis == "vote":
-        assert found.tolist() == scores.tolist()
-    else:
-        near = 1e-4 if computing and computing.get("dtype") == "float32" else 1e-9
-        assert found == pytest.approx(scores, rel=near, abs=near * (np.abs(scores).max() + 1e-300))
-    if classes == 2:
-        assert np.sign(found[:, 0]).tolist() == [sign(answer.scores[0]) for answer in expected]
-
-
-@pytest.mark.parametrize("hypothesis", HYPOTHESES)
-@pytest.mark.parametrize("kernel", KERNELS, ids=kernel_name)
-def test_every_kernel(kernel, hypothesis):
-    check(kernel, "ties", 2, "ovr", False, hypothesis)
-
-
-@pytest.mark.parametrize("hypothesis", HYPOTHESES)
-@pytest.mark.parametrize(("kind", "weighted"), [("ties", True), ("duplicates", False), ("mirrored", False)])
-@pytest.mark.parametrize(("classes", "multi_class"), CASES)
-def test_every_way_of_having_classes(hypothesis, kind, weighted, classes, multi_class):
-    check(Kernel("poly", 2, 0.5, 1.0), kind, classes, multi_class, weighted, hypothesis)
-
-
-@pytest.mark.parametrize("hypothesis", HYPOTHESES)
-@pytest.mark.parametrize("name", ["rbf", "laplacian"])
-@pytest.mark.parametrize(("classes", "multi_class"), CASES)
-def test_exponential_kernels(hypothesis, name, classes, multi_class):
-    check(Kernel(name, gamma=0.1), "mirrored", classes, multi_class, True, hypothesis)
-
-
-@pytest.mark.parametrize("hypothesis", HYPOTHESES)
-@pytest.mark.parametrize(
-    "computing", [{"block": 1}, {"block": 7, "dtype": "float32"}, {"cache_bytes": 8 * 18}], ids=str
-)
-@pytest.mark.parametrize("layout", [sp.csr_array, np.asfortranarray])
-def test_blocks_types_and_layouts(hypothesis, computing, layout):
-    check(Kernel("poly", 3, 0.1, 0.1), "ties", 3, "ovr", True, hypothesis, computing, layout)
-
-
-@pytest.mark.parametrize("hypothesis", ["last", "average", "vote"])
-@pytest.mark.parametrize(("classes", "multi_class"), CASES)
-def test_what_was_forgotten_does_not_predict(hypothesis, classes, multi_class):
-    check(Kernel("poly", 2, 0.5, 1.0), "ties", classes, multi_class, False, hypothesis, max_support=4)
-
-
-@pytest.mark.parametrize("hypothesis", ["last", "vote"])
-@pytest.mark.parametrize("weight", [0.1, 1 / 3])
-def test_steps_that_are_no_binary_fractions(hypothesis, weight):
-    kernel = Kernel("poly", 2, 0.1, 0.1)
-    X, y = tied_set("mirrored", n=18)
-    steps = np.where(np.arange(18) % 3 == 0, weight, 3 * weight)
-    twin = twin_of(kernel, X, y, 2, seed=3, passes=3, steps=steps)
-    model = model_for(kernel, hypothesis=hypothesis, max_iter=3, random_state=3).fit(X, y, sample_weight=steps)
-    expected = answers(twin, hypothesis, kernel, 2, (X, y, steps), X)
-    assert model.predict(X).tolist() == [answer.label for answer in expected]
-    assert model.on_boundary(X).tolist() == [answer.tied for answer in expected]
+@pytest.mark.parametrize(("kernel", "kind", "competition", "more"), PREDICTED)
+def test_predictions_are_those_of_the_twin(kernel, kind, competition, more):
+    classes, multi_class = competition
+    limits = {name: more[name] for name in ("max_support",) if name in more}
+    computing, layout = more.get("computing"), more.get("layout", np.asarray)
+    X, y, steps, tests, twin = case(kernel, kind, classes, multi_class, more.get("weights"), **limits)
+    for hypothesis in HYPOTHESES[: 3 if limits else 4]:
+        expected = answers(twin, hypothesis, kernel, classes, (X, y, steps), tests)
+        options = {"hypothesis": hypothesis, "max_iter": 3, "random_state": 3, "multi_class": multi_class, **limits}
+        model = model_for(kernel, computing, **options).fit(layout(X), y, sample_weight=steps)
+        assert model.predict(layout(tests)).tolist() == [answer.label for answer in expected]
+        assert model.on_boundary(layout(tests)).tolist() == [answer.tied for answer in expected]
+        scores = np.array([[to_float(score) for score in answer.scores] for answer in expected])
+        found = model.decision_function(layout(tests))
+        assert found.shape == ((len(scores), classes) if classes > 2 else (len(scores),))
+        found = found.reshape(scores.shape)
+        if hypothesis == "vote":
+            assert found.tolist() == scores.tolist()
+        else:
+            near = 1e-4 if computing and computing.get("dtype") == "float32" else 1e-9
+            assert found == pytest.approx(scores, rel=near, abs=near * (np.abs(scores).max() + 1e-300))
+        if classes == 2:
+            assert np.sign(found[:, 0]).tolist() == [sign(answer.scores[0]) for answer in expected]
 
 
 @pytest.mark.parametrize(("classes", "multi_class"), CASES)
 def test_one_run_has_three_hypotheses(classes, multi_class):
-    kernel = Kernel("poly", 2, 0.5, 1.0)
-    X, y, _, tests, twin = case(kernel, "ties", classes, multi_class, False)
+    kernel = QUADRATIC
+    X, y, _, tests, twin = case(kernel, "ties", classes, multi_class)
     model = model_for(kernel, max_iter=3, random_state=3, multi_class=multi_class).fit(X, y)
     for hypothesis in ("vote", "last", "average", "vote"):
         expected = answers(twin, hypothesis, kernel, classes, (X, y, None), tests)
@@ -470,22 +345,6 @@ def test_one_run_has_three_hypotheses(classes, multi_class):
         assert model.predict(tests).tolist() == [answer.label for answer in expected]
     with pytest.raises(ValueError, match='hypothesis="pocket" needs'):
         model.set_params(hypothesis="pocket").predict(tests)
-
-
-@pytest.mark.parametrize("kernel", KERNELS[1::2], ids=kernel_name)
-@pytest.mark.parametrize(("classes", "multi_class"), CASES)
-def test_a_clean_pass_implies_a_score_of_one(kernel, classes, multi_class):
-    X, y = tied_set("decimals", n=14, d=4, classes=classes, seed=2)
-    max_iter = 300 if kernel.name in ("rbf", "laplacian") else 30
-    model = model_for(kernel, hypothesis="last", max_iter=max_iter, random_state=0, multi_class=multi_class)
-    model.fit(X, y)
-    if model.converged_:
-        assert model.score(X, y) == 1.0
-        assert not model.on_boundary(X).any()
-    else:
-        assert model.history_["mistakes"][-1] > 0
-    if kernel.name in ("rbf", "laplacian") and len(np.unique(X, axis=0)) == len(X):
-        assert model.converged_, "distinct rows are separable in the space of these kernels"
 
 
 def test_words_as_classes_and_scores_that_are_exactly_zero():

@@ -47,9 +47,10 @@ def assert_one_sentence(message: str) -> None:
         ({"max_support": 2.5}, "max_support must be an integer"),
         ({"device": 1}, 'device must be a word such as "cuda" or None, got 1'),
         ({"device": "toaster"}, "toaster"),
-        ({"hypothesis": "best"}, "hypothesis must be 'last' or 'average'"),
-        ({"max_iter": 0}, "max_iter must be an integer of at least 1, got 0"),
-        ({"multi_class": "ovo"}, "multi_class must be 'ovr' or 'direct'"),
+        ({"cache_size": 1e305}, "cache_size"),
+        ({"gamma": 10**400}, "gamma"),
+        ({"coef0": 10**400}, "coef0"),
+        ({"degree": 5000}, "degree"),
     ],
 )
 def test_parameters(options, match):
@@ -104,17 +105,19 @@ def test_nan_and_infinity_are_refused_and_nothing_is_lost(bad, layout, options, 
     before = learned(model)
     spoiled = X.copy()
     spoiled[57, 3] = bad
-    with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
-        model.fit(layout(spoiled), y)
-    assert learned(model) == before
-    with pytest.raises(ValueError, match=r"NaN|infinity"):
-        model.partial_fit(layout(spoiled), y)
-    assert learned(model) == before
-    with pytest.raises(ValueError, match=r"NaN|infinity"):
-        model.predict(layout(spoiled))
-    with pytest.raises(ValueError, match=r"NaN|infinity"):
-        model.fit_stream([(layout(X), y), (layout(spoiled), y)])
-    assert learned(model) == before
+    for call, words in (
+        (lambda: model.fit(layout(spoiled), y), "Input X contains (NaN|infinity)"),
+        (lambda: KernelPerceptron(kernel=kernel).fit(layout(spoiled), y), "Input X contains (NaN|infinity)"),
+        (lambda: model.partial_fit(layout(spoiled), y), "NaN|infinity"),
+        (lambda: model.predict(layout(spoiled)), "NaN|infinity"),
+        (lambda: model.fit_stream([(layout(X), y), (layout(spoiled), y)]), "NaN|infinity"),
+        (lambda: model.fit_stream([(X, y), (X[:, :2], y)]), "2 features"),
+        (lambda: model.partial_fit(X[:, :2], y), "2 features"),
+        (lambda: model.fit(X, y, sample_weight=-np.ones(60)), "not negative"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+        assert learned(model) == before
 
 
 def learned(model):
@@ -130,24 +133,6 @@ def learned(model):
         model.n_features_in_,
         model.last_dual_coef_.tolist(),
     )
-
-
-@pytest.mark.parametrize("warm_start", [False, True])
-def test_whatever_fails_leaves_the_model_alone(warm_start):
-    X, y = small_set("gauss", n=40, seed=3)
-    model = KernelPerceptron(gamma=0.5, max_iter=2, random_state=0, warm_start=warm_start).fit(X, y)
-    before = learned(model)
-    for call in (
-        lambda: model.fit(X, y[:-1]),
-        lambda: model.fit(X, y, sample_weight=-np.ones(40)),
-        lambda: model.fit(X, ["a"] * 40),
-        lambda: model.partial_fit(X[:, :2], y),
-        lambda: model.fit_stream([(X, y), (X[:, :2], y)]),
-        lambda: model.fit_stream([]),
-    ):
-        with pytest.raises(ValueError):  # noqa: PT011 (each has its own message, tested elsewhere)
-            call()
-        assert learned(model) == before
 
 
 def test_values_that_are_not_square():
@@ -192,12 +177,6 @@ def test_the_pocket_needs_all_rows():
         KernelPerceptron(hypothesis="pocket", gamma=1.0).fit_stream([(X, y)])
     with pytest.raises(ValueError, match="counts of all classes"):
         KernelPerceptron(class_weight="balanced", gamma=1.0).partial_fit(X, y)
-
-
-def test_one_class_is_refused():
-    X, _ = tied_set("ties")
-    with pytest.raises(ValueError, match="at least two classes, got one class"):
-        KernelPerceptron().fit(X, np.ones(len(X)))
 
 
 # What an attack on the kernel perceptron found, each as it was found.
@@ -297,12 +276,6 @@ def test_votes_far_from_all_support_rows_are_counted_in_bulk(monkeypatch):
     monkeypatch.setattr(voting, "filtered_sign", lambda *given: asked.append(1) or settled(*given))
     model.predict(rng.normal(size=(20, 4)))
     assert len(asked) < 200
-
-
-@pytest.mark.parametrize("wrong", [{"cache_size": 1e305}, {"gamma": 10**400}, {"coef0": 10**400}, {"degree": 5000}])
-def test_numbers_out_of_range_are_named(wrong):
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        KernelPerceptron(**wrong).fit([[1.0], [2.0]], [0, 1])
 
 
 def test_complex_kernel_values_are_refused():

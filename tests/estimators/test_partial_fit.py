@@ -117,14 +117,6 @@ def test_going_on_after_convergence_changes_nothing():
     assert whole.n_iter_ > before.n_iter_
 
 
-def test_warm_start_takes_new_classes_in():
-    X, y = small_set("gauss", n=60, classes=3, seed=6)
-    model = Perceptron(warm_start=True, max_iter=2, shuffle=False).fit(X[y < 2], y[y < 2])
-    model.fit(X, y)
-    assert model.classes_.tolist() == [0, 1, 2]
-    assert model.coef_.shape == (3, 5)
-
-
 def test_one_class_is_enough_for_a_stream():
     model = Perceptron().partial_fit([[1.0], [2.0]], ["only", "only"])
     assert model.predict([[5.0], [-5.0]]).tolist() == ["only", "only"]

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rosenblatt import Perceptron, distance
+from rosenblatt import distance
 from rosenblatt.data import make_separable, make_xor
 from rosenblatt.estimators.rescaled import RescaledPerceptron
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable
@@ -41,15 +41,6 @@ def test_tiny_margins(margin, fit_intercept):
     assert 0 < low <= high
     assert high >= margin
     assert fit_intercept or low <= margin * (1 + 1e-9)
-
-
-def test_the_plain_perceptron_gives_up_on_what_this_one_separates():
-    X, y = make_separable(500, 10, 1e-8, random_state=0)
-    plain = Perceptron(fit_intercept=False, max_iter=10**6, max_updates=5_000, random_state=0)
-    with pytest.warns(ConvergenceWarning):
-        plain.fit(X, y)
-    assert plain.n_updates_ == 5_000
-    assert RescaledPerceptron(fit_intercept=False).fit(X, y).n_updates_ < 1000
 
 
 def test_breast_cancer_is_separable():

@@ -118,23 +118,6 @@ def test_read_only_swapped_and_strided_arrays(reference):
         assert Perceptron(max_iter=5, random_state=0).fit(other, y).coef_.tobytes() == model.coef_.tobytes()
 
 
-def test_a_hostile_matrix_is_refused():
-    for change in ("indices", "negative", "indptr", "order"):
-        X = sp.csr_array(np.eye(4))
-        if change == "indices":
-            X.indices[2] = 1_000_000
-        elif change == "negative":
-            X.indices[2] = -5
-        elif change == "indptr":
-            X.indptr[-1] = 1_000_000
-        else:
-            X.indptr[2] = 4
-            X.indptr[3] = 1
-        X.has_canonical_format = True
-        with pytest.raises(ValueError, match=r"valid CSR matrix|index pointer|indices|indptr"):
-            Perceptron().fit(X, [0, 1, 0, 1])
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("options", [{}, {"early_stopping": True}, {"multi_class": "direct"}, {"warm_start": True}])
@@ -206,6 +189,9 @@ def test_one_feature_and_zero_rows():
 # What is missing, ignored or not meant gets a sentence that can be acted on.
 
 
+GOOD = (np.eye(2), [0, 1])
+
+
 FRUIT = "weight,colour,fruit\n150,red,apple\n120,green,apple\n8,red,cherry\n7,red,cherry\n"
 
 
@@ -249,13 +235,36 @@ def test_numbers_that_are_no_classes(learner):
         ([np.eye(2)], "expected blocks of the form .* got ndarray"),
         ("words", "expected blocks of the form .* got str"),
         ([([[1.0], [2.0]], [0, 1]), 3], "expected blocks of the form .* got int"),
-        ([([[1.0], [2.0]], [0, 1]), ([[1.0]], ["a"])], "labels must be all words or all numbers"),
+        ([5], "expected blocks of the form"),
         (3, "expected an iterable of blocks"),
+        ([], "expected rows to learn from, got an empty stream"),
+        ([(np.empty((0, 2)), [])], "expected rows to learn from, got an empty stream"),
+        ([([[1.0]], [1])], "got one class"),
+        ([([[1.0]], [1]), ([[2.0]], [1])], "got one class"),
+        ([GOOD, ([[1.0, 2.0, 3.0]], [0])], "3 features"),
+        ([([[1.0], [np.nan]], [0, 1])], "NaN"),
+        ([GOOD, ([[1.0, 2.0]], ["a"])], "labels must be all words or all numbers"),
+        ([GOOD, (np.eye(2), ["0", "1"])], "labels must be all words or all numbers"),
+        ([GOOD, (np.eye(2), np.array([0, 1], "M8[s]"))], "labels must be all words or all numbers"),
+        *(
+            (blocks, sentence)
+            for block, sentence in (
+                ((3.0, [0, 1]), r"whose X has rows and columns, got an X of shape \(\)"),
+                (([1.0, 2.0], [0, 1]), r"whose X has rows and columns, got an X of shape \(2,\)"),
+                ((np.eye(2), {"a": 1}), r"a label for each of the 2 rows of a block, got \{'a': 1\}"),
+                ((np.eye(2), []), "a label for each of the 2 rows of a block, got 0 labels"),
+            )
+            for blocks in ([block], [GOOD, block])
+        ),
     ],
 )
 def test_what_is_no_stream(blocks, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        Perceptron().fit_stream(blocks)
+    for shuffle in (True, False):
+        with pytest.raises(ValueError, match=sentence):
+            Perceptron(shuffle=shuffle).fit_stream(blocks)
+    for options in ({"hypothesis": "pocket"}, {"class_weight": "balanced"}):
+        with pytest.raises(ValueError, match=next(iter(options.values()))):
+            Perceptron(**options).fit_stream(blocks)
 
 
 def test_one_short_sentence_about_mistakes():
@@ -269,12 +278,6 @@ def test_one_short_sentence_about_mistakes():
 
 
 # files
-
-
-def test_blocks_unpack():
-    for X, y in data.open(io.BytesIO(FRUIT.encode()), target="fruit"):
-        assert X.shape == (4, 3)
-        assert y.tolist() == ["apple", "apple", "cherry", "cherry"]
 
 
 def test_what_can_be_read_once_says_so_when_it_has_been(tmp_path):
@@ -446,21 +449,22 @@ except ValueError as fault:
     assert f"is not a valid {kind.upper()} matrix" in ran.stdout
 
 
-@pytest.mark.parametrize(
-    ("pointers", "width"), [([0, -(2**31), -1, 3], 4), ([0, 1, 2, 3], 0), ([0, 2, 1, 3], 4), ([0, 1, 2, 9], 4)]
-)
-def test_pointers_and_indices_outside_are_refused(pointers, width):
-    S = sp.csr_array((3, width))
-    S.data, S.indices, S.indptr = np.ones(3), np.zeros(3, np.int32), np.array(pointers, np.int32)
-    with pytest.raises(ValueError, match="is not a valid CSR matrix"):
-        check_sparse(S)
-
-
-@pytest.mark.parametrize("shuffle", [True, False])
-def test_words_after_numbers_are_refused_in_a_stream(shuffle):
-    for others in (["0", "1"], np.array([0, 1], "M8[s]")):
-        with pytest.raises(ValueError, match="labels must be all words or all numbers"):
-            Perceptron(shuffle=shuffle).fit_stream([(np.eye(2), [0, 1]), (np.eye(2), others)])
+def test_pointers_and_indices_outside_are_refused():
+    for pointers, column, width in (
+        ([0, -(2**31), -1, 3], 0, 4),
+        ([0, 1, 2, 3], 0, 0),
+        ([0, 2, 1, 3], 0, 4),
+        ([0, 1, 2, 9], 0, 4),
+        ([0, 1, 2, 3], 1_000_000, 4),
+        ([0, 1, 2, 3], -5, 4),
+    ):
+        S = sp.csr_array((3, width))
+        S.data, S.indices, S.indptr = np.ones(3), np.array([0, column, 0], np.int32), np.array(pointers, np.int32)
+        S.has_canonical_format = True
+        with pytest.raises(ValueError, match="is not a valid CSR matrix"):
+            check_sparse(S)
+        with pytest.raises(ValueError, match=r"valid CSR matrix|index pointer|indices|indptr|0 feature"):
+            Perceptron().fit(S, [0, 1, 0])
 
 
 @pytest.mark.parametrize("make", [lambda y: np.array(y, object), pd.Series, lambda y: pd.Series(y, dtype="category")])
@@ -579,21 +583,6 @@ def test_a_first_chunk_that_fails_leaves_nothing_behind():
         warnings.simplefilter("error")
         model.partial_fit(sp.csr_array(X[:, :2]), y)
     assert model.n_features_in_ == 2
-
-
-@pytest.mark.parametrize(
-    ("block", "sentence"),
-    [
-        ((3.0, [0, 1]), r"whose X has rows and columns, got an X of shape \(\)"),
-        (([1.0, 2.0], [0, 1]), r"whose X has rows and columns, got an X of shape \(2,\)"),
-        ((np.eye(2), {"a": 1}), r"a label for each of the 2 rows of a block, got \{'a': 1\}"),
-        ((np.eye(2), []), "a label for each of the 2 rows of a block, got 0 labels"),
-    ],
-)
-def test_blocks_of_odd_shapes_are_refused(block, sentence):
-    for blocks in ([block], [(np.eye(2), [0, 0]), block]):
-        with pytest.raises(ValueError, match=sentence):
-            Perceptron().fit_stream(blocks)
 
 
 def test_an_interrupt_before_the_first_row_leaves_a_model_that_can_be_saved(tmp_path, monkeypatch):

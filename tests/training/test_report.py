@@ -175,6 +175,7 @@ def test_the_pass_that_is_kept(learner, tmp_path):
     model = learner(early_stopping=True, n_iter_no_change=4, **options).fit(X, y)
     facts, errors = model.report_.early_stopping, model.history_["validation_error"].tolist()
     assert facts.error_by_pass == errors
+    assert model.n_iter_ == min(model.best_iter_ + 4, 30), "it waits for four passes"
     assert len(errors) == model.n_iter_
     assert model.best_iter_ == facts.best_pass == 1 + errors.index(min(errors))
     assert facts.least_error == min(errors)

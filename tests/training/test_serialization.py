@@ -39,12 +39,7 @@ def test_every_bit_comes_back(hypothesis, classes, multi_class, kind, bias):
 
 
 @pytest.mark.parametrize(
-    "layout",
-    [
-        sp.csr_array,
-        lambda X: sp.csr_matrix(X.astype(np.float32)),
-        lambda X: X.astype(np.float32),
-    ],
+    "layout", [sp.csr_array, lambda X: sp.csr_matrix(X.astype(np.float32)), lambda X: X.astype(np.float32)]
 )
 def test_voters_keep_their_rows(layout):
     machines = trained("vote", 3, "decimals", layout)

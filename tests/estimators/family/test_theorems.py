@@ -3,6 +3,7 @@
 import warnings
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from math import inf
 
 import numpy as np
@@ -16,7 +17,6 @@ from sklearn.utils.fixes import parse_version
 
 from helpers.family_cases import assert_is_twin
 from helpers.rational_family import AROW as RationalAROW
-from helpers.rational_family import MarginPerceptron as RationalMargin
 from helpers.rational_family import PassiveAggressive as RationalAggressive
 from helpers.rational_family import run
 from rosenblatt import (
@@ -91,16 +91,6 @@ def test_a_margin_perceptron_ends_within_its_bound(case, margin, seed):
     gamma = int(min(y * (X @ u)))
     assert model.n_updates_ * gamma**2 <= (longest2(X) + 2 * margin) * int(u @ u)
     assert model.n_updates_ == sum(model.history_["updates"]) >= sum(model.history_["mistakes"])
-
-
-@many
-@given(separable(), st.sampled_from([0.5, 2.0]), st.integers(1, 4))
-def test_a_margin_perceptron_grows_slowly(case, margin, passes):
-    X, y, _ = case
-    model = MarginPerceptron(margin=margin, fit_intercept=False, max_iter=passes, shuffle=False).fit(X, y)
-    assert_is_twin(model, run(RationalMargin(margin), X, y > 0, passes, fit_intercept=False))
-    w = model.coef_[0]
-    assert w @ w <= model.n_updates_ * (longest2(X) + 2 * margin)
 
 
 @many
@@ -205,35 +195,25 @@ def arow(X, signs, r, passes):
     return mean, np.diag(matrix)
 
 
-@pytest.mark.parametrize("r", [0.01, 1.0, 30.0])
-def test_two_classes(r):
-    X, y = load_breast_cancer(return_X_y=True)
-    X = X / X.max(axis=0)
-    model = AROW(r=r, max_iter=2, shuffle=False).fit(X, y)
-    mean, variance = arow(np.c_[X, np.ones(len(y))], 2 * y - 1, r, 2)
-    assert [*model.coef_[0], *model.intercept_] == pytest.approx(mean, rel=1e-9, abs=1e-9)
-    assert [*model.variance_[0], *model.intercept_variance_] == pytest.approx(variance, rel=1e-9)
-
-
-@pytest.mark.parametrize("r", [0.1, 3.0])
-def test_each_class_against_the_rest(r):
-    X, y = load_iris(return_X_y=True)
+@pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
+def test_mean_and_variances_are_those_of_the_paper(load):
+    X, y = load(return_X_y=True)
     mixed = np.random.default_rng(0).permutation(len(y))
-    X, y = X[mixed], y[mixed]
-    model = AROW(r=r, max_iter=3, shuffle=False, fit_intercept=False, multi_class="ovr").fit(X, y)
-    for k in range(3):
-        mean, variance = arow(X, np.where(y == k, 1, -1), r, 3)
-        assert model.coef_[k] == pytest.approx(mean, rel=1e-9, abs=1e-9)
-        assert model.variance_[k] == pytest.approx(variance, rel=1e-9)
-    assert model.intercept_.tolist() == [0.0, 0.0, 0.0]
+    X, y = X[mixed] / X.max(axis=0), y[mixed]
+    for r, bias in product((0.01, 1.0, 30.0), (True, False)):
+        model = AROW(r=r, max_iter=2, shuffle=False, fit_intercept=bias, multi_class="ovr").fit(X, y)
+        rows = np.c_[X, np.ones(len(y))] if bias else X
+        weights = np.c_[model.coef_, model.intercept_][:, : rows.shape[1]]
+        variances = np.c_[model.variance_, model.intercept_variance_][:, : rows.shape[1]]
+        assert bias or not model.intercept_.any()
+        for k, positive in enumerate(model.classes_[-len(weights) :]):
+            mean, variance = arow(rows, np.where(y == positive, 1, -1), r, 2)
+            assert weights[k] == pytest.approx(mean, rel=1e-9, abs=1e-9)
+            assert variances[k] == pytest.approx(variance, rel=1e-9)
 
 
 # The weights of ``PassiveAggressive`` are scikit-learn's on dense rows.
 
-
-CLOSE = 1e-9
-DEPRECATED = getattr(linear_model, "PassiveAggressiveClassifier", None)
-RATES = {"hinge": "pa1", "squared_hinge": "pa2"}
 
 MADE = {
     "two classes": {"n_samples": 300, "n_features": 12, "random_state": 0},
@@ -259,79 +239,48 @@ def rows_of(name):
     return X / np.maximum(np.abs(X).max(axis=0), 1e-300), y
 
 
-sgd_has_the_rule = pytest.mark.skipif(
-    parse_version(sklearn.__version__) < parse_version("1.8"), reason="SGDClassifier has this rule from 1.8 on"
-)
-
-
-def theirs(C, loss, passes, **options):
-    """Return scikit-learn's learner by its lasting name, ``SGDClassifier``."""
-    return linear_model.SGDClassifier(
-        loss="hinge",
-        penalty=None,
-        learning_rate=RATES[loss],
-        eta0=C,
-        shuffle=False,
-        tol=None,
-        max_iter=passes,
-        **options,
-    )
-
-
-def ours(C, loss, passes, **options):
-    return PassiveAggressive(C=C, loss=loss, shuffle=False, max_iter=passes, multi_class="ovr", **options)
-
-
-def assert_close(one, other):
-    assert one.coef_.shape == other.coef_.shape
-    assert np.abs(one.coef_ - other.coef_).max() <= CLOSE
-    assert np.abs(one.intercept_ - other.intercept_).max() <= CLOSE
-    assert np.abs(one.coef_).max() > 0.01
-
-
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("name", SETS)
-def test_passive_aggressive_classifier(name, loss):
-    if DEPRECATED is None:
-        pytest.skip("this scikit-learn has no PassiveAggressiveClassifier any more")
-    X, y = rows_of(name)
-    for C, passes in ((0.01, 3), (1.0, 1), (1.0, 5), (10.0, 2)):
+def peers(C, loss, passes, **options):
+    """Return scikit-learn's learners by this rule: one was deprecated in 1.8, the other has it since."""
+    shared = {"shuffle": False, "tol": None, "max_iter": passes, **options}
+    if parse_version(sklearn.__version__) >= parse_version("1.8"):
+        rate = {"hinge": "pa1", "squared_hinge": "pa2"}[loss]
+        yield linear_model.SGDClassifier(loss="hinge", penalty=None, learning_rate=rate, eta0=C, **shared)
+    if hasattr(linear_model, "PassiveAggressiveClassifier"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
-            other = DEPRECATED(C=C, loss=loss, shuffle=False, tol=None, average=False, max_iter=passes)
-        assert_close(ours(C, loss, passes).fit(X, y), other.fit(X, y))
+            yield linear_model.PassiveAggressiveClassifier(C=C, loss=loss, **shared)
 
 
-@sgd_has_the_rule
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("name", SETS)
-def test_stochastic_gradient_descent(name, loss):
-    X, y = rows_of(name)
-    for C, passes in ((0.1, 2), (1.0, 3)):
-        for bias in (True, False):
-            other = theirs(C, loss, passes, fit_intercept=bias).fit(X, y)
-            assert_close(ours(C, loss, passes, fit_intercept=bias).fit(X, y), other)
-
-
-@sgd_has_the_rule
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("name", ["breast_cancer", "unequal"])
-def test_weights_of_two_classes(name, loss):
-    X, y = rows_of(name)
-    for by_class in ({0: 0.3, 1: 1.5}, "balanced"):
-        other = theirs(0.5, loss, 3, class_weight=by_class).fit(X, y)
-        assert_close(ours(0.5, loss, 3, class_weight=by_class).fit(X, y), other)
-
-
-@sgd_has_the_rule
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("name", ["iris", "wine", "four classes"])
-def test_weights_of_several_classes_are_weights_of_their_rows(name, loss):
+def test_weights_are_those_of_scikit_learn(name, loss):
     X, y = rows_of(name)
     by_class = np.linspace(0.5, 1.5, len(np.unique(y)))
-    other = theirs(0.5, loss, 3).fit(X, y, sample_weight=by_class[y])
-    assert_close(ours(0.5, loss, 3, class_weight=dict(enumerate(by_class))).fit(X, y), other)
-    assert_close(ours(0.5, loss, 3).fit(X, y, sample_weight=by_class[y]), other)
+    two = [{"class_weight": weights} for weights in ({0: 0.3, 1: 1.5}, "balanced")] if len(by_class) == 2 else []
+    for C, passes, options, steps in (
+        (0.01, 3, {}, None),
+        (1.0, 5, {}, None),
+        (10.0, 2, {}, None),
+        (0.1, 2, {"fit_intercept": False}, None),
+        (0.5, 3, {}, by_class[y]),
+        *((0.5, 3, one, None) for one in two),
+    ):
+        given = {"C": C, "loss": loss, "max_iter": passes, "shuffle": False, "multi_class": "ovr"} | options
+        ours = [PassiveAggressive(**given).fit(X, y, sample_weight=steps)]
+        if steps is not None:
+            ours.append(PassiveAggressive(**given, class_weight=dict(enumerate(by_class))).fit(X, y))
+        for peer in peers(C, loss, passes, **options):
+            if steps is None:
+                peer.fit(X, y)
+            elif isinstance(peer, linear_model.SGDClassifier):
+                peer.fit(X, y, sample_weight=steps)
+            else:
+                continue  # it takes no weights of rows
+            for model in ours:
+                assert model.coef_.shape == peer.coef_.shape
+                assert np.abs(model.coef_ - peer.coef_).max() <= 1e-9
+                assert np.abs(model.intercept_ - peer.intercept_).max() <= 1e-9
+                assert np.abs(model.coef_).max() > 0.01
 
 
 # Faults of the family that people found, each by the example that showed it.
@@ -459,7 +408,9 @@ def test_large_whole_numbers_can_be_saved(tmp_path):
 
 @pytest.mark.parametrize("learner", [AROW, PassiveAggressive])
 def test_squared_lengths_beyond_the_floats_are_one_sentence(learner):
-    with pytest.raises(ValueError, match="squared lengths of some rows are beyond the range of floats"):
+    with pytest.raises(
+        ValueError, match="squared lengths of some rows, which steps are divided by, are beyond the range"
+    ):
         learner().fit([[1e160], [-1e160]], [1, 0])
 
 

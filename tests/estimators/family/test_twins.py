@@ -114,9 +114,7 @@ def small_sets(draw):
     """Few rows that repeat, vanish and meet margins exactly, with two or three classes and weights or none."""
     classes, d = draw(st.sampled_from([2, 3])), draw(st.integers(1, 3))
     row = st.tuples(
-        st.lists(numbers, min_size=d, max_size=d),
-        st.integers(0, classes - 1),
-        st.sampled_from([0.0, 0.1, 1.0, 3.0]),
+        st.lists(numbers, min_size=d, max_size=d), st.integers(0, classes - 1), st.sampled_from([0.0, 0.1, 1.0, 3.0])
     )
     first = [([0.5] * d, k, 1.0) for k in range(classes)]
     rows, labels, weights = zip(*(first + draw(st.lists(row, max_size=6))), strict=True)

@@ -8,20 +8,9 @@ import pytest
 import scipy.sparse as sp
 
 from helpers.forging import alike
-from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron
+from rosenblatt import KernelPerceptron
 
 X, Y = [[1.0, 2.0], [2.0, 1.0], [-1.0, 0.0], [0.0, -1.0]], ["a", "b", "c", "a"]
-
-
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, VotedPerceptron])
-def test_a_pickle_goes_on_with_the_same_bits(learner):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = learner(random_state=0, max_iter=3).fit(X, Y)
-        again = pickle.loads(pickle.dumps(model)).partial_fit(X, Y)
-        model.partial_fit(X, Y)
-    assert again.last_coef_.tobytes() == model.last_coef_.tobytes()
-    assert again.predict(X).tolist() == model.predict(X).tolist()
 
 
 def dot(A, B):

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from helpers.naive import run, vote
-from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data, textbook
+from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, textbook
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -165,15 +165,3 @@ def test_integers_until_no_mistakes_are_the_textbooks(case):
     model = Perceptron(shuffle=False, max_iter=100_000).fit(X, y)
     assert [model.intercept_[0], *model.coef_[0]] == w
     assert model.n_updates_ == k
-
-
-@pytest.mark.parametrize(("margin", "sets"), [(0.03, 15), (0.01, 15), pytest.param(0.003, 10, marks=pytest.mark.slow)])
-def test_sets_of_small_margin_are_separated_within_the_bound(margin, sets):
-    for seed in range(sets):
-        X, y = data.make_separable(200, 10, margin, random_state=seed)
-        model = Perceptron(max_iter=100_000, fit_intercept=False, random_state=seed).fit(X, y)
-        assert model.converged_
-        assert model.score(X, y) == 1.0
-        assert model.n_updates_ <= 1.0 / margin**2 * (1 + 1e-9)
-        assert model.report_.margin_low <= margin * (1 + 1e-9)
-        assert model.report_.margin_high >= margin * (1 - 1e-9)

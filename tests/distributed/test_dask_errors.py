@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from helpers.clusters import dask_cluster, integer_rows, quietly
+from helpers.clusters import dask_cluster, integer_rows
 from rosenblatt.distributed.engines import ClusterError
 
 distributed = pytest.importorskip("distributed")
@@ -121,12 +121,3 @@ def test_without_a_client_there_is_no_training():
         DaskPerceptron().fit(ROWS, LABELS)
     with pytest.raises(ValueError, match=r"client must be a distributed\.Client, got a str"):
         DaskPerceptron(client="tcp://127.0.0.1:1").fit(ROWS, LABELS)
-
-
-def test_a_model_answers_for_empty_partitions(client):
-    model = quietly(DaskPerceptron(client=client, random_state=0).fit, ROWS, LABELS)
-    few = ROWS[da.from_array(np.arange(40) < 5, chunks=20)]
-    assert model.predict(few).compute(scheduler="sync").shape == (5,)
-    assert model.decision_function(few).compute(scheduler="sync").shape == (5,)
-    assert model.predict(ROWS[:0]).compute(scheduler="sync").shape == (0,)
-    assert model.score(ROWS, LABELS) == model.score(X, Y)

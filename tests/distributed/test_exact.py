@@ -202,14 +202,6 @@ def test_averages_of_words_and_of_classes_that_never_occur(classes):
         assert_same_bits(quietly(walked.fit_shards, shards, classes=expected), local)
 
 
-def test_a_shard_without_a_class_changes_nothing():
-    X, y = integer_rows(60, 3, 3)
-    order = np.argsort(y, kind="stable")
-    shards = [(X[y == k], y[y == k]) for k in range(3)]
-    local = quietly(Perceptron(random_state=0, max_iter=5).fit, X[order], y[order])
-    assert np.array_equal(quietly(ProcessPerceptron(random_state=0, max_iter=5).fit_shards, shards).coef_, local.coef_)
-
-
 def test_sparse_shards_may_have_more_columns_than_others():
     X, y = integer_rows(60, 4, 3)
     shards = [
@@ -233,11 +225,12 @@ def test_what_is_wrong_with_shards_is_said_in_a_sentence(mode):
         ([(X, y), (X[:, :2], y)], "got 2 features in shard 1 after 3 in shard 0"),
         ([(X, y), (X, y.astype(str))], "label"),
         ([(X, np.zeros(40)), nothing], "training needs at least two classes, got one class"),
-        ([(X, y[:-1])], "expected a label for each of the 40 rows, got 39 labels"),
+        ([(X, y), (X, y[:-1])], "^shard 1: expected a label for each of the 40 rows, got 39 labels"),
         ([(X, y, np.ones(3))], "expected one sample weight for each of the 40 rows"),
         ([(X, y, -np.ones(40))], "sample weights must be finite and not negative"),
         ([X], r"expected shards of the form \(X, y\)"),
-        ([(np.where(X > 2, np.nan, X), y)], "missing or infinite numbers"),
+        ([(X, y), lambda: None], r"^shard 1: expected shards of the form \(X, y\) or .* got NoneType\.$"),
+        ([(X, y), (np.where(X > 2, np.nan, X), y)], "^shard 1: there are missing or infinite numbers: fill them in"),
     ):
         model = ProcessPerceptron(mode=mode)
         with pytest.raises(ValueError, match=sentence) as refusal:

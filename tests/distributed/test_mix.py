@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -241,13 +240,6 @@ def test_means_are_the_same_whichever_form_moves_have(seed):
         whole[0][:, places], whole[1][:, places] = found.w, found.average
         assert np.array_equal(whole[0], expected.w)
         assert np.array_equal(whole[1], expected.average)
-
-
-def test_few_changed_weights_are_sent_alone():
-    X = sp.csr_array(([1.0, -1.0], ([0, 1], [0, 1])), shape=(2, 1000))
-    model = mixing([(X, [1, 0]), (X, [1, 0])], max_iter=3)
-    assert np.flatnonzero(model.coef_[0]).tolist() == [0, 1]
-    assert quietly(AveragedPerceptron().fit, X, [1, 0]).score(X, [1, 0]) == model.score(X, [1, 0]) == 1.0
 
 
 def test_a_mean_is_not_gone_on_from_in_exact_mode():

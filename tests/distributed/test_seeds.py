@@ -44,22 +44,6 @@ def test_an_error_of_one_is_the_error_of_all():
         ProcessAveragedPerceptron().fit_shards(shards(), seeds=[1, -5])
 
 
-@pytest.mark.parametrize(
-    ("bad", "sentence"),
-    [
-        (([[np.nan], [1.0]], [0, 1]), r"^shard 1: there are missing or infinite numbers: fill them in first"),
-        (
-            lambda: None,
-            r"^shard 1: expected shards of the form \(X, y\) or \(X, y, sample_weight\), .* got NoneType\.$",
-        ),
-        (([[1.0], [2.0]], [0]), r"^shard 1: expected a label for each of the 2 rows, got 1 labels\.$"),
-    ],
-)
-def test_an_error_says_which_shard_it_is_about(bad, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        ProcessAveragedPerceptron().fit_shards([([[1.0], [2.0]], [0, 1]), bad])
-
-
 def test_a_fit_that_fails_keeps_the_models():
     model = ProcessAveragedPerceptron(max_iter=2).fit_shards(shards(), seeds=[0, 1])
     with pytest.raises(ValueError, match="two classes"):

@@ -3,14 +3,13 @@
 import copy
 import math
 import pickle
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from helpers.starting_weights import LINEAR
-from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, load, save
+from rosenblatt import KernelPerceptron, Perceptron, load, save
 from rosenblatt.training.linear import LinearState
 
 WORDS = ("red", "green", "blue")
@@ -207,11 +206,3 @@ def test_new_columns_are_copied_a_few_times_in_all(monkeypatch):
         model.learn_one({f"x{i}": 1.0}, i % 3)
     assert model.n_features_in_ == 2000
     assert len(made) < 60
-
-
-def test_no_warning_comes_from_names():
-    rows, labels = records()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = learned(AveragedPerceptron(), rows, labels)
-        model.predict_one(rows[0])

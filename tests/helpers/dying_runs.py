@@ -1,9 +1,12 @@
 """Runs on streams that die on the way, for tests of checkpoints."""
 
+import signal
+
 import numpy as np
 from sklearn.datasets import load_digits
 
 from rosenblatt import AveragedPerceptron
+from rosenblatt.training.observers import Observer
 
 X, y = load_digits(return_X_y=True)
 X, y = X[:700], y[:700]
@@ -27,6 +30,18 @@ class Blocks:
                 if self.limit < 0:
                     raise Crash
             yield rows[i : i + self.size], labels[i : i + self.size]
+
+
+class CtrlC(Observer):
+    """Presses Ctrl-C after ``left`` slices."""
+
+    def __init__(self, left=0):
+        self.left = left
+
+    def on_slice(self, run, batch, visited):
+        self.left -= 1
+        if not self.left:
+            signal.raise_signal(signal.SIGINT)
 
 
 def assert_same(one, other):

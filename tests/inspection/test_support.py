@@ -10,7 +10,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from rosenblatt import KernelPerceptron
-from rosenblatt.data import make_xor
 from rosenblatt.inspection.contributions import contributions
 from rosenblatt.inspection.explain import explain
 from rosenblatt.inspection.support import kernel_words, support_rule
@@ -189,15 +188,6 @@ def test_with_more_classes_contributions_add_up_to_the_score_of_the_one_predicte
         assert table.title.startswith(f"Predicted {str(model.predict([x])[0])!r}: the score of this class is")
 
 
-def test_a_votes_contributions_are_those_of_its_average():
-    model = perceptron(hypothesis="vote").fit(X, INSIDE)
-    table = contributions(model, X[0])
-    expected = model.kernel_values(X[:1]) @ model.average_dual_coef_[0]
-    assert math.fsum(table["contribution"]) == pytest.approx(expected[0], rel=1e-12)
-    assert "of the averaged coefficients" in table.title
-    assert any("vote" in note for note in table.notes)
-
-
 def test_top_adds_up_the_others():
     table = contributions(with_coefficients([4, -1, 2, 7]), [1, 1, 1, 1], top=1)
     assert table["row"] == [3, "(3 more)"]
@@ -228,10 +218,3 @@ def test_values_beyond_the_floats_are_refused():
     assert model.predict([[1e120]]) == ["yes"]
     with pytest.raises(ValueError, match="coefficient times kernel value goes beyond the range of floats"):
         contributions(model, [1e120])
-
-
-def test_xor_is_explained_by_its_four_corners():
-    corners, y = make_xor()
-    model = perceptron("poly", degree=2, hypothesis="last").fit(corners, y)
-    assert model.converged_
-    assert {row for row, c in zip(explain(model)["row"], explain(model)["coefficient"], strict=True) if c > 0} <= {1, 2}

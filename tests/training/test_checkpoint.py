@@ -156,13 +156,6 @@ def test_kill_9_at_random_moments(tmp_path):
     assert {file.name for file in Path(tmp_path).iterdir()} == {"run0", "run1", "w0.npy", "w1.npy"}
 
 
-def test_a_finished_run_can_be_resumed(tmp_path):
-    path = tmp_path / "run"
-    model = Perceptron(max_iter=2, random_state=0).fit_stream(Blocks(100), checkpoint=path, every=0)
-    again = Perceptron(max_iter=2, random_state=0).fit_stream(Blocks(100), checkpoint=path, every=0, resume=True)
-    assert_same(again, model)
-
-
 class Broken:
     """The blocks of a stream; a crash comes after ``limit`` of them."""
 

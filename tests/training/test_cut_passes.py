@@ -6,7 +6,7 @@ import signal
 import numpy as np
 import pytest
 
-from helpers.dying_runs import Blocks, assert_same
+from helpers.dying_runs import Blocks, CtrlC, assert_same
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron, load, save
 from rosenblatt.training import linear as passes
 from rosenblatt.training import run as run_module
@@ -17,18 +17,6 @@ from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.state import CutPass
 
 # A pass that was cut short is called so in reports, history and files, and a checkpoint goes on from it.
-
-
-class CtrlC(Observer):
-    """Presses Ctrl-C after so many slices."""
-
-    def __init__(self, after):
-        self.left = after
-
-    def on_slice(self, run, batch, visited):
-        self.left -= 1
-        if not self.left:
-            signal.raise_signal(signal.SIGINT)
 
 
 @pytest.fixture(autouse=True)
@@ -86,17 +74,10 @@ def test_rows_that_no_pass_visits_do_not_count(monkeypatch):
     press_after(1, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         held.fit(X, y)
-    visited = 100 - ValidationSetSize.of(held, X, y)
+    monkeypatch.undo()
+    whole = AveragedPerceptron(**(held.get_params() | {"max_iter": 1, "verbose": 0})).fit(X, y)
+    visited = 100 - whole.report_.early_stopping.held_out_rows
     assert held.report_.last_pass_cut == CutPass(10, 10 / visited, interrupted=True)
-
-
-class ValidationSetSize:
-    """How many rows a model holds out of a data set, counted by a run of one whole pass."""
-
-    @staticmethod
-    def of(model, X, y):
-        whole = type(model)(**(model.get_params() | {"max_iter": 1, "verbose": 0})).fit(X, y)
-        return whole.report_.early_stopping.held_out_rows
 
 
 def test_an_interrupted_kernel_perceptron_says_how_far_it_came(monkeypatch):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from helpers.dying_runs import Blocks, Crash
 from helpers.examples import small_set
-from helpers.naive import run as naive_run
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.training.batches import InMemory, Streamed, make_batch
 from rosenblatt.training.linear import LinearState, PassRunner
@@ -41,25 +41,6 @@ def test_outcomes():
     assert trained(*noise, max_updates=3)[1] is Outcome.MAX_UPDATES
 
 
-@pytest.mark.parametrize("direct", [False, True])
-def test_the_layout_of_weights_is_no_ones_business(direct):
-    X, y = small_set("decimals", classes=5, n=80)
-    multi = "direct" if direct else "ovr"
-    dense, _ = trained(X, y, max_iter=4, multi_class=multi)
-    sparse, _ = trained(sp.csr_array(X), y, max_iter=4, multi_class=multi)
-    for name in ("w", "u", "b", "beta"):
-        one, other = getattr(dense.state, name), getattr(sparse.state, name)
-        assert one.tobytes() == other.tobytes()
-        assert other.flags.c_contiguous
-    mixed = AveragedPerceptron(multi_class=multi)
-    chunks = AveragedPerceptron(multi_class=multi)
-    for i in range(0, 80, 10):
-        part = slice(i, i + 10)
-        mixed.partial_fit(sp.csr_array(X[part]) if i % 20 else X[part], y[part], classes=range(5))
-        chunks.partial_fit(X[part], y[part], classes=range(5))
-    assert mixed.coef_.tobytes() == chunks.coef_.tobytes()
-
-
 def test_a_start_is_not_changed_by_a_run_that_fails():
     X, y = small_set("gauss", seed=3)
     first, _ = trained(X, y, max_iter=2)
@@ -79,22 +60,6 @@ def test_a_start_is_not_changed_by_a_run_that_fails():
         )
     assert np.array_equal(first.state.w, before[0])
     assert first.state.passes == before[1]
-
-
-def test_an_interrupt_keeps_what_was_learned():
-    X, y = small_set("gauss", seed=4)
-    kept = []
-
-    class Interrupts(Observer):
-        def on_batch(self, run, batch):
-            if run.state.passes == 2:
-                raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train(source(X, y), RunOptions(max_iter=9, random_state=1), kept.append, [Interrupts()])
-    whole, _ = trained(X, y, max_iter=3)
-    assert kept[0].state.w.tobytes() == whole.state.w.tobytes()
-    assert len(kept[0].state.mistakes) == kept[0].state.passes == 3
 
 
 def test_votes_of_an_interrupted_pass_are_those_of_its_weights(monkeypatch):
@@ -132,30 +97,15 @@ def test_a_limit_of_updates_leaves_no_labels_unread():
     assert AveragedPerceptron(max_updates=5, max_iter=1, shuffle=False).fit_stream(endless()).n_updates_ == 5
 
 
-class Crash(Exception):
-    pass
-
-
-class Blocks(list):
-    left = 10**9
-
-    def __iter__(self):
-        for block in super().__iter__():
-            self.left -= 1
-            if self.left < 0:
-                raise Crash
-            yield block
-
-
 def test_a_class_that_comes_after_a_crash_starts_the_run_again(tmp_path):
     X, y = small_set("decimals", n=90, classes=3, seed=6)
     y = np.where(np.arange(90) < 60, y % 2, y)
-    blocks = Blocks([(X[i : i + 30], y[i : i + 30]) for i in range(0, 90, 30)])
+    blocks = Blocks(30, data=(X, y))
     whole = AveragedPerceptron(shuffle=False, max_iter=3).fit_stream(blocks)
-    blocks.left = 2 + 3  # the fingerprint, then two blocks of the first pass, and the third never comes
+    blocks.limit = 2 + 3  # the fingerprint, then two blocks of the first pass, and the third never comes
     with pytest.raises(Crash):
         AveragedPerceptron(shuffle=False, max_iter=3).fit_stream(blocks, checkpoint=tmp_path / "c", every=0)
-    blocks.left = 10**9
+    blocks.limit = None
     model = AveragedPerceptron(shuffle=False, max_iter=3)
     model.fit_stream(blocks, checkpoint=tmp_path / "c", resume=True)
     assert model.classes_.tolist() == [0, 1, 2]
@@ -164,13 +114,13 @@ def test_a_class_that_comes_after_a_crash_starts_the_run_again(tmp_path):
 
 def test_a_resumed_run_keeps_its_limit_of_updates(tmp_path):
     X, y = small_set("gauss", n=120, seed=7)
-    blocks = Blocks([(X[i : i + 30], y[i : i + 30]) for i in range(0, 120, 30)])
+    blocks = Blocks(30, data=(X, y))
     options = {"shuffle": False, "max_iter": 9, "max_updates": 150}
     whole = AveragedPerceptron(**options).fit_stream(blocks)
-    blocks.left = 4 + 4 + 2
+    blocks.limit = 4 + 4 + 2
     with pytest.raises(Crash):
         AveragedPerceptron(**options).fit_stream(blocks, [0, 1], checkpoint=tmp_path / "c", every=0)
-    blocks.left = 10**9
+    blocks.limit = None
     model = AveragedPerceptron(**options).fit_stream(blocks, [0, 1], checkpoint=tmp_path / "c", resume=True)
     assert model.n_updates_ == whole.n_updates_ == 150
     assert model.coef_.tobytes() == whole.coef_.tobytes()
@@ -208,13 +158,6 @@ def test_the_trace_replays_the_run(layout, shuffle):
         warnings.simplefilter("ignore")
         twin.fit(X, y)
     assert twin.coef_.tobytes() == run.state.w.tobytes(), "a trace changes nothing"
-
-
-def test_the_trace_has_the_mistakes_of_the_textbook():
-    X, y = small_set("integers", seed=2)
-    trace = UpdateTrace()
-    start(X, y, [trace], shuffle=False).run()
-    assert len(trace.updates().rows) == naive_run(X, np.array([-1, 1])[y], 5).updates
 
 
 def test_the_trace_of_weighted_rows_leaves_out_what_is_not_visited():

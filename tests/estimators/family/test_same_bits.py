@@ -3,12 +3,12 @@
 import itertools
 import os
 import pickle
-import signal
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from helpers.dying_runs import CtrlC
 from helpers.examples import KINDS, small_set
 from helpers.family_cases import CASES, FEW, Case, assert_same_bits, family_set, row_weights
 from rosenblatt import (
@@ -23,7 +23,6 @@ from rosenblatt import (
 )
 from rosenblatt.training import linear as passes
 from rosenblatt.training import run as run_module
-from rosenblatt.training.observers import Observer
 from rosenblatt.training.run import TrainingRun
 
 # Dense, CSR, chunks, streams, resumed runs, threads and files: the same bits for every learner of the family.
@@ -128,18 +127,6 @@ def test_columns_may_come_late(case, columns):
     first, second = cut(sp.csr_array(X), y, weights, 45)
     narrow = sp.csr_array(X[:45, :columns])
     assert_same_run(case.learner(max_iter=2, shuffle=False).fit_stream([(narrow, *first[1:]), second]), whole)
-
-
-class CtrlC(Observer):
-    """Presses Ctrl-C after so many slices."""
-
-    def __init__(self):
-        self.left = 0
-
-    def on_slice(self, run, batch, visited):
-        self.left -= 1
-        if not self.left:
-            signal.raise_signal(signal.SIGINT)
 
 
 @several

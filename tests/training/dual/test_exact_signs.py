@@ -140,15 +140,6 @@ def test_dense_and_csr_rows_of_any_width_give_the_same(case, more, still_more):
                 assert exact_sign(kernel, np.array(coefficients), matrix, one) == expected
 
 
-@pytest.mark.parametrize("name", EXPONENTIAL)
-def test_columns_that_only_one_of_the_two_has_count(name):
-    supports = np.array([[1.0, 2.0], [1.0, 0.0]])
-    for matrix in (supports, sp.csr_array(supports)):
-        for row in (np.array([1.0]), sp.csr_array([[1.0]])):
-            assert exact_sign(Kernel(name), [1, -1], matrix, row) == -1
-            assert exact_sign(Kernel(), [1, -1], matrix, row) == 0
-
-
 def test_float32_is_taken_exactly():
     supports, x = np.array([[0.1], [0.1]]), np.array([1.0])
     supports[1] = np.float32(0.1)  # larger than 0.1

@@ -26,7 +26,6 @@ from helpers.kernel_sets import (
     tied_set,
     twin_of,
 )
-from helpers.kernel_sets import twin_of as twin
 from helpers.naive_features import feature_run
 from helpers.naive_kernel import Kernel, Update, Values, combine, kernel_value, naive_run, orders_of, sign, to_float
 from helpers.naive_kernel_answers import answers
@@ -62,17 +61,11 @@ def computings(n, turn):
 
 
 @every_kernel
-@pytest.mark.parametrize("kind", SETS)
-def test_two_classes(kernel, kind):
-    X, y, twin = solved(kernel, kind)
+@pytest.mark.parametrize(("kind", "seed"), [*((kind, 0) for kind in SETS), ("mirrored", 1)])
+def test_two_classes(kernel, kind, seed):
+    X, y, twin = solved(kernel, kind, seed=seed)
     for computing in computings(len(y), KERNELS.index(kernel) + SETS.index(kind)):
         assert_same_run(model_for(kernel, computing, max_iter=4, random_state=7).fit(X, y), twin)
-
-
-@every_kernel
-def test_other_labels_of_mirrored_points(kernel):
-    X, y, twin = solved(kernel, "mirrored", seed=1)
-    assert_same_run(model_for(kernel, {"block": 7}, max_iter=4, random_state=7).fit(X, y), twin)
 
 
 @some_kernels
@@ -167,7 +160,7 @@ competition = pytest.mark.parametrize(
 )
 
 
-@some_kernels
+@pytest.mark.parametrize("kernel", [*SOME_KERNELS, Kernel("laplacian", gamma=0.5)], ids=kernel_name)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("kind", ["ties", "gauss"])
 def test_layouts(kernel, layout, kind):
@@ -176,26 +169,6 @@ def test_layouts(kernel, layout, kind):
     twin = twin_of(kernel, X, y, 3, seed=2)
     for computing in ({"block": 7}, {"block": 7, "dtype": "float32"}):
         assert_same_run(model_for(kernel, computing, max_iter=4, random_state=2).fit(X, y), twin)
-
-
-@pytest.mark.parametrize("layout", ["CSR", "CSR float32"])
-def test_sparse_rows_and_the_laplacian_kernel(layout):
-    kernel = Kernel("laplacian", gamma=0.5)
-    X, y = tied_set("duplicates")
-    X = LAYOUTS[layout](X)
-    twin = twin_of(kernel, X, y, 2, seed=2)
-    assert_same_run(model_for(kernel, {"block": 7}, max_iter=4, random_state=2).fit(X, y), twin)
-
-
-@some_kernels
-@competition
-@pytest.mark.parametrize("shuffle", [True, "once", False])
-def test_orders(kernel, classes, multi_class, shuffle):
-    X, y = tied_set("ties", classes=classes)
-    twin = twin_of(kernel, X, y, classes, seed=11, shuffle=shuffle, direct=multi_class == "direct")
-    options = {"max_iter": 4, "random_state": 11, "shuffle": shuffle, "multi_class": multi_class}
-    for block in (2, 7):
-        assert_same_run(model_for(kernel, {"block": block}, **options).fit(X, y), twin)
 
 
 @some_kernels
@@ -207,25 +180,34 @@ def test_the_hypothesis_changes_no_update(kernel, hypothesis, n_jobs):
     assert_same_run(model.fit(X, y), twin_of(kernel, X, y, 3, seed=0))
 
 
-WEIGHTS = {
-    "dyadic": [0.0, 0.5, 1.0, 2.0],
-    "thirds": [0.0, 1 / 3, 1.0, 2 / 3],
-    "tenths": [0.1, 0.2, 0.3, 0.7],
-    "any size": [1e-12, 1.0, 1e12, 0.1],
-}
+DYADIC, THIRDS, TENTHS = [0.0, 0.5, 1.0, 2.0], [0.0, 1 / 3, 1.0, 2 / 3], [0.1, 0.2, 0.3, 0.7]
+OPTIONS = [
+    *({"shuffle": shuffle} for shuffle in (True, "once", False)),
+    *({"weights": weights} for weights in (DYADIC, THIRDS, TENTHS, [1e-12, 1.0, 1e12, 0.1])),
+    *({"max_updates": most} for most in (1, 2, 5, 17)),
+    *({"max_support": most} for most in (1, 2, 5)),
+    {"max_support": 3, "max_updates": 12, "weights": TENTHS},
+]
 
 
 @some_kernels
 @competition
-@pytest.mark.parametrize("weights", WEIGHTS)
-def test_sample_weights(kernel, classes, multi_class, weights):
-    X, y = tied_set("mirrored", classes=classes)
-    steps = np.random.default_rng(4).choice(WEIGHTS[weights], len(y))
-    steps[:classes] = WEIGHTS[weights][1]
-    twin = twin_of(kernel, X, y, classes, seed=1, steps=steps, direct=multi_class == "direct")
-    for computing in ({"block": 1}, {"block": 7, "dtype": "float32"}):
-        model = model_for(kernel, computing, max_iter=4, random_state=1, multi_class=multi_class)
-        assert_same_run(model.fit(X, y, sample_weight=steps), twin)
+@pytest.mark.parametrize("given", OPTIONS, ids=str)
+def test_orders_weights_and_limits(kernel, classes, multi_class, given):
+    X, y = tied_set("mirrored" if "weights" in given else "ties", classes=classes)
+    options, steps = dict(given), None
+    weights = options.pop("weights", None)
+    if weights:
+        steps = np.random.default_rng(4).choice(weights, len(y))
+        steps[:classes] = weights[1]
+    twin = twin_of(kernel, X, y, classes, seed=1, steps=steps, direct=multi_class == "direct", **options)
+    held = {update.row for classifier in twin for update in classifier.updates}
+    options |= {"max_iter": 4, "random_state": 1, "multi_class": multi_class}
+    for computing in ({"block": 1}, {"block": 7, "dtype": "float32"}, {"block": 1000}):
+        model = model_for(kernel, computing, **options).fit(X, y, sample_weight=steps)
+        assert_same_run(model, twin)
+        assert set(np.asarray(model.support_).tolist()) == held
+        assert len(model.support_) <= given.get("max_support", len(y)) * len(twin)
 
 
 @some_kernels
@@ -246,41 +228,6 @@ def test_balanced_classes():
     steps = (len(y) / (3 * np.bincount(y)))[y]
     model = model_for(kernel, {"block": 7}, max_iter=4, random_state=1, class_weight="balanced").fit(X, y)
     assert_same_run(model, twin_of(kernel, X, y, 3, seed=1, steps=steps))
-
-
-@some_kernels
-@competition
-@pytest.mark.parametrize("max_updates", [1, 2, 5, 17])
-def test_a_limit_of_updates_stops_each_classifier(kernel, classes, multi_class, max_updates):
-    X, y = tied_set("ties", classes=classes)
-    twin = twin_of(kernel, X, y, classes, seed=1, max_updates=max_updates, direct=multi_class == "direct")
-    for block in (1, 7):
-        options = {"max_updates": max_updates, "multi_class": multi_class, "max_iter": 4, "random_state": 1}
-        assert_same_run(model_for(kernel, {"block": block}, **options).fit(X, y), twin)
-
-
-@some_kernels
-@competition
-@pytest.mark.parametrize("max_support", [1, 2, 5])
-def test_a_support_limit_evicts_the_oldest_row(kernel, classes, multi_class, max_support):
-    X, y = tied_set("ties", classes=classes)
-    twin = twin_of(kernel, X, y, classes, seed=1, max_support=max_support, direct=multi_class == "direct")
-    held = {update.row for classifier in twin for update in classifier.updates}
-    for computing in ({"block": 7, "dtype": "float32"}, {"block": 1000}):
-        options = {"max_support": max_support, "multi_class": multi_class, "max_iter": 4, "random_state": 1}
-        model = model_for(kernel, computing, **options).fit(X, y)
-        assert_same_run(model, twin)
-        assert set(np.asarray(model.support_).tolist()) == held
-        assert len(model.support_) <= max_support * len(twin)
-
-
-def test_a_support_limit_with_weights_and_a_limit_of_updates():
-    kernel = Kernel("poly", degree=2, coef0=1.0)
-    X, y = tied_set("duplicates", classes=3)
-    steps = np.random.default_rng(4).choice([0.1, 0.5, 1.0], len(y))
-    limits = {"max_support": 3, "max_updates": 12}
-    model = model_for(kernel, {"block": 5}, max_iter=4, random_state=1, **limits).fit(X, y, sample_weight=steps)
-    assert_same_run(model, twin_of(kernel, X, y, 3, seed=1, steps=steps, **limits))
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "direct"])
@@ -436,14 +383,16 @@ two_or_three = pytest.mark.parametrize(("classes", "multi_class"), [(2, "ovr"), 
 
 @more_kernels
 @two_or_three
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_the_strict_namespace(kernel, classes, multi_class, dtype):
-    X, y = tied_set("ties", classes=classes)
-    options = {"max_iter": 4, "random_state": 0, "multi_class": multi_class}
-    expected = twin(kernel, X, y, classes, seed=0, direct=multi_class == "direct")
+@pytest.mark.parametrize(("namespace", "kind"), [("array_api_strict", "ties"), ("torch", "duplicates")])
+def test_blocks_in_other_namespaces(kernel, classes, multi_class, namespace, kind):
+    computing, options = _other(namespace)
+    X, y = tied_set(kind, classes=classes)
+    options |= {"max_iter": 4, "random_state": 0, "multi_class": multi_class}
+    expected = twin_of(kernel, X, y, classes, seed=0, direct=multi_class == "direct")
     for block in (2, 7, 1000):
-        computing = {"namespace": "array_api_strict", "block": block, "dtype": dtype}
-        assert_same_run(model_for(kernel, computing, **options).fit(X, y), expected)
+        for dtype in ("float64", "float32"):
+            model = model_for(kernel, {**computing, "block": block, "dtype": dtype}, **options)
+            assert_same_run(model.fit(X, y), expected)
 
 
 @more_kernels
@@ -457,21 +406,8 @@ def test_layouts_weights_and_limits_in_other_namespaces(kernel, layout, namespac
     options |= {"max_iter": 4, "random_state": 0, "max_updates": 25, "max_support": 9}
     for dtype in ("float64", "float32"):
         model = model_for(kernel, {**computing, "block": 5, "dtype": dtype}, **options).fit(X, y, sample_weight=steps)
-        expected = twin(kernel, X, y, 3, seed=0, steps=steps, max_updates=25, max_support=9)
+        expected = twin_of(kernel, X, y, 3, seed=0, steps=steps, max_updates=25, max_support=9)
         assert_same_run(model, expected)
-
-
-@more_kernels
-@two_or_three
-def test_torch(kernel, classes, multi_class):
-    computing, options = _other("torch")
-    X, y = tied_set("duplicates", classes=classes)
-    options |= {"max_iter": 4, "random_state": 0, "multi_class": multi_class}
-    expected = twin(kernel, X, y, classes, seed=0, direct=multi_class == "direct")
-    for block in (2, 7, 1000):
-        for dtype in ("float64", "float32"):
-            model = model_for(kernel, {**computing, "block": block, "dtype": dtype}, **options)
-            assert_same_run(model.fit(X, y), expected)
 
 
 @more_kernels

@@ -1,7 +1,7 @@
 """Exact signs of sums of kernel values, and exact products."""
 
 from collections import defaultdict
-from decimal import Context, Decimal
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from math import comb, nextafter
 
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from rosenblatt.training.dual.exact_signs import exact_distances, exact_dots, exact_sign, exact_squared_distances
+from rosenblatt.training.dual.kernel_values import KernelValues
 from rosenblatt.training.options import Kernel
 
 # Signs of kernel sums in real numbers: against fractions, 200 digits, and sums whose sign is known.
@@ -273,3 +274,17 @@ def test_they_are_those_of_fractions(exact, of_a_column, X, x):
             assert [Fraction(value, below) for value in above] == expected
             assert below & (below - 1) == 0
             assert below == 1 or any(value % 2 for value in above), "they must have no common factor"
+
+
+@pytest.mark.parametrize("n", [10, 100, 1000])
+def test_the_error_of_the_laplacian_is_bounded_where_sparse_rows_share_no_column(n):
+    """The distance then adds the terms of both rows: 1 and many numbers that each vanish beside it."""
+    small = 0.999 * 2.0**-53
+    x, z = np.zeros((2, 1, 2 * n))
+    x[0, :n], x[0, 0], z[0, n:] = small, 1.0, small
+    values = KernelValues(Kernel("laplacian", gamma=1.0))
+    first, second = values.rows(sp.csr_array(x)), values.rows(sp.csr_array(z))
+    _, errors = values.error_bounds(first.lengths, float(second.lengths[0]), max(first.terms, second.terms))
+    with localcontext(DIGITS):
+        exact = (-sum((Decimal(value) for value in (x + z)[0].tolist()), Decimal())).exp()
+        assert abs(Decimal(float(values(first, second)[0, 0])) - exact) <= Decimal(float(errors[0]))

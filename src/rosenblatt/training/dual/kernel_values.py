@@ -344,9 +344,10 @@ class KernelValues:
         #                     power multiplies relative errors by d and adds d: d u (n + 8) (g |x| |z| + |c|)^d.
         #   exp(-g |x - z|^2)  |x|^2 - 2 x.z + |z|^2 is off by (n + 8) u (|x| + |z|)^2. An error e of the exponent is a
         #                     relative error of exp(e) - 1, and the value is at most 1; exp itself is within 8 u.
-        #   exp(-g |x - z|_1)  the sum t has a relative error of (n + 6) u, and t exp(-t) <= 1 / e < 0.4: so the error
-        #                     is 0.4 (n + 6) u, whatever t is, and 8 u for exp. Rows rounded to float32 change t by
-        #                     up to u (|x|_1 + |z|_1) more, where |x|_1 <= sqrt(n) |x|.
+        #   exp(-g |x - z|_1)  the sum t has up to 2 n terms, as sparse rows may share no column, so its relative error
+        #                     is (2 n + 6) u. As t exp(-t) <= 1 / e < 0.4, the error is 0.4 (2 n + 6) u, whatever t
+        #                     is, and 8 u for exp. Rows rounded to float32 change t by up to u (|x|_1 + |z|_1) more,
+        #                     where |x|_1 <= sqrt(n) |x|.
         #
         # The factor 1.05 at the end covers terms of higher order: relative errors are below 0.05, or of an exponent
         # that cannot become positive.
@@ -359,7 +360,7 @@ class KernelValues:
         smallest, largest, longest_row = (1e-250, 1e250, 1e150) if wide else (1e-20, 1e30, 1e15)
         with np.errstate(over="ignore", invalid="ignore"):
             if kernel.name == "laplacian":
-                sizes, relative = np.ones_like(lengths), np.full_like(lengths, unit * (0.4 * (terms + 6) + 8.0))
+                sizes, relative = np.ones_like(lengths), np.full_like(lengths, unit * (0.4 * (2 * terms + 6) + 8.0))
                 if not wide:  # rows are rounded to float32 before they are subtracted
                     relative = relative + 2.0 * unit * kernel.gamma * math.sqrt(terms) * (lengths + longest)
                 certain = (lengths + longest < longest_row) & (relative < 0.05)

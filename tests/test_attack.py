@@ -9,6 +9,7 @@ from attack.campaign import finding_line, run_trials
 from helpers.planted_faults import NAME, trial_of
 
 TRIALS = {
+    "mutated_files": 1500,
     "kills": 6,
     "interrupts": 25,
     "forged_certificates": 40,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import bz2
+import datetime
 import functools
 import gzip
 import io
 import lzma
 import random
 import tempfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +29,14 @@ CSV = 'a,b,c,y\n1,red,"x, y",0\n2.5,blue,"z ""q"" ",1\n-3e2,red,w,0\n4,blue,"lin
 JSON = '{"a":1,"b":"red","y":0}\n{"a":2.5,"b":"blue","y":1}\n{"a":-3e2,"b":null,"y":0}\n{"a":4,"b":"é","y":1}\n'
 SVMLIGHT = "+1 1:0.5 3:-2e3 # a comment\n-1 2:1 4:.25\n+1 qid:3 1:7\n-1\n1 1:1e-5 2:3 5:1\n"
 VW = "1 |a x:2 y |b z\n-1 0.5 'tag |a x y:0.25\n1 |a w |c x:1e3\n-1 | plain words here\n"
+SHAPES = (b"(20", b"(-1,", b"(2**63,", b"(9999999999,", b"(8.,", b"(2,4,", b"(0,", b"((", b"('a',")
 COMPRESSORS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
 def attack(rng: random.Random) -> str | None:
     """Damage a file, and read it with some options."""
     name, content = rng.choice(healthy_files())
-    damaged = mutated_bytes(rng, content)
+    damaged = _mutated_archive(rng, content) if name == "a.npz" and rng.random() < 0.5 else mutated_bytes(rng, content)
     if not name.endswith((".parquet", ".arrow", ".feather", ".npz")) and rng.random() < 0.4:
         end, compress = rng.choice(sorted(COMPRESSORS.items()))
         name, damaged = name + end, compress(damaged)
@@ -76,9 +79,17 @@ def healthy_files() -> list[tuple[str, bytes]]:
         "values": pa.array([[1.0, 2.0]] * n),
         "y": plain["y"],
     }
-    tables = [pa.table(plain), pa.table(plain | {"b": words}), pa.table(lists), pa.table(sparse)]
-    tables.append(pa.table(plain | {"y": pa.array([[i] for i in range(n)])}))
-    for table in tables:
+    day = datetime.datetime(2020, 1, 1)
+    typed = {
+        "h": pa.array(np.arange(n, dtype=np.float16)),
+        "s": pa.array(["a word of more than twelve bytes", "u", None] * 4).cast(pa.large_string()),
+        "n": pa.array(range(n)).cast(pa.decimal128(24, 2)),
+        "d": pa.array([day + datetime.timedelta(i) for i in range(n)]),
+        "l": pa.array([{"a": i, "b": [str(i)] * (i % 4)} for i in range(n)]),
+    }
+    nested = {"y": pa.array([[i] for i in range(n)])}
+    for columns in (plain, plain | typed, plain | {"b": words}, lists, sparse, plain | nested):
+        table = pa.table(columns)
         for compression in ("uncompressed", "lz4", "zstd"):
             feather.write_feather(table, sink := io.BytesIO(), compression=compression)
             out.append(("a.feather", sink.getvalue()))
@@ -100,6 +111,20 @@ def healthy_files() -> list[tuple[str, bytes]]:
     return out
 
 
+def _mutated_archive(rng: random.Random, content: bytes) -> bytes:
+    """Return an .npz file with one array changed inside, its checksum right again."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    name = rng.choice(sorted(members))
+    members[name] = mutated_bytes(rng, members[name])
+    if rng.random() < 0.3:
+        members[name] = members[name].replace(b"(8,", rng.choice(SHAPES), 1)
+    with zipfile.ZipFile(sink := io.BytesIO(), "w", rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))) as archive:
+        for name, stored in members.items():
+            archive.writestr(name, stored)
+    return sink.getvalue()
+
+
 def _options(rng: random.Random, name: str) -> dict[str, Any]:
     options: dict[str, Any] = {"threads": rng.choice([0, 2])}
     if rng.random() < 0.5:
@@ -112,6 +137,8 @@ def _options(rng: random.Random, name: str) -> dict[str, Any]:
         options["missing"] = rng.choice(["zero", "mean"])
     if not name.endswith(".npz") and rng.random() < 0.3:
         options |= {"column_types": {"b": rng.choice(["category", "text", "number"])}, "bits": 8}
+    if not name.endswith(".npz") and rng.random() < 0.5:
+        options |= {"on_ambiguous": "drop"}
     return options | {"target": "y"}
 
 

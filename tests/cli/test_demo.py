@@ -87,10 +87,15 @@ def test_it_fits_a_screen_and_writes_a_picture(texts, idea):
 @pytest.mark.parametrize("idea", IDEAS)
 def test_what_to_try_next_can_be_tried(texts, idea):
     code = texts[0][idea].split("In Python:\n")[1].split("Step by step")[0]
-    with contextlib.redirect_stdout(io.StringIO()), pytest.warns() if idea == "order" else contextlib.nullcontext():
+    warns = pytest.warns() if idea == "order" else contextlib.nullcontext()
+    with contextlib.redirect_stdout(io.StringIO()) as printed, warns:
         exec("\n".join(line[2:] for line in code.splitlines()), {})
     (points,) = re.findall(r"the points '(.*)'\.", joined(texts, idea))
     assert points in PRESETS.values()
+    if idea == "circle":
+        (shown,) = re.findall(r"learned \((\S+), (\S+)\) (\S+)", joined(texts, idea))
+        found = re.findall(r"-?\d+\.\d+", printed.getvalue())[:3]
+        assert [float(number) for number in found] == pytest.approx([float(number) for number in shown], rel=0.01)
 
 
 @pytest.mark.slow
@@ -152,27 +157,13 @@ def test_sorted_rows_take_many_passes(texts):
     assert f"{mistake_bound(*make_sorted(1000, random_state=0)):,.0f} here" in text
 
 
-def test_an_unknown_idea_is_one_sentence(tmp_path):
-    near, far = command("demo", "Xorr", "--out", tmp_path), command("demo", "zebra", "--out", tmp_path)
-    assert (near.exit_code, far.exit_code) == (2, 2)
-    assert near.stderr == "Error: there is no demo 'Xorr': did you mean 'xor'?\n"
-    assert far.stderr == "Error: there is no demo 'zebra': use xor, circle, proof, margin or order.\n"
+def test_an_unknown_idea_is_one_sentence_and_help_names_all(tmp_path):
+    for idea, words in (("Xorr", "did you mean 'xor'?"), ("zebra", "use xor, circle, proof, margin or order.")):
+        result = command("demo", idea, "--out", tmp_path)
+        assert (result.exit_code, result.stderr) == (2, f"Error: there is no demo '{idea}': {words}\n")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_help_names_every_idea():
     help = command("demo", "--help").stdout
     assert all(f"{idea:<7} {words}" in help for idea, words in IDEAS.items())
-
-
-@pytest.mark.slow
-def test_the_lines_in_python_give_the_circle_that_was_shown(texts):
-    code = texts[0]["circle"].split("In Python:\n")[1].split("Step by step")[0]
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec("\n".join(line[2:] for line in code.splitlines()), {})
-    (shown,) = re.findall(r"learned \((\S+), (\S+)\) (\S+)", joined(texts, "circle"))
-    found = re.findall(r"-?\d+\.\d+", printed.getvalue())[:3]
-    assert [float(number) for number in found] == pytest.approx([float(number) for number in shown], rel=0.01)
 
 
 @pytest.mark.parametrize(("idea", "alike"), [("xor", True), ("margin", True), ("circle", False)])

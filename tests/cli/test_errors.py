@@ -56,6 +56,11 @@ WAYS_OUT = {
     "predict {model} {gap}": "fill it in the file; --on-error skip leaves such rows out.",
     "predict {model} {svm}": "give --format csv if it has that format.",
     "predict none.model {and}": "There is no file none.model.",
+    "train none.csv": "there is no file none.csv",
+    "train {and}": "Give --target",
+    "train {and} -t colour": "colour",
+    "predict {and} {and}": "and.txt",
+    "check {and} {and} -t label": "is not a certificate",
     "explain {model} --top 0": "--top must be",
 }
 
@@ -112,6 +117,14 @@ def test_a_file_without_rows_is_named(tmp_path):
 
 
 REFUSED = {
+    "--every soon": "--every expects a length of time",
+    "--resume": "--resume needs --checkpoint",
+    "--seeds 3": "--seeds",
+    "--kind a": "COLUMN=KIND",
+    "--passes 0": "--passes must be 1 or more",
+    "--max-line 0": "--max-line must be an integer from 1 to 1073741824, got 0.",
+    "--max-line 2000000000": "--max-line must be an integer from 1 to 1073741824, got 2000000000.",
+    "--features -1": "--features",
     "--r 1": "--r is for --learner arow, and this is averaged: leave it out.",
     "-l arow -C 2": "--C is for --learner pa, and this is arow: leave it out.",
     "-l kernel --loss hinge": "--loss is for --learner pa, and this is kernel: leave it out.",
@@ -173,4 +186,7 @@ REFUSED = {
 def test_what_makes_no_sense_is_one_sentence(tmp_path):
     path = written(tmp_path, "and.csv", AND)
     for words, sentence in REFUSED.items():
-        assert sentence in refused("train", path, "-t", "label", *words.split())
+        result = command("train", path, "-t", "label", *words.split())
+        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1), words
+        assert result.stderr.startswith("Error: ")
+        assert sentence in result.stderr

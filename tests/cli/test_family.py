@@ -71,12 +71,10 @@ def test_the_report_has_updates_beside_mistakes(rows, tmp_path, learner):
     assert "updates_by_pass" not in json.loads(command("train", rows, "-p", "3", "--json").stdout)
 
 
-@pytest.mark.parametrize(
-    ("learner", "multi_class"), [(name, "direct" if name in ("averaged", "arow", "pa") else "ovr") for name in LEARNERS]
-)
-def test_what_happens_to_several_classes_is_settled_for_each_learner(tmp_path, learner, multi_class):
+def test_what_happens_to_several_classes_is_settled_for_each_learner(tmp_path):
     path = written(tmp_path, "three.svm", THREE)
-    command("train", path, "-l", learner, "-o", tmp_path / "m")
-    assert rosenblatt.load(tmp_path / "m").multi_class == multi_class
-    command("train", path, "-l", learner, "-o", tmp_path / "m", "--multi-class", "ovr")
-    assert rosenblatt.load(tmp_path / "m").multi_class == "ovr"
+    for name in LEARNERS:
+        settled = "direct" if name in ("averaged", "arow", "pa") else "ovr"
+        for words, multi_class in (((), settled), (("--multi-class", "ovr"), "ovr")):
+            command("train", path, "-l", name, "-o", tmp_path / "m", *words)
+            assert rosenblatt.load(tmp_path / "m").multi_class == multi_class

@@ -119,18 +119,16 @@ def test_each_seed_has_the_scale_of_the_rows_that_it_trains_on(table):
     assert several == alone
 
 
-def test_a_fold_that_cannot_be_trained_is_left_out(tmp_path):
+def test_folds_and_shares_of_few_rows(table, tmp_path):
     file = written(tmp_path, "t.csv", "x,label\n" + "".join(f"{i % 7},a\n" for i in range(30)) + "9,b\n")
     result = ran("train", file, "-t", "label", "--folds", "3")
     assert " of 3 is left out: " in " ".join(result.stderr.split())
     assert "Accuracy" in result.stdout
-
-
-def test_too_few_rows_to_hold_some_out(tmp_path):
+    said = refused("train", file, "-t", "label", "--folds", "32", answers=True)
+    assert "--folds 32 is more than the 31 rows: give fewer." in said
     path = written(tmp_path, "tiny.csv", "a,label\n1,x\n2,y\n")
-    assert "Error: there are too few rows to hold out some of each class" in refused(
-        "train", path, "-t", "label", "--holdout", "20%"
-    )
+    said = refused("train", path, "-t", "label", "--holdout", "20%")
+    assert "Error: there are too few rows to hold out some of each class" in said
 
 
 def test_scores_are_printed_with_what_the_commonest_class_would_give(table):
@@ -201,8 +199,3 @@ def test_labels_that_the_model_does_not_know_are_said_and_the_model_is_kept(tabl
     assert "no label of" in result.stderr
     assert "Accuracy" not in result.stdout
     assert rosenblatt.load(tmp_path / "m").classes_.tolist() == ["a", "b", "c"]
-
-
-def test_more_folds_than_rows(table):
-    said = refused("train", table, "-t", "label", "--folds", "91", answers=True)
-    assert "--folds 91 is more than the 90 rows: give fewer." in said

@@ -49,10 +49,3 @@ def test_a_huge_index_needs_consent(tmp_path, files):
         )
         assert f"{sentence} most 67,108,864: give --features 2147483646 if there are that many." in result.stderr
         assert command(*given, "--features", 3, input=huge).exit_code in (0, 1)
-
-
-def test_limits_are_checked(files):
-    for value in ("0", "2000000000"):
-        result = command("train", files["ROWS"], "--max-line", value)
-        assert f"Error: --max-line must be an integer from 1 to 1073741824, got {value}." in result.stderr
-    assert command("train", files["ROWS"], "--features", "-1").exit_code == 2

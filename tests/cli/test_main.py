@@ -3,7 +3,7 @@ import subprocess
 import sys
 
 import rosenblatt
-from helpers.commands import AND, command, written
+from helpers.commands import command
 from rosenblatt.cli.main import COMMANDS
 
 
@@ -24,30 +24,7 @@ def test_version():
     assert run.stdout == f"rosenblatt {rosenblatt.__version__}\n"
 
 
-BAD_USE = (
-    ("train none.csv", "there is no file none.csv"),
-    ("train {and}", "Give --target"),
-    ("train {and} -t colour", "colour"),
-    ("train {and} -t label --learner svm", "--learner must be one of"),
-    ("train {and} -t label --every soon", "--every expects a length of time"),
-    ("train {and} -t label --resume", "--resume needs --checkpoint"),
-    ("train {and} -t label --seeds 3", "--seeds"),
-    ("train {and} -t label --kind a", "COLUMN=KIND"),
-    ("train {and} -t label --passes 0", "--passes must be 1 or more"),
-    ("predict {and} {and}", "and.csv"),
-    ("test none.model {and}", "none.model"),
-    ("check {and} {and} -t label", "is not a certificate"),
-)
-
-
-def test_bad_use_is_one_sentence(tmp_path):
-    path = written(tmp_path, "and.csv", AND)
-    for words, part in BAD_USE:
-        result = command(*[word.replace("{and}", str(path)) for word in words.split()])
-        assert (result.exit_code, result.stdout) == (2, ""), words
-        assert part.lower() in result.stderr.lower()
-        assert result.stderr.startswith("Error: ")
-        assert result.stderr.count("\n") == 1
+def test_what_is_no_option_is_refused():
     assert command("train", "--colour").exit_code == 2
 
 

@@ -69,21 +69,18 @@ def test_what_has_no_size_has_no_share(monkeypatch):
     assert "%" not in terminal.getvalue()
 
 
-def test_a_short_run_draws_nothing(monkeypatch):
-    terminal = _terminal(monkeypatch)
-    monkeypatch.setattr(bars, "_BAR_DELAY", 60.0)
-    with ProgressBar("pass", ["-"]) as bar:
-        bar.set_rows(0.5, 5)
-    assert terminal.getvalue() == ""
-
-
-def test_nothing_is_drawn_when_piped(monkeypatch, capsys):
+def test_nothing_is_drawn_when_piped_or_soon_over(monkeypatch, capsys):
     monkeypatch.setattr(bars, "_BAR_DELAY", -1.0)
     with ProgressBar("pass", ["-"]) as bar:
         stream = type("Stream", (), {"share_read": 0.5, "__iter__": lambda self: iter([[1, 2], [3]])})()
         assert list(bar.track(stream)) == [[1, 2], [3]]
     assert bar.rows == 3
     assert capsys.readouterr().err == ""
+    terminal = _terminal(monkeypatch)
+    monkeypatch.setattr(bars, "_BAR_DELAY", 60.0)
+    with ProgressBar("pass", ["-"]) as bar:
+        bar.set_rows(0.5, 5)
+    assert terminal.getvalue() == ""
 
 
 @pytest.mark.parametrize("words", [["train", "{data}", "-p", "2"], ["test", "{model}", "{data}"]])

@@ -4,10 +4,9 @@ import json
 from collections import Counter
 
 import numpy as np
-import pytest
 from sklearn.metrics import balanced_accuracy_score, precision_recall_fscore_support
 
-from helpers.commands import AND, THREE, command, ran, refused, written
+from helpers.commands import THREE, command, ran, refused, written
 from rosenblatt.cli.test import class_scores, confusion, scores_table
 
 SHARES = ("precision", "recall", "f1")
@@ -61,13 +60,6 @@ def test_of_many_classes_the_commonest_confusions_are_listed():
     assert table["class"] == ["1", "4"]
     assert table["predicted as"] == ["0", "7"]
     assert table["rows"] == [5, 2]
-
-
-@pytest.fixture
-def model(tmp_path):
-    path = written(tmp_path, "and.csv", AND)
-    assert command("train", path, "-t", "label", "-l", "perceptron", "-o", tmp_path / "m").exit_code == 0
-    return tmp_path / "m"
 
 
 def test_each_class_has_its_scores(model, tmp_path):

@@ -1,14 +1,9 @@
 """Files with random faults: what is read, refused or left out does not depend on how the bytes are cut."""
 
 import random
-import subprocess
-import sys
 
 import numpy as np
-import pyarrow as pa
-import pytest
 
-from helpers import mutants
 from rosenblatt import data
 
 CSV = 'a,b,c,y\n1,red,"x, y",0\n2.5,blue,"z ""q"" ",1\n-3e2,red,w,0\n4,blue,"line\nbreak",1\n5,red,v,1\n'
@@ -55,15 +50,3 @@ def test_how_bytes_are_cut_does_not_matter(tmp_path, monkeypatch):
         assert outcomes[0] == outcomes[1] == outcomes[2]
         if isinstance(outcomes[0][0], type):
             assert name in outcomes[0][1]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", mutants.KINDS)
-def test_a_damaged_binary_file_is_read_or_refused_in_a_sentence(kind, tmp_path):
-    if kind == "file" and int(pa.__version__.partition(".")[0]) < 26:
-        pytest.skip("pyarrow 18 crashes on some of these by itself")
-    command = [sys.executable, mutants.__file__, kind, "0", "300", str(tmp_path / "damaged")]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    outcomes = run.stdout.splitlines()
-    assert set(outcomes) == {"read", "refused"}
-    assert (run.returncode, len(outcomes), run.stderr) == (0, 300, "")

@@ -103,11 +103,7 @@ def test_what_has_one_strange_field_is_refused_or_makes_rows(tmp_path):
         ),
         ("dialect", {"delimiter": ",,", "quote": "", "header": True}, "delimiter must be one ASCII character"),
         ("dialect", {"delimiter": ",", "quote": "", "header": None}, "'dialect.header' must be true or false"),
-        (
-            "columns",
-            [{"name": "a", "kind": "date", "order": "ydm"}],
-            "'columns.0.order' must be",
-        ),
+        ("columns", [{"name": "a", "kind": "date", "order": "ydm"}], "'columns.0.order' must be"),
         ("lists", True, "empty where rows are lists"),
         ("surprise", 1, "unknown field 'surprise'"),
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 from sklearn.compose import ColumnTransformer, make_column_selector
@@ -9,7 +11,16 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
-from rosenblatt import AveragedPerceptron, Combinations, ExactScaler, Perceptron, SphereLift
+from rosenblatt import (
+    AROW,
+    AveragedPerceptron,
+    Combinations,
+    ExactScaler,
+    MarginPerceptron,
+    PassiveAggressive,
+    Perceptron,
+    SphereLift,
+)
 
 
 def numbers(n=60, d=4, seed=0):
@@ -87,6 +98,16 @@ OF_NUMBERS = {
         learner(),
     ),
 }
+FAMILY = [
+    MarginPerceptron(margin=0.5, random_state=0),
+    PassiveAggressive(C=math.inf, random_state=0),
+    PassiveAggressive(C=0.1, loss="squared_hinge", multi_class="ovr", hypothesis="average", random_state=0),
+    AROW(r=0.5, random_state=0),
+    AROW(multi_class="ovr", fit_intercept=False, random_state=0),
+    AROW(hypothesis="average", decay=0.01, random_state=0),
+    AveragedPerceptron(decay=0.1, random_state=0),
+]
+"""Learners with margins, sized steps and variances."""
 OF_GAPS = {
     "mean": lambda: make_pipeline(SimpleImputer(), StandardScaler(), learner()),
     "median": lambda: make_pipeline(StandardScaler(), SimpleImputer(strategy="median"), learner()),

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.forging import alike, compact, forge
+from helpers.pipelines import FAMILY
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, RescaledPerceptron, VotedPerceptron, data
 from rosenblatt.messages import ParameterError
 from rosenblatt.persistence.files import load, save
@@ -31,10 +32,11 @@ LEARNERS = [
     VotedPerceptron(random_state=0, max_iter=2),
     RescaledPerceptron(random_state=0, max_rescalings=2),
     KernelPerceptron("rbf", gamma=0.5, random_state=0),
+    *FAMILY,
 ]
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_wide_model_is_small_and_comes_back(path, learner, classes):
     rescaled = isinstance(learner, RescaledPerceptron)  # takes longer, and dense rows only
@@ -125,11 +127,8 @@ def forged_width(path, width, columns=(0,), max_features=None):
     save(Perceptron(max_iter=1).fit(np.eye(4000)[:2], [0, 1]), path)
     header, arrays = read_container(path)
     columns = np.array(columns)
-    stored = {
-        name: array[..., : len(columns)]
-        for name, array in arrays.items()
-        if name.endswith((".w", ".u", ".feature_ranges"))
-    }
+    wide = [name for name in arrays if name.endswith((".w", ".u", ".feature_ranges"))]
+    stored = {name: arrays[name][..., : len(columns)] for name in wide}
     path.write_bytes(forge(compact({**header, "width": width}), {**arrays, **stored, "columns": columns}))
     options = {} if max_features is None else {"max_features": max_features}
     tracemalloc.start()
@@ -194,14 +193,8 @@ def test_names_that_count_are_checked(path):
     assert path.stat().st_size < 10_000
     header, arrays = read_container(path)
     assert header["feature_names"] == {"count": 5000, "first": 1, "columns": [0], "names": ["age"]}
-    for change in (
-        {"count": 4999},
-        {"first": 5001},
-        {"columns": [5000]},
-        {"names": ["a", "b"]},
-        {"names": [1]},
-        {"x": 1},
-    ):
+    changes = {"count": 4999}, {"first": 5001}, {"columns": [5000]}, {"names": ["a", "b"]}, {"names": [1]}, {"x": 1}
+    for change in changes:
         path.write_bytes(forge(compact({**header, "feature_names": header["feature_names"] | change}), arrays))
         with pytest.raises(ValueError, match="'feature_names"):
             load(path)

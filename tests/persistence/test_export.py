@@ -8,13 +8,13 @@ import sys
 import numpy as np
 import onnx
 import onnx.reference
-import onnxruntime
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 
 from helpers.examples import small_set
+from helpers.exported import exported
 from helpers.pipelines import EXAMPLES, example
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data
 from rosenblatt.estimators.rescaled import RescaledPerceptron
@@ -25,12 +25,6 @@ from rosenblatt.persistence.onnx import export_onnx
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "model.onnx"
-
-
-def run(model, path, X, **options):
-    export_onnx(model, path, **options)
-    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    return session.run(["label", "scores"], {"X": np.asarray(X, dtype=np.float64)})
 
 
 def few_words(n=1000, d=300, classes=2):
@@ -56,7 +50,7 @@ def test_every_row_is_labelled_as_by_predict(path, name, multi_class):
     X, y = SETS[name]()
     for hypothesis in ("last", "average", "pocket"):
         model = Perceptron(hypothesis, max_iter=3, random_state=0, multi_class=multi_class).fit(X, y)
-        label, scores = run(model, path, X)
+        label, scores = exported(model, path, X)
         assert label.dtype == np.int64
         assert label.tolist() == model.predict(X).tolist()
         activations = model.decision_function(X).reshape(len(X), -1)
@@ -69,7 +63,7 @@ def test_every_row_is_labelled_as_by_predict(path, name, multi_class):
 def test_rows_on_the_boundary_are_labelled_as_by_predict(path, kind, classes, multi_class, hypothesis):
     X, y = small_set(kind, n=300, classes=classes, seed=classes)
     model = Perceptron(hypothesis, max_iter=6, random_state=0, multi_class=multi_class).fit(X, y)
-    label, scores = run(model, path, X)
+    label, scores = exported(model, path, X)
     assert label.tolist() == model.predict(X).tolist()
     if classes == 2:
         assert np.sign(scores[:, 0]).tolist() == np.sign(model.decision_function(X)).tolist()
@@ -80,8 +74,8 @@ def test_rounding_alone_would_not_do(path):
     for seed in range(4):
         X, y = small_set("decimals", n=300, classes=3, seed=seed)
         model = Perceptron("pocket", max_iter=6, random_state=seed).fit(X, y)
-        assert (run(model, path, X)[0] == model.predict(X)).all()
-        wrong += int(np.sum(run(model, path, X, exact=False)[0] != model.predict(X)))
+        assert (exported(model, path, X)[0] == model.predict(X)).all()
+        wrong += int(np.sum(exported(model, path, X, exact=False)[0] != model.predict(X)))
     assert 0 < wrong < 200
 
 
@@ -89,17 +83,17 @@ def test_rounding_alone_would_not_do(path):
 def test_the_size_of_numbers_does_not_matter(path, scale):
     X, y = small_set("decimals", n=200, classes=3, seed=1)
     model = Perceptron(max_iter=5, random_state=0, fit_intercept=False).fit(scale * X, y)
-    assert (run(model, path, scale * X)[0] == model.predict(scale * X)).all()
+    assert (exported(model, path, scale * X)[0] == model.predict(scale * X)).all()
 
 
 def test_numbers_of_very_different_size_in_one_row(path):
     rng = np.random.default_rng(0)
     X = rng.choice([-0.1, 0.1, 0.3], (300, 6)) * 10.0 ** rng.integers(-5, 6, 6)
     model = Perceptron("last", max_iter=20, random_state=0).fit(X, rng.integers(0, 3, 300))
-    assert (run(model, path, X)[0] == model.predict(X)).all()
+    assert (exported(model, path, X)[0] == model.predict(X)).all()
     close = model.last_coef_[0] * 0.1  # and rows that are made to lie between two classes
     rows = np.array([close, -close, model.last_coef_[1] - model.last_coef_[2], np.zeros(6)])
-    assert (run(model, path, rows)[0] == model.predict(rows)).all()
+    assert (exported(model, path, rows)[0] == model.predict(rows)).all()
 
 
 @pytest.mark.skipif(onnx.__version__ < "1.23", reason="its reference evaluator fails on an empty ReduceMax")
@@ -126,7 +120,7 @@ def test_another_runtime_agrees(path):
 def test_labels_of_every_kind(path, labels, kind):
     X, y = small_set("gauss", n=60, classes=len(labels))
     model = Perceptron(max_iter=3, random_state=0).fit(X, np.array(labels)[y])
-    label, _ = run(model, path, X)
+    label, _ = exported(model, path, X)
     assert label.dtype == kind
     assert label.tolist() == model.predict(X).tolist()
 
@@ -134,16 +128,16 @@ def test_labels_of_every_kind(path, labels, kind):
 def test_one_class_and_zero_weights(path):
     X = np.array([[1.0], [-1.0], [0.0]])
     model = Perceptron().partial_fit(X, ["only"] * 3)
-    assert run(model, path, X)[0].tolist() == ["only"] * 3
+    assert exported(model, path, X)[0].tolist() == ["only"] * 3
     model = Perceptron().partial_fit(np.zeros((1, 1)), [1], classes=[0, 1, 2], sample_weight=[0.0])
-    assert run(model, path, X)[0].tolist() == model.predict(X).tolist() == [0, 0, 0]
+    assert exported(model, path, X)[0].tolist() == model.predict(X).tolist() == [0, 0, 0]
 
 
 def test_the_rescaled_and_the_averaged_perceptron(path):
     X, y = load_iris(return_X_y=True)
     for model in (RescaledPerceptron(random_state=0, max_rescalings=5), AveragedPerceptron(random_state=0)):
         model.fit(X, y)
-        assert run(model, path, X)[0].tolist() == model.predict(X).tolist()
+        assert exported(model, path, X)[0].tolist() == model.predict(X).tolist()
 
 
 def test_the_graph_says_where_it_comes_from(path):

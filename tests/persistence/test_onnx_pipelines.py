@@ -13,6 +13,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from helpers.exported import exported
 from helpers.pipelines import EXAMPLES, OF_TABLES, example, learner, mixed, numbers, table
 from rosenblatt import AveragedPerceptron, Perceptron, data
 from rosenblatt.persistence.onnx import export_onnx
@@ -21,26 +22,6 @@ from rosenblatt.persistence.onnx import export_onnx
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "model.onnx"
-
-
-def as_inputs(session, X):
-    """Return rows as the inputs of a graph: X, or a column each, with "" for missing words."""
-    kinds = {one.name: one.type for one in session.get_inputs()}
-    if list(kinds) == ["X"]:
-        return {"X": np.asarray(X, dtype=object if "string" in kinds["X"] else np.float64)}
-    columns = json.loads(session.get_modelmeta().custom_metadata_map["columns"])
-    out = {}
-    for name, kind in kinds.items():
-        column = X[[columns[name]]]
-        words = "string" in kind
-        out[name] = column.astype(object).fillna("").to_numpy(object) if words else column.to_numpy(np.float64)
-    return out
-
-
-def run(model, path, X, **options):
-    export_onnx(model, path, **options)
-    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    return session.run(["label", "scores"], as_inputs(session, X))
 
 
 def more_rows(X, seed=1):
@@ -56,7 +37,7 @@ def more_rows(X, seed=1):
 def test_every_row_is_labelled_as_by_predict(path, name):
     pipeline, X, _ = example(name)
     for rows in (X, more_rows(X)):
-        label, scores = run(pipeline, path, rows)
+        label, scores = exported(pipeline, path, rows)
         expected = pipeline.decision_function(rows).reshape(len(rows), -1)
         assert label.tolist() == pipeline.predict(rows).tolist()
         assert scores == pytest.approx(expected, rel=1e-9, abs=1e-9 * np.abs(expected).max())
@@ -76,7 +57,7 @@ def test_features_are_made_with_the_same_bits(path, name):
             state.hypothesis = "last"
         made = pipeline[:-1].transform(rows)
         made = made.toarray() if hasattr(made, "toarray") else np.asarray(made)
-        _, scores = run(pipeline, path, rows, exact=False)
+        _, scores = exported(pipeline, path, rows, exact=False)
         assert scores[:, 0].tolist() == made[:, j].tolist()
 
 
@@ -98,7 +79,7 @@ def test_names_that_are_taken(path):
     frame = pd.DataFrame(X, columns=["label", "scores", "add_1", "rosenblatt/x"])
     step = ColumnTransformer([("a", StandardScaler(), ["label", "add_1"])], remainder="passthrough")
     pipeline = make_pipeline(step, learner()).fit(frame, y)
-    assert run(pipeline, path, frame)[0].tolist() == pipeline.predict(frame).tolist()
+    assert exported(pipeline, path, frame)[0].tolist() == pipeline.predict(frame).tolist()
 
 
 def test_unknown_and_missing_words_without_a_frame(path):
@@ -106,7 +87,7 @@ def test_unknown_and_missing_words_without_a_frame(path):
     y = (words[:, 0] == "a") & (words[:, 1] == "x")
     pipeline = make_pipeline(OneHotEncoder(handle_unknown="ignore"), learner()).fit(words, y)
     rows = np.array([["a", "x"], ["c", "x"], ["", ""], ["b", "a"]], object)
-    assert run(pipeline, path, rows)[0].tolist() == pipeline.predict(rows).tolist()
+    assert exported(pipeline, path, rows)[0].tolist() == pipeline.predict(rows).tolist()
     mixed_columns = np.column_stack([words[:, :1], np.arange(20.0).astype(object)])
     with pytest.raises(ValueError, match="an input of an ONNX graph cannot hold both words and numbers"):
         export_onnx(make_pipeline(OneHotEncoder(), learner()).fit(mixed_columns, y), path)
@@ -135,7 +116,7 @@ def test_a_word_that_looks_like_a_gap_stays_a_word(path):
     frame = pd.DataFrame({"word": ["nan", np.nan, "b", "a"] * 20}, dtype=object)
     y = [value == "nan" for value in frame["word"]]
     pipeline = make_pipeline(OneHotEncoder(handle_unknown="ignore"), learner()).fit(frame, y)
-    assert run(pipeline, path, frame)[0].tolist() == pipeline.predict(frame).tolist() == y
+    assert exported(pipeline, path, frame)[0].tolist() == pipeline.predict(frame).tolist() == y
 
 
 def test_what_cannot_be_exported_says_so(path):
@@ -181,7 +162,7 @@ def test_a_model_of_a_table_takes_its_columns(tmp_path, path, scale):
     X, _ = data.open(file, preparation=model.preparation_).read()
     frame = pd.read_csv(file)
     frame["member"] = frame["member"].astype(float)
-    label, _ = run(model, path, frame)
+    label, _ = exported(model, path, frame)
     assert label.tolist() == model.predict(X).tolist()
     kinds = {one.name: one.type.tensor_type.elem_type for one in onnx.load(path).graph.input}
     double, string = onnx.TensorProto.DOUBLE, onnx.TensorProto.STRING
@@ -189,7 +170,7 @@ def test_a_model_of_a_table_takes_its_columns(tmp_path, path, scale):
     strange = frame.assign(colour="pink")
     file.write_text(lines().replace("red", "pink").replace("green", "pink").replace("blue", "pink"))
     X, _ = data.open(file, preparation=model.preparation_).read()
-    assert run(model, path, strange)[0].tolist() == model.predict(X).tolist()
+    assert exported(model, path, strange)[0].tolist() == model.predict(X).tolist()
 
 
 def test_dates_and_numbers_with_commas_are_numbers(tmp_path, path):
@@ -207,7 +188,7 @@ def test_dates_and_numbers_with_commas_are_numbers(tmp_path, path):
     X, _ = data.open(file, preparation=model.preparation_).read()
     frame = pd.DataFrame({"day": days.astype(float), "price": prices[:, 0], "paid": prices[:, 1]})
     frame.loc[::11, "day"] = np.nan
-    label, scores = run(model, path, frame)
+    label, scores = exported(model, path, frame)
     assert label.tolist() == model.predict(X).tolist()
     assert scores[:, 0] == pytest.approx(model.decision_function(X), rel=1e-12, abs=1e-12)
     assert {one.type.tensor_type.elem_type for one in onnx.load(path).graph.input} == {onnx.TensorProto.DOUBLE}
@@ -221,7 +202,7 @@ def test_hashed_words_stay_outside(tmp_path, path):
     scale = {"method": "standard", "features": [0, 5], "centre": [40.0, 30.0], "spread": [3.0, 7.0]}
     model.preparation_ = model.preparation_ | {"scale": scale}
     X, _ = data.open(file, preparation=model.preparation_).read()
-    assert run(model, path, raw.toarray())[0].tolist() == model.predict(X).tolist()
+    assert exported(model, path, raw.toarray())[0].tolist() == model.predict(X).tolist()
     notes = {entry.key: entry.value for entry in onnx.load(path).metadata_props}
     assert notes["note"].startswith("Words are hashed, which ONNX cannot express: X holds the features")
 
@@ -237,7 +218,7 @@ def test_svmlight_rows_are_scaled_inside(tmp_path, path):
     model = Perceptron(random_state=0, max_iter=3).fit_stream(stream)
     model.preparation_ = stream.preparation
     rows, _ = data.open(tmp_path / "a.svm", preparation=stream.preparation).read()
-    assert run(model, path, X)[0].tolist() == model.predict(rows).tolist()
+    assert exported(model, path, X)[0].tolist() == model.predict(rows).tolist()
 
 
 @pytest.mark.parametrize("step", [SimpleImputer(add_indicator=True), OneHotEncoder(min_frequency=3)])

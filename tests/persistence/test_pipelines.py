@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from helpers.forging import alike
-from helpers.pipelines import EXAMPLES, example, learner, mixed, numbers, table
+from helpers.pipelines import EXAMPLES, FAMILY, example, learner, mixed, numbers, table
 from rosenblatt import KernelPerceptron, Perceptron, RescaledPerceptron, VotedPerceptron, load, save
 from rosenblatt.persistence.json_export import export_json
 from rosenblatt.persistence.onnx import export_onnx
@@ -38,16 +38,11 @@ def test_a_loaded_pipeline_is_the_same(path, name):
     assert again.fit(X, y).decision_function(X).tobytes() == pipeline.decision_function(X).tobytes()
 
 
-@pytest.mark.parametrize(
-    "last",
-    [
-        Perceptron(random_state=0, max_iter=2),
-        VotedPerceptron(random_state=0, max_iter=2),
-        KernelPerceptron("rbf", gamma=0.5, random_state=0, max_iter=2),
-        RescaledPerceptron(random_state=0, max_rescalings=2),
-    ],
-    ids=lambda last: type(last).__name__,
-)
+LAST = [KernelPerceptron("rbf", gamma=0.5, random_state=0), RescaledPerceptron(random_state=0, max_rescalings=2)]
+LAST += [Perceptron(random_state=0, max_iter=2), VotedPerceptron(random_state=0, max_iter=2), *FAMILY]
+
+
+@pytest.mark.parametrize("last", LAST, ids=str)
 def test_every_learner_can_be_the_last(path, last):
     X, y = numbers(40)
     pipeline = make_pipeline(StandardScaler(), last).fit(X, y)

@@ -46,14 +46,21 @@ def test_a_full_disk_leaves_the_old_file(path, monkeypatch, limit):
     assert path.read_bytes() == b"old"
 
 
-def test_a_disk_that_is_found_full_at_the_end_leaves_the_old_file(path, monkeypatch):
-    def full(file):
-        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+@pytest.mark.parametrize("fault", [OSError(errno.EDQUOT, os.strerror(errno.EDQUOT)), KeyboardInterrupt()])
+@pytest.mark.parametrize("old", [None, b"old"])
+def test_a_disk_that_is_found_full_at_the_end_or_an_interrupt_leaves_the_old_file(path, monkeypatch, fault, old):
+    def fail(file):
+        raise fault
 
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="nothing was written"):
+    if old is not None:
+        path.write_bytes(old)
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(type(fault)) as caught:
         write_container(path, {}, {})
-    assert os.listdir(path.parent) == []
+    if fault.args:
+        assert ("nothing was written" if old is None else "the old file is unchanged") in str(caught.value)
+    assert os.listdir(path.parent) == [path.name] * (old is not None)
+    assert old is None or path.read_bytes() == old
 
 
 def test_a_limit_of_the_system_leaves_the_old_file(path):
@@ -67,15 +74,6 @@ def test_a_limit_of_the_system_leaves_the_old_file(path):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert read_container(path)[1]["w"].tolist() == [1.0] * 10
     assert os.listdir(path.parent) == [path.name]
-
-
-def test_an_interrupt_leaves_the_old_file(path, monkeypatch):
-    path.write_bytes(b"old")
-    monkeypatch.setattr(os, "fsync", lambda file: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
-        write_container(path, {}, {})
-    assert os.listdir(path.parent) == [path.name]
-    assert path.read_bytes() == b"old"
 
 
 def test_only_what_a_killed_process_left_is_deleted(path):

@@ -102,17 +102,10 @@ def synchronised_before_the_end(path, data):
     os.replace(path.with_suffix(".tmp"), path)
 
 
-@pytest.mark.parametrize(
-    "write",
-    [
-        in_place,
-        without_synchronising,
-        renamed_too_soon,
-        renamed_but_not_for_good,
-        deleted_first,
-        synchronised_before_the_end,
-    ],
-)
+UNSAFE = in_place, without_synchronising, renamed_too_soon, renamed_but_not_for_good, deleted_first
+
+
+@pytest.mark.parametrize("write", [*UNSAFE, synchronised_before_the_end])
 def test_a_writer_that_is_not_safe_is_found_out(write, path):
     path.write_bytes(b"old" * 400)
     with Recorder(path.parent) as recorder:

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from helpers.reading import outcome
+from helpers.reading import CONVERT, FILL, SKIP, TOO_LARGE, outcome
 from rosenblatt import data
 from rosenblatt.data.io.lines import LineSource
 from rosenblatt.data.source import OpenRequest
@@ -108,12 +108,6 @@ def test_numbers_are_the_nearest_float64(tmp_path):
     assert X[:, 0].tolist() == [float(text) for text in texts]
 
 
-SKIP = "; on_error='skip' leaves such rows out."
-
-
-TOO_LARGE = "column 'a' holds a number that is infinite or too large for float64, expected finite numbers" + SKIP
-
-
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -126,20 +120,13 @@ TOO_LARGE = "column 'a' holds a number that is infinite or too large for float64
             "a.csv, line 4: expected 2 cells as in the header, got 3: put quotes around a cell that contains a "
             "delimiter" + SKIP,
         ),
-        (
-            "a,y\n1,2\nnan,1\n",
-            "a.csv, line 3: column 'a' has no value: give missing='zero' or missing='mean' to fill it" + SKIP,
-        ),
+        ("a,y\n1,2\nnan,1\n", "a.csv, line 3: column 'a' has no value: " + FILL),
         ("a,y\n1,2\n-Inf,1\n", "a.csv, line 3: " + TOO_LARGE),
         ("a,y\n1e999,2\n", "a.csv, line 2: " + TOO_LARGE),
         ("a,y\n" + "9" * 400 + ",2\n", "a.csv, line 2: " + TOO_LARGE),
         ("a,y\n" + "1" * 10_000_000 + ",2\n", "a.csv, line 2: " + TOO_LARGE),
         ("a,y\n1e-999,2\n", ([[0.0]], [2])),
-        (
-            b"a,y\n1,u\n2,caf\xe9\n",
-            "a.csv, line 3: the row is not text in UTF-8: "
-            "convert the file, for instance by iconv -f latin1 -t utf8" + SKIP,
-        ),
+        (b"a,y\n1,u\n2,caf\xe9\n", "a.csv, line 3: the row is not text in UTF-8: " + CONVERT),
         (
             b"caf\xe9,y\n1,u\n",
             "a.csv, line 1: expected the first line of a table, but it is not text in UTF-8: convert the file, for "
@@ -165,10 +152,7 @@ TOO_LARGE = "column 'a' holds a number that is infinite or too large for float64
             "a.csv, line 3: a quote opens in this record and is not closed: close it, or give quote='' if quotes "
             "have no meaning.",
         ),
-        (
-            "a,b,y\n1,,2\n3,,4\n",
-            "a.csv, line 2: column 'b' has no value: give missing='zero' or missing='mean' to fill it" + SKIP,
-        ),
+        ("a,b,y\n1,,2\n3,,4\n", "a.csv, line 2: column 'b' has no value: " + FILL),
         (
             "a,b,y\n" + "1,2,3\n" * 19 + "1,two,3\n",
             "a.csv: column 'b' holds numbers in 19 of its first 20 rows and not in 1, first 'two' (a.csv, line 21): "

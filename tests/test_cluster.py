@@ -2,7 +2,7 @@
 
 import pytest
 
-from cluster.trials import kill_driver, kill_workers
+from cluster.trials import kill_driver, kill_workers, lose_shards
 
 pytestmark = pytest.mark.slow
 
@@ -11,6 +11,12 @@ pytestmark = pytest.mark.slow
 def test_a_killed_worker_changes_no_bit(engine, mode, seed):
     (record,) = kill_workers(engine, mode, 1, seed)
     assert record["same"]
+
+
+@pytest.mark.parametrize(("engine", "mode"), [("dask", "exact"), ("ray", "mix")])
+def test_a_shard_that_has_changed_when_it_is_loaded_again_is_an_error(engine, mode):
+    (record,) = lose_shards(engine, mode, "changed", 1, 5)
+    assert record["right"]
 
 
 def test_a_killed_driver_goes_on_with_other_workers_and_the_same_bits():

@@ -8,7 +8,7 @@ import random
 import sys
 
 from cluster.training import ENGINES, MODES
-from cluster.trials import kill_driver, kill_workers
+from cluster.trials import kill_driver, kill_workers, lose_shards
 
 
 def main() -> int:
@@ -25,11 +25,14 @@ def main() -> int:
         for what, runs, trial in (
             ("one worker killed", given.moments, lambda *of: kill_workers(*of, given.moments, seed)),
             ("all workers killed", few, lambda *of: kill_workers(*of, few, seed, how="all")),
+            ("shards changed", given.moments, lambda *of: lose_shards(*of, "changed", given.moments, seed)),
+            ("shards loaded again", given.moments, lambda *of: lose_shards(*of, "same", given.moments, seed)),
             ("the driver killed", few, lambda *of: [kill_driver(*of, seed + k) for k in range(few)]),
         ):
             try:
                 records = trial(engine, mode)
-                told = f"same bits in {runs} runs, at {', '.join(str(one['moment']) for one in records)} s"
+                result = "an error" if what == "shards changed" else "same bits"
+                told = f"{result} in {runs} runs, at {', '.join(str(one['moment']) for one in records)} s"
             except Exception as fault:
                 faults += 1
                 told = f"FAULT, SEED={seed}: {fault}"

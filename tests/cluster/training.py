@@ -90,11 +90,11 @@ def quietly():
         yield
 
 
-def train(engine, mode, shuffle, **options):
+def train(engine, mode, shuffle, shards=SLOW_SHARDS, **options):
     """Return the digest of a model of the cluster that this process has started."""
     from rosenblatt.distributed import DaskAveragedPerceptron, RayAveragedPerceptron
 
     learner = DaskAveragedPerceptron if engine == "dask" else RayAveragedPerceptron
     model = learner(mode=mode, n_shards=SHARDS, **parameters(mode, shuffle))
     with quietly():
-        return digest(model.fit_shards(SLOW_SHARDS, **options))
+        return digest(model.fit_shards(shards, **options))

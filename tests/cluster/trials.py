@@ -36,6 +36,18 @@ def kill_workers(engine, mode, moments, seed, how="one"):
     return records
 
 
+def lose_shards(engine, mode, what, runs, seed):
+    """Return a record of each run in which a shard was lost and loaded again: what was changed has to be an error."""
+    with Child("lost_shards", engine, mode, what, str(runs), str(seed)) as child:
+        lines = child.output(LONGEST * (runs + 1)).splitlines()
+    records = [json.loads(line) for line in lines if line.startswith("{")]
+    assert len(records) == runs, f"{engine}, {mode}: {len(records)} of {runs} runs ended"
+    for record in records:
+        assert record["loads"] > 1, f"{engine}, {mode}: no shard was loaded again: {record}"
+        assert record["right"], f"{engine}, {mode}: a shard that was loaded again: {record}"
+    return records
+
+
 def kill_driver(engine, mode, seed, workers=(2, 1)):
     """Kill a driver at a random moment after its first checkpoint, and go on with another number of workers."""
     rng = random.Random(f"{engine} {mode} driver {seed}")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.distributed.engines import ClusterError, Function, Progress, WorkLost
 from rosenblatt.distributed.learners import ClusterLearner, state_without, with_parameters
-from rosenblatt.distributed.shards import Shard, errors_named, identity, join_shards, make_shard
+from rosenblatt.distributed.shards import Shard, errors_named, identified, join_shards, load_shard, make_shard
 from rosenblatt.estimators.base import BasePerceptron
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
 from rosenblatt.estimators.validation import MatrixLike
@@ -93,8 +93,10 @@ class DaskEngine:
         self._check_client()
         with _large_arguments():
             if hasattr(loader, "__dask_graph__"):
-                return self.client.compute(loader)
-            return self.client.submit(loader, key=self._key("load"))
+                import dask
+
+                return self.client.compute(dask.delayed(identified, pure=False)(loader))
+            return self.client.submit(load_shard, loader, key=self._key("load"))
 
     def _key(self, what: str) -> str:
         self._submitted += 1
@@ -104,7 +106,7 @@ class DaskEngine:
         """Return the future of a task that returns the value. Unlike scattered data, a task can be repeated."""
         self._check_client()
         with _large_arguments():
-            future = self.client.submit(identity, value, key=self._key("share"))
+            future = self.client.submit(_shared, value, key=self._key("share"))
         self._calls.add(future)
         return future
 
@@ -213,6 +215,10 @@ class DaskEngine:
         """Release the shards and all calls."""
         self._release([*self._shards, *self._calls])
         self._shards = []
+
+
+def _shared(value: object) -> object:
+    return value
 
 
 @contextmanager

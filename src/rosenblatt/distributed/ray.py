@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rosenblatt.distributed.engines import ClusterError, Function, Progress, WorkLost
 from rosenblatt.distributed.learners import ClusterLearner, with_parameters
-from rosenblatt.distributed.shards import Shard
+from rosenblatt.distributed.shards import Shard, load_shard
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class RayEngine:
 
     def recover(self) -> None:
         """Load all shards again, after Ray has given up repeating the tasks that made them."""
-        self._shards = [self._submit(_load, loader) for loader in self._loaders]
+        self._shards = [self._submit(load_shard, loader) for loader in self._loaders]
 
     def fork(self) -> RayEngine:
         """Return an engine with the same shards and calls of its own."""
@@ -145,10 +145,6 @@ class RayEngine:
         They are not cancelled, because in Ray 2.60 that ends the driver if one of them has just finished.
         """
         self._shards = []
-
-
-def _load(loader: Callable[[], Shard]) -> Shard:
-    return loader()
 
 
 def _cause(fault: Exception) -> Exception:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.blocks import Block, is_sparse
 from rosenblatt.distributed.engines import Engine, Handle
-from rosenblatt.distributed.shards import Shard, ShardRows, ShardSet
+from rosenblatt.distributed.shards import Expected, Shard, ShardRows, ShardSet
 from rosenblatt.messages import ParameterError, Setting, check_choice, check_integer
 from rosenblatt.training.early_stopping import ValidationSet
 from rosenblatt.training.linear import InitialWeights as Weights
@@ -80,13 +80,16 @@ class ShardContext(NamedTuple):
     """Whether it is the last shard of the pass."""
     measures: bool
     """Whether to return the ranges of the features: as large as the weights, they are sent only once."""
+    expected: Expected
+    """What the shard is compared with, in case it was loaded again."""
 
 
 def visit_shard(shard: Shard, transfer: RunTransfer, context: ShardContext) -> RunTransfer:
     """Return the transfer after a visit of a shard; the given one is not changed."""
     if transfer.ended:
         return transfer
-    options, classes, width, first, last, measures = context
+    options, classes, width, first, last, measures, expected = context
+    expected.check(shard)
     rows = ShardRows(shard, classes, first, width, last, transfer.leftover, options.class_weight)
     # clusters deliver read-only arrays, for which numba would compile each kernel once more
     current = replace(transfer.current, active=transfer.current.active.copy())
@@ -161,7 +164,9 @@ class ExactRun(ClusterRun):
             shown.visits, shown.rows = [], 0
             for k in range(begin, end):
                 common = options, source.classes, source.width, source.starts[k]
-                context = ShardContext(*common, last=k == len(source.facts) - 1, measures=k >= first_measured)
+                context = ShardContext(
+                    *common, last=k == len(source.facts) - 1, measures=k >= first_measured, expected=source.expected(k)
+                )
                 handles = [source.engine.call(visit_shard, k, handle, context) for handle in handles]
                 if is_shown:
                     shown.visits += [(handle, source.facts[k].rows) for handle in handles]
@@ -304,6 +309,8 @@ class Round(NamedTuple):
     """Whether to return the rows that are held out."""
     measures: bool
     """Whether to return the ranges of the features."""
+    expected: Expected
+    """What the shard is compared with, in case it was loaded again."""
 
 
 class ShardResult(NamedTuple):
@@ -321,6 +328,7 @@ class ShardResult(NamedTuple):
 
 def train_shard(shard: Shard, start: Weights, task: Round) -> ShardResult:
     """Make a pass over one shard, starting from the weights that all shards start from."""
+    task.expected.check(shard)
     options, (start_w, start_b) = task.options, start
     state = LinearState.initial(options, len(task.classes), start_w.shape[1])
     state.start_from(start_w, start_b)
@@ -382,7 +390,10 @@ class MixingRun(ClusterRun):
             common = options, source.classes, self.current.active, state.passes
             measured = filled[-1] if self.current.ranges is None else None
             tasks = {
-                shard: Round(*common, source.starts[shard], collects, measures=shard == measured) for shard in filled
+                shard: Round(
+                    *common, source.starts[shard], collects, measures=shard == measured, expected=source.expected(shard)
+                )
+                for shard in filled
             }
             return [source.engine.call(train_shard, shard, start, task) for shard, task in tasks.items()]
 

@@ -8,27 +8,35 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial, reduce
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from functools import cached_property, partial, reduce
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt import data
-from rosenblatt.blocks import Block, Features, is_sparse, join_blocks, rebatch, skip_rows
+from rosenblatt.blocks import Block, DataError, Features, is_sparse, join_blocks, rebatch, skip_rows
+from rosenblatt.data.io.identity import RunningDigest
 from rosenblatt.data.stream import Stream
 from rosenblatt.distributed.engines import ClusterError, Engine, Handle, Progress, WorkLost
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.estimators.validation import MatrixLike, as_numpy, validate_pair
 from rosenblatt.messages import ParameterError, Setting
 from rosenblatt.training.batches import Batch, make_batch
-from rosenblatt.training.rows import Labels, VectorLike, check_label_types, check_one_each, encode_labels, pad_columns
+from rosenblatt.training.rows import (
+    Labels,
+    VectorLike,
+    check_label_types,
+    check_one_each,
+    class_numbers,
+    encode_labels,
+    pad_columns,
+)
 
 Loader: TypeAlias = "Callable[[], Shard]"
 """Loads a shard, on a worker."""
 ClassWeight: TypeAlias = Mapping[Any, float] | str | None
-_DIGESTED_ROWS = 100
 
 
 @dataclass
@@ -49,14 +57,28 @@ class Shard:
         """The size of the rows in bytes."""
         return Block(self.X, self.numbers, 0, self.weight).nbytes
 
+    @cached_property
+    def identity(self) -> ShardIdentity:
+        """What identifies the shard, of all its rows; `load_shard` takes it, and it travels with the shard."""
+        X, (n, width) = self.X, self.X.shape
+        return ShardIdentity(
+            rows=n,
+            width=width,
+            sparse=is_sparse(X),
+            columns=None if self.names is None else digest_of(*self.names),
+            values=digest_of(X.indptr, X.indices[: X.nnz], X.data[: X.nnz]) if is_sparse(X) else digest_of(X),
+            labels=digest_of(self.numbers, repr((self.classes.dtype.str, self.classes.tolist()))),
+            weights=None if self.weight is None else digest_of(self.weight),
+        )
+
     def __sizeof__(self) -> int:
         """Return the size in memory, by which a cluster decides whether to move a shard to another worker."""
         return self.nbytes + 1000
 
     def block(self, classes: Labels, first: int) -> Block:
         """Return the rows, numbered from ``first`` on, with indices into ``classes`` as labels."""
-        indices = np.searchsorted(classes, self.classes).astype(np.int32)
-        labels = indices[self.numbers] if len(indices) else self.numbers
+        places = class_numbers(self.classes, classes)
+        labels = places[self.numbers] if len(places) else self.numbers
         return Block(self.X, labels, first, self.weight, is_validated=True)
 
 
@@ -132,8 +154,8 @@ class ShardFacts(NamedTuple):
     names: list[str] | None
     sparse: bool
     nbytes: int
-    digest: str
-    """Of the first and the last rows and labels."""
+    identity: ShardIdentity
+    """What a shard that is loaded again must have."""
     read: tuple[dict[str, Any], ...]
     """The counts of reading each file."""
 
@@ -142,19 +164,83 @@ def shard_facts(shard: Shard) -> ShardFacts:
     """Return the facts about a shard; the rows stay on the worker."""
     n, width = shard.X.shape
     facts = n, width, shard.classes, shard.names, is_sparse(shard.X), shard.nbytes
-    return ShardFacts(*facts, _digest(shard), shard.read)
+    return ShardFacts(*facts, shard.identity, shard.read)
 
 
-def _digest(shard: Shard) -> str:
-    n, digest = shard.X.shape[0], hashlib.sha256(repr((shard.X.shape, shard.classes.tolist())).encode())
-    for part in (slice(0, min(n, _DIGESTED_ROWS)), slice(max(0, n - _DIGESTED_ROWS), n)):
-        some = sp.csr_array(shard.X[part])
-        for array in (some.indptr, some.indices, some.data):
-            digest.update(np.asarray(array, np.float64).tobytes())
-        digest.update(shard.numbers[part].tobytes())
-        if shard.weight is not None:
-            digest.update(shard.weight[part].tobytes())
-    return digest.hexdigest()
+# A cluster loads a shard again after its worker died, when nobody asks it to, so each call on a shard compares it.
+
+
+class ShardIdentity(NamedTuple):
+    """The shape of a shard and digests (CRC-32) of all its rows."""
+
+    rows: int
+    width: int
+    sparse: bool
+    columns: str | None
+    """The digest of the names of the columns, if they have names."""
+    values: str
+    labels: str
+    weights: str | None
+
+    def changes(self, then: ShardIdentity) -> str:
+        """Return what is not as it was then, "" if nothing is."""
+        if self.rows != then.rows:
+            return f"{self.rows:,} rows instead of {then.rows:,}"
+        if self.width != then.width:
+            return f"{self.width:,} features instead of {then.width:,}"
+        if self.sparse != then.sparse:
+            return "sparse rows instead of dense ones" if self.sparse else "dense rows instead of sparse ones"
+        names = {"columns": "column names", "values": "values", "labels": "labels", "weights": "sample weights"}
+        changed = [text for name, text in names.items() if getattr(self, name) != getattr(then, name)]
+        return f"other {' and '.join(changed)}" if changed else ""
+
+
+def digest_of(*parts: NDArray[Any] | str) -> str:
+    """Return a digest of the types and the contents of arrays and strings."""
+    digest = RunningDigest()
+    for part in parts:
+        if isinstance(part, str):
+            digest.update(part.encode(errors="surrogatepass") + b"\0")
+        else:
+            digest.update(part.dtype.str.encode())
+            digest.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
+    return digest.digest()
+
+
+def load_shard(loader: Callable[[], Shard]) -> Shard:
+    """Return the shard that a loader returns, with its identity."""
+    return identified(loader())
+
+
+def identified(shard: Shard) -> Shard:
+    """Return a shard with its identity, which is taken here, before the shard can be sent anywhere."""
+    _ = shard.identity
+    return shard
+
+
+class Expected(NamedTuple):
+    """The number of a shard, and its identity when training began."""
+
+    number: int
+    identity: ShardIdentity
+
+    def check(self, shard: Shard) -> None:
+        """Raise a DataError unless a shard is the one that training began with."""
+        changes = shard.identity.changes(self.identity)
+        if changes:
+            raise DataError(
+                "expected shard {number} with the rows that training began with, got {changes}: a worker was lost, "
+                "and the data had changed when they were loaded again. Leave data as they are during training, and "
+                "train again.",
+                number=self.number,
+                changes=changes,
+            )
+
+
+def fetch_shard(shard: Shard, expected: Expected) -> Shard:
+    """Return the shard: a task that moves it to another process."""
+    expected.check(shard)
+    return shard
 
 
 class ShardRows:
@@ -286,8 +372,11 @@ class ShardSet:
     @property
     def fingerprint(self) -> str:
         """A digest that identifies these rows and their shards."""
-        digest = hashlib.sha256(" ".join([self.mode, *(facts.digest for facts in self.facts)]).encode())
-        return digest.hexdigest()
+        return hashlib.sha256(repr((self.mode, [tuple(facts.identity) for facts in self.facts])).encode()).hexdigest()
+
+    def expected(self, shard: int) -> Expected:
+        """Return what a call on a shard compares it with."""
+        return Expected(shard, self.facts[shard].identity)
 
     def fork(self) -> ShardSet:
         """Return the same shards for a concurrent run."""
@@ -333,19 +422,11 @@ class ShardSet:
                 yield from ShardRows(rows, *common, class_weight=self.class_weight).batches(from_row)
 
     def _fetch_rows(self, shard: int) -> list[Handle]:
-        return [self.engine.call(identity, shard)]
+        return [self.engine.call(fetch_shard, shard, self.expected(shard))]
 
     def share(self, batch: Batch | None, visited: int) -> float:
         """Return the share of a pass that is complete after ``visited`` rows."""
         return visited / self.rows
-
-
-T = TypeVar("T")
-
-
-def identity(value: T) -> T:
-    """Return the value: a task that moves it to another process."""
-    return value
 
 
 # Loaders, which are called on workers: of pairs, of functions that return pairs, and of several partitions.

@@ -26,8 +26,10 @@ from rosenblatt.training.rows import (
     VectorLike,
     as_rows,
     check_label_types,
+    check_numbers,
     check_one_each,
     check_sparse,
+    class_numbers,
     encode_labels,
     number_labels,
     pad_columns,
@@ -90,7 +92,7 @@ class InMemory:
 
     def set_classes(self, classes: Labels) -> None:
         """Number the labels by ``classes``, which include all classes of the batch."""
-        places = np.searchsorted(classes, self.batch.classes).astype(np.int32)
+        places = class_numbers(self.batch.classes, classes)
         self.batch, self.classes = self.batch._replace(labels=places[self.batch.labels], classes=classes), classes
 
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
@@ -238,6 +240,21 @@ def make_batch(
 ) -> Batch:
     """Return a batch of valid rows and class numbers; a ValueError if a weight is not valid."""
     return Batch(as_rows(X), labels, step_sizes(sample_weight, class_weight, classes, labels), first, classes)
+
+
+def check_batch(batch: Batch, order: NDArray[np.uint32], n_classes: int) -> None:
+    """Raise a ValueError if a visit would use a number that is out of range: of a row, a class or a step size.
+
+    Columns are checked where rows are made for kernels (`as_rows`).
+    """
+    n = batch.rows.n
+    if len(batch.labels) != n or len(batch.steps) not in (0, n):
+        raise ValueError(
+            f"expected a label and a step size for each of the {n:,} rows of a batch, got {len(batch.labels):,} labels "
+            f"and {len(batch.steps):,} step sizes: make a batch with make_batch or labelled_batch."
+        )
+    check_numbers("row numbers", order, n)
+    check_numbers("class numbers", batch.labels, n_classes)
 
 
 def labelled_batch(

@@ -34,7 +34,16 @@ from rosenblatt.training.batches import Batch
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions, draw_seed
 from rosenblatt.training.predict import activations, best_classes, votes
-from rosenblatt.training.rows import CACHE_BYTES, SLICE_BYTES, Matrix, RowMatrix, VectorLike, as_rows, check_finite
+from rosenblatt.training.rows import (
+    CACHE_BYTES,
+    SLICE_BYTES,
+    Matrix,
+    RowMatrix,
+    VectorLike,
+    as_rows,
+    check_finite,
+    check_width,
+)
 from rosenblatt.training.state import (
     TINY,
     Outcome,
@@ -476,6 +485,7 @@ class PassRunner:
     ) -> None:
         """Visit ``order`` with the classifiers ``active``, as `Runner` describes."""
         rows, sparse = batch.rows, batch.rows.is_sparse
+        check_width(rows, state.n_features)
         # sparse rows touch few features, but all classes of these: so the weights of a feature lie together
         if sparse and state.s is not None and len(rows.parts[0]) >= state.w.shape[1]:
             state.interleave()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rosenblatt.kernels import predict as kernels
 from rosenblatt.kernels.exact import LIMBS
 from rosenblatt.rounding import HALF_ULP
-from rosenblatt.training.rows import Matrix, RowMatrix, as_rows, pad_columns
+from rosenblatt.training.rows import Matrix, RowMatrix, as_rows, check_numbers, check_width, pad_columns
 from rosenblatt.training.state import UpdateLog, Updates
 
 if TYPE_CHECKING:
@@ -28,9 +28,20 @@ def _lengths(w: Floats, b: Floats) -> Floats:
     return np.sqrt(squares) * (1 + 4 * (w.shape[1] + 8) * HALF_ULP) + 1e-150
 
 
+def _check_part(rows: RowMatrix, w: Floats, b: Floats, start: int, stop: int) -> None:
+    """Raise a ValueError if a kernel would read a row or a weight that is not there."""
+    check_width(rows, w.shape[1])
+    if not (0 <= start <= stop <= rows.n and len(b) == len(w)):
+        raise ValueError(
+            f"expected rows from 0 to {rows.n:,} and a bias for each of {len(w)} classes, got the rows {start:,} to "
+            f"{stop:,} and {len(b)} biases: give rows that are there, and as many biases as weights."
+        )
+
+
 def activations(rows: RowMatrix, w: Floats, b: Floats, start: int = 0, stop: int | None = None) -> Floats:
     """Return ``w[k] . x_i + b[k]`` for the rows from ``start`` to ``stop`` and each k."""
     stop = rows.n if stop is None else stop
+    _check_part(rows, w, b, start, stop)
     out = np.empty((stop - start, len(w)))
     scratch = np.zeros(LIMBS, np.int64), np.empty(len(w))
     kernels.activations(rows.parts, start, stop, np.ascontiguousarray(w), b, _lengths(w, b), rows.terms, *scratch, out)
@@ -42,6 +53,7 @@ def best_classes(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the class of the largest activation for each row, the first if several tie, and whether there is a tie."""
     stop = rows.n if stop is None else stop
+    _check_part(rows, w, b, start, stop)
     out, tied = np.empty(stop - start, np.int64), np.empty(stop - start, bool)
     scratch = np.zeros(LIMBS, np.int64), np.empty(len(w)), np.empty(len(w))
     w = np.ascontiguousarray(w)
@@ -107,6 +119,10 @@ def _add_votes(
         products = np.ascontiguousarray(_products(part, stored))
         lengths = row_lengths[start:stop]
         for k, run in enumerate(runs):
+            check_numbers("stored rows", run.members, stored.shape[0])
+            if state.direct:
+                check_numbers("class numbers", run.trues, len(state.w))
+                check_numbers("class numbers", run.rivals, len(state.w))
             counts = run.survival(float(state.counters["visits"][k]))
             slack = _slack(run, stored_lengths, rows.d, float(np.sqrt(state.counters["start2"][k])))
             exact = whole and _whole_numbers(run.steps) and _exactly_summed(slack, lengths)

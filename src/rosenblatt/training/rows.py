@@ -179,6 +179,44 @@ def number_labels(y: Labels, classes: Labels) -> tuple[NDArray[np.int32], bool]:
     return places.astype(np.int32), np.array_equal(classes[places], y)
 
 
+def class_numbers(labels: Labels, classes: Labels) -> NDArray[np.int32]:
+    """Return the number of each label among sorted ``classes``; a ValueError if one is not among them."""
+    numbers, are_known = number_labels(labels, classes) if len(classes) else (np.zeros(0, np.int32), not len(labels))
+    if not are_known:
+        check_label_types(classes, labels)
+        known = set(classes.tolist())
+        raise ParameterError(
+            "expected labels among the classes {known}, got {label}: name all classes by {classes}, or leave out the "
+            "rows of others.",
+            known=shorten(classes.tolist()),
+            label=repr(next(label for label in labels.tolist() if label not in known)),
+        )
+    return numbers
+
+
+def check_numbers(what: str, numbers: NDArray[np.integer[Any]], below: int) -> None:
+    """Raise a ValueError unless all numbers are from 0 to ``below - 1``: compiled code does not test an index."""
+    # as unsigned numbers, negative ones are large: so one reading is enough
+    largest = int(numbers.view(f"u{numbers.itemsize}").max(initial=0)) if len(numbers) else -1
+    if largest >= below:
+        raise ParameterError(
+            "expected {what} from 0 to {most}, got {got}: data that are used must not be changed meanwhile. Read them "
+            "again, and start again.",
+            what=what,
+            most=below - 1,
+            got=int(numbers[numbers.view(f"u{numbers.itemsize}") >= below][0]),
+        )
+
+
+def check_width(rows: RowMatrix, width: int) -> None:
+    """Raise a ValueError if rows have more columns than there are weights, or dense rows have fewer."""
+    if rows.d != width and not (rows.is_sparse and rows.d < width):
+        raise ValueError(
+            f"expected rows with {width} columns, as the weights have, got {rows.d}: give the rows the columns that "
+            "the weights were trained on."
+        )
+
+
 def step_sizes(
     sample_weight: VectorLike, class_weight: ClassWeight, classes: Labels, numbers: NDArray[np.int32]
 ) -> NDArray[np.float64]:

@@ -11,14 +11,14 @@ from enum import Enum, auto
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.training.batches import WINDOW, Batch, BatchSource, InMemory, arrivals, window_order
+from rosenblatt.training.batches import WINDOW, Batch, BatchSource, InMemory, arrivals, check_batch, window_order
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import BestPass, EarlyStopping, ValidationSet
 from rosenblatt.training.linear import InitialWeights as Weights
 from rosenblatt.training.linear import LinearState
 from rosenblatt.training.observers import History, Observer, ProgressLine
 from rosenblatt.training.options import KernelOptions, RunOptions
-from rosenblatt.training.rows import Labels, LabelSummary, Matrix, feature_ranges
+from rosenblatt.training.rows import Labels, LabelSummary, Matrix, check_numbers, class_numbers, feature_ranges
 from rosenblatt.training.state import Outcome, PassState, RunState, Updates, interrupts_deferred
 
 # Initial states.
@@ -396,11 +396,15 @@ class TrainingRun:
         if batch.classes is self.classes:
             self._visit_known(batch, order, shuffled)
             return
+        check_numbers("class numbers", batch.labels, len(batch.classes))
         for label, start, stop in arrivals(batch, order, self.classes):
             if label is not None:
                 self._add_class(label)
             if start < stop:
-                places = np.searchsorted(self.classes, batch.classes).astype(np.int32)
+                # classes that no row of this part has may still be unknown
+                part = np.unique(batch.labels[order[start:stop]])
+                places = np.zeros(len(batch.classes), np.int32)
+                places[part] = class_numbers(batch.classes[part], self.classes)
                 known = batch._replace(labels=places[batch.labels], classes=self.classes)
                 self._visit_known(known, order[start:stop], shuffled)
         if self.classes.dtype == batch.classes.dtype and np.array_equal(self.classes, batch.classes):
@@ -434,6 +438,9 @@ class TrainingRun:
             for observer in self.observers:
                 observer.on_slice(self, batch, visited)
             return bool(self._interrupts)
+
+        # one against the rest, a label is compared; where classes compete, it is an index
+        check_batch(batch, order, self.state.n_scores if self.state.direct else len(self.classes))
 
         def on_updates(updates: list[Updates]) -> None:
             self._notify("on_updates", batch, order, updates)

@@ -15,7 +15,7 @@ from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.dual.exact_signs import exact_coefficients, filtered_sign, running_signs
 from rosenblatt.training.dual.kernel_values import Array, ArrayLibrary, Floats, KernelValues, open_library
 from rosenblatt.training.dual.table import DeviceSupports, KernelTable, SumBounds, are_integers
-from rosenblatt.training.rows import Matrix, RowMatrix
+from rosenblatt.training.rows import Matrix, RowMatrix, check_numbers
 from rosenblatt.training.state import Updates
 
 if TYPE_CHECKING:
@@ -332,6 +332,7 @@ class _OneVsRestVotes:
     def _add_compiled(self, target: Floats, bounds: SumBounds, most: Floats) -> None:
         """Add the votes of one end, by a compiled loop over the moments of each row."""
         made, counts = self.made, np.ascontiguousarray(self.counts[:, 0])
+        check_numbers("support rows", made.members, self.products.shape[1])
         ones, capacity = np.ones(len(made.steps)), len(target) if most.any() else 0
         while True:
             doubts, votes = np.empty((capacity, 2), np.int64), np.zeros(len(target))

@@ -23,7 +23,6 @@ from benchmarks.drift import (
     make_stream,
     read_stream,
     real_streams,
-    running_error,
     scaled,
     wrong_rows,
 )
@@ -253,18 +252,6 @@ def test_the_tables_whose_streams_are_there_are_written_and_the_others_stay(tmp_
     first, asked = written(tmp_path, monkeypatch, "--keep", tmp_path / "errors.json")
     assert len(asked) == 4
     assert written(tmp_path, monkeypatch, "--keep", tmp_path / "errors.json") == (first, []), "measured before"
-
-
-def test_real_streams_need_the_wheel(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["drift", "--only", "real"])
-    with pytest.raises(SystemExit):
-        drift.main()
-    assert "needs --wheel" in capsys.readouterr().err
-
-
-def test_the_running_error_is_that_of_the_rows_up_to_each():
-    wrong = np.random.default_rng(0).random(50) < 0.3
-    assert running_error(wrong, 7) == pytest.approx([wrong[i : i + 7].mean() for i in range(44)])
 
 
 @pytest.mark.slow

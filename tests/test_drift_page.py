@@ -5,19 +5,17 @@ from pathlib import Path
 import pytest
 from benchmarks.drift import LEARNERS, MADE, MADE_MARKS, REAL_MARKS
 
+from helpers.page_tables import read_tables
+
 PAGE = (Path(__file__).parents[1] / "docs/drift.md").read_text()
 SAID = " ".join(PAGE.split("## What they say")[1].split("## At the command")[0].split())
 
 
 def read_table(marks):
     """Return the errors between two marks, as they are written: by stream, then by learner."""
-    text = PAGE.split(marks[0])[1].split(marks[1])[0]
-    head, _, *rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")
-    ]
-    return {
-        stream: {row[0]: row[place].replace("*", "") for row in rows} for place, stream in enumerate(head) if place > 0
-    }
+    (table,) = read_tables(PAGE.split(marks[0])[1].split(marks[1])[0])
+    streams = next(iter(table.values()))
+    return {stream: {name: row[stream].replace("*", "") for name, row in table.items()} for stream in streams}
 
 
 TABLE = read_table(MADE_MARKS) | read_table(REAL_MARKS)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import rosenblatt
+from helpers.page_tables import read_tables
 from rosenblatt.training.options import RunOptions
 
 PAGE = (Path(__file__).parents[1] / "docs/family.md").read_text()
@@ -14,17 +15,7 @@ LEARNERS = ("AROW", "PassiveAggressive", "MarginPerceptron")
 HINGE, SQUARED = 'loss="hinge", C=', 'loss="squared_hinge", C='
 
 
-def read_tables():
-    """Return the tables between the marks in order: losses of each learner, test errors, ways to treat classes."""
-    measured = PAGE.split("<!-- the tables start -->")[1].split("<!-- the tables end -->")[0]
-    found = []
-    for block in re.findall(r"(?:^\|.*\n)+", measured, re.MULTILINE):
-        head, _, *rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in block.splitlines()]
-        found.append({row[0]: dict(zip(head[1:], row[1:], strict=True)) for row in rows})
-    return found
-
-
-*LOSSES, TEST, WAYS = read_tables()
+*LOSSES, TEST, WAYS = read_tables(PAGE.split("<!-- the tables start -->")[1].split("<!-- the tables end -->")[0])
 
 
 def value(cell):

@@ -1,24 +1,16 @@
 """What docs/when_not.md says of its tables is what they say: the tables are measured anew, the sentences are not."""
 
-import re
 from pathlib import Path
 
 import pytest
+
+from helpers.page_tables import read_tables
 
 PAGE = (Path(__file__).parents[1] / "docs/when_not.md").read_text()
 LINEAR = ("Perceptron", "Averaged", "Logistic", "Linear SVC", "SGD")
 
 
-def read_tables():
-    """Return the tables of the page in order: accuracies, those of several classes, times to fit and to predict."""
-    tables = []
-    for block in re.findall(r"(?:^\|.*\n)+", PAGE, re.MULTILINE):
-        head, _, *rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in block.splitlines()]
-        tables.append({row[0]: dict(zip(head[1:], row[1:], strict=True)) for row in rows})
-    return tables
-
-
-ACCURACY, SEVERAL, FIT, PREDICT = read_tables()
+ACCURACY, SEVERAL, FIT, PREDICT = read_tables(PAGE)
 SAID = " ".join(PAGE.split("## What they say")[1].split("## No probabilities")[0].split())
 
 

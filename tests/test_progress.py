@@ -59,6 +59,19 @@ def test_lines_of_a_run(clock):
     ]
 
 
+def test_progress_bar_on_a_terminal():
+    stream = Terminal()
+    progress = Progress(1, 10, stream)
+    progress.drawn = 0.0
+    progress.within(4, 0.5, 1234)
+    progress.close("separated")
+    text = stream.getvalue()
+    assert "[###########.............] pass 5/10  1,234 mistakes" in text
+    assert "left" in text
+    assert text.endswith(")\n")
+    assert max(len(part) for part in text.split("\r\x1b[K")) < 80
+
+
 def test_silence(clock):
     stream = Terminal()
     shown = Progress(0, stream=stream)

@@ -1,6 +1,5 @@
 """Training on arrays."""
 
-import io
 import os
 import signal
 import threading
@@ -13,7 +12,6 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from helpers.examples import small_set
 from helpers.naive import activation, run
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data
-from rosenblatt.progress import Progress
 from rosenblatt.training.linear import PassRunner
 
 # What fit promises: stopping, warnings, the pocket, early stopping, history, interrupts, progress.
@@ -158,24 +156,6 @@ def test_progress_in_plain_lines(capsys):
     assert lines[0].startswith("pass 1: ")
     assert "mistakes" in lines[0]
     assert lines[3].startswith("stopped after 3 passes, with mistakes left")
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_progress_bar_on_a_terminal():
-    stream = Terminal()
-    progress = Progress(1, 10, stream)
-    progress.drawn = 0.0
-    progress.within(4, 0.5, 1234)
-    progress.close("separated")
-    text = stream.getvalue()
-    assert "[###########.............] pass 5/10  1,234 mistakes" in text
-    assert "left" in text
-    assert text.endswith(")\n")
-    assert max(len(part) for part in text.split("\r\x1b[K")) < 80
 
 
 def test_overflowing_weights_are_refused():

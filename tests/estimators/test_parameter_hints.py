@@ -27,45 +27,39 @@ PERCEPTRONS = LEARNERS[:5]
 
 
 @pytest.mark.parametrize(
-    ("name", "sentence"),
+    ("learners", "name", "sentence"),
     [
-        ("tol", "training stops after a pass without a mistake"),
-        ("eta0", "weights start from zero, so predictions do not depend on the step size"),
-        ("penalty", "weights are not penalised"),
-        ("loss", "the loss is fixed"),
-        ("learning_rate", "weights start from zero, so predictions do not depend on the step size"),
-        ("average", "every run keeps averages: use AveragedPerceptron"),
-        ("C", "steps are not limited: leave it out, or use PassiveAggressive"),
-        ("r", "weights have no variances: leave it out, or use AROW"),
-        ("margin", "correct rows make no update: leave it out, or use MarginPerceptron"),
-        ("initializer", "weights start from zero"),
+        (PERCEPTRONS, "tol", "training stops after a pass without a mistake"),
+        (PERCEPTRONS, "eta0", "weights start from zero, so predictions do not depend on the step size"),
+        (PERCEPTRONS, "penalty", "weights are not penalised"),
+        (PERCEPTRONS, "loss", "the loss is fixed"),
+        (PERCEPTRONS, "learning_rate", "weights start from zero, so predictions do not depend on the step size"),
+        (PERCEPTRONS, "average", "every run keeps averages: use AveragedPerceptron"),
+        (PERCEPTRONS, "C", "steps are not limited: leave it out, or use PassiveAggressive"),
+        (PERCEPTRONS, "r", "weights have no variances: leave it out, or use AROW"),
+        (PERCEPTRONS, "margin", "correct rows make no update: leave it out, or use MarginPerceptron"),
+        (PERCEPTRONS, "initializer", "weights start from zero"),
+        ([PassiveAggressive], "tol", "training stops after a pass without an update"),
+        ([PassiveAggressive], "average", 'every run keeps averages: set hypothesis="average"'),
+        ([PassiveAggressive], "eta0", "the largest step is called C."),
+        ([PassiveAggressive], "learning_rate", '.*"pa1" is loss="hinge", and "pa2" is loss="squared_hinge"'),
+        ([PassiveAggressive], "penalty", "weights are not penalised: leave it out; a smaller C"),
+        ([AROW], "C", "neither steps nor weights are limited: leave it out; a larger r"),
+        ([AROW], "eta0", "the row and the variances determine the step"),
+        ([AROW], "average", 'every run keeps averages: set hypothesis="average"'),
+        ([AROW], "loss", "the loss is fixed: leave it out, or use PassiveAggressive"),
+        (
+            [MarginPerceptron],
+            "eta0",
+            "steps have size 1: leave it out; a larger margin has the effect of smaller steps",
+        ),
+        ([MarginPerceptron], "C", "steps are not limited: leave it out, or use PassiveAggressive"),
     ],
 )
-def test_foreign_parameters_say_what_to_do(name, sentence):
-    for learner in PERCEPTRONS:
+def test_foreign_parameters_say_what_to_do(learners, name, sentence):
+    for learner in learners:
         with pytest.raises(TypeError, match=f"^{learner.__name__} has no parameter {name}; {sentence}"):
             learner(**{name: 1})
-
-
-@pytest.mark.parametrize(
-    ("learner", "name", "sentence"),
-    [
-        (PassiveAggressive, "tol", "training stops after a pass without an update"),
-        (PassiveAggressive, "average", 'every run keeps averages: set hypothesis="average"'),
-        (PassiveAggressive, "eta0", "the largest step is called C."),
-        (PassiveAggressive, "learning_rate", '.*"pa1" is loss="hinge", and "pa2" is loss="squared_hinge"'),
-        (PassiveAggressive, "penalty", "weights are not penalised: leave it out; a smaller C"),
-        (AROW, "C", "neither steps nor weights are limited: leave it out; a larger r"),
-        (AROW, "eta0", "the row and the variances determine the step"),
-        (AROW, "average", 'every run keeps averages: set hypothesis="average"'),
-        (AROW, "loss", "the loss is fixed: leave it out, or use PassiveAggressive"),
-        (MarginPerceptron, "eta0", "steps have size 1: leave it out; a larger margin has the effect of smaller steps"),
-        (MarginPerceptron, "C", "steps are not limited: leave it out, or use PassiveAggressive"),
-    ],
-)
-def test_the_rest_of_the_family_has_answers_of_its_own(learner, name, sentence):
-    with pytest.raises(TypeError, match=f"^{learner.__name__} has no parameter {name}; {sentence}"):
-        learner(**{name: 1})
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -163,14 +163,14 @@ def test_other_models_are_explained_too():
 
 def test_rows_that_are_not_one_row_are_refused():
     model = with_weights([1, 2])
-    with pytest.raises(ValueError, match="expected one row, got 2: pick one"):
-        contributions(model, [[1, 1], [2, 2]])
-    with pytest.raises(ValueError, match="one row of numbers, got 3"):
-        contributions(model, 3)
-    with pytest.raises(ValueError, match="features"):
-        contributions(model, [1, 2, 3])
-    with pytest.raises(ValueError, match="NaN"):
-        contributions(model, [1, np.nan])
+    for row, words in (
+        ([[1, 1], [2, 2]], "expected one row, got 2: pick one"),
+        (3, "one row of numbers, got 3"),
+        ([1, 2, 3], "features"),
+        ([1, np.nan], "NaN"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            contributions(model, row)
     with pytest.raises(ValueError, match="beyond the range of floats"):
         contributions(with_weights([1e300, 1]), [1e300, 1])
 
@@ -194,14 +194,14 @@ def test_a_dictionary_is_a_row_with_zeros_where_a_feature_is_absent():
 
 def test_an_unknown_name_is_a_sentence_that_guesses():
     model = Perceptron(shuffle=False).fit(FRAME, LABELS)
-    with pytest.raises(ValueError, match=r"^the model has no feature 'rian': did you mean 'rain'\?$"):
-        contributions(model, {"rian": 1})
-    with pytest.raises(ValueError, match=r"no feature 'wind': its features are \['rain', 'sun'\]"):
-        contributions(model, {"wind": 1})
-    with pytest.raises(ValueError, match="expected a number for the feature 'rain', got 'much'"):
-        contributions(model, {"rain": "much"})
-    with pytest.raises(ValueError, match=r"expected a finite number, .* for 'rain', got nan"):
-        contributions(model, {"rain": float("nan")})
+    for row, words in (
+        ({"rian": 1}, r"^the model has no feature 'rian': did you mean 'rain'\?$"),
+        ({"wind": 1}, r"no feature 'wind': its features are \['rain', 'sun'\]"),
+        ({"rain": "much"}, "expected a number for the feature 'rain', got 'much'"),
+        ({"rain": float("nan")}, "expected a finite number, .* for 'rain', got nan"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            contributions(model, row)
 
 
 @pytest.mark.parametrize("library", [pd, pl])

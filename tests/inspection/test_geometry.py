@@ -86,16 +86,15 @@ def test_the_line_takes_one_number_or_a_grid_of_them():
 
 
 def test_models_without_one_straight_boundary_are_refused():
-    with pytest.raises(ValueError, match="needs exactly two classes: got a model of 3 classes"):
-        unit_weights(AveragedPerceptron().fit(X, np.arange(80) % 3))
-    with pytest.raises(ValueError, match="got a model of no classes"):
-        unit_weights(LinearRegression().fit(X, Y))
-    with pytest.raises(ValueError, match="got a model of 1 class"):
-        unit_weights(Perceptron().partial_fit([[1.0]], [1]))
-    with pytest.raises(ValueError, match="a vote's boundary is not straight"):
-        distance(VotedPerceptron().fit(X, Y), X)
-    with pytest.raises(ValueError, match="all weights are zero, so there is no boundary"):
-        unit_weights(with_weights([0, 0], 1))
+    for model, words in (
+        (AveragedPerceptron().fit(X, np.arange(80) % 3), "needs exactly two classes: got a model of 3 classes"),
+        (LinearRegression().fit(X, Y), "got a model of no classes"),
+        (Perceptron().partial_fit([[1.0, 1.0, 1.0]], [1]), "got a model of 1 class"),
+        (VotedPerceptron().fit(X, Y), "a vote's boundary is not straight"),
+        (with_weights([0, 0, 0], 1), "all weights are zero, so there is no boundary"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            distance(model, X)
     with pytest.raises(NotFittedError):
         unit_weights(Perceptron())
 

@@ -51,15 +51,12 @@ def test_sides_of_a_line_are_those_of_its_numbers_as_stored(rows, w, b):
 GRID = [(0.1 * i, 0.1 * j) for i in range(-15, 16) for j in range(-15, 16)]
 
 
-@pytest.mark.parametrize("radius", [0.5, 1.0, 1.3])
-def test_circles_where_floats_are_wrong(radius):
-    """On a grid of tenths many points lie on the circle, or would if tenths were not rounded."""
-    exact = [sign(Fraction(radius) ** 2 - (Fraction(x) - Fraction(0.1)) ** 2 - Fraction(y) ** 2) for x, y in GRID]
-    assert [sign(radius**2 - ((x - 0.1) ** 2 + y**2)) for x, y in GRID] != exact
-    assert Circle([0.1, 0], radius).sides(GRID).tolist() == exact
-
-
-def test_lines_where_floats_are_wrong():
+def test_sides_where_floats_are_wrong():
+    """On a grid of tenths many points lie on a circle or a line, or would if tenths were not rounded."""
+    for radius in (0.5, 1.0, 1.3):
+        exact = [sign(Fraction(radius) ** 2 - (Fraction(x) - Fraction(0.1)) ** 2 - Fraction(y) ** 2) for x, y in GRID]
+        assert [sign(radius**2 - ((x - 0.1) ** 2 + y**2)) for x, y in GRID] != exact
+        assert Circle([0.1, 0], radius).sides(GRID).tolist() == exact
     exact = [sign(Fraction(0.3) * Fraction(x) + Fraction(0.7) * Fraction(y) - Fraction(0.1)) for x, y in GRID]
     assert [sign(0.3 * x + 0.7 * y - 0.1) for x, y in GRID] != exact
     assert HalfSpace([0.3, 0.7], -0.1).sides(GRID).tolist() == exact
@@ -134,30 +131,21 @@ def test_planes_beyond_the_floats_stay_fractions():
     assert not circle.contains([[-1.0]]).any()
 
 
-def test_planes_without_a_circle():
-    with pytest.raises(ValueError, match="no point is positive"):
-        circle_from_plane([0, 0, -1], -1)
-    with pytest.raises(ValueError, match="every point, but perhaps one, is positive"):
-        circle_from_plane([0, 0, 1], 0)
-    with pytest.raises(ValueError, match="all weights are zero"):
-        circle_from_plane([0, 0, 0], 1)
-    with pytest.raises(ValueError, match="one for \\|x\\|\\^2, got 1 number"):
-        circle_from_plane([1], 1)
-    with pytest.raises(ValueError, match="w must be a list of finite numbers"):
-        circle_from_plane([1, np.nan], 1)
-    with pytest.raises(ValueError, match="b must be a finite number"):
-        circle_from_plane([1, 1], np.inf)
-
-
-def test_shapes_that_cannot_be_meant():
-    with pytest.raises(ValueError, match="radius must be above 0, got 0"):
-        Circle([0, 0], 0)
-    with pytest.raises(ValueError, match="center must be a list"):
-        Outside([[0, 0]], 1)
-    with pytest.raises(ValueError, match="points must be rows of 2 numbers, one for each coordinate, got rows of 3"):
-        Circle([0, 0], 1).contains([[1, 2, 3]])
-    with pytest.raises(ValueError, match="w must be a list"):
-        HalfSpace([], 1)
+def test_shapes_and_planes_that_cannot_be_meant():
+    for words, make, *numbers in (
+        ("no point is positive", circle_from_plane, [0, 0, -1], -1),
+        ("every point, but perhaps one, is positive", circle_from_plane, [0, 0, 1], 0),
+        ("all weights are zero", circle_from_plane, [0, 0, 0], 1),
+        (r"one for \|x\|\^2, got 1 number", circle_from_plane, [1], 1),
+        ("w must be a list of finite numbers", circle_from_plane, [1, np.nan], 1),
+        ("b must be a finite number", circle_from_plane, [1, 1], np.inf),
+        ("radius must be above 0, got 0", Circle, [0, 0], 0),
+        ("center must be a list", Outside, [[0, 0]], 1),
+        ("rows of 2 numbers, one for each coordinate, got rows of 3", Circle([0, 0], 1).contains, [[1, 2, 3]]),
+        ("w must be a list", HalfSpace, [], 1),
+    ):
+        with pytest.raises(ValueError, match=words):
+            make(*numbers)
 
 
 def test_a_proof_holds_only_for_its_points_and_labels():

@@ -47,6 +47,7 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
 
 CORNERS, AND = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), [0, 0, 0, 1]
 DISC = [[0, 0], [1, 0], [3, 0], [0, -3]], [1, 1, 0, 0]
@@ -161,29 +162,24 @@ def test_axes_that_cannot_be_drawn_on_are_refused():
                 draw(other)
 
 
-def test_a_lift_needs_three_dimensions():
+def test_lifts_dichotomies_and_updates_need_their_own_axes():
     figure = plt.figure()
-    for projection, kind in ((None, "plain"), ("polar", "polar")):
-        with pytest.raises(ValueError, match=f"of three dimensions, got {kind} ones"):
-            PLAIN["lift"](figure.add_subplot(projection=projection))
-    with pytest.raises(TypeError, match="got str"):
-        PLAIN["lift"]("x")
-
-
-def test_dichotomies_need_a_figure():
+    plain, polar = figure.add_subplot(), figure.add_subplot(projection="polar")
+    lift, update = PLAIN["lift"], PLAIN["update"]
+    for draw, ax, error, words in (
+        (lift, plain, ValueError, "of three dimensions, got plain ones"),
+        (lift, polar, ValueError, "of three dimensions, got polar ones"),
+        (lift, "x", TypeError, "got str"),
+        (update, plain, ValueError, "plot_update draws on two axes, got 1: make them by"),
+        (update, figure.subplots(1, 3), ValueError, "plot_update draws on two axes, got 3: make them by"),
+        (update, [], ValueError, "plot_update draws on two axes, got 0: make them by"),
+        (update, [plain, None], TypeError, "got NoneType"),
+        (update, [plain, polar], ValueError, "got polar ones"),
+    ):
+        with pytest.raises(error, match=words):
+            draw(ax)
     with pytest.raises(TypeError, match=r"expected a matplotlib Figure to draw on, got Axes: make it by plt\.figure"):
-        plot_dichotomies([[0, 0], [1, 0]], "discs", figure=plt.figure().add_subplot())
-
-
-def test_an_update_needs_two_axes():
-    figure = plt.figure()
-    for axes, n in ((figure.add_subplot(), 1), (figure.subplots(1, 3), 3), ([], 0)):
-        with pytest.raises(ValueError, match=f"plot_update draws on two axes, got {n}: make them by"):
-            PLAIN["update"](axes)
-    with pytest.raises(TypeError, match="got NoneType"):
-        PLAIN["update"]([figure.add_subplot(), None])
-    with pytest.raises(ValueError, match="got polar ones"):
-        PLAIN["update"]([figure.add_subplot(), figure.add_subplot(projection="polar")])
+        plot_dichotomies([[0, 0], [1, 0]], "discs", figure=plain)
 
 
 @pytest.mark.parametrize("name", [*PLAIN, "dichotomies"])
@@ -235,3 +231,11 @@ def test_legends_have_room_in_a_subfigure_and_with_large_letters(letters):
         legend = ax.get_legend().get_window_extent()
         assert legend.x0 >= ax.figure.bbox.x0 - 1
         assert legend.x1 <= ax.figure.bbox.x1 + 1
+
+
+@pytest.mark.parametrize("name", ["orders", "growth"])
+def test_the_legend_lies_below_the_words_of_the_axis(name):
+    ax = Figure(figsize=(4, 2.2), layout="constrained").subplots()
+    PLAIN[name](ax).figure.draw_without_rendering()
+    assert ax.get_legend().get_window_extent().y0 >= 0
+    assert ax.get_legend().get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0

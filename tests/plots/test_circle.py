@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from sklearn.pipeline import make_pipeline
 
-from helpers.pictures import axes
+from helpers.pictures import axes, legend
 from rosenblatt import Circle, HalfSpace, Outside, Perceptron, SphereLift, fit_circle
 from rosenblatt.data import make_circle
 from rosenblatt.plots import plot_circle, plot_lift
@@ -172,7 +172,7 @@ def test_the_plane_cuts_the_paraboloid_above_the_circle(as_model):
 
 def test_lifted_points_lie_on_the_paraboloid_and_keep_their_classes():
     ax = plot_lift(fit_circle(DISC, INSIDE), DISC, INSIDE, axes_in_space())
-    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    names = legend(ax)
     assert {"the plane", "the paraboloid"} <= set(names)
     for label in (-1, 1):
         own = DISC[np.equal(INSIDE, label)]

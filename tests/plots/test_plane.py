@@ -327,7 +327,7 @@ def test_the_title_says_how_much_of_the_plane_they_differ_on():
     for path in hatched(ax)[0].get_paths():
         inside = [place for place in places[::7] if path.contains_point(place)]
         assert all((average(VOTE, np.array(p)) > 0) != (VOTE.predict([p])[0] == "spam") for p in inside[:20])
-    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    names = legend(ax)
     assert names == ["ham (20)", "spam (20)", "boundary of the vote", "line of the average", "they differ"]
 
 
@@ -346,7 +346,7 @@ def test_a_line_that_is_not_seen_is_not_named():
     scores = average(model, Frame.around(rows).places())
     assert (scores > 0).all() or (scores < 0).all()
     ax = plot_votes(model, rows, MAIL, axes())
-    assert "line of the average" not in [text.get_text() for text in ax.get_legend().get_texts()]
+    assert "line of the average" not in legend(ax)
 
 
 def test_pipelines_and_other_hypotheses():
@@ -432,7 +432,7 @@ def test_the_legend_shows_areas_to_their_scale():
     }
     assert list(by_label) == ["5", "10"]
     assert list(by_label.values()) == pytest.approx(areas[::-1])
-    assert [text.get_text() for text in ax.get_legend().get_texts()][-2:] == ["5", "10"]
+    assert legend(ax)[-2:] == ["5", "10"]
 
 
 def test_equal_coefficients_have_one_circle_in_the_legend():

@@ -1,14 +1,13 @@
 """A panel for each subset, with a shape that cuts it or why none does; and the number of subsets that are cut."""
 
 from fractions import Fraction
-from itertools import combinations
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.path import Path
 
-from helpers.pictures import axes
+from helpers.pictures import axes, legend
 from rosenblatt import vc
 from rosenblatt.circles.shapes import Circle, HalfSpace
 from rosenblatt.plots import plot_dichotomies, plot_growth
@@ -92,16 +91,6 @@ def test_discs_between_points_that_are_close_are_drawn_or_refused_in_words(point
             assert "lie so close together" in str(refused)  # noqa: PT017
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("k", [3, 4])
-def test_six_points_on_a_circle_are_shattered_by_polygons(k):
-    turn = np.arange(6) * np.pi / 3
-    rows = read_points(np.column_stack([np.cos(turn), np.sin(turn)]).round(3).tolist())
-    for size in range(7):
-        for subset in map(frozenset, combinations(range(6), size)):
-            assert held_rows(cutting_shape(rows, subset, "convex-k-gons", k), rows) == subset
-
-
 def test_why_a_subset_is_missing_is_drawn_as_hulls_that_cross():
     (missing,) = [ax for ax in plot_dichotomies(KITE, "discs", figure=Figure()).axes if "not" in ax.get_title()]
     assert missing.get_title() == "not {p, s}"
@@ -162,9 +151,7 @@ def test_curves_are_the_columns_of_the_table(family, k):
         drawn["Cover's count"] = table["cover"]
     for name, values in drawn.items():
         np.testing.assert_array_equal(lines[name], values)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        name for name in lines if not name.startswith("_")
-    ]
+    assert legend(ax) == [name for name in lines if not name.startswith("_")]
     assert ax.get_yscale() == "log"
     assert ax.get_title().splitlines()[1] == f"{table['count'][-1]} subsets of 6 points"
     ax.figure.draw_without_rendering()
@@ -187,13 +174,6 @@ def test_the_dimension_is_marked_where_the_bound_leaves_all_subsets():
 )
 def test_the_title_names_family_and_space(points, family, k, title):
     assert plot_growth(points, family, k, axes()).get_title().splitlines()[0] == title
-
-
-def test_the_legend_lies_below_the_words_of_the_axis():
-    ax = Figure(figsize=(4, 2.2), layout="constrained").subplots()
-    plot_growth(POINTS, "lines", ax=ax).figure.draw_without_rendering()
-    assert ax.get_legend().get_window_extent().y0 >= 0
-    assert ax.get_legend().get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0
 
 
 def test_one_point_equal_points_and_one_dimension():

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from helpers.pictures import axes, legend, lines
+from helpers.pictures import axes, legend, lines, rings
 from rosenblatt import (
     Certificate,
     dataset_margin,
@@ -32,11 +32,6 @@ def drawn(X, y):
     return ax
 
 
-def rings(ax):
-    found = [part for part in ax.collections if str(part.get_label()).startswith(("nearest", "their weights"))]
-    return np.asarray(found[0].get_offsets())
-
-
 def cross(ax):
     (found,) = [line for line in ax.get_lines() if line.get_marker() == "X"]
     return np.ravel(found.get_data())
@@ -52,7 +47,7 @@ def test_a_separable_set_has_the_band_of_its_largest_margin():
     for line in ax.get_lines():
         places = np.array([line.get_xy1(), line.get_xy2()])
         np.testing.assert_allclose(np.abs(places @ unit + found.b / length), np.sqrt(2) / 4, rtol=1e-6)
-    np.testing.assert_array_equal(rings(ax), SQUARE[1:])
+    np.testing.assert_array_equal(rings(ax, "nearest"), SQUARE[1:])
     assert ax.get_title() == "Separable: the largest margin\nis 0.3536 (geometric)"
     assert legend(ax) == ["0 (3)", "1 (1)", "no row lies here", "nearest (3)"]
 
@@ -72,7 +67,7 @@ def test_a_bracket_is_named_by_its_definition(kind):
 def test_an_inseparable_set_has_hulls_that_share_the_mean_of_either_class():
     found = separability(CLOUDS, NAMES)
     ax = plot_verdict(found, CLOUDS, NAMES, axes())
-    np.testing.assert_array_equal(rings(ax), CLOUDS[found.support])
+    np.testing.assert_array_equal(rings(ax, "their weights"), CLOUDS[found.support])
     for name in ("ham", "spam"):
         alpha = np.where(name == NAMES, found.alpha, 0)
         np.testing.assert_allclose(cross(ax), alpha @ CLOUDS / alpha.sum())

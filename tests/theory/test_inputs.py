@@ -298,9 +298,8 @@ def repeated(values, dtype=np.float64):
     yield sp.bsr_array((data.reshape(-1, 1, 1), zeros, [0, len(values), len(values)]), shape=(2, 1))
 
 
-@pytest.mark.parametrize(
-    ("values", "dtype"),
-    [
+def test_numbers_in_one_place_are_added_up_exactly():
+    for values, dtype in (
         ([100, 100], np.int8),
         ([200, 100], np.uint8),
         ([2**62, 2**62], np.int64),
@@ -312,17 +311,15 @@ def repeated(values, dtype=np.float64):
         ([1e300, 1.0, -1e300], np.float64),
         ([1e308, 1e308, -1e308], np.float64),
         ([1.0, -1.0], np.float64),
-    ],
-)
-def test_numbers_in_one_place_are_added_up_exactly(values, dtype):
-    for X in repeated(values, dtype):
-        before = X.data.tolist()
-        taken = check_matrix(X)
-        assert [Fraction(value) for value in taken.toarray().ravel()] == [sum(map(Fraction, values)), 0]
-        assert taken.has_canonical_format
-        assert X.data.tolist() == before
-        if taken.toarray().any():
-            assert RescaledPerceptron().fit(X, [0, 1]).verdict_.check(taken, [0, 1])
+    ):
+        for X in repeated(values, dtype):
+            before = X.data.tolist()
+            taken = check_matrix(X)
+            assert [Fraction(value) for value in taken.toarray().ravel()] == [sum(map(Fraction, values)), 0]
+            assert taken.has_canonical_format
+            assert X.data.tolist() == before
+            if taken.toarray().any():
+                assert RescaledPerceptron().fit(X, [0, 1]).verdict_.check(taken, [0, 1])
 
 
 def test_sums_that_float64_rounds_are_refused():
@@ -399,22 +396,15 @@ def test_labels_of_one_kind_are_taken():
     assert separability(X, y).check(X, y)
 
 
-@pytest.mark.parametrize(
-    ("y", "positive", "signs"),
-    [
+def test_a_certificate_has_signs_only_where_its_positive_label_occurs():
+    for y, positive, signs in (
         ([0, 1, 1], 1, [-1, 1, 1]),
         ([0, 1, 1], 0, [1, -1, -1]),
         ([0, 1, 2], 2, [-1, -1, 1]),
-        ([0, 1, 1], 7, None),
-        ([0, 1, 1], 2**70, None),
-        ([0, 1, 1], "1", None),
+        *(([0, 1, 1], absent, None) for absent in (7, 2**70, "1", None)),
         (["a", "b"], "b", [-1, 1]),
-        (["a", "b"], "c", None),
-        (["a", "b"], 1, None),
-        ([0, 1, 1], None, None),
+        *((["a", "b"], absent, None) for absent in ("c", 1)),
         ([0, 0], None, [-1, -1]),
-    ],
-)
-def test_a_certificate_has_signs_only_where_its_positive_label_occurs(y, positive, signs):
-    found = certified_signs(check_labels(y, len(y)), positive)
-    assert (found if found is None else found.tolist()) == signs
+    ):
+        found = certified_signs(check_labels(y, len(y)), positive)
+        assert (found if found is None else found.tolist()) == signs

@@ -53,14 +53,6 @@ def test_two_rows_have_the_bound_of_plane_geometry(p, q, bias):
         assert bound == math.floor(bound)
 
 
-def test_the_bound_on_a_count_is_an_integer():
-    """Without digits that rounding left behind; a float, as infinity is one."""
-    X, y = np.array([[5.0, 5.0], [0.0, 0.0], [4.0, 6.0]]), [1, -1, 1]
-    found = [mistake_bound(scale * X, y) for scale in (0.01, 0.1, 0.3, 1.0, 7.0)]
-    assert all(isinstance(bound, float) and bound.is_integer() for bound in found)
-    assert mistake_bound([[1.0], [0.0]], [1, -1]) == 10.0
-
-
 def test_with_a_bias_the_scale_matters_and_without_it_does_not():
     """CIML 4.5 for the points 1 (+) and 0 (-): R = 1 and the margin 1/2 allow 4 updates, and there are 5."""
     X, y = np.array([[1.0], [0.0]]), [1, -1]

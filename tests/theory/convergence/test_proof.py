@@ -80,15 +80,6 @@ def test_the_squeeze_holds_at_every_update_of_every_run(case, seed):
     assert made.holds
     assert all(held.all() and len(held) == made.updates for held in made.checks.values())
     k = made.k
-    assert (made.projection_low <= made.projection * (1 + 1e-12)).all()
-    assert (made.projection <= np.sqrt(made.norm2) * (1 + 1e-12)).all()
-    assert (made.norm2 <= made.norm2_high * (1 + 1e-12)).all()
-    assert (made.cosine_low <= made.cosine * (1 + 1e-12)).all()
-    assert (np.diff(made.cosine_low) > 0).all()
-    slack = 1e-12 * made.bound * made.R**2  # of what alpha starts from
-    assert (np.diff(made.alpha) <= slack - made.R**2).all()
-    assert (made.alpha <= made.alpha_high + slack).all()
-    assert (made.alpha >= 0).all()
     np.testing.assert_allclose(made.projection_low, k * made.gamma)
     np.testing.assert_allclose(made.cosine_low, np.sqrt(k) * made.gamma / made.R)
     assert made.updates <= math.floor(made.bound) == mistake_bound(X, y, fit_intercept=bias)
@@ -108,17 +99,6 @@ def test_the_cosine_may_fall_while_its_bound_rises():
     assert made.holds
     assert made.fell.tolist() == [k + 1 for k in range(1, made.updates) if made.cosine[k] < made.cosine[k - 1] - 1e-12]
     assert 0 < len(made.fell) < made.updates
-
-
-def test_with_a_bias_the_run_depends_on_the_scale():
-    X, y = TWO
-    assert [proof(scale * X, y, max_iter=1000).updates for scale in (1.0, 10.0, 0.1)] == [5, 3, 203]
-    points = np.array([[2.0, 1.0], [1.0, -1.0], [-1.0, 3.0]])
-    plain = proof(points, [1, 1, -1], fit_intercept=False)
-    for scale in (0.125, 1024.0):
-        other = proof(scale * points, [1, 1, -1], fit_intercept=False)
-        assert other.row.tolist() == plain.row.tolist()
-        np.testing.assert_allclose(other.cosine, plain.cosine)
 
 
 def planted(kind, seed, bias):

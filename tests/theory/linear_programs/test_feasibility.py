@@ -46,11 +46,18 @@ def verified(answer, *system):
     return answer
 
 
-def test_agrees_with_exact_elimination():
+@pytest.mark.parametrize("mode", ["small", "rows of any scale", "b of any scale", "entries of any scale"])
+def test_agrees_with_exact_elimination(mode):
     rng = np.random.default_rng(0)
     seen = {True: 0, False: 0, "empty": 0, "flat": 0}
     for _ in range(100):
         A, b = small_system(rng)
+        if mode == "rows of any scale":
+            A, b = A * 2.0 ** rng.integers(-1000, 1000, (len(A), 1)), b * 2.0 ** rng.integers(-1000, 1000)
+        elif mode == "b of any scale":
+            b = b * 2.0 ** rng.integers(-1000, 1000, len(b))
+        elif mode == "entries of any scale":
+            A, b = A * 2.0 ** rng.integers(-500, 500, A.shape), b * 2.0 ** rng.integers(-1000, 1000)
         answer = verified(strict_feasibility(A, b), A, b)
         rows = list(zip(A.tolist(), b.tolist(), strict=True))
         assert bool(answer) == eliminated(rows, strict=True)
@@ -60,11 +67,11 @@ def test_agrees_with_exact_elimination():
         closed = eliminated(rows, strict=False)
         assert answer.empty == (not closed)
         seen["flat" if closed else "empty"] += 1
-        if closed:  # every solution of A x <= b has equality in the rows of the proof: there a little less has none
+        if closed and mode == "small":  # every solution of A x <= b has equality in the rows of the proof
             for i in answer.support.tolist():
                 lower = [(a, s - (k == i) * Fraction(1, 1000)) for k, (a, s) in enumerate(rows)]
                 assert not eliminated(lower, strict=False)
-    assert min(seen.values()) >= 5
+    assert min(seen.values()) > 2
 
 
 def random_problem(kind, rng):
@@ -199,9 +206,8 @@ def test_large_systems_are_proved_by_an_enclosure():
     assert not replace(no, support=no.support[1:]).check(A, b)
 
 
-@pytest.mark.parametrize(
-    ("A", "b", "words"),
-    [
+def test_refuses_what_is_no_system():
+    for A, b, words in (
         ([[1.0, 2.0]], [1.0, 2.0], "b must have a number for each of the 1 rows"),
         ([1.0, 2.0], [1.0], "2D"),
         ([[np.nan]], [1.0], "A contains NaN"),
@@ -210,11 +216,9 @@ def test_large_systems_are_proved_by_an_enclosure():
         ([[1.0]], [np.nan], "b must hold finite real numbers"),
         ([[1.0]], ["one"], "b must hold finite real numbers"),
         ([[1.0]], [1j], "b must hold finite real numbers"),
-    ],
-)
-def test_refuses_what_is_no_system(A, b, words):
-    with pytest.raises(ValueError, match=words):
-        strict_feasibility(A, b)
+    ):
+        with pytest.raises(ValueError, match=words):
+            strict_feasibility(A, b)
 
 
 def test_separation_is_a_linear_program_if_it_is_strict():
@@ -272,28 +276,6 @@ def test_a_system_without_an_interior_is_not_empty():
     answer = strict_feasibility(A, b)
     assert not answer.empty
     assert answer.check(A, b)
-
-
-@pytest.mark.parametrize("mode", range(4))
-def test_small_systems_of_any_scale_are_told_apart_exactly(mode):
-    rng = np.random.default_rng(mode)
-    told = []
-    for _ in range(30):
-        d, m = int(rng.integers(1, 4)), int(rng.integers(2, 7))
-        A, b = rng.integers(-2, 3, (m, d)).astype(float), rng.integers(-2, 3, m).astype(float)
-        if mode == 1:
-            A, b = A * 2.0 ** rng.integers(-1000, 1000, (m, 1)), b * 2.0 ** rng.integers(-1000, 1000)
-        if mode == 2:
-            b = b * 2.0 ** rng.integers(-1000, 1000, m)
-        if mode == 3:
-            A, b = A * 2.0 ** rng.integers(-500, 500, (m, d)), b * 2.0 ** rng.integers(-1000, 1000, m)
-        answer = strict_feasibility(A, b)
-        if isinstance(answer, Infeasible):
-            rows = list(zip(A.tolist(), b.tolist(), strict=True))
-            assert answer.empty != eliminated(rows, strict=False)
-            assert answer.check(A, b)
-            told.append(answer.empty)
-    assert {True, False} == set(told)
 
 
 def test_large_systems_and_long_work_keep_the_proof_at_hand(monkeypatch):

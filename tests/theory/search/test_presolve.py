@@ -6,12 +6,10 @@ import scipy.sparse as sp
 
 from helpers.separable_sets import is_separable
 from rosenblatt.theory.search.presolve import (
-    drop_zero_columns,
     postsolve,
     presolve,
     rows_without_rare_columns,
     signed_rows,
-    signs_in_columns,
 )
 
 
@@ -86,13 +84,3 @@ def test_folded_rows_are_the_rows_scaled_by_powers_of_two(bias):
         back = np.ldexp(Z, places) * signs[:, None]
         np.testing.assert_array_equal(back, np.column_stack([X, np.ones(3)])[:, : 3 + bias])
         assert np.max(np.abs(Z)) <= 1.0
-
-
-def test_signs_and_columns_in_use():
-    Z = np.array([[1.0, 0.0, -2.0], [3.0, 0.0, 0.0]])
-    for form in (np.asarray, sp.csr_array):
-        above, below = signs_in_columns(form(Z))
-        assert (above.tolist(), below.tolist()) == ([2, 0, 0], [0, 0, 1])
-        part, columns = drop_zero_columns(form(Z), np.array([1]))
-        assert columns.tolist() == [0]
-        assert part.shape == (1, 1)

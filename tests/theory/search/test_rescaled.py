@@ -138,11 +138,14 @@ def test_phases_are_reported():
     )
 
 
-@pytest.mark.parametrize(
-    "options", [{"max_rescalings": -1}, {"max_rescalings": 1.5}, {"max_updates_per_phase": 0}, {"max_rescalings": True}]
-)
-def test_refuses_what_cannot_be_meant(options):
-    with pytest.raises(ValueError, match="must be an integer of at least"):
-        rescaled_perceptron([[1.0]], **options)
+def test_refuses_what_cannot_be_meant():
+    for name, value in (
+        ("max_rescalings", -1),
+        ("max_rescalings", 1.5),
+        ("max_rescalings", True),
+        ("max_updates_per_phase", 0),
+    ):
+        with pytest.raises(ValueError, match="must be an integer of at least"):
+            rescaled_perceptron([[1.0]], **{name: value})
     with pytest.raises(ValueError, match="NaN"):
         rescaled_perceptron([[np.nan]])

@@ -260,13 +260,6 @@ def test_discs_grow_as_sauer_says():
     assert table["count"] == table["sauer"]
 
 
-def test_bad_input_is_that_of_dichotomies():
-    with pytest.raises(ValueError, match="points must hold at least one point"):
-        vc.growth(np.empty((0, 2)), "halfspaces")
-    with pytest.raises(ValueError, match="family must be"):
-        vc.growth([[0, 1]], "squares")
-
-
 # Long enumerations say how far they are, on standard error, and only if asked.
 
 

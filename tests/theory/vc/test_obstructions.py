@@ -97,55 +97,37 @@ def test_sauers_bound_adds_up(n, d):
     assert vc.cover_count(n + 1, d + 1) == 2 * vc.sauer_bound(n, d + 1)
 
 
-@pytest.mark.parametrize(
-    ("points", "words"),
-    [
-        ([], "points must be a table of numbers"),
-        ([1, 2, 3], "points must be a table of numbers"),
-        (7, "points must be a table of numbers"),
-        ([[1, 2], [3]], "points must be a table of numbers"),
-        (np.zeros((2, 2, 2)), "points must be a table of numbers"),
-        (np.zeros((0, 2)), "points must hold at least one point"),
-        (np.zeros((2, 0)), "points must hold at least one point"),
-        ([[0, float("nan")]], "points must be finite numbers, got nan"),
-        ([[0, float("inf")]], "points must be finite numbers, got inf"),
-        (np.array([[0, np.nan]], dtype=np.float32), "points must be finite numbers, got nan"),
-        ([["a", "b"]], "points must be finite numbers, got 'a'"),
-        ([[1j, 0]], "points must be finite numbers, got 1j"),
-        ([[None, 0]], "points must be finite numbers, got None"),
-    ],
-)
-def test_bad_points_are_named(points, words):
-    for ask in (vc.dichotomies, vc.shatters, vc.vc_dimension, vc.largest_shattered):
+NO_TABLE = [[], [1, 2, 3], 7, [[1, 2], [3]], np.zeros((2, 2, 2))]
+BAD = [
+    *((points, "lines", None, "points must be a table of numbers") for points in NO_TABLE),
+    (np.zeros((0, 2)), "lines", None, "points must hold at least one point"),
+    (np.zeros((2, 0)), "lines", None, "points must hold at least one point"),
+    ([[0, float("nan")]], "lines", None, "points must be finite numbers, got nan"),
+    ([[0, float("inf")]], "lines", None, "points must be finite numbers, got inf"),
+    (np.array([[0, np.nan]], dtype=np.float32), "lines", None, "points must be finite numbers, got nan"),
+    ([["a", "b"]], "lines", None, "points must be finite numbers, got 'a'"),
+    ([[1j, 0]], "lines", None, "points must be finite numbers, got 1j"),
+    ([[None, 0]], "lines", None, "points must be finite numbers, got None"),
+    (SQUARE, "ellipses", None, "family must be 'halfspaces' or 'discs' or 'rectangles' or 'convex-k-gons', got"),
+    (SQUARE, None, None, "family must be 'halfspaces' or"),
+    (SQUARE, ["lines"], None, "family must be 'halfspaces' or"),
+    (SQUARE, "triangles", 4, "triangles have 3 vertices, got k=4"),
+    ([[0], [1]], "triangles", None, "needs points of the plane, got 1 coordinate in"),
+    (SQUARE, "convex-k-gons", None, "needs k, the most vertices of a polygon"),
+    *((SQUARE, "convex-k-gons", k, "k must be an integer of at least 3, got") for k in (2, 3.0, True)),
+    ([[1, 2, 3]], "convex-k-gons", 3, "needs points of the plane, got 3 coordinates"),
+    ([[1]], "convex-k-gons", 3, "needs points of the plane, got 1 coordinate in each"),
+]
+
+
+@pytest.mark.parametrize("ask", [vc.dichotomies, vc.growth, vc.shatters, vc.vc_dimension, vc.largest_shattered])
+def test_bad_points_and_families_are_named(ask):
+    for points, family, k, words in BAD:
         with pytest.raises(ValueError, match=words) as caught:
-            ask(points, "halfspaces")
-        assert "\n" not in str(caught.value)
-    with pytest.raises(ValueError, match=words):
-        vc.why_not(points, [0], "halfspaces")
-
-
-@pytest.mark.parametrize(
-    ("family", "k", "points", "words"),
-    [
-        ("ellipses", None, SQUARE, "family must be 'halfspaces' or 'discs' or 'rectangles' or 'convex-k-gons', got"),
-        (None, None, SQUARE, "family must be 'halfspaces' or"),
-        (["lines"], None, SQUARE, "family must be 'halfspaces' or"),
-        ("triangles", 4, SQUARE, "triangles have 3 vertices, got k=4"),
-        ("triangles", None, [[0], [1]], "needs points of the plane, got 1 coordinate in"),
-        ("convex-k-gons", None, SQUARE, "needs k, the most vertices of a polygon"),
-        ("convex-k-gons", 2, SQUARE, "k must be an integer of at least 3, got"),
-        ("convex-k-gons", 3.0, SQUARE, "k must be an integer of at least 3, got"),
-        ("convex-k-gons", True, SQUARE, "k must be an integer of at least 3, got"),
-        ("convex-k-gons", 3, [[1, 2, 3]], "needs points of the plane, got 3 coordinates"),
-        ("convex-k-gons", 3, [[1]], "needs points of the plane, got 1 coordinate in each"),
-    ],
-)
-def test_bad_families_are_named(family, k, points, words):
-    for ask in (vc.dichotomies, vc.shatters, vc.vc_dimension, vc.largest_shattered):
-        with pytest.raises(ValueError, match=words):
             ask(points, family, k)
-    with pytest.raises(ValueError, match=words):
-        vc.why_not(points, [0], family, k)
+        assert "\n" not in str(caught.value)
+        with pytest.raises(ValueError, match=words):
+            vc.why_not(points, [0], family, k)
 
 
 def test_other_bad_input_is_named():
@@ -162,22 +144,19 @@ def test_other_bad_input_is_named():
             vc.cover_count(n, d)
 
 
-@pytest.mark.parametrize(
-    ("name", "family", "k"),
-    [
-        *((name, "halfspaces", None) for name in ("lines", "half-planes", "halfplanes", "half-spaces")),
-        *((name, "discs", None) for name in ("circles", "balls", "disks")),
-        ("boxes", "rectangles", None),
-        ("triangles", "convex-k-gons", 3),
-    ],
-)
-def test_a_family_may_be_called_by_its_other_names(name, family, k):
+OTHER_NAMES = dict.fromkeys(("lines", "half-planes", "halfplanes", "half-spaces"), ("halfspaces", None))
+OTHER_NAMES |= dict.fromkeys(("circles", "balls", "disks"), ("discs", None))
+OTHER_NAMES |= {"boxes": ("rectangles", None), "triangles": ("convex-k-gons", 3)}
+
+
+def test_a_family_may_be_called_by_its_other_names():
     points = [[0, 0], [2, 0], [0, 2], [3, 3], [1, 1]]
-    assert vc.dichotomies(points, name) == vc.dichotomies(points, family, k)
-    assert vc.shatters(points[:3], name) == vc.shatters(points[:3], family, k)
-    assert vc.vc_dimension(points, name) == vc.vc_dimension(points, family, k)
-    assert vc.growth(points, name).to_text() == vc.growth(points, family, k).to_text()
-    assert vc.why_not(points, {4}, name) == vc.why_not(points, {4}, family, k)
+    for name, family in OTHER_NAMES.items():
+        assert vc.dichotomies(points, name) == vc.dichotomies(points, *family)
+        assert vc.shatters(points[:3], name) == vc.shatters(points[:3], *family)
+        assert vc.vc_dimension(points, name) == vc.vc_dimension(points, *family)
+        assert vc.growth(points, name).to_text() == vc.growth(points, *family).to_text()
+        assert vc.why_not(points, {4}, name) == vc.why_not(points, {4}, *family)
 
 
 def test_a_sentence_says_what_it_is_about():

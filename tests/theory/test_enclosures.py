@@ -95,7 +95,7 @@ def test_a_basis_is_enough_for_any_number_of_rows(d):
 
 
 UNSOUND = {
-    "times 0": ColumnStep(1, 0, (0,), (1,)),
+    "times 0": ColumnStep(1, 0, (), ()),
     "itself": ColumnStep(1, 1, (1,), (1,)),
     "a column twice": ColumnStep(1, 1, (0, 0), (1, -1)),
     "no such column": ColumnStep(9, 1, (0,), (1,)),

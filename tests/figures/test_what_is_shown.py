@@ -14,7 +14,6 @@ from rosenblatt.figures.catalogue import flowers, wines
 from rosenblatt.figures.ciml import sepals
 from rosenblatt.figures.har_peled import POINTS
 from rosenblatt.figures.notes import surface
-from rosenblatt.plots import by_pass
 from rosenblatt.plots.verdict import convex_hull
 
 
@@ -245,10 +244,6 @@ def test_what_shuffling_anew_saves():
         "longest_once": 90,
         "longest_anew": 16,
     }
-
-
-def test_orders_look_as_they_do_in_plot_orders():
-    assert list(ciml.LOOK_BY_ORDER.values()) == list(by_pass.LOOKS[: len(ciml.SHUFFLE)])
 
 
 def test_ticks_of_passes_follow_the_runs():

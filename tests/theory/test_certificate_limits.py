@@ -10,7 +10,7 @@ import pytest
 
 from helpers.commands import AND, command, written
 from rosenblatt import Certificate, Verdicts, maximize, separability, strict_feasibility
-from rosenblatt.theory import certificates, scores
+from rosenblatt.theory import scores
 from rosenblatt.theory.certificates import MOST_BITS, MOST_ROWS
 from rosenblatt.theory.exact import round_root
 from rosenblatt.theory.linear_programs import answers as feasibility_answers
@@ -173,7 +173,3 @@ def test_roots_of_quotients_are_those_of_fractions():
         above, below = (Fraction(int(rng.integers(1, 2**60)), 2 ** int(rng.integers(0, 300))) for _ in range(2))
         for up in (True, False, None):
             assert round_root(above, up, over=below) == round_root(above / below, up)
-
-
-def test_limits_are_those_documented():
-    assert (MOST_BITS, certificates.MOST_ROWS) == (262_144, 134_217_728)

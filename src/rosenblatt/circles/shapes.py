@@ -152,7 +152,9 @@ def to_float(value: Fraction) -> float | Fraction:
 def exact_signs(sums: Floats, size: Floats, d: int, exact: Callable[[int], Fraction]) -> NDArray[np.int8]:
     """Return the exact signs of ``sums`` of d terms in floats, where ``size`` sums the absolute values of the terms.
 
-    A floating-point filter: sums within the error bound are computed again by ``exact``.
+    A floating-point filter: sums within the error bound are computed again by ``exact``. A term may be the square of a
+    rounded difference, with a relative error of 3 u, and sums of d terms and one more add d u. Each product may lose
+    TINY.
     """
     with np.errstate(all="ignore"):
         in_doubt = np.flatnonzero(~(np.abs(sums) > (d + 8) * (1.01 * HALF_ULP * size + TINY)))

@@ -123,6 +123,9 @@ def _basis_is_positive(A: _Columns, alpha: Floats, basis: NDArray[np.intp]) -> b
     # |fl(R B) - R B| <= g |R| |B| with g = gamma_(size + 4) (Higham 2002, section 3.1). A.rounding is the relative
     # error of replaced columns, and ``lost`` bounds underflow, in products and in the scaling of columns. The factors
     # 1.01 cover the rounding of I - fl(R B), which is relative to itself, and of the bounds themselves.
+    # Two terms never decide. The 2 units of A.rounding fit into the 4 beyond ``size``. What B loses to underflow is
+    # below u TINY for each entry of R, so below g |R| TINY; what products lose is below the TINY in delta. For each
+    # of the others there is a set in tests/theory/test_soundness.py for which it decides.
     g = (size + 4) * HALF_ULP * 1.01
     with np.errstate(all="ignore"):
         magnitude = np.abs(R) @ (np.abs(B) + TINY)
@@ -133,7 +136,8 @@ def _basis_is_positive(A: _Columns, alpha: Floats, basis: NDArray[np.intp]) -> b
             return False
         underflow = TINY * (len(alpha) + float(np.sum(alpha)))  # of products, and of entries that were scaled
         for residual in (A.residual_bound, A.exact_residual):  # the cheap bound first; exact sums where it is too wide
-            # delta = |R| |r|, and then |R| |r| + q |d|_inf with |d|_inf <= max(delta) / (1 - q)
+            # delta = |R| |r|, and then |R| |r| + q |d|_inf with |d|_inf <= max(delta) / (1 - q). The second term counts
+            # that R is not the inverse: |R| |r| alone may be too small by a factor of 1 - q.
             delta = np.abs(R) @ (residual(alpha) + underflow) * 1.01
             delta = delta + TINY + 1.01 * q / (1 - q) * np.max(delta)
             if (alpha[basis] > delta).all() and np.max(delta) <= NEARNESS * np.max(alpha):
@@ -153,12 +157,18 @@ class _Columns:
         self.rounding = 2 * HALF_ULP if exact else 0.0
 
     def residual_bound(self, alpha: Floats) -> Floats:
-        """Return a bound on ``|A' alpha|`` computed in floats."""
+        """Return a bound on ``|A' alpha|`` computed in floats, up to underflow.
+
+        The error is at most gamma_n alpha . |A| for n terms, whatever is left of the sum. Replaced columns add u.
+        """
         g = (len(alpha) + 6) * HALF_ULP * 1.01 + self.rounding
         return np.abs(alpha @ self.near) + 1.01 * g * (alpha @ np.abs(self.near))
 
     def exact_residual(self, alpha: Floats) -> Floats:
-        """Return ``|A' alpha|`` from exact sums, rounded up."""
+        """Return ``|A' alpha|`` from exact sums, rounded up.
+
+        (The test of Krawczyk would also absorb a rounding to nearest, in its factor 1.01 and its bound of underflow.)
+        """
         weights, exponent = as_integers(alpha)
         sums, more = product_with_integers(self.near.T, weights)
         values = [Fraction(abs(total), 1 << -(exponent + more)) for total in sums]

@@ -42,6 +42,7 @@ def rows_within(X: Matrix, signs: Signs, w: Numbers, b: float, square: Fraction)
     scores = _Scores(X, signs, w, b)
     shifted = square / Fraction(4) ** scores.exponent
     low, high = scores.bounds(np.arange(X.shape[0]))
+    # Roots are rounded to the safe side. The error bounds would cover it, too: of six spare roundings they need two.
     inside, outside = high <= round_root(shifted, up=False), low > round_root(shifted, up=True)
     in_doubt = np.flatnonzero(~(inside | outside))
     same = in_doubt if sp.issparse(X) or len(in_doubt) <= MANY else representatives(X, signs, in_doubt, scores.used)
@@ -101,6 +102,7 @@ class _Scores:
         """Return the rows whose score may be the least: first by one bound for all rows, then by a bound for each."""
         with np.errstate(all="ignore"):
             error = self._error(1.01 * largest_entry(self.X) * np.sum(self.abs_w))
+            # 2.02: the errors of two scores, that of the row and that of the least
             rows = np.flatnonzero(~(self.near > np.min(self.near) + 2.02 * error))
         low, high = self.bounds(rows)
         least = np.min(high) if not np.isnan(high).any() else np.inf

@@ -219,6 +219,7 @@ class Infeasible(Certificate):
         heights = np.frexp(np.max(np.abs(Z), axis=1, initial=0.0))[1]
         with np.errstate(all="ignore"):
             scaled, alpha = np.ldexp(Z, -heights[:, None]), np.ldexp(alpha, heights)
+            # a number that underflows would make it another system
             exact = np.array_equal(np.ldexp(scaled, heights[:, None]), Z) and np.isfinite(alpha).all()
             return bool(exact) and encloses_zero_combination(
                 scaled, np.ones(len(Z)), np.arange(len(Z)), alpha / alpha.sum(), False

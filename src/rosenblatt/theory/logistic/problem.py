@@ -291,7 +291,7 @@ def _read_counts(given: Any, has_weight: NDArray[np.bool_]) -> tuple[Indices, In
 # In 1e8 + u only the last digits differ between rows, and floating point would lose them in products.
 
 
-_FAR = 16.0  # a column is centred if its middle is more than 16 times its range away from 0
+_FAR = 16.0  # a column is centred if its middle is more than 16 times its range away from 0; exact from 1.5 on
 
 
 @dataclass(frozen=True)

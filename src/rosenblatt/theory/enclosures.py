@@ -124,8 +124,8 @@ def _basis_is_positive(A: _Columns, alpha: Floats, basis: NDArray[np.intp]) -> b
     # error of replaced columns, and ``lost`` bounds underflow, in products and in the scaling of columns. The factors
     # 1.01 cover the rounding of I - fl(R B), which is relative to itself, and of the bounds themselves.
     # Two terms never decide. The 2 units of A.rounding fit into the 4 beyond ``size``. What B loses to underflow is
-    # below u TINY for each entry of R, so below g |R| TINY; what products lose is below the TINY in delta. For each
-    # of the others there is a set in tests/theory/test_soundness.py for which it decides.
+    # below u TINY for each entry of R, so below g |R| TINY; what products lose is below the TINY in delta. The
+    # terms g |R| |B|, q and ``underflow`` each decide for a set in tests/theory/test_soundness.py.
     g = (size + 4) * HALF_ULP * 1.01
     with np.errstate(all="ignore"):
         magnitude = np.abs(R) @ (np.abs(B) + TINY)

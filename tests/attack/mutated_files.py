@@ -35,7 +35,9 @@ COMPRESSORS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzm
 
 def attack(rng: random.Random) -> str | None:
     """Damage a file, and read it with some options."""
-    name, content = rng.choice(healthy_files())
+    files = healthy_files()
+    archives = [file for file in files if file[0] == "a.npz"]
+    name, content = rng.choice(archives if rng.random() < 0.3 else files)
     damaged = _mutated_archive(rng, content) if name == "a.npz" and rng.random() < 0.5 else mutated_bytes(rng, content)
     if not name.endswith((".parquet", ".arrow", ".feather", ".npz")) and rng.random() < 0.4:
         end, compress = rng.choice(sorted(COMPRESSORS.items()))

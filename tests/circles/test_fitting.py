@@ -271,7 +271,7 @@ def test_which_class_is_held():
     points, names = [[0, 0], [5, 0], [9, 0]], ["a", "b", "c"]
     circle = fit_circle(points, names, inside="b")
     assert in_order(circle, points, [False, True, False])
-    with pytest.raises(ValueError, match=r"expected two classes, got 3: name the one inside, as in inside='c'\."):
+    with pytest.raises(ValueError, match=r"expected two classes, got 3: choose the one inside, as in inside='c'\."):
         fit_circle(points, names)
     with pytest.raises(ValueError, match=r"no point has the label to enclose, 'd': the labels are 'a', 'b', 'c'"):
         fit_circle(points, names, inside="d")
@@ -295,7 +295,7 @@ def test_equal_input_gives_an_equal_answer():
         (np.zeros((2, 0)), [0, 1], r"Found array with 0 feature\(s\)"),
         ([1, 2], [0, 1], "Expected 2D array"),
         ([[1, 2], [3, 4]], [0, 1, 1], "expected one label for each of the 2 rows"),
-        ([[1e200, 0], [0, 0]], [0, 1], r"expected numbers up to 1e\+150, got 1e\+200: scale them down"),
+        ([[1e200, 0], [0, 0]], [0, 1], r"they must be at most 1e\+150, got 1e\+200: scale them down"),
     ],
 )
 def test_input_that_cannot_be_meant(points, labels, sentence):

@@ -220,7 +220,7 @@ def test_early_stopping_is_said_to_be_ignored_once(learner):
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_numbers_that_are_no_classes(learner):
     with pytest.raises(
-        ValueError, match=r"^Unknown label type: expected classes, got numbers such as 0.5, as for a reg"
+        ValueError, match=r"^Unknown label type: expected classes, got numbers such as 0.5, which look like a reg"
     ):
         learner().fit([[1.0], [2.0], [3.0]], [1.0, 0.5, 2.0])
 

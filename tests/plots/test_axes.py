@@ -154,7 +154,9 @@ def test_axes_that_cannot_be_drawn_on_are_refused():
     others = {"str": "x", "Figure": figure, "ndarray": figure.subplots(1, 2)}
     for draw in (draw for name, draw in PLAIN.items() if name not in ("lift", "update")):
         for projection, ax in odd.items():
-            with pytest.raises(ValueError, match=f"two dimensions, got {projection} ones: make them by plt.subplots"):
+            with pytest.raises(
+                ValueError, match=f"two dimensions, got {projection} ones: create them with plt.subplots"
+            ):
                 draw(ax)
         for kind, other in others.items():
             with pytest.raises(TypeError, match=f"expected matplotlib Axes to draw on, got {kind}"):
@@ -178,7 +180,7 @@ def test_dichotomies_need_a_figure():
 def test_an_update_needs_two_axes():
     figure = plt.figure()
     for axes, n in ((figure.add_subplot(), 1), (figure.subplots(1, 3), 3), ([], 0)):
-        with pytest.raises(ValueError, match=f"plot_update draws on two axes, got {n}: make them by"):
+        with pytest.raises(ValueError, match=f"plot_update draws on two axes, got {n}: create them with"):
             PLAIN["update"](axes)
     with pytest.raises(TypeError, match="got NoneType"):
         PLAIN["update"]([figure.add_subplot(), None])

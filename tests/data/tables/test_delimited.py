@@ -126,7 +126,7 @@ def test_numbers_are_the_nearest_float64(tmp_path):
         ("a,y\n" + "9" * 400 + ",2\n", "a.csv, line 2: " + TOO_LARGE),
         ("a,y\n" + "1" * 10_000_000 + ",2\n", "a.csv, line 2: " + TOO_LARGE),
         ("a,y\n1e-999,2\n", ([[0.0]], [2])),
-        (b"a,y\n1,u\n2,caf\xe9\n", "a.csv, line 3: the row is not text in UTF-8: " + CONVERT),
+        (b"a,y\n1,u\n2,caf\xe9\n", "a.csv, line 3: the row is not valid UTF-8: " + CONVERT),
         (
             b"caf\xe9,y\n1,u\n",
             "a.csv, line 1: expected the first line of a table, but it is not valid UTF-8: convert the file, for "
@@ -271,7 +271,7 @@ def test_a_first_row_with_the_target_names_columns(tmp_path):
 
 
 HEADERS = {
-    "nothing tells": ("red,round\ngreen,long\nblue,flat\nred2,flat2\n", "its first line was taken for the names"),
+    "nothing tells": ("red,round\ngreen,long\nblue,flat\nred2,flat2\n", "its first line was read as the names"),
     "it is there again": (
         "red,yes\nblue,no\nred,no\nblue,yes\n" + "green,no\nblue,yes\n" * 5,
         "red, yes, though 'red' occurs again below",

@@ -271,7 +271,7 @@ def test_a_first_row_with_the_target_names_columns(tmp_path):
 
 
 HEADERS = {
-    "nothing tells": ("red,round\ngreen,long\nblue,flat\nred2,flat2\n", "its first line was read as the names"),
+    "nothing tells": ("red,round\ngreen,long\nblue,flat\nred2,flat2\n", "its first line was taken for the names"),
     "it is there again": (
         "red,yes\nblue,no\nred,no\nblue,yes\n" + "green,no\nblue,yes\n" * 5,
         "red, yes, though 'red' occurs again below",

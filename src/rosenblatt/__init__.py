@@ -1,6 +1,6 @@
-"""The perceptron for Python: exact, fast, and it hands back proofs.
+"""The perceptron for Python: fast and exact, with proofs of its results.
 
-Everything public is named here, and is imported when it is first used, so that ``import rosenblatt`` costs nothing.
+The public names are imported on first use, which keeps ``import rosenblatt`` fast.
 """
 
 from importlib import import_module

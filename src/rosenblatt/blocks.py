@@ -40,7 +40,7 @@ def is_canonical_csr(indptr: np.ndarray, indices: np.ndarray, width: int) -> boo
 
 
 def is_text(labels: np.ndarray) -> bool:
-    """Return whether untrusted labels are valid Unicode if they are strings; other labels always are.
+    """Return whether untrusted labels are valid Unicode if they are strings; True for labels of other types.
 
     >>> is_text(np.array(["a", "\U0001f600"])), is_text(np.array([0xD800], np.uint32).view("U1"))
     (True, False)
@@ -94,7 +94,7 @@ class Block:
 
     @property
     def nbytes(self) -> int:
-        """The size of its arrays in bytes."""
+        """The total size of the arrays in bytes."""
         return sum(array.nbytes for array in self.arrays)
 
     @property

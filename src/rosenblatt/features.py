@@ -81,7 +81,7 @@ class Combinations(PolynomialFeatures):
         super().fit(X)
         if self.n_output_features_ == 0:
             raise ValueError(
-                f"no {least} different ones can be chosen from {self.n_features_in_} feature(s): choose a lower degree."
+                f"{least} features cannot be chosen from {self.n_features_in_} feature(s): choose a lower degree."
             )
         return self
 
@@ -128,7 +128,7 @@ def _degrees(degree: Any) -> tuple[int, int]:
     if not isinstance(degree, Sequence):
         return 1, check_integer("degree", degree, 1)
     if isinstance(degree, str) or len(degree) != 2:
-        raise ParameterError("{degree} must be an integer or (least, most), got {got}.", got=shorten(degree))
+        raise ParameterError("{degree} must be an integer or (min_degree, max_degree), got {got}.", got=shorten(degree))
     least = check_integer("degree[0]", degree[0], 1)
     return least, check_integer("degree[1]", degree[1], least)
 
@@ -184,9 +184,7 @@ class SphereLift(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             squares = _squares(X).astype(X.dtype)
         if not np.isfinite(squares).all():
             row = int(np.flatnonzero(~np.isfinite(squares))[0])
-            raise ValueError(
-                f"the squared length of row {row} is beyond the largest {X.dtype}: scale the features down first."
-            )
+            raise ValueError(f"the squared length of row {row} overflows {X.dtype}: scale the features down first.")
         if sp.issparse(X):
             return sp.hstack([X, type(X)(squares[:, None])], format="csr")
         return np.column_stack([X, squares])
@@ -269,7 +267,7 @@ class ExactScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X = self._validated(X, reset=False)
         scaled = ColumnScale(self.method, np.arange(X.shape[1]), self.centre_, self.spread_).apply(X)
         if not np.isfinite(scaled.data if sp.issparse(scaled) else scaled).all():
-            raise ValueError("a number is beyond the largest float64 after scaling: leave such rows out.")
+            raise ValueError("a number overflows float64 after scaling: leave out such rows.")
         return scaled
 
     def _validated(self, X: Any, reset: bool) -> Any:

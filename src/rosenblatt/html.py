@@ -92,7 +92,7 @@ def line(x1: float, y1: float, x2: float, y2: float, colour: str = "currentColor
 
 
 def pixel(value: float) -> str:
-    """Return a coordinate to a tenth of a pixel.
+    """Return a coordinate rounded to a tenth of a pixel.
 
     >>> pixel(2.0), pixel(1 / 3), pixel(-0.01)
     ('2', '0.3', '0')

@@ -135,7 +135,7 @@ def _out_of_range(name: str, expected: str, value: object) -> ParameterError:
 
 
 def check_integer(name: str, value: object, least: int, *, or_none: bool = False, most: int | None = None) -> int:
-    """Return ``value`` as an int; a ParameterError if it is not an integer in its range.
+    """Return ``value`` as an int; raise a ParameterError if it is not an integer in its range.
 
     >>> check_integer("max_iter", 0, 1)
     Traceback (most recent call last):

@@ -86,7 +86,7 @@ class Progress:
             self.stream.write("\n" if outcome and self.bar else "")
 
     def _due(self, on_terminal: float, elsewhere: float) -> float | None:
-        """Return the seconds since the start if a line is due after these many seconds, else None."""
+        """Return the seconds since the start if enough time has passed to print a line, else None."""
         now = time.monotonic()
         if not self.active or now - self.drawn < (on_terminal if self.bar else elsewhere):
             return None

@@ -268,9 +268,9 @@ def perceptron_restart(D: Examples, max_updates: int) -> Vector:
 
 
 def with_dummy_feature(D: Examples) -> list[tuple[Vector, int]]:
-    """Return ``D`` with a 1 in front of every x, so that the forms without a bias learn a bias as ``w[0]``.
+    """Return ``D`` with a 1 in front of every x, so that the variants without a bias learn one as ``w[0]``.
 
-    Parametric learning notes, section 3.2. Both are the same model: ``w·[1, *x]`` is ``w[1:]·x + w[0]``.
+    Parametric learning notes, section 3.2. The two models are equivalent: ``w·[1, *x]`` is ``w[1:]·x + w[0]``.
 
     >>> perceptron_until_no_mistakes(with_dummy_feature([([1], +1), ([0], -1)])).w
     [-1, 2]
@@ -279,7 +279,7 @@ def with_dummy_feature(D: Examples) -> list[tuple[Vector, int]]:
 
 
 def _examples(pairs: Examples) -> Iterator[tuple[Vector, int]]:
-    """Yield each example as a new list and an int; a ValueError for an example that is not valid."""
+    """Yield each example as a new list and an int; raise a ValueError for an example that is not valid."""
     expected = None
     for number, pair in enumerate(pairs):
         try:

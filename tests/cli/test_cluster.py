@@ -196,7 +196,7 @@ def test_ctrl_c_keeps_what_was_learned_and_closes_the_cluster(tmp_path):
 
 
 def test_standard_input_has_no_name_that_workers_could_read(tmp_path):
-    assert "a cluster reads files by name" in refused(
+    assert "workers open files by name" in refused(
         "train", "-", "-t", "y", "--cluster", "dask", input="a,y\n1,p\n-1,q\n"
     )
 

@@ -48,9 +48,9 @@ def test_every_question_names_the_options_to_give():
         "column 'price' holds numbers such as '1,234', whose comma may come before decimals or between thousands: "
         "give --kind price=decimal-comma or --kind price=thousands-comma.",
         "column 'count' holds numbers in 40 of its first 41 rows and not in 1, first 'some'",
-        "by --drop count, or give --kind count=number, or --missing-value some if that stands for a missing value.",
-        "column 'amount', the target, has 40 different numbers in 41 rows, such as 0.5, as for a regression: "
-        "name a column of classes by --target",
+        "with --drop count, or give --kind count=number, or --missing-value some if that stands for a missing value.",
+        "column 'amount', the target, has 40 different numbers in 41 rows, such as 0.5, which looks like a regression "
+        "target: choose a column of classes with --target",
     ):
         assert words in text
     answers = ["--kind", "price=decimal-comma", "--kind", "count=category", "-t", "count"]
@@ -118,9 +118,8 @@ def test_words_beside_numbers_and_codes_are_pointed_out():
     found = " ".join(described(file, "-t", "y").partition("Look at:\n")[2].split())
     assert found == (
         "- happy: holds numbers beside '-', 'prefer not to say', so each value is a category; --missing-value - "
-        "--missing-value 'prefer not to say' counts these words as missing "
-        "- plz: taken for codes, because '00001' begins with 0 and all have as many digits; --kind plz=number takes "
-        "them for numbers"
+        "--missing-value 'prefer not to say' treats these words as missing - plz: treated as codes, because '00001' "
+        "begins with 0 and all have as many digits; --kind plz=number treats them as numbers"
     )
     answered = described(
         *(file, "-t", "y", "--missing-value", "-", "--missing-value", "prefer not to say", "--kind", "plz=number")

@@ -49,7 +49,7 @@ def test_faults_of_the_system_name_the_file():
 
 
 WAYS_OUT = {
-    "separate {ids} -t label": "by --drop id --drop when, or give --kind id=text --kind when=date.",
+    "separate {ids} -t label": "with --drop id --drop when, or give --kind id=text --kind when=date.",
     "train {one} -t label": "needs at least two classes",
     "separate {gap} -t label": "give --missing zero or --missing mean",
     "train {and} -t label --bits 99": "--bits must be an integer from 1 to 30",
@@ -88,7 +88,7 @@ def test_links_that_lead_to_themselves_are_refused(tmp_path):
     os.symlink(tmp_path / "loop", tmp_path / "loop")
     rows = written(tmp_path, "and.csv", AND)
     for option in ("-o", "--checkpoint", "--cache"):
-        assert "is a link that leads back to itself" in refused("train", rows, "-t", "label", option, tmp_path / "loop")
+        assert "is a symbolic link to itself" in refused("train", rows, "-t", "label", option, tmp_path / "loop")
     assert (tmp_path / "loop").is_symlink()
     with pytest.warns(UserWarning, match="rows cannot be cached"):
         data.open(rows, "label", cache=tmp_path / "loop").read()
@@ -125,13 +125,13 @@ REFUSED = {
     "--max-line 0": "--max-line must be an integer from 1 to 1073741824, got 0.",
     "--max-line 2000000000": "--max-line must be an integer from 1 to 1073741824, got 2000000000.",
     "--features -1": "--features",
-    "--r 1": "--r is for --learner arow, and this is averaged: leave it out.",
-    "-l arow -C 2": "--C is for --learner pa, and this is arow: leave it out.",
-    "-l kernel --loss hinge": "--loss is for --learner pa, and this is kernel: leave it out.",
-    "-l pa --margin 1": "--margin is for --learner margin, and this is pa: leave it out.",
-    "--hypothesis last": "--hypothesis is for --learner perceptron, margin, pa, arow or kernel, and this is averaged",
-    "-l voted --decay 0.1": "--decay is for --learner averaged, perceptron, margin, pa or arow, and this is voted",
-    "-l pa --decay 0.1": "--decay is for averages, and the last weights predict here: add --hypothesis average",
+    "--r 1": "--r applies to --learner arow, not to averaged: leave it out.",
+    "-l arow -C 2": "--C applies to --learner pa, not to arow: leave it out.",
+    "-l kernel --loss hinge": "--loss applies to --learner pa, not to kernel: leave it out.",
+    "-l pa --margin 1": "--margin applies to --learner margin, not to pa: leave it out.",
+    "--hypothesis last": "--hypothesis applies to --learner perceptron, margin, pa, arow or kernel, not to averaged",
+    "-l voted --decay 0.1": "--decay applies to --learner averaged, perceptron, margin, pa or arow, not to voted",
+    "-l pa --decay 0.1": "--decay applies to averaged weights, but this run predicts with the last ones: add",
     "-l margin --hypothesis vote": "--hypothesis must be 'last' or 'average', got 'vote'.",
     "-l pa -C 0": "--C must be a number above 0, got 0.0.",
     "-l pa -C nan": "--C must be a number above 0, got nan.",
@@ -139,10 +139,10 @@ REFUSED = {
     "-l arow --r inf": "--r must be a finite number above 0, got inf.",
     "-l margin --margin -1": "--margin must be a number of at least 0, got -1.0.",
     "--decay 1": "--decay must be below 1, got 1.0.",
-    "-l pa --degree 2": "--degree is for --learner kernel, and this is pa: leave it out.",
+    "-l pa --degree 2": "--degree applies to --learner kernel, not to pa: leave it out.",
     "-l svm": "--learner must be one of averaged, arow, pa, perceptron, margin, voted, kernel, got 'svm'.",
-    "-l averaged --kernel rbf": "--kernel is for --learner kernel, and this is averaged: leave it out.",
-    "--max-support 5": "--max-support is for --learner kernel, and this is averaged: leave it out.",
+    "-l averaged --kernel rbf": "--kernel applies to --learner kernel, not to averaged: leave it out.",
+    "--max-support 5": "--max-support applies to --learner kernel, not to averaged: leave it out.",
     "-l perceptron --hypothesis vote": "--hypothesis must be 'last' or 'average', got 'vote'.",
     "-l kernel --kernel cubic": "--kernel must be 'linear' or 'poly' or 'rbf' or 'laplacian'",
     "-l kernel --kernel precomputed": "--kernel must be 'linear'",
@@ -159,23 +159,23 @@ REFUSED = {
     "-l kernel --cache-size inf": "--cache-size must be a number of megabytes above 0",
     "-l kernel --max-support 0": "--max-support must be an integer of at least 1",
     "-l kernel --device abacus": "--device abacus ",
-    "--holdout 20": "--holdout expects a share of the rows between 1% and 99%, such as 20%, got '20'.",
-    "--holdout x": "--holdout expects a share of the rows between 1% and 99%, such as 20%, got 'x'.",
+    "--holdout 20": "--holdoutexpects a fraction of the rows between 1% and 99%, such as 20%, got '20'.",
+    "--holdout x": "--holdoutexpects a fraction of the rows between 1% and 99%, such as 20%, got 'x'.",
     "--folds 1": "--folds must be an integer from 2 to 1000, got 1.",
     "--folds 3 --holdout 20%": "--folds and --holdout are two ways to measure the accuracy",
     "--folds 3 --seeds 2": "--seeds shows how the accuracy varies",
     "--class-weight even": "--class-weight must be 'balanced', got 'even'.",
     "--scale minmax": "--scale must be",
     "--multi-class all": "--multi-class must be 'ovr' or 'direct', got 'all'.",
-    "--no-bias -l kernel": "--no-bias is for the other learners",
+    "--no-bias -l kernel": "--no-bias does not apply to kernels",
     "--cluster spark": "--cluster must be 'dask' or 'ray'",
-    "--mode mix": "--mode is for training on a cluster: add --cluster dask or --cluster ray.",
-    "--address tcp://x:1": "--address is for training on a cluster",
+    "--mode mix": "--mode applies to training on a cluster: add --cluster dask or --cluster ray.",
+    "--address tcp://x:1": "--address applies to training on a cluster",
     "--cluster dask --mode fast": "--mode must be 'exact' or 'mix'",
-    "--cluster dask --shards 3": "--shards is for --mode mix",
+    "--cluster dask --shards 3": "--shards applies to --mode mix",
     "--cluster dask --mode mix --shards 0": "--shards must be an integer of at least 1, got 0.",
     "--cluster dask --mode mix --decay 0.1": "--mode mix trains shards independently",
-    "--cluster dask -l arow": "--cluster is for --learner averaged or perceptron, and this is arow",
+    "--cluster dask -l arow": "--cluster applies to --learner averaged or perceptron, not to arow",
     "--cluster ray --holdout 20%": "--holdout cannot be combined with --cluster",
     "--cluster ray --folds 3": "--folds cannot be combined with --cluster",
     "--cluster ray --cache c": "--cache cannot be combined with --cluster",

@@ -28,9 +28,9 @@ def test_what_cannot_be_drawn_is_said_in_one_sentence(tmp_path):
     said = refused("figures", "--only", "4.5", "--out", taken)
     assert said.startswith("Error: expected a folder for the figures, got ")
     assert "is a file" in said
-    assert "got no name" in refused("figures", "--only", "4.5", "--out", "")
+    assert "got an empty path" in refused("figures", "--only", "4.5", "--out", "")
     said = refused(*out, "--only", "xor")
     assert "there is no figure 'xor'" in said
     assert "4.12 XOR, impossible and possible;" in said
-    assert "names no figure" in refused(*out, "--only", " , ")
+    assert "is empty: give the ids of figures" in refused(*out, "--only", " , ")
     assert not (tmp_path / "out").exists()

@@ -125,7 +125,7 @@ def test_folds_and_shares_of_few_rows(table, tmp_path):
     assert " of 3 is left out: " in " ".join(result.stderr.split())
     assert "Accuracy" in result.stdout
     said = refused("train", file, "-t", "label", "--folds", "32", answers=True)
-    assert "--folds 32 is more than the 31 rows: give fewer." in said
+    assert "--folds 32 exceeds the 31 rows: use fewer folds." in said
     path = written(tmp_path, "tiny.csv", "a,label\n1,x\n2,y\n")
     said = refused("train", path, "-t", "label", "--holdout", "20%")
     assert "Error: there are too few rows to hold out some of each class" in said

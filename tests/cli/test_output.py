@@ -26,7 +26,9 @@ def test_nothing_is_written_over_what_is_read(files):
         "predict {model} {data} -o {model}",
         "separate {data} -t label -o {data}",
     ):
-        assert "is also read, so it cannot be written" in refused(*[files.get(word, word) for word in words.split()])
+        assert "is also an input, so it cannot be the output" in refused(
+            *[files.get(word, word) for word in words.split()]
+        )
     assert {name: files[name].read_bytes() for name in before} == before
 
 

@@ -292,7 +292,7 @@ def test_names_in_a_first_line_that_no_row_should_have(trained, tmp_path):
     model = trained(joined(ROWS), "-t", "-1")
     new = written(tmp_path, "new.csv", "sl,sw,kind\n" + joined(ROWS))
     message = said(model, new)
-    assert "line 1: column 'c1' holds 'sl', expected a number, and this line looks like the names of" in message
+    assert "line 1: column 'c1' holds 'sl', expected a number, and this line looks like a header" in message
     assert message.endswith("give --header if it is.")
     right = command("predict", model, written(tmp_path, "same.csv", joined(ROWS))).stdout
     assert len(right.splitlines()) == len(ROWS)

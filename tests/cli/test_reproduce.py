@@ -19,7 +19,7 @@ def test_small_digits_are_learned_printed_and_written(tmp_path):
     assert "Degree 2: trained in" in result.stdout
     assert "Degree 3: trained in" in result.stdout
     assert f"Table written to {folder / NAME}.csv." in " ".join(result.stdout.split())
-    assert f"Picture written to {folder / NAME}.png." in " ".join(result.stdout.split())
+    assert f"Plot written to {folder / NAME}.png." in " ".join(result.stdout.split())
     lines = (folder / f"{NAME}.csv").read_text().splitlines()
     assert [line.split(",")[:2] for line in lines[1:]] == [["2", "0.1"], ["2", "1"], ["3", "0.1"], ["3", "1"]]
     assert (folder / f"{NAME}.png").read_bytes().startswith(b"\x89PNG")

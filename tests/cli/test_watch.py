@@ -102,14 +102,14 @@ def test_a_model_that_goes_on_cannot_be_told_to_forget(tmp_path):
         result = command("watch", "--model", tmp_path / "m", f"--{option}", "1", input="1 1:1\n")
         assert (result.exit_code, result.stderr) == (
             2,
-            f"Error: --{option} was fixed when {tmp_path / 'm'} was made: leave it out.\n",
+            f"Error: --{option} was fixed when {tmp_path / 'm'} was trained: leave it out.\n",
         )
 
 
 def test_steps_of_other_sizes_have_no_bound():
     for learner in ("pa", "arow"):
         said = refused("watch", "-l", learner, "--margin", "0.5", input="1 1:1\n-1 1:-1\n")
-        assert "--margin is for learners whose number of updates is bounded" in said
+        assert "--margin bounds the number of updates" in said
 
 
 def test_the_bound_of_a_margin_perceptron_counts_its_margin():

@@ -306,7 +306,7 @@ def test_both_are_learned_by_a_gaussian_kernel_alone(gamma, make):
         (lambda: make_rings(10, rings=1), "rings must be an integer of at least 2, got 1"),
         (lambda: make_rings(10, 0.1, "seed"), "random_state must be None, .* got 'seed'"),
         (lambda: make_spiral(2.5), "n must be an integer"),
-        (lambda: make_spiral(10, 0), r"turns must be above 0 \(to 1000\), got 0.0: give the number of turns"),
+        (lambda: make_spiral(10, 0), r"turns must be above 0 and at most 1000, got 0.0: give the number of turns"),
         (lambda: make_spiral(10, 1e9), "turns must be above 0"),
         (lambda: make_spiral(10, math.nan), "turns must be a finite number, got nan"),
         (lambda: make_spiral(10, noise=math.inf), "noise must be a finite number, got inf"),

@@ -31,7 +31,7 @@ def test_arrays_that_are_not_as_expected(tmp_path):
         "a.npz: the labels in y would have to be unpickled, which is not"
     )
     assert saved(X=np.array([[None]]), y=y[:1]).startswith("a.npz: X holds object values, expected real numbers")
-    assert saved(X=X[0], y=y) == "a.npz: expected X with rows and columns, got shape (2,)."
+    assert saved(X=X[0], y=y) == "a.npz: expected a two-dimensional X, got shape (2,)."
     assert saved(X=X, y=X) == "a.npz: expected one label for each row, got y of shape (3, 2)."
     assert saved(Z=X, y=y) == "a.npz holds Z, y, expected X and y, or a matrix that scipy.sparse.save_npz saved and y."
     assert saved(X=X[1:2], y=np.array([np.nan])) == "a.npz, row 1: the label is not a finite number."
@@ -122,7 +122,7 @@ NO_SPARSE = [
     ({"indptr": [1, 1, 2]}, DAMAGED + "(indptr does not ascend from 0 to 2)"),
     ({"indptr": [0, 2]}, DAMAGED + "(it has 2 rows and 3 columns, but arrays of"),
     ({"shape": [2, -3]}, DAMAGED + "(it has 2 rows and -3 columns, but arrays"),
-    ({"shape": [2, 3, 1]}, "a.npz: expected a sparse matrix with rows and columns, got another shape."),
+    ({"shape": [2, 3, 1]}, "a.npz: expected a two-dimensional sparse matrix, got another shape."),
     ({"format": np.array("x" * 999)}, "a.npz: expected a sparse matrix in CSR format, got ''"),
     ({"y": [0]}, "a.npz has 2 rows in X, but 1 labels in y."),
 ]
@@ -157,8 +157,8 @@ def test_a_sparse_matrix_without_labels_gets_advice_that_works(tmp_path):
             np.array([{}]),
             "the labels in y would have to be unpickled, which is not done: save them as numbers or strings",
         ),
-        (header((1,), "<U2") + b"\0\0\x11\0\0\0\0\0", "a label has characters that are not in Unicode"),
-        (header((1,), "<U1") + b"\0\xd8\0\0", "a label has characters that are not in Unicode"),
+        (header((1,), "<U2") + b"\0\0\x11\0\0\0\0\0", "a label is not valid Unicode"),
+        (header((1,), "<U1") + b"\0\xd8\0\0", "a label is not valid Unicode"),
         (np.array([b"\xff"]), "'utf-8' codec can't decode byte 0xff in position 0"),
     ],
 )
@@ -172,7 +172,7 @@ def test_labels_that_are_neither_numbers_nor_text_are_one_sentence(tmp_path, lab
     [
         (header((10**10, 3)) + bytes(24), "a.npz: X has 24 bytes, expected 240000000000 for shape (10000000000, 3) of"),
         (header((1, 2)) + bytes(24), "a.npz: X has 24 bytes, expected 16 for shape (1, 2) of float64: copy it again."),
-        (header((1, 0)), "a.npz: expected X with rows and columns, got shape (1, 0)."),
+        (header((1, 0)), "a.npz: expected a two-dimensional X, got shape (1, 0)."),
         (header((-1, -2)) + bytes(16), "a.npz: X has a damaged header (its shape is (-1, -2)): copy it again."),
         (header("(1, (2")[:-1], "a.npz: X has a damaged header ("),
         (header((1, 2), "<f9"), "a.npz: X has a damaged header ("),

@@ -226,10 +226,10 @@ def test_text_with_labels_goes_to_its_readers(tmp_path):
         ({"drop": ["a,why"]}, "has no column 'a,why': name columns one by one, drop=['a', 'why']."),
         ({"keep": "a"}, "keep must be a list of strings, got 'a': give keep=['a']."),
         ({"keep": ["zz"]}, "has no column 'zz': its columns are a, why"),
-        ({"keep": ["a"], "drop": ["a"]}, "keep and drop both name the column 'a': leave it out of one."),
+        ({"keep": ["a"], "drop": ["a"]}, "keep and drop both contain the column 'a': remove it from one."),
         ({"keep": ["a, why"]}, "has no column 'a, why': name columns one by one, keep=['a', 'why']."),
         ({"on_ambiguous": "ask"}, "on_ambiguous must be 'error' or 'drop' or 'note', got 'ask'."),
-        ({"drop": ["zz"]}, "has no column 'zz': its columns are a, why (its first line was taken for their names"),
+        ({"drop": ["zz"]}, "has no column 'zz': its columns are a, why (its first line was read as their names"),
         ({"target": "Wy"}, "has no column 'Wy' (did you mean 'why'?) for the target: its columns are a, why"),
         ({"target": 2}, "has no column number 2 for the target"),
         ({"target": None}, "which column of"),
@@ -255,5 +255,7 @@ def test_without_pyarrow_one_sentence_says_what_to_install(tmp_path, monkeypatch
 
 def test_frames_and_arrays_are_no_files():
     for rows in (pd.DataFrame({"a": [1]}), pa.table({"a": [1]}), np.eye(2)):
-        with pytest.raises(TypeError, match=r"expected paths of files, got a \w+: data.open reads files, and fit"):
+        with pytest.raises(
+            TypeError, match=r"expected paths of files, got a \w+: pass data frames and arrays directly to fit"
+        ):
             data.open(rows, "a")

@@ -68,11 +68,11 @@ REFUSED = {
     ),
     "complex numbers": (ROWS + 1j, LABELS, "expected X with numbers, got a Dask array of complex128"),
     "objects in an array": (da.from_array(OBJECTS, chunks=(20, 1)), LABELS, "partition 0: "),
-    "a series": (SERIES, SERIES, "expected X with rows and columns, got a Dask series"),
+    "a series": (SERIES, SERIES, "expected a two-dimensional X, got a Dask series"),
     "labels cut otherwise": (
         ROWS,
         da.from_array(Y, chunks=10),
-        "expected y with 2 partitions, as X has, got 4: rechunk or repartition one like the other",
+        "expected y with 2 partitions, as X has, got 4: rechunk or repartition one to match the other",
     ),
     "labels of other lengths": (
         ROWS,
@@ -86,7 +86,7 @@ REFUSED = {
         "expected y as a Dask collection, because the lengths of the partitions of X are unknown, got a ndarray",
     ),
     "labels with columns": (ROWS, da.ones((40, 2), chunks=20), "expected y with one value per row, got a Dask array"),
-    "one dimension": (LABELS, LABELS, "expected X with rows and columns, got a Dask array of shape (40,)"),
+    "one dimension": (LABELS, LABELS, "expected a two-dimensional X, got a Dask array of shape (40,)"),
     "numbers as labels": (ROWS, LABELS + 0.5, "expected classes, got numbers such as"),
     "one class": (ROWS, LABELS * 0, "training needs at least two classes, got one class: every label is 0"),
     "no rows": (ROWS[:0], LABELS[:0], "expected rows to train on, got only empty shards"),
@@ -117,7 +117,7 @@ def test_labels_are_needed(client):
 
 
 def test_without_a_client_there_is_no_training():
-    with pytest.raises(ClusterError, match="there is no Dask client: make one first"):
+    with pytest.raises(ClusterError, match="there is no Dask client: create one first"):
         DaskPerceptron().fit(ROWS, LABELS)
     with pytest.raises(ValueError, match=r"client must be a distributed\.Client, got a str"):
         DaskPerceptron(client="tcp://127.0.0.1:1").fit(ROWS, LABELS)

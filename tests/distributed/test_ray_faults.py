@@ -83,7 +83,7 @@ class Unknown:
 def test_what_workers_cannot_import_is_an_error_and_not_tried_again():
     engine = RayEngine(60)
     engine.load([faulty_shards("unused")[0]])
-    with pytest.raises(ClusterError, match=r"^a worker could not read what it was sent \(.*expected.*\): "):
+    with pytest.raises(ClusterError, match=r"^a worker could not load its task \(.*expected.*\): "):
         engine.fetch([engine.call(len_of, 0, Unknown())])
     engine.close()
 

@@ -159,7 +159,7 @@ def test_progress_in_plain_lines(capsys):
 
 
 def test_overflowing_weights_are_refused():
-    with pytest.raises(ValueError, match="beyond the range of floats"):
+    with pytest.raises(ValueError, match="overflow float64"):
         Perceptron(max_iter=50).fit([[1.7e308, 0.0], [1.6e308, 1.0], [1.5e308, -1.0]], [1, 0, 1])
 
 
@@ -276,5 +276,5 @@ def test_score_by_pass_knows_every_way_to_stop():
         len(early.score_by_pass(X, y))
         == AveragedPerceptron(early_stopping=True, random_state=0, max_iter=50).fit(X, y).n_iter_
     )
-    with pytest.raises(ValueError, match="X_test and y_test come together"):
+    with pytest.raises(ValueError, match="X_test and y_test must be given together"):
         early.score_by_pass(X, y, X)

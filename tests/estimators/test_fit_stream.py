@@ -151,7 +151,7 @@ def test_what_a_reader_cannot_know_is_checked_all_the_same(monkeypatch, shuffle)
     model = Perceptron(shuffle=shuffle, random_state=0)
     with pytest.raises(ValueError, match="features"):
         model.fit_stream([*blocks_of(X, y, 100, True), *blocks_of(X[:, :3], y, 100, True)])
-    with pytest.raises(ValueError, match="as for a regression"):
+    with pytest.raises(ValueError, match="regression target"):
         model.fit_stream(blocks_of(X, y + 0.5, 100, True))
     with pytest.raises(ValueError, match="NaN"):
         model.fit_stream(blocks_of(X, np.where(np.arange(len(y)) < 200, y, np.nan), 100, True))

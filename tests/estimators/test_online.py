@@ -109,8 +109,8 @@ def test_names_that_are_new_count_for_nothing():
         ),
         ({"age": []}, TypeError, r"a string for 'age', got \[\]\.$"),
         ({"age": 2j}, TypeError, r"a string for 'age', got 2j\.$"),
-        ({1: 2.0}, TypeError, "expected names that are strings, got 1: use '1'"),
-        ([1.0, 2.0], TypeError, "expected a dictionary from names to values, got .* partial_fit and predict"),
+        ({1: 2.0}, TypeError, "expected feature names that are strings, got 1: use '1'"),
+        ([1.0, 2.0], TypeError, "expected a dictionary of values by feature name, got .* partial_fit and predict"),
         ({"a=b": 1.0, "a": "b"}, ValueError, "expected each feature once, got 'a=b' twice"),
     ],
 )
@@ -126,9 +126,9 @@ def test_what_is_no_record_is_refused_and_nothing_changes(x, kind, sentence):
 @pytest.mark.parametrize(
     ("y", "sentence"),
     [
-        (None, "expected a label that is a word"),
-        (0.5, "as for a regression"),
-        ([1], "a word"),
+        (None, "expected a label that is a string"),
+        (0.5, "looks like a regression target"),
+        ([1], "a string"),
         ("word", "all words or"),
     ],
 )

@@ -220,7 +220,7 @@ def test_early_stopping_is_said_to_be_ignored_once(learner):
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_numbers_that_are_no_classes(learner):
     with pytest.raises(
-        ValueError, match=r"^Unknown label type: expected classes, got numbers such as 0.5, as for a reg"
+        ValueError, match=r"^Unknown label type: expected classes, got numbers such as 0.5, which look like a reg"
     ):
         learner().fit([[1.0], [2.0], [3.0]], [1.0, 0.5, 2.0])
 
@@ -246,8 +246,8 @@ def test_numbers_that_are_no_classes(learner):
         *(
             (blocks, sentence)
             for block, sentence in (
-                ((3.0, [0, 1]), r"whose X has rows and columns, got an X of shape \(\)"),
-                (([1.0, 2.0], [0, 1]), r"whose X has rows and columns, got an X of shape \(2,\)"),
+                ((3.0, [0, 1]), r"with a two-dimensional X, got an X of shape \(\)"),
+                (([1.0, 2.0], [0, 1]), r"with a two-dimensional X, got an X of shape \(2,\)"),
                 ((np.eye(2), {"a": 1}), r"a label for each of the 2 rows of a block, got \{'a': 1\}"),
                 ((np.eye(2), []), "a label for each of the 2 rows of a block, got 0 labels"),
             )

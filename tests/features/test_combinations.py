@@ -142,7 +142,8 @@ def test_counts_are_exact_and_triples_grow_with_the_cube():
 def test_degrees_that_cannot_be_meant(degree):
     for ask in (lambda: n_combinations(5, degree), lambda: Combinations(degree).fit(np.eye(3))):
         with pytest.raises(
-            ValueError, match=r"^degree(\[[01]\])? must be an integer (of at least [1-3]|or \(least, most\)), got"
+            ValueError,
+            match=r"^degree(\[[01]\])? must be an integer (of at least [1-3]|or \(min_degree, max_degree\)), got",
         ):
             ask()
 
@@ -155,5 +156,5 @@ def test_numbers_of_features_that_cannot_be_meant(D):
 
 def test_more_features_asked_for_than_there_are():
     assert Combinations(5).fit(np.eye(3)).n_output_features_ == 7
-    with pytest.raises(ValueError, match=r"no 4 different ones can be chosen from 3 feature\(s\)"):
+    with pytest.raises(ValueError, match=r"4 features cannot be chosen from 3 feature\(s\)"):
         Combinations((4, 5)).fit(np.eye(3))

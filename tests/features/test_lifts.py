@@ -68,7 +68,7 @@ def test_names_and_frames():
 @pytest.mark.parametrize("kind", [np.array, sp.csr_array])
 def test_squares_beyond_the_floats_are_refused(dtype, value, kind):
     X = kind(np.array([[1, 0], [value, 0]], dtype=dtype))
-    with pytest.raises(ValueError, match=f"row 1 is beyond the largest {np.dtype(dtype)}: scale"):
+    with pytest.raises(ValueError, match=f"row 1 overflows {np.dtype(dtype)}: scale"):
         SphereLift().fit_transform(X)
 
 

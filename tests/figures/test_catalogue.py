@@ -102,18 +102,18 @@ def test_wrong_ids_and_formats_are_refused_before_anything_is_made(tmp_path):
             {"only": ["4.5", "nine"]},
             r"there is no figure 'nine': choose one of 4\.1 A neuron; 4\.2 Feature .*; 3\.4 The ",
         ),
-        ({"only": []}, "only names no figure: give some ids, or leave it out"),
+        ({"only": []}, "only is empty: give the ids of figures, or leave it out"),
         ({"format": "gif"}, "format must be one of svg, png, pdf, got 'gif'"),
     ):
         with pytest.raises(ValueError, match=words):
             figures.write(tmp_path / "out", **wrong)
-    with pytest.raises(ValueError, match=r'the id of a figure is a string such as "4.7", got 4.5.'):
+    with pytest.raises(ValueError, match=r'the id of a figure must be a string such as "4.7", got 4.5.'):
         figures.draw(4.5)
-    with pytest.raises(ValueError, match="expected a folder for the figures, got no name"):
+    with pytest.raises(ValueError, match="expected a folder for the figures, got an empty path"):
         figures.write("")
     taken = tmp_path / "file"
     taken.write_text("mine")
-    with pytest.raises(ValueError, match=r"got .*file, which is a file: give another name"):
+    with pytest.raises(ValueError, match=r"got .*file, which is a file: choose another name"):
         figures.write(taken, "4.5")
     assert taken.read_text() == "mine"
     assert not (tmp_path / "out").exists()
@@ -131,7 +131,7 @@ def test_without_matplotlib_it_says_how_to_get_it(tmp_path, monkeypatch):
 def test_numbers_that_are_no_numbers_are_refused():
     good, bad = ({"one": value} for value in ([np.int64(3), np.ones(2)], object()))
     assert Entry("1", "One", "text", lambda: (None, "{one[0]}", good)).draw().numbers == {"one": [3, [1.0, 1.0]]}
-    with pytest.raises(TypeError, match="numbers of a figure are"):
+    with pytest.raises(TypeError, match="as the numbers of a figure"):
         Entry("1", "One", "text", lambda: (None, "Words.", bad)).draw()
 
 

@@ -155,7 +155,9 @@ def test_axes_that_cannot_be_drawn_on_are_refused():
     others = {"str": "x", "Figure": figure, "ndarray": figure.subplots(1, 2)}
     for draw in (draw for name, draw in PLAIN.items() if name not in ("lift", "update")):
         for projection, ax in odd.items():
-            with pytest.raises(ValueError, match=f"two dimensions, got {projection} ones: make them by plt.subplots"):
+            with pytest.raises(
+                ValueError, match=f"two dimensions, got {projection} ones: create them with plt.subplots"
+            ):
                 draw(ax)
         for kind, other in others.items():
             with pytest.raises(TypeError, match=f"expected matplotlib Axes to draw on, got {kind}"):

@@ -129,14 +129,15 @@ def _checked(points: ArrayLike, labels: ArrayLike, inside: object) -> tuple[Floa
     largest = float(np.abs(X).max())
     if largest > LARGEST:
         raise ValueError(
-            f"points are squared, so expected numbers up to {LARGEST:g}, got {largest:g}: scale them down."
+            f"coordinates are squared, so they must be at most {LARGEST:g}, got {largest:g}: scale them down."
         )
     y = check_labels(labels, len(X))
     classes = np.unique(y)
     if inside is None:
         if len(classes) > 2:
             raise ValueError(
-                f"expected two classes, got {len(classes)}: name the one inside, as in inside={classes.tolist()[-1]!r}."
+                f"expected two classes, got {len(classes)}: choose the one inside, as in "
+                f"inside={classes.tolist()[-1]!r}."
             )
         inside = positive_label(classes)
     positive = signs_of(y, inside) > 0

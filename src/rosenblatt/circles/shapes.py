@@ -419,15 +419,15 @@ def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
     center, square = ball_of_plane(a, -c, Fraction(bias))
     if square <= 0:
         raise ValueError(
-            f"there is no circle below this plane: {'no point' if c < 0 else 'every point, but perhaps one,'} is "
-            "positive, since r^2 is not above 0."
+            "these weights give no circle, since r^2 is not above 0: "
+            f"{'no point' if c < 0 else 'every point, except perhaps one,'} is positive."
         )
     shape = Circle if c < 0 else Outside
     return shape(np.array([to_float(value) for value in center]), to_float(root(square)))
 
 
 def unrounded_points(points: ArrayLike) -> Any:
-    """Return points that float64 holds exactly; a ValueError for others. Sparse points are left to later checks."""
+    """Return points that float64 holds exactly; raise a ValueError for others. Sparse points are checked later."""
     return points if sp.issparse(points) else check_exact(points, "points")
 
 

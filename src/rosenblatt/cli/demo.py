@@ -1,4 +1,4 @@
-"""``rosenblatt demo``: two small data sets, or one idea, explained with text and a picture."""
+"""``rosenblatt demo``: two small data sets, or a single idea, explained with text and a plot."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _NAMES = f"{', '.join(_FIRST)} or {_LAST}"
 def demo(
     *,
     idea: str | None = typer.Argument(None, metavar="IDEA", help=f"A single idea: {_NAMES}."),
-    out: Path = option(Path("out"), "FOLDER", "Folder for the picture.", "--out -o"),
+    out: Path = option(Path("out"), "FOLDER", "Folder for the plot.", "--out -o"),
 ) -> None:
-    """Run a demo: two small data sets, or one idea, with text and a picture.
+    """Run a demo of two small data sets, or of a single idea, with text and a plot.
 
     \b
     IDEAS

@@ -25,8 +25,8 @@ def describe(
 ) -> None:
     """Show each column of a file: its type, its features, missing values, typical values, and anything suspicious.
 
-    Reads the first 10,000 rows. It points out columns that number the rows, differ in nearly every row, are constant,
-    or determine the target alone. It also lists the questions to answer before training.
+    Reads the first 10,000 rows. It points out columns that look like row numbers, are nearly unique, are constant, or
+    determine the target by themselves. It also lists the questions to answer before training.
 
     \b
     Example:

@@ -24,7 +24,7 @@ _SHORTEST = 12  # names are cut so that lines fit, to this length at least
 def explain(
     *,
     model: str = MODEL,
-    top: int = option(10, "N", "Number of the largest and of the smallest weights."),
+    top: int = option(10, "N", "Number of largest and smallest weights to show."),
     label: list[str] | None = option(None, "CLASS", "Show only this class, in full. Repeatable."),
     row: str | None = option(None, "FILE:N", "Explain the prediction for row N of a file, counted from 0."),
     as_json: bool = AS_JSON,
@@ -40,7 +40,7 @@ def explain(
     import rosenblatt
 
     if row is not None and label:
-        raise ValueError("--label selects classes to show the weights of, and --row explains a row: give one of them.")
+        raise ValueError("--label selects the classes whose weights are shown, and --row explains a row: use only one.")
     learned = rosenblatt.load(model, max_features=None)
     names = _names(learned)
     if row is None:

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 def figures(
     *,
     out: str = option("figures", "DIR", "Folder for the files.", "--out -o"),
-    only: list[str] | None = option(None, "ID", "Draw only this figure, or several, such as 4.7,4.9."),
-    format: str = option("svg", "svg|png|pdf", "Format of the pictures."),
+    only: list[str] | None = option(None, "ID", "Draw only these figures, such as 4.7,4.9."),
+    format: str = option("svg", "svg|png|pdf", "Format of the images."),
 ) -> None:
     """Draw the figures of the textbooks, each from a real run with a fixed seed.
 
-    Writes one picture per figure, a page index.html with captions and numbers, and figures.json with the same.
+    Writes an image of each figure, a page index.html with captions and numbers, and figures.json with the same captions
+    and numbers.
 
     \b
     Example:

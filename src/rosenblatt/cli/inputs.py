@@ -55,14 +55,14 @@ def check_out(out: Path | None, read: Sequence[str], replaced: bool = True, need
     if needed and not folder.is_dir():
         raise ValueError(f"There is no folder {folder} to write {out.name} to: create it first.")
     if os.path.islink(os.path.realpath(out)):
-        raise ValueError(f"{out} is a link that leads back to itself: name another file.")
+        raise ValueError(f"{out} is a symbolic link to itself: choose another file.")
     if out.is_dir() or (replaced and out.exists() and not out.is_file()):
-        raise ValueError(f"{out} is not a regular file, so it cannot be written: name another.")
+        raise ValueError(f"{out} is not a regular file, so it cannot be written: choose another file.")
     if needed and not os.access(out if out.exists() else folder, os.W_OK):
-        raise ValueError(f"{out} cannot be written, for lack of permission: write to another place.")
+        raise ValueError(f"{out} cannot be written (permission denied): choose another place.")
     for name in file_names(list(read)) if out.exists() else ():
         if os.path.exists(name) and os.path.samefile(out, name):
-            raise ValueError(f"{out} is also read, so it cannot be written: write to another file.")
+            raise ValueError(f"{out} is also an input, so it cannot be the output: choose another file.")
 
 
 class Predictor(Protocol):

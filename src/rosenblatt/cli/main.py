@@ -33,7 +33,7 @@ COMMANDS = {
     "watch": "Learn online from standard input.",
     "export": "Write a model as ONNX or JSON.",
     "reproduce": "Run the experiment of a paper and compare the results.",
-    "demo": "Run a small demo with text and a picture.",
+    "demo": "Run a small demo with text and a plot.",
     "figures": "Draw the figures of the textbooks from real runs.",
     "lab": "Open a page where a perceptron learns step by step.",
 }

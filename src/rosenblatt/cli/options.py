@@ -39,7 +39,7 @@ MODEL: Any = typer.Argument(metavar="MODEL", help="Model file written by train o
 TARGET = option(None, "COL", "Column with the labels: its name or its position (-1: last).", "--target -t")
 MODEL_OUT = option(None, "MODEL", "Write the model to this file.", "--out -o")
 AS_JSON = option(False, None, "Print one line of JSON.", "--json")
-SEED = option(0, "N", "Seed of the random numbers.", "--seed")
+SEED = option(0, "N", "Random seed.", "--seed")
 DEVICE = option(None, "NAME", "Compute on this device, such as cuda (needs PyTorch).", "--device")
 
 
@@ -136,7 +136,7 @@ class FileOptions(Group):
     """How files are read, for commands whose model or certificate determines how features are made."""
 
     format: str | None = option(None, "F", "csv, tsv, parquet, arrow, jsonl, svmlight, vw or npz. Detected if omitted.")
-    delimiter: str | None = option(None, "C", "Character between the cells of CSV. Detected if omitted.")
+    delimiter: str | None = option(None, "C", "Delimiter of CSV fields. Detected if omitted.")
     header: bool | None = option(
         None, None, "Whether the first line of CSV names the columns. Detected if omitted.", "--header/--no-header"
     )
@@ -144,12 +144,12 @@ class FileOptions(Group):
     max_line: int | None = option(None, "BYTES", "Longest line to accept, in bytes.  [default: 64,000,000]")
 
     def about_files(self) -> dict[str, Any]:
-        """Return the given options on reading files, by the names of the parameters of `data.open`."""
+        """Return the given options on reading files, keyed by the parameter names of `data.open`."""
         names = {place.name for place in fields(FileOptions)}
         return {_NAMES_IN_OPEN.get(name, name): value for name, value in self.given.items() if name in names}
 
     def to_open(self) -> dict[str, Any]:
-        """Return all given options, by the names of the parameters of `data.open`."""
+        """Return all given options, keyed by the parameter names of `data.open`."""
         return self.about_files()
 
 
@@ -166,13 +166,13 @@ class RowOptions(FileOptions):
     missing: str | None = option(
         None, "mean|zero|error", "Replace missing numbers by the mean of the column or by 0, or stop with an error."
     )
-    missing_value: list[str] | None = option(None, "WORD", "Word that marks a missing value. Repeatable.")
+    missing_value: list[str] | None = option(None, "WORD", "String that marks a missing value. Repeatable.")
     bits: int | None = option(None, "N", "Hash words to 2^N columns.  [default: 18]")
     ngrams: int | None = option(None, "N", "Also count sequences of up to N words.")
     features: int | None = option(None, "N", "Number of columns of svmlight files, if above the largest index.")
 
     def about_rows(self) -> dict[str, Any]:
-        """Return the given options on making features, by the names of the parameters of `data.open`."""
+        """Return the given options on making features, keyed by the parameter names of `data.open`."""
         given = self.given
         if "kind" in given:
             given["kind"] = column_types_of(given["kind"])
@@ -182,7 +182,7 @@ class RowOptions(FileOptions):
         return {_NAMES_IN_OPEN.get(name, name): value for name, value in given.items() if name not in about_files}
 
     def to_open(self) -> dict[str, Any]:
-        """Return all given options, by the names of the parameters of `data.open`."""
+        """Return all given options, keyed by the parameter names of `data.open`."""
         return self.about_files() | self.about_rows()
 
 
@@ -262,9 +262,7 @@ class StepOptions(Group):
         "NAME",
         "Weights to predict with: last or average; for a kernel also vote.  [default: last; kernel: average]",
     )
-    decay: float | None = option(
-        None, "D", "Share of the average that is forgotten at each row, below 1.  [default: 0]"
-    )
+    decay: float | None = option(None, "D", "Fraction of the average to forget at each row, below 1.  [default: 0]")
 
     def parameters(self, learner: str) -> dict[str, Any]:
         """Return the parameters for a learner; raise a ParameterError if it does not have one of them."""
@@ -273,7 +271,7 @@ class StepOptions(Group):
             if learner not in _LEARNERS_WITH[name]:
                 *others, last = _LEARNERS_WITH[name]
                 raise ParameterError(
-                    "{option} is for --learner {users}, and this is {learner}: leave it out.",
+                    "{option} applies to --learner {users}, not to {learner}: leave it out.",
                     option=Setting(name),
                     users=f"{', '.join(others)} or {last}" if others else last,
                     learner=learner,
@@ -284,8 +282,8 @@ class StepOptions(Group):
         default = "average" if learner in _AVERAGING else "last"
         if parameters.get("decay") and parameters.get("hypothesis", default) != "average":
             raise ParameterError(
-                "{decay} is for averages, and the last weights predict here: add {hypothesis='average'}, or leave it "
-                "out."
+                "{decay} applies to averaged weights, but this run predicts with the last ones: add "
+                "{hypothesis='average'}, or leave it out."
             )
         return parameters
 
@@ -315,7 +313,7 @@ class KernelChoice(Group):
         if learner != "kernel":
             for name in given:
                 raise ParameterError(
-                    "{option} is for --learner kernel, and this is {learner}: leave it out.",
+                    "{option} applies to --learner kernel, not to {learner}: leave it out.",
                     option=Setting(name),
                     learner=learner,
                 )
@@ -380,6 +378,6 @@ def make_run_options(
     if learner != "kernel":
         given["fit_intercept"] = bias
     elif not bias:
-        raise ParameterError("--no-bias is for the other learners: the constant of a kernel is {coef0}.")
+        raise ParameterError("--no-bias does not apply to kernels, whose constant term is {coef0}: leave it out.")
     parameters = steps.parameters(learner) | kernel.parameters(learner)
     return RunOptions.for_learner(LEARNERS[learner], **{"random_state": 0} | given | parameters).check()

@@ -138,7 +138,7 @@ def form_of(out: Path | None, several_columns: bool, as_json: bool) -> str:
     ending = out.suffix.lower()
     if ending in _UNSUPPORTED:
         raise ValueError(
-            f"predictions cannot be written as {ending[1:]}: name a file that ends in .csv, .jsonl or .parquet."
+            f"predictions cannot be written as {ending[1:]}: choose a file name that ends in .csv, .jsonl or .parquet."
         )
     return _ENDINGS.get(ending, "csv" if several_columns else "lines")
 
@@ -242,7 +242,7 @@ def _array(name: str, values: list[Any], kind: pa.DataType) -> pa.Array:
 
 
 class _Sink(io.RawIOBase):
-    """A file in memory, from which what was written is taken out."""
+    """An in-memory file; `taken` returns the bytes written since its last call."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []

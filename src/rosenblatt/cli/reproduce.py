@@ -1,4 +1,4 @@
-"""``rosenblatt reproduce``: experiments of papers, with their numbers beside ours."""
+"""``rosenblatt reproduce``: experiments of papers, with their results next to the reproduced ones."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def reproduce(
     data: Path | None = option(None, "DIR", "Folder with the four MNIST files, gzipped or not."),
     device: str | None = DEVICE,
     small: bool = option(False, None, "Use scikit-learn's digits instead, which takes seconds."),
-    out: Path = option(Path("."), "DIR", "Folder for the CSV file and the picture.", "--out -o"),
+    out: Path = option(Path("."), "DIR", "Folder for the CSV file and the plot.", "--out -o"),
     seed: int = SEED,
 ) -> None:
-    """Run the experiment of a paper, and print the table of the paper beside ours. Write a CSV file and a picture.
+    """Run the experiment of a paper, and print its results next to the reproduced ones. Write a CSV file and a plot.
 
     freund-schapire-1999 trains voted kernel perceptrons on MNIST. The data come from the four files in the folder
     --data, or from OpenML if it is omitted.
@@ -59,4 +59,4 @@ def reproduce(
     except ImportError as error:  # without matplotlib there is no picture
         print_note(str(error))
     else:
-        print_text(f"Picture written to {picture}.")
+        print_text(f"Plot written to {picture}.")

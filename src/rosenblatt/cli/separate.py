@@ -54,8 +54,8 @@ def separate(
 ) -> None:
     """Decide whether the classes are linearly separable, and prove it. Reads all rows into memory.
 
-    The verdict is printed first, then the margin. Ctrl-C during the margin keeps the bounds reached so far. Features
-    are used exactly as in the files, without scaling.
+    The verdict is printed first, then the margin. Ctrl-C while the margin is computed keeps the bounds reached so far.
+    Features are used exactly as in the files, without scaling.
 
     \b
     Example:
@@ -144,10 +144,10 @@ def check(
     as_json: bool = AS_JSON,
     rows: RowOptions,
 ) -> None:
-    """Verify every claim of a certificate against the data. Exit with 1 if a claim does not hold.
+    """Verify every claim of a certificate against the data. Exit with status 1 if a claim does not hold.
 
-    Reads all rows into memory. A certificate written by separate contains the label column and the preparation of the
-    rows. For one saved in Python, give the options with which the rows were read.
+    Reads all rows into memory. A certificate written by separate records the label column and how the rows were
+    prepared. If it was saved in Python, give the options used to read the rows.
 
     \b
     Example:
@@ -206,7 +206,7 @@ def _load(path: str) -> Verdict:
     except ValueError as error:
         raise ValueError(f"{path} is not a certificate that can be checked: {error}") from None
     if not several and not (hasattr(found, "positive") or hasattr(found, "on_hyperplane")):
-        raise ValueError(f"{path} is a certificate about inequalities, expected one about labelled rows.")
+        raise ValueError(f"{path} certifies a system of inequalities, expected a certificate about labelled rows.")
     return found
 
 
@@ -215,7 +215,7 @@ def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) 
     stream = open_data(paths, target, options)
     if not stream.labelled:
         hint = ": name the column with --target" if "preparation" not in options else ""
-        raise ValueError(f"a verdict needs labelled rows, and {', '.join(paths)} has no labels{hint}.")
+        raise ValueError(f"a verdict needs labelled rows, but {', '.join(paths)} has no labels{hint}.")
     note_preparation(stream)
     note_extra_columns(stream, "the certificate")
     enable_gc()
@@ -241,9 +241,11 @@ def check_same_preparation(path: str, preparation: Mapping[str, Any], target: st
     try:
         check_preparation(preparation)
     except ValueError as error:
-        raise ValueError(f"{path} has an unusable preparation of its rows: {error}") from None
+        raise ValueError(f"{path} has a row preparation that is not valid: {error}") from None
     if "scale" in preparation:
-        raise ValueError(f"{path} is about scaled rows, expected rows as they are in the files: make it again.")
+        raise ValueError(
+            f"{path} certifies scaled rows, expected rows as they are in the files: create it again without scaling."
+        )
     for name, value in (rows.about_rows() | ({} if target is None else {"target": column_of(target)})).items():
         recorded = _recorded(preparation, name, value)
         if recorded != value:
@@ -278,7 +280,7 @@ def _recorded(preparation: Mapping[str, Any], name: str, value: Any) -> object:
 
 
 def separation_of(X: Features, y: np.ndarray, names: Sequence[str] | None) -> Verdict:
-    """Return which estimates of a logistic regression are finite, or a sentence if there are too many of them.
+    """Return which estimates of a logistic regression are finite, or a message if there are too many to check.
 
     Return None for a single class.
     """

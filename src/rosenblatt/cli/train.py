@@ -85,13 +85,13 @@ class ClusterOptions(Group):
 
         >>> ClusterOptions(mode="mix").check()
         Traceback (most recent call last):
-        rosenblatt.messages.ParameterError: mode is for training on a cluster: add cluster='dask' or cluster='ray'.
+        rosenblatt.messages.ParameterError: mode applies to training on a cluster: add cluster='dask' or cluster='ray'.
         """
         if self.cluster is None:
             for name in ("address", "mode", "shards"):
                 if getattr(self, name) is not None:
                     raise ParameterError(
-                        "{option} is for training on a cluster: add {cluster='dask'} or {cluster='ray'}.",
+                        "{option} applies to training on a cluster: add {cluster='dask'} or {cluster='ray'}.",
                         option=Setting(name),
                     )
             return
@@ -101,8 +101,8 @@ class ClusterOptions(Group):
             check_integer("shards", self.shards, 1)
             if self.mode != "mix":
                 raise ParameterError(
-                    "{shards} is for {mode='mix'}: otherwise each file is a shard, and the model does not depend on "
-                    "them."
+                    "{shards} applies to {mode='mix'}: otherwise each file is a shard, and the model does not depend "
+                    "on the shards."
                 )
 
 
@@ -126,13 +126,16 @@ class TrainOptions(Group):
     multi_class: str | None = option(
         None,
         "direct|ovr",
-        "More than two classes: train them together, or each against the rest.  [default: direct; perceptron, "
-        "margin, voted, kernel: ovr]",
+        "Train more than two classes together, or each against the rest.  [default: direct; perceptron, margin, "
+        "voted, kernel: ovr]",
     )
     scale: str = option(
-        "auto", "HOW", "Scale columns of numbers: standard, maxabs, none, or auto, for tables whose ranges differ."
+        "auto",
+        "HOW",
+        "How to scale numeric columns: standard, maxabs or none. auto scales those of tables if their "
+        "ranges differ widely.",
     )
-    holdout: str | None = option(None, "SHARE", "Hold out a share of the rows, such as 20%, and test on it.")
+    holdout: str | None = option(None, "FRACTION", "Hold out a fraction of the rows, such as 20%, and test on it.")
     folds: int | None = option(None, "K", "Test by K-fold cross-validation.")
     test: list[str] | None = option(None, "FILE", "File to test on. Repeatable.")
     seeds: int = option(1, "K", "Train with K seeds, and show how the accuracy varies.")
@@ -140,8 +143,8 @@ class TrainOptions(Group):
     checkpoint: Path | None = option(None, "FILE", "Save the state of the run to this file.")
     every: str = option("30s", "TIME", "Time between two checkpoints: 30s, 5m, 1h.")
     resume: bool = option(False, None, "Resume from --checkpoint if the file exists.")
-    cache: Path | None = option(None, "FILE", "Cache the parsed rows in this file, also for later runs.")
-    names: bool = option(False, None, "Keep the words that are hashed, for explain (slower).")
+    cache: Path | None = option(None, "FILE", "Cache the parsed rows in this file, which later runs reuse.")
+    names: bool = option(False, None, "Store the hashed words, so that explain can show them (slower).")
     as_json: bool = AS_JSON
     kernel: KernelChoice = field(default_factory=KernelChoice)
     steps: TrainSteps = field(default_factory=TrainSteps)
@@ -185,13 +188,13 @@ class TrainOptions(Group):
         measures = {"folds": self.folds, "holdout": self.holdout, "test": self.test, "seeds": self.seeds > 1}
         for first, second in combinations([name for name, given in measures.items() if given], 2):
             if second != "seeds" or first == "folds":
-                raise ValueError(f"--{first} and --{second} are two ways to measure the accuracy: leave one out.")
+                raise ValueError(f"--{first} and --{second} are two ways to measure the accuracy: use only one.")
 
     def _check_cluster(self) -> None:
         """Raise a ParameterError for options that clusters do not support."""
         if self.learner not in ON_CLUSTERS:
             raise ParameterError(
-                "{cluster} is for --learner {learners}, and this is {given}: leave it out.",
+                "{cluster} applies to --learner {learners}, not to {given}: leave it out.",
                 learners=" or ".join(ON_CLUSTERS),
                 given=self.learner,
             )
@@ -212,11 +215,11 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     """Train a model on files. Report its accuracy, whether the classes are separated, and the margin.
 
     In tables, columns of unclear type (ids, dates) are left out, and missing numbers are replaced by the mean of the
-    column. Columns of numbers are scaled if their ranges differ much. Each of these steps is reported. Ctrl-C stops
+    column. Numeric columns are scaled if their ranges differ widely. Each of these steps is reported. Ctrl-C stops
     training early: the model learned so far is still reported and saved.
 
-    With --cluster the workers load the rows, and only weights are exchanged. The model is the same, bit for bit.
-    Without --address a cluster is started on this machine, and closed at the end.
+    With --cluster, the workers load the rows, and only weights are exchanged. The model is the same, bit for bit.
+    Without --address, a local cluster is started, and shut down at the end.
 
     \b
     Example:
@@ -287,7 +290,7 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
         answer["holdout"] = {"share": options.held_share, **class_scores(pairs, classes)}
     elif options.folds is not None and options.folds > training.rows:
         test_error = ValueError(
-            f"--folds {options.folds:,} is more than the {count_of(training.rows, 'row')}: give fewer."
+            f"--folds {options.folds:,} exceeds the {count_of(training.rows, 'row')}: use fewer folds."
         )
     elif options.folds is not None and not interrupted:
         answer["folds"] = cross_validate(stream, training)
@@ -315,7 +318,7 @@ def _check_paths(written: Mapping[str, Path | None], read: Sequence[str]) -> Non
         check_out(file, read, needed=purpose != "cache")
         path = "" if file is None else os.path.realpath(file)
         if path in purposes:
-            raise ValueError(f"{file} cannot be both the {purposes[path]} and the {purpose}: name two files.")
+            raise ValueError(f"{file} cannot be both the {purposes[path]} and the {purpose}: use two files.")
         if file is not None:
             purposes[path] = purpose
 
@@ -336,7 +339,7 @@ def _single_pass(options: TrainOptions, run_options: RunOptions) -> RunOptions:
     """Return the options of a run on input that can be read only once; raise a ValueError if it needs more passes."""
     if options.on.cluster is not None:
         raise ParameterError(
-            "a cluster reads files by name, and input that can be read only once, such as standard input, has no name: "
+            "workers open files by name, but input that can be read only once, such as standard input, has no name: "
             "save it to files, or leave out {cluster}."
         )
     once = "Input that can be read only once, such as standard input,"
@@ -386,7 +389,7 @@ def share_of(text: str) -> float:
     match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*(%?)\s*", text)
     share = float(match[1]) / (100 if match[2] else 1) if match else 0.0
     if not 0.01 <= share <= 0.99:
-        raise ValueError(f"--holdout expects a share of the rows between 1% and 99%, such as 20%, got {text!r}.")
+        raise ValueError(f"--holdoutexpects a fraction of the rows between 1% and 99%, such as 20%, got {text!r}.")
     return share
 
 

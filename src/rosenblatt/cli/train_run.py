@@ -218,8 +218,8 @@ def check_read_once(options: RunOptions) -> None:
     """Raise a ParameterError if the kernel depends on all rows, and these can be read only once."""
     if needs_data(options):
         raise ParameterError(
-            "{gamma=gamma} depends on all rows, and input that can be read only once, such as standard input, is "
-            "learned from before all rows are known: give a number, such as {gamma=0.5}.",
+            "{gamma=gamma} depends on all rows, but with input that can be read only once, such as standard input, "
+            "training starts before all rows are known: give a number, such as {gamma=0.5}.",
             gamma=getattr(options, "gamma"),  # noqa: B009
         )
 

@@ -188,7 +188,9 @@ def watch(
     kernel: OnlineKernel,
     model: str | None = option(None, "MODEL", "Continue training this model.", "--model -m"),
     every: int = option(1000, "N", "Print a line after every N rows."),
-    margin: float | None = option(None, "G", "Print the bound on the updates for rows separable with margin G."),
+    margin: float | None = option(
+        None, "G", "Print the bound on the number of updates for rows separable with margin G."
+    ),
     out: Path | None = MODEL_OUT,
     as_json: bool = AS_JSON,
     steps: StepOptions,
@@ -201,8 +203,8 @@ def watch(
     separable, their margin is at most the upper bound printed.
 
     The types of the columns of a table are inferred from the first --every rows. A column of unclear type is left out,
-    and a missing number is replaced by the mean of these rows. --keep, --kind and --missing override this. The model
-    is written at the end of input or at Ctrl-C; to continue it later, use --model.
+    and a missing number is replaced by the mean of these rows. --keep, --kind and --missing override this. The model is
+    written at the end of input or on Ctrl-C; to continue training it later, use --model.
 
     \b
     Example:
@@ -269,11 +271,11 @@ def _model_to_continue(path: str, fixed: dict[str, object], device: str | None) 
     for name, value in fixed.items():
         if value is not None and name != "n_features":
             raise ParameterError(
-                "{option} was fixed when {path} was made: leave it out.", option=Setting(name), path=path
+                "{option} was fixed when {path} was trained: leave it out.", option=Setting(name), path=path
             )
     model = load_model(path)
     if not isinstance(model, TrainedModel):
-        raise ValueError(f"{path} holds a {model.learner}, which does not learn row by row.")
+        raise ValueError(f"{path} holds a {model.learner}, which cannot learn row by row.")
     model.options = _online_options(model, device)
     return model
 
@@ -297,20 +299,19 @@ def _check_bounded(options: RunOptions) -> None:
 
     if not isinstance(options.rule, PerceptronRule | MarginRule):
         raise ParameterError(
-            "--margin is for learners whose number of updates is bounded, which needs steps of size 1: leave it out, "
-            "or use --learner perceptron."
+            "--margin bounds the number of updates, which is possible only for learners with steps of size 1: leave "
+            "it out, or use --learner perceptron."
         )
     if not isinstance(options, KernelOptions):
         return
     if options.max_support is not None:
         raise ParameterError(
-            "--margin is for runs whose number of updates is bounded, and with {max_support} it is not: leave out one "
-            "of the two."
+            "--margin bounds the number of updates, which is not possible with {max_support}: use only one of the two."
         )
     if not Kernel(str(options.kernel), coef0=options.coef0).is_positive_definite:
         raise ParameterError(
-            "--margin is for positive definite kernels, and {kernel=name} with this {coef0} is not known to be one: "
-            "leave it out.",
+            "--margin applies to positive definite kernels, but {kernel=name} with this {coef0} may not be one: leave "
+            "it out.",
             name=options.kernel,
         )
 
@@ -410,7 +411,7 @@ class Reporter:
 
     @property
     def bound(self) -> float:
-        """The largest number of updates if the rows so far are separable with the given margin.
+        """The upper bound on the number of updates if the rows so far are separable with the given margin.
 
         For rows of norm at most R and updates where the activation is at most m, |w|^2 <= |w0|^2 + k (R^2 + 2 m) and
         w.u >= k margin - |w0| after k updates; so k <= (R^2 + 2 m) / margin^2 + 2 |w0| / margin.

@@ -76,7 +76,7 @@ class RowFileWriter:
         self._blocks: list[list[object]] = []
 
     def write(self, block: Block) -> None:
-        """Write a block; a ValueError if its labels cannot be stored."""
+        """Write a block; raise a ValueError if its labels cannot be stored."""
         if block.y.dtype.kind not in "biufU":
             raise ValueError(f"labels of type {block.y.dtype}, expected numbers, booleans or strings")
         X, arrays = block.X, {"y": block.y}
@@ -117,7 +117,7 @@ class _StoredBlock(NamedTuple):
 
 
 class RowFile:
-    """A file that a ``RowFileWriter`` wrote; a ValueError if it is incomplete. Thread-safe.
+    """A file written by a ``RowFileWriter``. Opening an incomplete file raises a ValueError. Thread-safe.
 
     When a block is first read, its checksum is compared and its numbers are checked, because a forged file has a valid
     checksum.
@@ -149,7 +149,7 @@ class RowFile:
         return len(self._blocks)
 
     def block(self, k: int) -> Block:
-        """Return a block, its rows counted from 0; a ValueError if it is damaged."""
+        """Return a block, its rows counted from 0; raise a ValueError if it is damaged."""
         stored, arrays = self._blocks[k], {}
         every = self._bytes(stored.start, stored.size)
         if not self._verified[k] and zlib.crc32(every) != stored.checksum:
@@ -197,26 +197,26 @@ class RowFile:
 
 
 def _read_places(blocks: list[Any], end: int) -> list[_StoredBlock]:
-    """Return the positions of all blocks, one after the other up to ``end``; a ValueError if they are not valid."""
+    """Return the positions of all blocks, contiguous up to ``end``; raise a ValueError if they are not valid."""
     found = []
     start = len(_MARK)
     for block in blocks:
         begin, arrays = 0, {}
         if type(block) is not list or [type(part) for part in block[:1]] != [int]:
-            raise ValueError("its parts are not as expected")
+            raise ValueError("its list of blocks is not valid")
         for entry in block[1:]:
             valid = type(entry) is list and [type(part) for part in entry] == [str, str, list]
             name, code, shape = entry if valid else ("", "", [])
             valid = valid and name in _TYPES and name not in arrays and _TYPES[name].fullmatch(code) is not None
             valid = valid and len(shape) == 1 + (name == "X") and all(type(n) is int and 0 <= n <= end for n in shape)
             if not valid:
-                raise ValueError("its parts are not as expected")
+                raise ValueError("its list of blocks is not valid")
             dtype = np.dtype(code)
             arrays[name] = begin, dtype, tuple(shape)
             begin += math.prod(shape) * dtype.itemsize
             begin += -begin % _ALIGNMENT
         if arrays.keys() - {"weight"} not in _LAYOUTS:
-            raise ValueError("its parts are not as expected")
+            raise ValueError("its list of blocks is not valid")
         found.append(_StoredBlock(start, begin, block[0], arrays))
         start += begin
     if start != end:
@@ -237,7 +237,7 @@ def _check_rows(arrays: dict[str, np.ndarray], width: int) -> None:
         weight = arrays["weight"]
         valid = valid and len(weight) == n and bool((np.isfinite(weight) & (weight >= 0)).all())
     if not valid or not is_text(y):
-        raise ValueError("its rows are not as they were written")
+        raise ValueError("its rows have changed since they were written")
 
 
 _COUNTS = checked("numbers by name", lambda v: type(v) is dict and all(type(count) is int for count in v.values()))
@@ -408,7 +408,7 @@ class RowCache:
         if path is None:
             return None
         if os.path.exists(path) and not os.path.isfile(path):
-            raise ParameterError("{cache} must be a file, got {path}, which is something else.", path=path)
+            raise ParameterError("{cache} must be a regular file, got {path}.", path=path)
         with self._disable_on_error():
             file = _open_row_file(path) if os.path.exists(path) else None
             facts = {} if file is None else file.facts
@@ -421,12 +421,12 @@ class RowCache:
 
 
 def _open_row_file(path: str) -> RowFile | None:
-    """Return a row file, None if it is not complete; a ParameterError if it is another kind of file."""
+    """Return a row file, None if it is not complete; raise a ParameterError if it is another kind of file."""
     with ExitStack() as stack:
         file = stack.enter_context(open(path, "rb"))
         if os.path.getsize(path) and not is_row_file(file):
             what = "{cache} must be a file of rows or a new file, got {path}, another kind of file: "
-            raise ParameterError(what + "delete it, or name another.", path=path)
+            raise ParameterError(what + "delete it, or choose another name.", path=path)
         with suppress(OSError, ValueError):
             rows = RowFile(file)
             check_facts(rows.facts)

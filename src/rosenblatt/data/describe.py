@@ -397,15 +397,15 @@ def _digits(array: pa.Array, name: str, missing: tuple[str, ...]) -> list[_Remar
     """Return whether a column of strings holds codes, or numbers beside a few words, as a remark or none."""
     code = leading_zero_code(array, missing)
     if code:
-        as_numbers = Message("; {column_types=kinds} takes them for numbers", kinds={name: "number"})
-        return [_Remark(f"taken for codes, because {code!r} begins with 0 and all have as many digits", as_numbers)]
+        as_numbers = Message("; {column_types=kinds} treats them as numbers", kinds={name: "number"})
+        return [_Remark(f"treated as codes, because {code!r} begins with 0 and all have as many digits", as_numbers)]
     values, bad = parse_numbers(array, missing)
     words = sorted({str(array[row].as_py()).strip() for row in bad})
     numbers = int((~np.isnan(values)).sum())
     if not words or len(words) > FEW_WORDS or numbers < len(bad):
         return []
     beside = ", ".join(map(shorten, words))
-    as_missing = Message("; {missing_values=words} counts these words as missing", words=words)
+    as_missing = Message("; {missing_values=words} treats these words as missing", words=words)
     return [_Remark(f"holds numbers beside {beside}, so each value is a category", as_missing)]
 
 

@@ -373,7 +373,9 @@ def make_spiral(
     """
     n, turns, noise = check_integer("n", n, 1), check_real("turns", turns), check_noise(noise)
     if not 0 < turns <= _MOST_TURNS:
-        raise ValueError(f"turns must be above 0 (to {_MOST_TURNS}), got {turns}: give the number of turns of an arm.")
+        raise ValueError(
+            f"turns must be above 0 and at most {_MOST_TURNS}, got {turns}: give the number of turns of an arm."
+        )
     rng = random_generator(random_state)
     y = random_signs(n, rng)
     # The length of a short piece of an arm is about radius times angle, so the squared radius is uniform.

@@ -155,9 +155,7 @@ class StoredMatrix(NamedTuple):
 def _open_dense(archive: NpzArchive) -> StoredMatrix:
     X = archive.array("X")
     if len(X.shape) != 2 or not X.shape[1]:
-        raise DataError(
-            "{file}: expected X with rows and columns, got shape {shape}.", file=archive.name, shape=X.shape
-        )
+        raise DataError("{file}: expected a two-dimensional X, got shape {shape}.", file=archive.name, shape=X.shape)
     if X.is_fortran:
         what = "{where} is stored by columns (Fortran order), expected C order: "
         raise DataError(what + "save it by rows, as in np.savez(path, X=np.ascontiguousarray(X), y=y).", where=X.where)
@@ -189,7 +187,7 @@ def _open_sparse(archive: NpzArchive) -> StoredMatrix:
     _check_format(archive)
     sizes = archive.array("shape")
     if sizes.shape != (2,) or sizes.dtype.kind not in "iu":
-        what = "{file}: expected a sparse matrix with rows and columns, got another shape."
+        what = "{file}: expected a two-dimensional sparse matrix, got another shape."
         raise DataError(what, file=archive.name)
     n, width = sizes.read(2).tolist()
     data, indices, indptr = parts = [archive.array(name) for name in ("data", "indices", "indptr")]
@@ -428,5 +426,5 @@ def _read_labels(stored: StoredArray, n: int) -> np.ndarray:
     if y.dtype.kind == "S":
         return np.char.decode(y, "utf-8")
     if not is_text(y):
-        raise ValueError("a label has characters that are not in Unicode")
+        raise ValueError("a label is not valid Unicode")
     return y

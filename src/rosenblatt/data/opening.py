@@ -360,7 +360,7 @@ def open(
 
 
 def _make_source(request: OpenRequest) -> RowSource:
-    """Return the rows of files. The reader of a format is imported when it is needed."""
+    """Return the source that reads the files. The reader of a format is imported when it is needed."""
     if request.format in TABLES:
         from rosenblatt.data.tables.source import open_table
 

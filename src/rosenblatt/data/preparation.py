@@ -161,7 +161,7 @@ def _check_scale(scale: dict[str, Any], width: int | None, centred: Container[in
 
 
 def _table_features(table: Preparation, place: Place) -> tuple[int | None, Container[int]]:
-    """Return the number of features of a table, and which of them are numbers; a ValueError if its parts disagree."""
+    """Return the number of features of a table and which are numeric; raise a ValueError if its parts disagree."""
     dialect, columns = table["dialect"], table["columns"]
     if dialect["delimiter"] is not None:
         codec_of(bool).read(dialect["header"], place.at("dialect.header"))

@@ -175,8 +175,8 @@ class DaskEngine:
 
     def _no_scheduler(self) -> ClusterError:
         return ClusterError(
-            "the scheduler of the Dask cluster can no longer be reached: start it again, make a new Client, and train "
-            "again (with a checkpoint, resume=True continues from it)."
+            "the scheduler of the Dask cluster can no longer be reached: start it again, create a new Client, and "
+            "train again (with a checkpoint, resume=True continues from it)."
         )
 
     def _no_worker(self) -> ClusterError:
@@ -251,7 +251,7 @@ def _blocks(X: Collection, what: str) -> list[Delayed]:
         raise ValueError(f"expected {what} as a Dask array or data frame, got a Dask {type(X).__name__}.")
     if what == "X":
         if X.ndim != 2:
-            raise ValueError(f"expected X with rows and columns, got a Dask array of shape {X.shape}.")
+            raise ValueError(f"expected a two-dimensional X, got a Dask array of shape {X.shape}.")
         if X.dtype.kind not in "biufO":
             raise ValueError(f"expected X with numbers, got a Dask array of {X.dtype}: convert it to numbers first.")
         if X.numblocks[1] > 1:
@@ -287,7 +287,7 @@ def _cut_like(X: Collection, rows: Sequence[Delayed], other: Any, what: str) -> 
         if len(parts) != len(rows):
             raise ValueError(
                 f"expected {what} with {len(rows)} partitions, as X has, got {len(parts)}: rechunk or repartition one "
-                "like the other."
+                "to match the other."
             )
         return parts
     lengths = None if _is_frame(X) else X.chunks[0]
@@ -307,7 +307,7 @@ def _cut_like(X: Collection, rows: Sequence[Delayed], other: Any, what: str) -> 
 def _check_columns(X: Collection) -> None:
     """Raise a ValueError for a column that is not of numbers, and for a series."""
     if X.ndim == 1:
-        raise ValueError("expected X with rows and columns, got a Dask series: use X.to_frame().")
+        raise ValueError("expected a two-dimensional X, got a Dask series: use X.to_frame().")
     wrong = [f"{name} ({kind})" for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "biuf"]
     if wrong:
         some = ", ".join(wrong[:5]) + (f" and {len(wrong) - 5} more" if len(wrong) > 5 else "")
@@ -359,7 +359,7 @@ def map_collection(model: BasePerceptron, method: str, X: Collection, meta: NDAr
         frame = _frame_of(row, X._meta_nonempty.index[:1]).iloc[:0]  # pandas has string types of its own
         return X.map_partitions(call, meta=frame, enforce_metadata=False)
     if X.ndim != 2:
-        raise ValueError(f"expected X with rows and columns, got a Dask array of shape {X.shape}.")
+        raise ValueError(f"expected a two-dimensional X, got a Dask array of shape {X.shape}.")
     if X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
     call = _MethodCall(model, method)
@@ -517,12 +517,12 @@ def find_client(client: Client | None) -> Client:
             client = distributed.get_client()
         except ValueError:
             raise ClusterError(
-                "there is no Dask client: make one first, for instance with distributed.Client(), or give client=."
+                "there is no Dask client: create one first, for instance with distributed.Client(), or give client=."
             ) from None
     if not isinstance(client, distributed.Client):
         raise ParameterError("{client} must be a distributed.Client, got a {kind}.", kind=type(client).__name__)
     if client.asynchronous:
         raise ParameterError(
-            "{client} must not be asynchronous: make it with distributed.Client(), and train in a thread."
+            "{client} must not be asynchronous: create it with distributed.Client(), and train in a thread."
         )
     return client

@@ -40,7 +40,7 @@ TrainedRows: TypeAlias = Callable[[int, int], NDArray[np.bool_]]
 
 
 def with_parameters(local: type, **more: object) -> Callable[..., None]:
-    """Return a constructor with the parameters of a local learner, those of all clusters, and ``more``."""
+    """Return a constructor with the parameters of a local learner, those of all distributed learners, and ``more``."""
     extra = _COMMON | more
     known = list(inspect.signature(local).parameters.values())
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -129,8 +129,8 @@ class ClusterLearner(BasePerceptron):
         scaled = options.get("scale") not in (None, "none")
         if scaled and seeds is not None and self.early_stopping:
             raise ParameterError(
-                "{seeds} hold out different rows, and the scale depends on the other rows: leave out the scale, or "
-                "train with one seed at a time."
+                "{seeds} hold out different rows for each seed, and the scale depends on the rows that remain: leave "
+                "out the scale, or train with one seed at a time."
             )
         stream, loaders = file_loaders(path, options, self._trained_rows() if scaled else None)
         settings = classes, on_pass, checkpoint, every, resume, seeds
@@ -212,7 +212,7 @@ class ClusterLearner(BasePerceptron):
         return self
 
     def _note_features(self, shards: ShardSet) -> None:
-        """Set the names of the features; a ValueError if a warm start would continue with others."""
+        """Set the names of the features; raise a ValueError if a warm start would continue with others."""
         if self._is_warm():
             if self.state_.mixed_shards not in (0, sum(facts.rows > 0 for facts in shards.facts)):
                 raise ParameterError(

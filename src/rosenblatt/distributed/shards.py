@@ -83,7 +83,7 @@ class Shard:
 
 
 def make_shard(X: MatrixLike, y: VectorLike, weight: VectorLike = None) -> Shard:
-    """Return a shard of validated rows and labels, possibly empty; a ValueError if they are not valid."""
+    """Return a shard of validated rows and labels, possibly empty; raise a ValueError if they are not valid."""
     X = X if hasattr(X, "shape") else np.asarray(X)
     rows, labels = X.shape[0] if X.shape else 0, np.asarray(as_numpy(y))
     n = len(labels) if np.ndim(labels) else 0
@@ -138,7 +138,7 @@ def join_shards(shards: Sequence[Shard]) -> Shard:
 
 
 def all_classes(parts: Sequence[Labels]) -> Labels:
-    """Return the sorted union of classes; a ValueError if strings and numbers are mixed."""
+    """Return the sorted union of classes; raise a ValueError if strings and numbers are mixed."""
     known = [part for part in parts if len(part)]
     for part in known[1:]:
         check_label_types(known[0], part)
@@ -307,7 +307,7 @@ def check_facts(facts: Sequence[ShardFacts]) -> None:
                 f"shard {first_index}: only sparse shards may have more columns than others."
             )
         if other.names != first.names and None not in (other.names, first.names):
-            raise ValueError(f"expected shards with the same column names, got others in shard {k}.")
+            raise ValueError(f"expected shards with the same column names, got different ones in shard {k}.")
 
 
 # All shards as the source of a run: where each begins, calls on them, and recovery when workers die.
@@ -394,7 +394,7 @@ class ShardSet:
         if self.width != width and not sparse:
             raise ValueError(f"expected shards with the {width} features that the model has, got {self.width}.")
         if self.names != names and None not in (self.names, names):
-            raise ValueError("expected shards with the column names that the model was trained on, got others.")
+            raise ValueError("expected shards with the column names that the model was trained on, got different ones.")
 
     def shard_of(self, row: int) -> int:
         """Return the shard that holds a row; the last shard for the row number after the last."""
@@ -456,7 +456,7 @@ class GivenShard:
 
 
 def _pair(given: object) -> tuple[Any, ...] | list[Any]:
-    """Return a shard that a user gave; a ValueError unless it is a tuple or list of rows, labels and maybe weights."""
+    """Return a shard given by the user; raise a ValueError unless it is a pair, or a triple with weights."""
     if not (isinstance(given, tuple | list) and len(given) in (2, 3)):
         raise ValueError(
             "expected shards of the form (X, y) or (X, y, sample_weight), or functions that return them, got "
@@ -527,7 +527,9 @@ def file_shards_of(stream: Stream, options: Mapping[str, Any]) -> list[FileShard
     """Return a loader for each file of a stream that was opened with these options."""
     files = stream.files
     if files is None:
-        raise ParameterError("a cluster reads files by name, got input that can be read only once.")
+        raise ParameterError(
+            "workers open files by name, but input that can be read only once has none: save it to a file."
+        )
     alike = {name: value for name, value in options.items() if name in _OF_FILES}
     preparation = stream.preparation
     return [FileShard(name, preparation, alike) for name in files]

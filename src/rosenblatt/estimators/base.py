@@ -737,7 +737,7 @@ class BasePerceptron(ExactClassifier):
            2         0               0
         """
         if (X_test is None) != (y_test is None):
-            raise ValueError("X_test and y_test come together: give both, or neither.")
+            raise ValueError("X_test and y_test must be given together: give both, or neither.")
         model = clone(self).set_params(warm_start=False, verbose=0)
         given = {"training_error": (X, y)} | ({} if X_test is None else {"test_error": (X_test, y_test)})
         columns: dict[str, list[float]] = {name: [] for name in ("pass", "mistakes", *given)}

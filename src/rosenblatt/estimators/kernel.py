@@ -67,7 +67,7 @@ class KernelPerceptron(BasePerceptron):
     Attributes
     ----------
     support_ : array of shape (s,)
-        Numbers of the support rows in the training data, in the order of their first updates. Streams count rows from
+        Indices of the support rows in the training data, in the order of their first updates. Streams count rows from
         0.
     support_vectors_ : array or CSR matrix of shape (s, d)
         The support rows; empty for a precomputed kernel.
@@ -188,7 +188,7 @@ class KernelPerceptron(BasePerceptron):
 
     @property
     def support_(self) -> NDArray[np.int64]:
-        """Numbers of the support rows in the training data."""
+        """Indices of the support rows in the training data."""
         return np.array(self._trained.supports.numbers, np.int64)
 
     @property

@@ -83,13 +83,13 @@ def record_features(record: object) -> dict[str, float]:
     """
     if not isinstance(record, Mapping):
         raise TypeError(
-            f"expected a dictionary from names to values, got {shorten(record)}: for arrays use partial_fit "
-            "and predict."
+            f"expected a dictionary of values by feature name, got {shorten(record)}: for arrays use partial_fit and "
+            "predict."
         )
     features: dict[str, float] = {}
     for key, value in record.items():
         if not isinstance(key, str):
-            raise TypeError(f"expected names that are strings, got {shorten(key)}: use {str(key)!r}.")
+            raise TypeError(f"expected feature names that are strings, got {shorten(key)}: use {str(key)!r}.")
         name, number = (f"{key}={value}", 1.0) if isinstance(value, str) else (key, _number(key, value))
         if name in features:
             raise ValueError(f"expected each feature once, got {name!r} twice: rename one of them.")
@@ -136,7 +136,7 @@ def label_array(y: object) -> Labels:
     """Return a label as an array with one element; raise an error for anything that is not a class."""
     label = np.array([y]) if isinstance(y, str | bool | int | float | np.generic) else np.empty(0)
     if label.shape != (1,) or label.dtype.kind not in "biufU":
-        raise TypeError(f"expected a label that is a word, an integer or a boolean, got {shorten(y)}.")
+        raise TypeError(f"expected a label that is a string, an integer or a boolean, got {shorten(y)}.")
     if label.dtype.kind == "f" and not label[0] == np.trunc(label[0]):
-        raise ValueError(f"expected a label that is a class, got the number {y!r}, as for a regression.")
+        raise ValueError(f"expected a class label, got the number {y!r}, which looks like a regression target.")
     return label

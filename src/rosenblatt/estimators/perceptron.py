@@ -158,8 +158,8 @@ class LinearPerceptron(BasePerceptron):
     def learn_one(self, x: Mapping[str, object], y: object) -> Self:
         """Learn from one record, continuing from the current weights.
 
-        The weights equal those of ``partial_fit`` on the same rows as a matrix, bit for bit. A new name adds a column
-        to ``feature_names_in_``. Features that a record does not have count as 0. The time of a call depends on the
+        The weights are bit-for-bit identical to those that ``partial_fit`` learns from the same rows. A new name adds a
+        column to ``feature_names_in_``. Features missing from a record count as 0. The time of a call depends on the
         size of the record, not on the number of columns. Consecutive calls count as one pass.
 
         Parameters
@@ -266,8 +266,8 @@ class LinearPerceptron(BasePerceptron):
             )
         if names is None:
             raise ValueError(
-                "this model was trained on columns without names, so the names of a record have no columns: train it "
-                "on a data frame, or with learn_one from the start."
+                "this model was trained on columns without names, so the names in a record match none of them: train "
+                "it on a data frame, or with learn_one from the start."
             )
         self._columns = names, RecordColumns(names.tolist())
         return self._columns[1]

@@ -166,8 +166,8 @@ class RescaledPerceptron(ExactClassifier):
         else:
             text = f"no separator{through} in floating point was found for {classes}; {where} has what is proved"
         warn_user(
-            f"{text}: the weights kept leave {wrong:,} of {n:,} rows on the wrong side; use AveragedPerceptron for "
-            "noisy data, or add features that make the classes separable.",
+            f"{text}: the best weights found misclassify {wrong:,} of {n:,} rows; use AveragedPerceptron for noisy "
+            "data, or add features that make the classes separable.",
             ConvergenceWarning,
         )
 

@@ -134,8 +134,8 @@ def _check_classes(y: Labels) -> None:
             raise
         value = float(y[y != np.trunc(y)][0])
         raise ValueError(
-            f"Unknown label type: expected classes, got numbers such as {value:g}, as for a regression: convert them "
-            "to classes first, for instance y > threshold, or use a regressor."
+            f"Unknown label type: expected classes, got numbers such as {value:g}, which look like a regression "
+            "target: convert them to classes first, for instance y > threshold, or use a regressor."
         ) from fault
 
 

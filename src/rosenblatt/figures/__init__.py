@@ -1,7 +1,8 @@
-"""Every figure that the texts name, drawn from data and a real run, with a caption and its numbers.
+"""The figures of the textbooks, each drawn from data and a real run, with a caption and its numbers.
 
-``draw("4.7")`` draws one, ``write("out")`` all of them into a folder, and ``catalogue`` lists them. Each module of a
-text is an example of the library: data, a run with a fixed seed, the drawing by `rosenblatt.plots`, a caption.
+``draw("4.7")`` draws one, ``write("out")`` all of them into a folder, and ``catalogue`` lists them. Each module
+draws the figures of one text and shows how to use the library: it loads data, trains with a fixed seed, and draws with
+`rosenblatt.plots`.
 """
 
 # importing a text adds its figures to the catalogue, in this order

@@ -91,7 +91,9 @@ def _plain(value: Any) -> Any:
     """Return a NumPy number or array as Python numbers."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
-    raise TypeError(f"numbers of a figure are numbers, lists, dictionaries or texts, got {type(value).__name__}.")
+    raise TypeError(
+        f"expected numbers, lists, dictionaries or strings as the numbers of a figure, got {type(value).__name__}."
+    )
 
 
 def draw(id: str) -> Drawing:
@@ -125,7 +127,7 @@ def draw(id: str) -> Drawing:
 def _find(id: str) -> Entry:
     """Return a figure by its id; raise a ValueError that names the nearest id, or all of them."""
     if not isinstance(id, str):
-        raise ParameterError('the id of a figure is a string such as "4.7", got {got}.', got=shorten(id))
+        raise ParameterError('the id of a figure must be a string such as "4.7", got {got}.', got=shorten(id))
     if id in catalogue:
         return catalogue[id]
     known = "; ".join(f"{entry.id} {entry.title}" for entry in catalogue.values())
@@ -173,7 +175,7 @@ def write(
     ids = catalogue if only is None else [only] if isinstance(only, str) else dict.fromkeys(only)
     entries = [_find(id) for id in ids]
     if not entries:
-        raise ParameterError("{only} names no figure: give some ids, or leave it out for all figures.")
+        raise ParameterError("{only} is empty: give the ids of figures, or leave it out to draw all figures.")
     import_matplotlib("figure")  # fail before anything is written if matplotlib is missing
     to = _folder(folder)
     sections, numbers, written = [], {}, []
@@ -202,10 +204,12 @@ def write(
 def _folder(folder: str | os.PathLike[str]) -> Path:
     """Return the folder to write to, creating it if necessary."""
     if not os.fspath(folder):
-        raise ParameterError('expected a folder for the figures, got no name: "." is the current one.')
+        raise ParameterError('expected a folder for the figures, got an empty path: use "." for the current folder.')
     to = Path(folder)
     if to.exists() and not to.is_dir():
-        raise ParameterError("expected a folder for the figures, got {to}, which is a file: give another name.", to=to)
+        raise ParameterError(
+            "expected a folder for the figures, got {to}, which is a file: choose another name.", to=to
+        )
     to.mkdir(parents=True, exist_ok=True)
     return to
 

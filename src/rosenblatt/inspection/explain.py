@@ -163,7 +163,7 @@ class _ColumnTransformer(Protocol):
 
 
 def _of_columns(step: _ColumnTransformer, d: int) -> Units | None:
-    """Return the scaling of the output of a ColumnTransformer, or None if none of its parts scales."""
+    """Return the scaling of the output of a ColumnTransformer, or None if none of its transformers scales."""
     units, found = Units(np.zeros(d), np.ones(d)), False
     for name, part, _ in step.transformers_:
         columns = step.output_indices_[name]

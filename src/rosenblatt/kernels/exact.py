@@ -239,7 +239,7 @@ def add_moments(table, bits):
 
 @kernel
 def add_dense_moments(sums, squares, X):
-    """Add the numbers of each column j of ``X`` to ``sums[j]``, their squares to ``squares[j]``.
+    """Add the numbers of each column j of ``X`` to ``sums[j]``, and their squares to ``squares[j]``.
 
     Each total has ``LIMBS`` limbs.
     """

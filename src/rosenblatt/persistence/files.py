@@ -150,7 +150,7 @@ def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_featu
 
 
 def learner_of(model: BaseEstimator) -> Learner:
-    """Return the learner of this library that a pipeline ends in, or the model itself; a TypeError for another."""
+    """Return the model or the last step of a pipeline; raise a TypeError unless it is a learner of this library."""
     last = model.steps[-1][1] if type(model) is Pipeline else model
     if LEARNERS.get(type(last).__name__) is type(last):
         return last

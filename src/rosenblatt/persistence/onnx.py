@@ -74,7 +74,7 @@ class Rows:
         return replace(self, parts=out)
 
     def matrix(self, graph: Graph, what: str) -> str:
-        """Return all columns as one matrix; a ValueError if there are words, because ``what`` expects numbers."""
+        """Return all columns as one matrix; raise a ValueError if there are words, because ``what`` expects numbers."""
         if any(part.words for part in self.parts):
             raise ValueError(
                 f"{what} gets a column of words, which an ONNX graph cannot use as numbers: encode it first."
@@ -166,7 +166,7 @@ def scaled(graph: Graph, tensor: str, centre: np.ndarray | None, spread: np.ndar
 
 
 def apply_step(graph: Graph, step: Step | None, rows: Rows) -> Rows:
-    """Return rows transformed by a fitted step; a TypeError if the step cannot be exported."""
+    """Return rows transformed by a fitted step; raise a TypeError if the step cannot be exported."""
     if step is None or isinstance(step, str):
         return rows
     check_step(step)

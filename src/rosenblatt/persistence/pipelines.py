@@ -180,7 +180,7 @@ _MOST_DEGREE = 64
 def _read_degree(data: Any, place: Place) -> int | tuple[int, int]:
     least, most = data if type(data) is list and len(data) == 2 else (1, data)
     if type(least) is not int or type(most) is not int or not 1 <= least <= most <= _MOST_DEGREE:
-        raise place.error(f"an integer or (least, most), at most {_MOST_DEGREE}", data)
+        raise place.error(f"an integer or (min_degree, max_degree), at most {_MOST_DEGREE}", data)
     return most if type(data) is int else (least, most)
 
 

@@ -150,7 +150,7 @@ class PlaneDisplay:
 def plot_plane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, projections: bool = False) -> Axes:
     """Draw rows of two features with the decision regions of a model and its decision boundary.
 
-    If a line has every row strictly on its side, a hatched band shows the geometric margin. Rings mark the support
+    If the boundary strictly separates the classes, a hatched band shows the geometric margin. Rings mark the support
     points, the rows nearest to the line, and an arrow shows w at a right angle to it. Otherwise rings mark the rows
     predicted wrongly, and squares the rows on the boundary. The boundary of a kernel perceptron, a vote or a pipeline
     (with a `SphereLift`, say) may be curved and is drawn without margin and w. Features whose ranges differ by a factor

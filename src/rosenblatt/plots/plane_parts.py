@@ -196,7 +196,7 @@ def draw_rows(ax: Axes, rows: Rows) -> None:
 
 
 def plane_regions(model: Any, X: Any, points: np.ndarray, classes: np.ndarray) -> Regions:
-    """Evaluate the model on a grid around the points, given as rows of the same type as ``X``."""
+    """Evaluate the model on a grid around the points; the grid has the type of ``X``."""
     frame = Frame.around(points)
     grid = like(X, frame.places())
     if len(classes) == 2:

@@ -103,7 +103,9 @@ def traced_rows(name: str, trace: Trace, X: Any, y: Any) -> Rows:
     classes = np.array(trace.classes)
     labels = check_labels(y, len(points), classes)
     if not trace.is_of(points, labels):
-        raise ValueError(f"{name} needs the rows and labels that were traced, got others: give the same X and y.")
+        raise ValueError(
+            f"{name} needs the rows and labels that were traced, got different ones: give the same X and y."
+        )
     return Rows(points, labels, classes)
 
 
@@ -345,7 +347,7 @@ def _ending(path: Any) -> str:
         raise TypeError(f"expected a path such as 'run.gif' or 'run.html', got {type(path).__name__}.")
     ending = Path(path).suffix.lower()
     if ending not in (".gif", ".html"):
-        raise ValueError(f"expected a path that ends in .gif or .html, got {os.fspath(path)!r}: name the file so.")
+        raise ValueError(f"expected a path that ends in .gif or .html, got {os.fspath(path)!r}: change the file name.")
     folder = Path(path).parent
     if not folder.is_dir():
         raise FileNotFoundError(f"there is no folder {str(folder)!r} to write {Path(path).name!r} into: make it first.")

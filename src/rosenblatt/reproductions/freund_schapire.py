@@ -120,7 +120,7 @@ def read_idx(path: str | os.PathLike[str], dimensions: int) -> Bytes:
         with gzip.open(path, "rb") if packed else open(path, "rb") as file:
             content = file.read(_MOST_BYTES)
     except (EOFError, zlib.error, gzip.BadGzipFile) as fault:
-        raise _damaged(path, f"gzip cannot unpack it ({fault})") from fault
+        raise _damaged(path, f"gzip cannot decompress it ({fault})") from fault
     magic, start = bytes([0, 0, 8, dimensions]), 4 + 4 * dimensions  # 8 is the code of unsigned bytes
     if content[:4] != magic:
         found = content[:4].hex(" ") or "an empty file"

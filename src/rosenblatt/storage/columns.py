@@ -60,7 +60,7 @@ def pack_columns(arrays: Arrays) -> tuple[int | None, dict[str, NDArray[Any]]]:
 
 
 def unpack_columns(width: int | None, arrays: Arrays, max_features: int | None) -> dict[str, NDArray[Any]]:
-    """Return the arrays with all their columns; a ValueError unless they are what `pack_columns` returns.
+    """Return the arrays with all their columns; raise a ValueError unless they are what `pack_columns` returns.
 
     More than ``max_features`` columns raise a ParameterError; None allows as many as the stored columns vouch for.
 
@@ -99,12 +99,12 @@ def check_width(width: int, stored: int, n_rows: int, max_features: int | None) 
     most = MOST_FEATURES if max_features is None else max_features
     vouched = LEAST_SHARE * stored
     if width > most and (max_features is not None or width > vouched):
-        hint = Hint(": if you trust it, allow them by {max_features=width}", width=width)
+        hint = Hint(": if you trust it, allow them with {max_features=width}", width=width)
         raise ParameterError(
             "it has {width:,} columns, and at most {most:,} are expected{hint}.", width=width, most=most, hint=hint
         )
     if n_rows * width > max(_NUMBERS_PER_FEATURE * most, vouched * n_rows):
-        hint = Hint(": if you trust it, allow them by {max_features=n}", n=-(-n_rows * width // _NUMBERS_PER_FEATURE))
+        hint = Hint(": if you trust it, allow them with {max_features=n}", n=-(-n_rows * width // _NUMBERS_PER_FEATURE))
         raise ParameterError(
             "its {width:,} columns take {size:,} bytes of memory{hint}.",
             width=width,
@@ -140,7 +140,7 @@ class _NameFields:
 
 
 def names_from_plain(data: object, n_features: int, max_features: int | None) -> list[str] | None:
-    """Return the names of features that a file states; a ValueError unless they are ``n_features`` strings."""
+    """Return the feature names stored in a file; raise a ValueError unless they are ``n_features`` strings."""
     if data is None:
         return None
     place = Place("the header").at("feature_names")
@@ -154,7 +154,7 @@ def names_from_plain(data: object, n_features: int, max_features: int | None) ->
             "the names of its {n:,} columns take {size:,} bytes{hint}.",
             n=n_features,
             size=64 * n_features,
-            hint=Hint(": if you trust it, allow them by {max_features=n}", n=_NUMBERS_PER_NAME * n_features),
+            hint=Hint(": if you trust it, allow them with {max_features=n}", n=_NUMBERS_PER_NAME * n_features),
         )
     if first > n_features or max(columns, default=0) >= n_features:
         raise place.at("columns").error(f"a list of indices below {n_features:,}", columns)

@@ -46,9 +46,9 @@ _ABANDONED = 3600.0
 
 
 class Replacement:
-    """A new file in the folder of ``target``, which must not be a link, that replaces it when complete.
+    """A new file in the folder of ``target`` that replaces ``target``, which must not be a link, when complete.
 
-    The file is locked while it is open. The lock distinguishes files that killed processes left, which are deleted
+    The file is locked while it is open. The lock distinguishes files left behind by killed processes, which are deleted
     here, from files that other processes are writing, in any container or on any host.
 
     Attributes

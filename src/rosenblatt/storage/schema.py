@@ -33,7 +33,7 @@ _MOST_LETTERS = 1 << 24
 
 
 def to_canonical_json(data: object, what: str) -> str:
-    """Return ``data`` as JSON without spaces; a ValueError if JSON would change it.
+    """Return ``data`` as JSON without spaces; raise a ValueError if JSON would change it.
 
     >>> to_canonical_json({"columns": ["age", "sex"], "scale": 0.5}, "this")
     '{"columns":["age","sex"],"scale":0.5}'
@@ -48,7 +48,7 @@ def to_canonical_json(data: object, what: str) -> str:
 
 
 def from_canonical_json(text: str, what: str) -> Any:
-    """Return the data that ``to_canonical_json`` wrote as ``text``; a ValueError for any other text.
+    """Return the data that ``to_canonical_json`` wrote as ``text``; raise a ValueError for any other text.
 
     >>> from_canonical_json('{"columns":["age"]}', "this")
     {'columns': ['age']}
@@ -135,7 +135,7 @@ class Arrays:
     >>> arrays.claim(600)
     >>> arrays.claim(600)
     Traceback (most recent call last):
-    rosenblatt.messages.ParameterError: its steps ... 1,200 columns ... at most 1,000: ... by max_features=1200.
+    rosenblatt.messages.ParameterError: its steps ... 1,200 columns ... at most 1,000: ... with max_features=1200.
     """
 
     _MOST_USES = 3
@@ -154,7 +154,7 @@ class Arrays:
                 "its steps state {claimed:,} columns without storing them, expected at most {most:,}{hint}.",
                 claimed=self._claimed,
                 most=self._most_columns,
-                hint=Hint(": if you trust the file, allow them by {max_features=total}", total=self._claimed),
+                hint=Hint(": if you trust the file, allow them with {max_features=total}", total=self._claimed),
             )
 
     def put(self, path: str, array: NDArray[Any]) -> str:
@@ -200,7 +200,7 @@ def write_fields(schema: type, value: object, place: Place) -> dict[str, Any]:
 
 
 def read_fields(schema: type, data: object, place: Place) -> dict[str, Any]:
-    """Return the values that `write_fields` wrote, by the names of the fields; a ValueError for any other data."""
+    """Return the values written by `write_fields`, keyed by field name; raise a ValueError for any other data."""
     if not isinstance(data, dict):
         raise place.error("a dictionary", data)
     where = f"{place.what}: {place.path!r}" if place.path else place.what
@@ -396,7 +396,7 @@ _SIMPLE[dict[str, Any]] = checked("a dictionary", lambda value: type(value) is d
 
 
 def label_to_json(label: object) -> bool | int | float | str:
-    """Return a class label as JSON holds it; a ValueError unless it is a number, a boolean or a string.
+    """Return a class label as JSON holds it; raise a ValueError unless it is a number, a boolean or a string.
 
     >>> label_to_json(np.float32(0.5)), label_to_json("spam")
     (0.5, 'spam')
@@ -447,7 +447,7 @@ class _LabelFields:
 
 
 def labels_from_plain(data: object) -> np.ndarray:
-    """Return the labels that ``labels_to_plain`` wrote; a ValueError for any other data."""
+    """Return the labels that ``labels_to_plain`` wrote; raise a ValueError for any other data."""
     found = read_fields(_LabelFields, data, Place("'classes'"))
     name, values = found["type"], found["values"]
     if not values:

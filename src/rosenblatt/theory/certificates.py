@@ -232,12 +232,12 @@ class JsonFile:
 
     @classmethod
     def from_dict(cls, record: object) -> Self:
-        """Return the object that the decoded data of ``to_json`` describes; a ValueError for any other data."""
+        """Return the object that the decoded data of ``to_json`` describes; raise a ValueError for any other data."""
         raise NotImplementedError
 
     @classmethod
     def from_json(cls, text: str | bytes, *, max_rows: float = MOST_ROWS) -> Self:
-        """Return the object that ``to_json`` wrote; a ValueError for any other text.
+        """Return the object that ``to_json`` wrote; raise a ValueError for any other text.
 
         Its claims are not trusted: they are proved only if ``check`` on the data returns True. A text of a few bytes
         can refer to any number of rows, each of which takes 8 bytes of memory. If all its certificates together have
@@ -325,7 +325,7 @@ class Certificate(JsonFile):
 
     @classmethod
     def from_dict(cls, record: object) -> Self:
-        """Return the certificate that ``to_dict`` described; a ValueError for anything else."""
+        """Return the certificate that ``to_dict`` described; raise a ValueError for anything else."""
         if isinstance(record, list):
             raise ValueError(f"expected a certificate of type {cls.__name__}, got a list: use Verdicts.load.")
         fields = dict(record) if isinstance(record, dict) else {}

@@ -58,7 +58,7 @@ class ColumnStep(NamedTuple):
 
 @dataclass(frozen=True)
 class Basis:
-    """The data of an enclosure besides the weights: basis rows, as positions in the support, and column steps."""
+    """An enclosure without its weights: the basis rows, as positions in the support, and the column steps."""
 
     rows: tuple[int, ...]
     steps: tuple[ColumnStep, ...] = ()

@@ -268,7 +268,7 @@ class Verdicts(JsonFile, dict[Any, Any]):
 
     @classmethod
     def from_dict(cls, record: object) -> Verdicts:
-        """Return the verdicts from a list of certificates; a ValueError for anything else."""
+        """Return the verdicts from a list of certificates; raise a ValueError for anything else."""
         if not isinstance(record, list):
             raise ValueError("expected a list of certificates, got something else: load one with Certificate.load.")
         if not record:

@@ -238,7 +238,7 @@ def make_batch(
     class_weight: ClassWeight,
     first: int = 0,
 ) -> Batch:
-    """Return a batch of valid rows and class numbers; a ValueError if a weight is not valid."""
+    """Return a batch of valid rows and class numbers; raise a ValueError if a weight is not valid."""
     return Batch(as_rows(X), labels, step_sizes(sample_weight, class_weight, classes, labels), first, classes)
 
 
@@ -296,7 +296,7 @@ def as_blocks(blocks: Iterable[object]) -> Iterator[Block]:
             raise ValueError("expected blocks of the form (X, y) or (X, y, sample_weight), got one whose y is None.")
         X, y = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y)
         if len(X.shape) != 2:
-            raise ValueError(f"expected blocks whose X has rows and columns, got an X of shape {X.shape}.")
+            raise ValueError(f"expected blocks with a two-dimensional X, got an X of shape {X.shape}.")
         if not y.ndim or len(y) != X.shape[0]:
             found = f"{len(y)} labels" if y.ndim else shorten(y.item())
             raise ValueError(f"expected a label for each of the {X.shape[0]} rows of a block, got {found}.")
@@ -306,15 +306,15 @@ def as_blocks(blocks: Iterable[object]) -> Iterator[Block]:
 
 
 def _as_read(block: Block) -> tuple[Matrix, Labels]:
-    """Return rows and labels of a block that a reader has validated; a ValueError for labels that are not classes."""
+    """Return rows and labels of a block validated by a reader; raise a ValueError for labels that are not classes."""
     y = block.y
     if not block.is_validated:
-        raise ValueError(f"expected labels that are integers, words or booleans, got an array of type {y.dtype}.")
+        raise ValueError(f"expected labels that are integers, strings or booleans, got an array of type {y.dtype}.")
     if y.dtype.kind == "f" and not np.array_equal(y, np.trunc(y)):
         value = float(y[y != np.trunc(y)][0])
         raise ParameterError(
-            "expected labels that are classes, got the number {value}, as for a regression: name a column of classes "
-            "by {target}, or turn the numbers into classes first.",
+            "expected class labels, got the number {value}, which looks like a regression target: choose a column of "
+            "classes with {target}, or convert the numbers to classes first.",
             value=value,
         )
     return block.X, y

@@ -172,8 +172,8 @@ class CheckpointWriter(Observer):
             raise ParameterError("{checkpoint} must not be one of the files that are read, got {path}.", path=path)
         if os.path.isfile(path) and os.path.getsize(path) and not is_container(path):
             raise ParameterError(
-                "{checkpoint} must be a checkpoint or a new file, got {path}, another kind of file: delete it, or name "
-                "another.",
+                "{checkpoint} must be a checkpoint or a new file, got {path}, another kind of file: delete it, or "
+                "choose another name.",
                 path=os.fspath(path),
             )
         options.to_plain(learner, 0)  # refuse before the run what no file can hold
@@ -226,7 +226,7 @@ class CheckpointWriter(Observer):
         write_container(self.path, out, place.arrays.arrays)
 
     def read(self, progress: Callable[[float], None] | None = None) -> Checkpoint | None:
-        """Return the checkpoint, None if there is none; a ValueError if it is not valid or of another run.
+        """Return the checkpoint, None if there is none; raise a ValueError if it is not valid or of another run.
 
         ``progress`` is called with a share from 0 to 1 if files have to be read to compare them.
         """
@@ -252,7 +252,7 @@ class CheckpointWriter(Observer):
         return found
 
     def _read(self) -> tuple[Checkpoint, dict[str, object], Records | None]:
-        """Return the checkpoint, the identity of its run, and the records of its files; a ValueError if not valid."""
+        """Return a checkpoint, the identity of its run and the records of its files; raise a ValueError if invalid."""
         header, arrays = read_container(self.path)
         name = os.fspath(self.path)
         if header.get("kind") != "checkpoint":

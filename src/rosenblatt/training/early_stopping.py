@@ -100,7 +100,7 @@ class ValidationSet:
         self._count(other._trained)
 
     def complete(self) -> None:
-        """Close the set once all rows were added; a ParameterError unless every class is in both parts of the rows."""
+        """Close the set after the last row; raise a ParameterError unless both parts of the rows have every class."""
         block = join_blocks(self._parts)
         n, trained = int(self._trained.sum()) + len(block.y), np.flatnonzero(self._trained)
         if not np.array_equal(trained, np.unique(block.y)):

@@ -189,7 +189,7 @@ class LinearState(RunState):
         return not isinstance(self.rule, PerceptronRule)
 
     def weight_arrays(self) -> list[Floats]:
-        """Return the arrays of shape (classes, features): weights, their cache, their variances if there are any."""
+        """Return the arrays of shape (classes, features): weights, their cache, and variances if there are any."""
         return [self.w, self.u] if self.s is None else [self.w, self.u, self.s]
 
     def set_weight_arrays(self, arrays: Sequence[Floats]) -> None:
@@ -308,8 +308,8 @@ class LinearState(RunState):
         counters = self.counters
         if isinstance(self.rule, PassiveAggressiveRule | ArowRule) and not np.isfinite(counters["radius2"]).all():
             raise ValueError(
-                "the squared lengths of some rows, which steps are divided by, are beyond the range of floats: "
-                "scale the features, for instance with sklearn.preprocessing.MaxAbsScaler."
+                "the squared lengths of some rows, by which steps are divided, overflow float64: scale the features, "
+                "for instance with sklearn.preprocessing.MaxAbsScaler."
             )
         with np.errstate(over="ignore"):
             steps = self.radius * np.sqrt(counters["step_square_sum"].max()) + np.sqrt(counters["excess2"].max())
@@ -320,7 +320,7 @@ class LinearState(RunState):
             advice = "scale the features, for instance with sklearn.preprocessing.MaxAbsScaler"
             if isinstance(self.rule, PassiveAggressiveRule):
                 advice = "give a smaller C or smaller weights of rows, fit_intercept=False, or longer rows"
-            raise ValueError(f"the weights have grown beyond the range of floats: {advice}, and train from the start.")
+            raise ValueError(f"the weights overflow float64: {advice}, and train from the start.")
 
     def widen(self, d: int) -> None:
         """Add features up to ``d``: weights of 0, as if they had been there all along."""
@@ -670,7 +670,7 @@ class GivenWeights(NamedTuple):
 
 
 def _numbers(name: str, values: VectorLike, shapes: Sequence[tuple[int, ...]], whom: str) -> Floats:
-    """Return an array of finite numbers of one of these shapes; a ValueError if it is not."""
+    """Return an array of finite numbers of one of these shapes; raise a ValueError if it is not."""
     try:
         array = np.asarray(values)
     except ValueError:  # lists of different lengths

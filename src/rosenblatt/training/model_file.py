@@ -79,7 +79,7 @@ class ModelInfo:
     """The most features that a file may have without storing them; None for a limit by the size of the file."""
 
     def names(self, n_features: int) -> Names | None:
-        """Return the names of features as an array; a ValueError unless they are ``n_features`` strings."""
+        """Return the names of features as an array; raise a ValueError unless they are ``n_features`` strings."""
         names = names_from_plain(self.feature_names, n_features, self.max_features)
         return None if names is None else np.array(names, object)
 
@@ -108,7 +108,7 @@ def model_to_plain(
 
 
 def read_file(path: str | os.PathLike[str], read: Reader[Model], max_features: int | None = None) -> Model:
-    """Return the model of a file; a ValueError if the file is not valid.
+    """Return the model of a file; raise a ValueError if the file is not valid.
 
     ``max_features`` is the most columns that a file may have without storing them; None for a limit by its size.
     """
@@ -224,7 +224,7 @@ class TrainedModel:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, max_features: int | None = None) -> TrainedModel:
-        """Return the model of a file; a ValueError if the file is not valid or holds another learner."""
+        """Return the model of a file; raise a ValueError if the file is not valid or contains a different learner."""
         return read_file(path, cls.from_plain, max_features)
 
     @classmethod

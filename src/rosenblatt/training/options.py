@@ -212,7 +212,7 @@ def parameters_to_plain(parameters: Mapping[str, object], seed: int) -> dict[str
 
 
 def parameters_from_plain(data: dict[str, object], names: Iterable[str]) -> dict[str, Any]:
-    """Return the parameters of these names that `parameters_to_plain` wrote; a ValueError for anything else."""
+    """Return the parameters of these names that `parameters_to_plain` wrote; raise a ValueError for anything else."""
     if data.keys() != set(names):
         odd = min(data.keys() ^ set(names))
         raise ValueError(f"'parameters' has {'no' if odd in names else 'an unknown'} field {shorten(odd)}.")
@@ -295,7 +295,9 @@ class RunOptions:
                 got=shorten(self.decay),
             )
         if self.decay and self.hypothesis == "vote":
-            raise ParameterError("{decay} is for averages, and votes forget nothing: use {hypothesis='average'}.")
+            raise ParameterError(
+                "{decay} applies to averaged weights, but votes forget nothing: use {hypothesis='average'}."
+            )
         for name in ("fit_intercept", "warm_start", "early_stopping"):
             check_boolean(name, getattr(self, name))
         return self
@@ -350,7 +352,7 @@ class RunOptions:
 
     @staticmethod
     def from_plain(data: dict[str, object], learner: str) -> RunOptions:
-        """Return the options that ``to_plain`` wrote; a ValueError for anything else."""
+        """Return the options that ``to_plain`` wrote; raise a ValueError for anything else."""
         return RunOptions.for_learner(learner, **parameters_from_plain(data, parameter_names(learner))).check()
 
 
@@ -381,7 +383,7 @@ class KernelOptions(RunOptions):
         if self.kernel == "precomputed" and n != d:
             raise ValueError(
                 'kernel="precomputed" expects a square matrix of kernel values between all training rows, got '
-                f"a matrix of shape {(n, d)}: give kernel values, or name a kernel."
+                f"a matrix of shape {(n, d)}: give kernel values, or choose a kernel."
             )
         if self.kernel not in ("precomputed", "linear") and self.cache_size * 1e6 < 8 * n:
             raise ParameterError(
@@ -397,7 +399,7 @@ class KernelOptions(RunOptions):
         """Raise a ParameterError for a precomputed kernel, which needs values between all rows."""
         if self.kernel == "precomputed":
             raise ParameterError(
-                "{kernel='precomputed'} needs values between all rows, which {source} not have: use fit, or name a "
+                "{kernel='precomputed'} needs values between all rows, which {source} not have: use fit, or choose a "
                 "kernel.",
                 source=source,
             )
@@ -491,7 +493,7 @@ class ArowOptions(RunOptions):
 
 
 def _parameters_of(rule: Rule) -> dict[str, Any]:
-    """Return the parameters that make this update rule."""
+    """Return the learner parameters that give this update rule."""
     match rule:
         case MarginRule():
             return {"margin": rule.threshold}

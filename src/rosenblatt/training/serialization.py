@@ -351,7 +351,7 @@ def write_state(state: RunState, place: Place) -> dict[str, object]:
 
 
 def read_state(data: object, place: Place, n_classes: int, learner: str, options: RunOptions) -> RunState:
-    """Return the state that `write_state` wrote; a ValueError if it is not valid."""
+    """Return the state that `write_state` wrote; raise a ValueError if it is not valid."""
     direct = type(data) is dict and data.get("direct") is True
     if direct and n_classes <= 2:
         raise place.at("direct").error("false where there are not more than two classes", True)
@@ -388,7 +388,7 @@ def _read_linear_state(data: object, place: Place, learner: str, options: RunOpt
 
 
 def check_alike(state: RunState, other: RunState, place: Place) -> RunState:
-    """Return the ``other`` state; a ValueError unless both can be states of one run."""
+    """Return the ``other`` state; raise a ValueError unless both can be states of one run."""
     known, found = ((one.n_features, one.direct, getattr(one, "kernel", None)) for one in (state, other))
     if known != found:
         raise place.error("of the same model as the other states", found)

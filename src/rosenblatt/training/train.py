@@ -73,7 +73,7 @@ class Checkpointing:
         blocks: Iterable[object] | None = None,
         **more: Unpack[_CheckpointOptions],
     ) -> Checkpointing | None:
-        """Return the checkpointing of a run, None without a ``path``; to be called before ``blocks`` are read."""
+        """Return the checkpointing of a run, or None without a ``path``. Call it before ``blocks`` are read."""
         if path is None:
             if resume:
                 raise ParameterError("{resume=True} needs {checkpoint}, the file to resume from.")

@@ -189,7 +189,7 @@ def test_a_broken_file_is_written_anew_or_a_warning(tmp_path, kind):
     for content in [*broken, sound + b"x", sound[8:]]:
         rows.write_bytes(content)
         if content and not content.startswith(b"rosenblatt-rows"):
-            with pytest.raises(ValueError, match="another kind of file: delete it, or name another"):
+            with pytest.raises(ValueError, match="another kind of file: delete it, or choose another"):
                 data.open(path, **options, cache=rows)
             assert rows.read_bytes() == content
             continue
@@ -283,10 +283,10 @@ def test_where_no_file_can_be_is_said_at_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     before = sorted(os.listdir(tmp_path))
     for cache, sentence in (
-        ("", "cache must be a file, got .*, which is something else"),
-        ("pipe", "cache must be a file, got .*pipe, which is something else"),
+        ("", "cache must be a regular file, got .*"),
+        ("pipe", "cache must be a regular file, got .*pipe"),
         ("a.csv", "cache must not be one of the files that are read"),
-        ("thesis.txt", "got .*thesis.txt, another kind of file: delete it, or name another"),
+        ("thesis.txt", "got .*thesis.txt, another kind of file: delete it, or choose another"),
     ):
         with pytest.raises(ValueError, match=sentence):
             data.open(path, **options, cache=tmp_path / cache)

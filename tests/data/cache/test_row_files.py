@@ -205,7 +205,7 @@ def test_altered_arrays_are_refused_or_sound(X):
     ids=["columns that do not ascend", "not a number", "infinite"],
 )
 def test_rows_that_no_reader_makes_are_refused(X):
-    with pytest.raises(ValueError, match="its rows are not as they were written"):
+    with pytest.raises(ValueError, match="its rows have changed since they were written"):
         RowFile(io.BytesIO(one_block(X))).block(0)
     assert rows_of(one_block(FINITE_SPARSE)) is not None
 

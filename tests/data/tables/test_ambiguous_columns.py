@@ -216,7 +216,7 @@ def test_targets_of_a_regression(tmp_path, labels, regression):
             data.open(file, "y", on_ambiguous=on_ambiguous)
         words = str(caught.value)
         assert f"column 'y', the target, has {len(set(labels))} different numbers in {len(labels):,} rows, s" in words
-        assert "as for a regression: name a column of classes by target, or make classes of the numbers" in words
+        assert "which looks like a regression target: choose a column of classes with target, or" in words
     assert len(data.open(file, "y", column_types={"y": "category"}).read()[1]) == len(labels)
     assert len(data.open(file, labels=False, drop=["y"]).read()[1]) == len(labels)
 

@@ -56,9 +56,12 @@ def test_values_of_every_type_become_the_nearest_float64(tmp_path, kind):
         (pa.array([datetime.date(2020, 1, 1)]), "a.parquet: column 'x' holds dates or times (date32[day]): leave out"),
         (
             pa.array([[1, 2]]),
-            "a.parquet: column 'x' holds list<element: int64> values: leave out what is not a feature by",
+            "a.parquet: column 'x' holds list<element: int64> values: leave out what is not a feature with",
         ),
-        (pa.array([b"x"]), "a.parquet: column 'x' holds binary values: leave out what is not a feature by drop=['x'];"),
+        (
+            pa.array([b"x"]),
+            "a.parquet: column 'x' holds binary values: leave out what is not a feature with drop=['x'];",
+        ),
         (pa.array([float("inf")]), "a.parquet, row 1: column 'x' holds a number that is infinite"),
         (pa.array([float("nan")]), "a.parquet, row 1: column 'x' has no value: give missing="),
         (pa.array([None], pa.int64()), "a.parquet, row 1: column 'x' has no value: give missing="),
@@ -104,7 +107,7 @@ def test_what_is_neither_number_nor_string_is_no_label_weight_or_category(tmp_pa
     assert outcome(file) == f"a.arrow: column 'y', the target, holds {type_} values, expected numbers or strings."
     file = stored(tmp_path, {"x": x, "w": column, "y": x}, "arrow")
     assert outcome(file, weight="w") == f"a.arrow: column 'w' holds {type_} values, expected numbers or strings."
-    ways = "leave out what is not a feature by drop=['w']; on_ambiguous='drop' leaves out all such columns."
+    ways = "leave out what is not a feature with drop=['w']; on_ambiguous='drop' leaves out all such columns."
     sentence = f"a.arrow: column 'w' holds {type_} values: {ways}"
     assert outcome(file, column_types={"w": "category"}) == sentence
 
@@ -177,7 +180,11 @@ def test_names_of_columns_stay_on_one_line(tmp_path):
         ("a.csv", b"PAR1 and then nothing", "a.csv cannot be read as Parquet (Parquet magic bytes not found"),
         ("a.arrow", b"ARROW1\0\0 and then nothing", "a.arrow cannot be read as Arrow ("),
         ("a.arrow", b"\xff\xff\xff\xff\x10\0\0\0", "a.arrow cannot be read as Arrow ("),
-        ("a.feather", b"FEA1", "a.feather is a Feather file of version 1, expected version 2: write it again."),
+        (
+            "a.feather",
+            b"FEA1",
+            "a.feather is a Feather file of version 1, expected version 2: save it again as version 2.",
+        ),
         ("a.npz", b"PK\x03\x04", "a.npz cannot be read as npz (File is not a zip file)"),
         ("a.bin", b"\0\1", "the format of a.bin cannot be detected from its name or first line: give format, one of"),
         ("a", b"a line of words\n", "the format of a cannot be detected from its name or first line"),

@@ -126,10 +126,10 @@ def test_numbers_are_the_nearest_float64(tmp_path):
         ("a,y\n" + "9" * 400 + ",2\n", "a.csv, line 2: " + TOO_LARGE),
         ("a,y\n" + "1" * 10_000_000 + ",2\n", "a.csv, line 2: " + TOO_LARGE),
         ("a,y\n1e-999,2\n", ([[0.0]], [2])),
-        (b"a,y\n1,u\n2,caf\xe9\n", "a.csv, line 3: the row is not text in UTF-8: " + CONVERT),
+        (b"a,y\n1,u\n2,caf\xe9\n", "a.csv, line 3: the row is not valid UTF-8: " + CONVERT),
         (
             b"caf\xe9,y\n1,u\n",
-            "a.csv, line 1: expected the first line of a table, but it is not text in UTF-8: convert the file, for "
+            "a.csv, line 1: expected the first line of a table, but it is not valid UTF-8: convert the file, for "
             "instance by iconv -f latin1 -t utf8.",
         ),
         (
@@ -144,24 +144,23 @@ def test_numbers_are_the_nearest_float64(tmp_path):
         (
             "a,yy\n1,2\n",
             "a.csv has no column 'y' (did you mean 'yy'?) for the target: its columns are a, yy (its first line was "
-            "taken for their names: give header=False if that is wrong).",
+            "read as their names: give header=False if that is wrong).",
         ),
         ('a,b,y\n1,"x ""2""\n\nz, ",2\n3,"w",4\n', ([[1.0, 0.0, 1.0], [3.0, 1.0, 0.0]], [2, 4])),
         (
             'a,b,y\n1,2,3\n1,"x,2\n2,z,3\n',
-            "a.csv, line 3: a quote opens in this record and is not closed: close it, or give quote='' if quotes "
-            "have no meaning.",
+            "a.csv, line 3: this record has an unclosed quote: close it, or give quote='' if quotes have no meaning.",
         ),
         ("a,b,y\n1,,2\n3,,4\n", "a.csv, line 2: column 'b' has no value: " + FILL),
         (
             "a,b,y\n" + "1,2,3\n" * 19 + "1,two,3\n",
             "a.csv: column 'b' holds numbers in 19 of its first 20 rows and not in 1, first 'two' (a.csv, line 21): "
-            "leave out what is not a feature by drop=['b'], or give column_types={'b': 'number'}, or "
+            "leave out what is not a feature with drop=['b'], or give column_types={'b': 'number'}, or "
             "missing_values=['two'] if that stands for a missing value.",
         ),
         (
             "a,b,y\n1,2020-01-31,2\n3,1999-12-01T10:00,4\n",
-            "a.csv: column 'b' holds dates, such as '2020-01-31': leave out what is not a feature by drop=['b'], or "
+            "a.csv: column 'b' holds dates, such as '2020-01-31': leave out what is not a feature with drop=['b'], or "
             "give column_types={'b': 'date'}; on_ambiguous='drop' leaves out all such columns.",
         ),
         ("a,y\n1,0\n2,1\n", ([[1.0], [2.0]], [0, 1])),
@@ -231,8 +230,8 @@ def test_first_lines_and_delimiters_are_detected(tmp_path):
 def test_an_open_quote_is_not_looked_for_without_end(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("a,y\n1,2\n" + '"3,4\n' + "5,6\n" * 1000)
     sentence = (
-        "a.csv, line 3: a quote opens in this record and is not closed within 1,000 bytes: close it, or give quote='' "
-        "if quotes have no meaning, or give a larger max_line_bytes if records are this long."
+        "a.csv, line 3: this record has a quote that is not closed within 1,000 bytes: close it, or give quote='' if "
+        "quotes have no meaning, or give a larger max_line_bytes if records are this long."
     )
     for chunk_bytes in (64, 1 << 20):
         monkeypatch.setattr("rosenblatt.data.io.lines.CHUNK_BYTES", chunk_bytes)

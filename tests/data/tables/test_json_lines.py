@@ -30,21 +30,21 @@ ALONE = "expected a JSON object on a line of its own"
         ),
         ("7", f"a.jsonl, line 1: {ALONE}, got '7'{SKIP}"),
         ('{"a": 1, "a": 2, "y": 2}', "a.jsonl, line 1: the field 'a' occurs twice, expected once" + SKIP),
-        (b'{"a": "\xff", "y": 2}', "a.jsonl, line 1: the line is not text in UTF-8: " + CONVERT),
-        ('{"a": "\\ud800", "y": 2}', "a.jsonl, line 1: the line is not text in UTF-8: " + CONVERT),
+        (b'{"a": "\xff", "y": 2}', "a.jsonl, line 1: the line is not valid UTF-8: " + CONVERT),
+        ('{"a": "\\ud800", "y": 2}', "a.jsonl, line 1: the line is not valid UTF-8: " + CONVERT),
         ('{"a": 1e999, "y": 2}', "a.jsonl, line 1: " + TOO_LARGE),
         ('{"a": NaN, "y": 2}', "a.jsonl, line 1: column 'a' has no value: " + FILL),
         ('{"a": 1, "y": 2}\n{"y": 2}', "a.jsonl, line 2: column 'a' has no value: " + FILL),
         ('{"a": 1, "y": null}\n{"a": 1, "y": 2}', "a.jsonl, line 1: column 'y' has no value, expected a label" + SKIP),
         (
             '{"a": 1, "y": 2}\n{"a": "b", "y": 2}',
-            "a.jsonl: column 'a' holds numbers and strings: leave out what is not a feature by drop=['a'], or give "
+            "a.jsonl: column 'a' holds numbers and strings: leave out what is not a feature with drop=['a'], or give "
             "column_types={'a': 'category'}.",
         ),
         (
             '{"a": [1], "y": 2}',
-            "a.jsonl: column 'a' holds lists: leave out what is not a feature by drop=['a']; "
-            "on_ambiguous='drop' leaves out all such columns.",
+            "a.jsonl: column 'a' holds lists: leave out what is not a feature with drop=['a']; on_ambiguous='drop' "
+            "leaves out all such columns.",
         ),
         ('{"b": 1}', "a.jsonl has no column 'y' for the target: its columns are b."),
         ('{"a": true, "b": null, "y": false}', "a.jsonl, line 1: column 'b' has no value: " + FILL),

@@ -140,8 +140,8 @@ FAULTS = [
     (None, [1.0], "column 'indices' has no value"),
     ([1], None, "column 'values' has no value"),
     (None, None, "column 'indices' has no value"),
-    ([1, 2], [1.0], "the two lists are not equally long"),
-    ([], [1.0], "the two lists are not equally long"),
+    ([1, 2], [1.0], "the two lists have different lengths"),
+    ([], [1.0], "the two lists have different lengths"),
     ([None], [1.0], OUTSIDE),
     ([0, -1], [1.0, 2.0], OUTSIDE),
     ([2**31 - 1], [1.0], OUTSIDE),
@@ -247,7 +247,7 @@ def test_a_later_file_of_another_kind(tmp_path):
 def test_other_columns(tmp_path):
     table = pa.table({"y": [1, 0], "id": [5, 6], "indices": [[0], [1]], "values": [[1.0], [2.0]]})
     path = write(table, tmp_path / "a.parquet")
-    with pytest.raises(data.DataError, match=r"sparse rows .* and other columns: leave these out by drop=\['id'"):
+    with pytest.raises(data.DataError, match=r"sparse rows .* and other columns: leave these out with drop=\['id'"):
         data.open(path, "y")
     for options in ({"drop": ["id"]}, {"columns": ["values", "indices"]}):
         assert data.open(path, "y", **options).read()[0].toarray().tolist() == [[1.0, 0.0], [0.0, 2.0]]

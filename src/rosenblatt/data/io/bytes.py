@@ -218,7 +218,8 @@ def _decompress(file: io.BufferedReader, compression: str, name: str) -> _Readab
         pyarrow = import_module("pyarrow")
     except ImportError:
         raise ImportError(
-            f"{name} is compressed by zstd, which needs pyarrow: pip install 'rosenblatt[files]', or unpack it first."
+            f"{name} is compressed by zstd, which needs pyarrow: pip install 'rosenblatt[files]', or decompress it "
+            "first."
         ) from None
     return pyarrow.CompressedInputStream(pyarrow.PythonFile(file, "r"), "zstd")
 
@@ -262,7 +263,9 @@ def detect_format(name: str, head: bytes, given: str | None = None) -> str:
             raise ParameterError(what, formats=", ".join(FORMATS), given=shorten(given))
         return kind
     if head.startswith(b"FEA1"):
-        raise DataError("{file} is a Feather file of version 1, expected version 2: write it again.", file=name)
+        raise DataError(
+            "{file} is a Feather file of version 1, expected version 2: save it again as version 2.", file=name
+        )
     for magic, kind in _FORMAT_MAGIC.items():
         if head.startswith(magic):
             return kind

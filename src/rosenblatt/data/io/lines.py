@@ -74,7 +74,7 @@ def file_names(paths: Paths) -> list[str]:
     if not isinstance(paths, str | os.PathLike):
         if isinstance(paths, np.ndarray) or hasattr(paths, "columns"):
             what = f"expected paths of files, got a {type(paths).__name__}"
-            raise TypeError(f"{what}: data.open reads files, and fit takes data frames and arrays as they are.")
+            raise TypeError(f"{what}: pass data frames and arrays directly to fit.")
         if isinstance(paths, bytes) or not isinstance(paths, Iterable):
             raise TypeError(f"expected a file name, a list of names or a file in binary mode, got {paths!r}.")
         return [name for path in paths for name in file_names(path)]

@@ -342,11 +342,12 @@ def regression_labels(head: TableChunk, name: str, typed: bool, missing: tuple[s
     if not regression:
         return None
     return Message(
-        "column {name}, the target, has {different:,} different numbers in {n:,} rows, such as {example}, as for a "
-        "regression: name a column of classes by {target}, or make classes of the numbers first{hint}",
+        "column {name}, the target, has {different:,} different numbers in {n:,} rows, such as {example}, which looks "
+        "like a regression target: choose a column of classes with {target}, or convert the numbers to classes "
+        "first{hint}",
         name=repr(name),
         different=len(different),
         n=len(values),
         example=plain_text(float(fractions[0] if len(fractions) else values[0])),
-        hint=Hint(" ({column_types=kinds} takes each number for a class)", kinds={name: "category"}),
+        hint=Hint(" ({column_types=kinds} treats each number as a class)", kinds={name: "category"}),
     )

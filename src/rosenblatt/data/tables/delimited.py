@@ -209,10 +209,10 @@ def _counts_up(cells: Sequence[str]) -> bool:
 
 _LINE = re.compile(rb"[^\r\n]*(\r\n|\r|\n)")
 _OPEN_QUOTE = Message(
-    "a quote opens in this record and is not closed: close it{hint}",
+    "this record has an unclosed quote: close it{hint}",
     hint=Hint(", or give {quote=''} if quotes have no meaning"),
 )
-_NOT_UTF8 = Message("the row is not text in UTF-8: {cure}", cure=TO_UTF8)
+_NOT_UTF8 = Message("the row is not valid UTF-8: {cure}", cure=TO_UTF8)
 
 
 @dataclass
@@ -366,7 +366,7 @@ class DelimitedReader(TableReader[Records]):
             cells = next(_csv_reader(lines(), self.delimiter or ",", self.quote))
             return cells, size
         except (UnicodeDecodeError, csv.Error) as error:
-            why = str(error) if isinstance(error, csv.Error) else f"it is not text in UTF-8: {TO_UTF8}"
+            why = str(error) if isinstance(error, csv.Error) else f"it is not valid UTF-8: {TO_UTF8}"
             what = "{file}, line {line}: expected the first line of a table, but {why}."
             raise DataError(what, file=self.files.display_name(file), line=line, why=why) from None
 
@@ -393,8 +393,8 @@ class DelimitedReader(TableReader[Records]):
     @property
     def _long_record(self) -> Message:
         return Message(
-            "a quote opens in this record and is not closed within {most:,} bytes: close it{hint}, "
-            "or give a larger {max_line_bytes} if records are this long",
+            "this record has a quote that is not closed within {most:,} bytes: close it{hint}, or give a larger "
+            "{max_line_bytes} if records are this long",
             most=self.files.max_line_bytes,
             hint=_OPEN_QUOTE.values["hint"],
         )
@@ -479,9 +479,7 @@ class DelimitedReader(TableReader[Records]):
 
 _ENOUGH = 4
 """The least count of each value of a column that makes another value in the first row look like a name."""
-NAMES_FIRST = Message(
-    ", and this line looks like the names of the columns{hint}", hint=Hint(": give {header=True} if it is")
-)
+NAMES_FIRST = Message(", and this line looks like a header{hint}", hint=Hint(": give {header=True} if it is"))
 """Advice about a first row that looks like names."""
 
 

@@ -226,7 +226,7 @@ class Encoder:
         return names + [words.get(k) or f"#{k}" for k in range(self.n_features - self.fixed)]
 
     def fit_width(self, rows: EncodedRows) -> Features:
-        """Return the features of the next rows, in the order of the files, with the width known so far."""
+        """Return the features of the next rows, in the order of the files, with all columns known so far."""
         return rows.X
 
     def encode(self, chunk: TableChunk) -> EncodedRows:
@@ -438,7 +438,7 @@ class ListEncoder(Encoder):
             faults.add(null_rows(array), Message("column {name} has no value", name=repr(name)))
         ends = [as_numpy(array.offsets) for array in arrays]
         unequal = np.diff(ends[0]) != np.diff(ends[1])
-        faults.add(np.flatnonzero(unequal), Message("the two lists are not equally long"))
+        faults.add(np.flatnonzero(unequal), Message("the two lists have different lengths"))
         if faults:
             arrays = [_emptied(array, faults) for array in arrays]
             ends = [as_numpy(array.offsets) for array in arrays]

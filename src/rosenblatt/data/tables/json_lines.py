@@ -30,7 +30,7 @@ from rosenblatt.messages import Message, shorten
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_NOT_UTF8 = Message("the line is not text in UTF-8: {cure}", cure=TO_UTF8)
+_NOT_UTF8 = Message("the line is not valid UTF-8: {cure}", cure=TO_UTF8)
 _COLUMN_ROWS = 1000
 """Rows from which the columns of a file are found."""
 _MOST_CELLS = 10_000_000
@@ -179,8 +179,8 @@ class JsonReader(TableReader[Records]):
         cells, there = len(found) * len(used), sum(map(len, found))
         if self.chosen is None and cells > _MOST_CELLS and cells > _LEAST_SHARE * there:
             raise DataError(
-                "{file}: the first {rows:,} rows have {fields:,} different fields, and each has {each:.1f} of them, "
-                "expected a table: write sparse rows, such as svmlight{hint}.",
+                "{file}: the first {rows:,} rows have {fields:,} different fields, but a row has only {each:.1f} of "
+                "them on average, expected a table: write sparse rows, such as svmlight{hint}.",
                 file=self.files.display_name(0),
                 rows=len(found),
                 fields=len(used),

@@ -94,7 +94,7 @@ Dialect: TypeAlias = dict[str, Any]
 Passthrough: TypeAlias = dict[str, list[Any]]
 """The values of the passthrough columns, one for each row."""
 
-NAME_COLUMNS = Hint(", or name the columns to use by {columns}")
+NAME_COLUMNS = Hint(", or choose the columns to use with {columns}")
 MOST_COLUMNS = 200_000
 """Columns of a table that are read without being named by ``columns``."""
 

@@ -62,8 +62,8 @@ def find_column(column: str | int | None, order: list[str], use: str, file: str,
     hint: str | Message = ""
     if header is not None:
         hint = Message(
-            " (its first line was taken for {found}: give {header=other} if that is wrong)",
-            found="their names" if header else "data, not for their names",
+            " (its first line was read as {found}: give {header=other} if that is wrong)",
+            found="their names" if header else "data, not as their names",
             other=not header,
         )
     raise ParameterError(
@@ -123,7 +123,7 @@ class Ambiguities:
 
 def _list_columns(ambiguous: dict[str, AmbiguousColumn]) -> Message:
     if len(ambiguous) > _MOST_NAMED:
-        what = "the kinds of {n:,} columns are ambiguous ({some} and others): leave out what is not a feature by {drop}"
+        what = "the types of {n:,} columns are ambiguous ({some} and others): leave out those not needed with {drop}"
         return Message(what, n=len(ambiguous), some=", ".join(map(shorten, islice(ambiguous, _MOST_NAMED))))
     reasons = {
         name: f"{column.reason} ({_REWRITE} {column.example})" if column.example else column.reason
@@ -132,7 +132,7 @@ def _list_columns(ambiguous: dict[str, AmbiguousColumn]) -> Message:
     suggested = {name: column.suggestions[0] for name, column in ambiguous.items() if column.suggestions}
     words = sorted({word for column in ambiguous.values() for word in column.words})
     return Message(
-        "{columns}: leave out what is not a feature by {drop=names}{kinds}{missing}",
+        "{columns}: leave out what is not a feature with {drop=names}{kinds}{missing}",
         columns="; ".join(f"column {name!r} {reason}" for name, reason in reasons.items()),
         names=list(ambiguous),
         kinds=Message(", or give {column_types=suggested}", suggested=suggested) if suggested else "",
@@ -202,7 +202,9 @@ def check_table_options(request: OpenRequest) -> None:
     check_integer("ngrams", request.ngrams, 1, most=MOST_NGRAMS)
     both = [name for name in request.keep if name in request.drop]
     if both:
-        raise ParameterError("{keep} and {drop} both name the column {name}: leave it out of one.", name=repr(both[0]))
+        raise ParameterError(
+            "{keep} and {drop} both contain the column {name}: remove it from one.", name=repr(both[0])
+        )
     for name, kind in request.column_types.items():
         if kind not in KINDS and (isinstance(kind, str) or not isinstance(kind, Sequence)):
             what = "{column_types} of {name} must be one of {kinds}{categories}, got {got}."
@@ -294,8 +296,8 @@ def _has_lists_only(head: TableChunk, used: list[str], file: str) -> bool:
     others = [name for name in used if name not in LISTS]
     if lists and others:
         raise DataError(
-            "{file} has sparse rows in its columns {names}, and other columns: leave these out by {drop=others}, "
-            "or learn from them alone by {drop=lists}.",
+            "{file} has sparse rows in its columns {names}, and other columns: leave these out with {drop=others}, or "
+            "learn only from them with {drop=lists}.",
             file=file,
             names=" and ".join(LISTS),
             others=others,

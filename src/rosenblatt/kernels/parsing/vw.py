@@ -115,9 +115,9 @@ def _end(place, separators):
 
 @helper
 def sum_duplicates(indices, values, first, last, bits, scratch):
-    """Sort the entries ``first`` to ``last`` by column and add up equal columns; return the new last.
+    """Sort the entries ``first`` to ``last`` by column and add up equal columns; return the new ``last``.
 
-    scratch: ``(keys, copy, counts)`` for two words and a value per entry, and 2048 counts.
+    scratch: ``(keys, copy, counts)``, with two 64-bit words and a value per entry, and 2048 counts.
     """
     # LSD radix sort: a stable counting sort by ``step`` bits of the column at a time, the lowest first. Invariant:
     # after each turn the keys are sorted by the bits seen so far, and in the order of the line where these are equal.

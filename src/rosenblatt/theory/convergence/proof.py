@@ -1,4 +1,4 @@
-"""Novikoff's convergence proof beside a run of the perceptron: its two inequalities at every update."""
+"""Novikoff's convergence proof, checked on a run of the perceptron: its two inequalities at every update."""
 
 from __future__ import annotations
 

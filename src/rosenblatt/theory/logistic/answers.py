@@ -54,11 +54,11 @@ class ForcedSign(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """Integers that prove an answer; vectors have an entry for each class except the baseline and each column.
+    """Integers that prove an answer; vectors have an entry for each column and non-baseline class.
 
     ``b`` and ``alpha`` are Tucker's pair. ``null_basis`` spans the directions that are 0 on the hyperplane.
     ``relations`` express aliased columns by columns to their left. ``counter_directions`` are directions d with
-    Z d >= 0 in which a coefficient has another sign than in b, ``forced_signs`` show that there is no such direction.
+    Z d >= 0 in which a coefficient has a different sign than in b; ``forced_signs`` show that no such direction exists.
     """
 
     b: tuple[int, ...]

@@ -94,17 +94,17 @@ def _indicators(values: NDArray[Any], levels: list[Any]) -> Floats:
 
 
 def _read_column(column: Any, values: NDArray[Any], name: str) -> tuple[NDArray[Any], list[Any] | None]:
-    """Return the ``values`` of a column as numbers or words, and its levels in order if it is a factor."""
+    """Return the ``values`` of a column as numbers or strings, and its levels in order if it is a factor."""
     kind = str(column.dtype if hasattr(column, "dtype") else column.type)
     if _has_missing(column):
         raise ValueError(
             f"column {shorten(name)} has missing values: drop these rows, impute the values, or make missing a level."
         )
     if any(word in kind.lower() for word in ("date", "time", "duration")):
-        raise ValueError(f"column {shorten(name)} holds dates or times: turn them into numbers or words first.")
+        raise ValueError(f"column {shorten(name)} holds dates or times: convert them to numbers or strings first.")
     if values.ndim != 1 or (values.dtype.kind == "O" and any(map(_is_nested, values.tolist()))):
         raise ValueError(
-            f"column {shorten(name)} holds lists or other nested values: expected one number or word per row, "
+            f"column {shorten(name)} holds lists or other nested values: expected one number or string per row; "
             "make each part a column."
         )
     order = _categories(column, kind)

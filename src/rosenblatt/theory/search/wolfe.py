@@ -279,7 +279,7 @@ class _WorkingSet:
         self.state["low"], self.state["high"] = -math.inf, math.inf
 
     def run(self, tol: float) -> int:
-        """Make a batch of steps, or fewer if they close the bracket of these rows to ``tol``; return why they ended."""
+        """Run a batch of steps, or fewer if the bounds for these rows agree within ``tol``; return why it stopped."""
         most = max(1, BATCH // (self.Z.size + 8 * self.corral[2].size))
         most = min(most, 1 + int(self.state["steps"]) // OFTEN)  # few at first, so that the bracket is seen to close
         best = (self.best_places, self.best_weights, self.best_u)

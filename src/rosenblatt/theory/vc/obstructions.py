@@ -53,7 +53,7 @@ class RadonPartition:
         return cls(*names, _mean(rows, inside), *shares)
 
     def check(self, points: PointsLike) -> bool:
-        """Return whether the points confirm this, recomputed in fractions from the points themselves."""
+        """Return whether this claim holds for the points, recomputed from them in exact fractions."""
         return self._means(dict(enumerate(read_points(points)))) == (self.point, self.point)
 
     def _means(self, rows: Rows) -> tuple[tuple[Fraction, ...], ...] | None:
@@ -96,7 +96,7 @@ class BallObstruction(RadonPartition):
         return cls(flat.inside, flat.outside, flat.point, flat.inside_weights, flat.outside_weights, *heights)
 
     def check(self, points: PointsLike) -> bool:
-        """Return whether the points confirm this, recomputed in fractions from the points themselves."""
+        """Return whether this claim holds for the points, recomputed from them in exact fractions."""
         heights = self.inside_height, self.outside_height
         means = tuple((*self.point, height) for height in heights)
         return heights[0] >= heights[1] and self._means(_lifted(dict(enumerate(read_points(points))))) == means

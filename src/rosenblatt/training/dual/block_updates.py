@@ -207,7 +207,7 @@ class OneVsRestBlockUpdates:
                 self._stop_at_limits()
 
     def _rounds(self, limited: bool) -> Floats | None:
-        """Make a round, or a burst of rounds that are read together; return what they found, None for nothing."""
+        """Run one round, or a burst of rounds whose results are fetched together; return them, or None if empty."""
         if self._replay is not None and not limited:
             self._replay()
             return self.library.fetch(self._records)
@@ -220,9 +220,9 @@ class OneVsRestBlockUpdates:
         return self.library.fetch(self._update(first))[None]
 
     def _burst(self) -> None:
-        """Make rounds without reading what they find: a burst makes no update after a row in doubt.
+        """Run rounds without reading their results: a burst makes no update after an uncertain row.
 
-        That row stays the first one found, and is not certain, until the host has decided it.
+        That row stays the first one found, and uncertain, until the host has decided it.
         """
         for number in range(_UNREAD_ROUNDS):
             self._records[number, :, :] = self._update(self._find()[0])
@@ -251,7 +251,7 @@ class OneVsRestBlockUpdates:
         return xp.stack([library.astype(part, "float64") for part in (first, margin, sure)])
 
     def _decide(self, k: int, place: int, margin: float) -> None:
-        """Decide a row in doubt exactly, and update on it if it is a mistake."""
+        """Decide with exact arithmetic whether an uncertain row is a mistake, and update on it if so."""
         if self.is_mistake(k, place, self.results[k].updates):
             line = self._gram[place, :] * float(self.signs[k, place] * self.steps[place])
             self._margins[k, :] += self._signs[k, :] * line

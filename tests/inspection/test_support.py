@@ -216,5 +216,5 @@ def test_a_row_of_a_frame_goes_through_a_pipeline():
 def test_values_beyond_the_floats_are_refused():
     model = perceptron(hypothesis="last").fit([[1.0], [-1.0]], ["yes", "no"])
     assert model.predict([[1e120]]) == ["yes"]
-    with pytest.raises(ValueError, match="coefficient times kernel value goes beyond the range of floats"):
+    with pytest.raises(ValueError, match="coefficient times kernel value overflows float64"):
         contributions(model, [1e120])

@@ -113,7 +113,7 @@ def test_a_small_file_claims_no_more_names_than_allowed():
     plain = {"count": n, "first": 0, "columns": [], "names": []}
     tracemalloc.start()
     try:
-        with pytest.raises(ParameterError, match="allow them by max_features=16777224") as refusal:
+        with pytest.raises(ParameterError, match="allow them with max_features=16777224") as refusal:
             names_from_plain(plain, n, 2**24)
         assert tracemalloc.get_traced_memory()[1] < 1_000_000
     finally:
@@ -156,7 +156,7 @@ def test_a_file_claims_no_more_columns_than_allowed(path):
     fault = forged_width(path, 2**40)
     assert isinstance(fault, ParameterError)
     assert str(fault).endswith(
-        "it has 1,099,511,627,776 columns, and at most 16,777,216 are expected: if you trust it, allow them by "
+        "it has 1,099,511,627,776 columns, but at most 16,777,216 are allowed: if you trust it, allow them with "
         "max_features=1099511627776."
     )
     assert isinstance(forged_width(path, 1001, max_features=1000), ParameterError)
@@ -164,7 +164,7 @@ def test_a_file_claims_no_more_columns_than_allowed(path):
     many = {**header, "width": 2**24, "classes": {"type": "int64", "values": list(range(300))}}
     lines = {f"learned.state.{name}": np.zeros((300, 1)) for name in ("w", "u")}
     path.write_bytes(forge(compact(many), {**arrays, **lines}))
-    with pytest.raises(ParameterError, match="bytes of memory: if you trust it, allow them by max_features="):
+    with pytest.raises(ParameterError, match="bytes of memory: if you trust it, allow them with max_features="):
         load(path)
     with pytest.raises(ParameterError, match="max_features must be an integer of at least 1, got 0"):
         load(path, max_features=0)
@@ -178,7 +178,7 @@ def test_more_columns_are_loaded_where_they_are_allowed(path):
     model = Perceptron(max_iter=1, shuffle=False).fit(X, [0, 1])
     save(model, path)
     assert 64 * path.stat().st_size > 8 * d
-    with pytest.raises(ParameterError, match="allow them by max_features=16777217"):
+    with pytest.raises(ParameterError, match="allow them with max_features=16777217"):
         load(path)
     for again in (load(path, max_features=d), load(path, max_features=None)):
         assert again.coef_.tobytes() == model.coef_.tobytes()

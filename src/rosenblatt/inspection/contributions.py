@@ -148,7 +148,7 @@ def contributions(
     feature_names : sequence of str, default=None
         A name for each weight, as in `explain`.
     top : int, default=None
-        Number of features or support rows to show. The rest is added up in one row. None shows all.
+        Number of features or support rows to show. The remaining ones are summed in one row. None shows all.
 
     Returns
     -------
@@ -240,7 +240,7 @@ def linear_parts(model: Classifier, x: Row, feature_names: Sequence[str] | None 
         with np.errstate(over="ignore", under="ignore"):
             parts = w * value
         if not np.isfinite(parts).all():
-            raise ValueError("weight times value goes beyond the range of floats: scale the features.")
+            raise ValueError("weight times value overflows float64: scale the features.")
         total, averaged = math.fsum([*parts, b]), "weights" if rule.averaged else ""
         title, total, tied = verdict(learner, row, prediction, total, k=k, several=len(rule.w) > 1, averaged=averaged)
     notes = [VOTE_NOTE] * rule.averaged + unknown

@@ -239,7 +239,7 @@ def contributions_by_support(
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         parts = coefficients * value
     if not np.isfinite(parts).all():
-        raise ValueError("coefficient times kernel value goes beyond the range of floats: scale the features.")
+        raise ValueError("coefficient times kernel value overflows float64: scale the features.")
     notes = [f"Kernel: {kernel_words(learner)}."] + [_VOTE_NOTE] * rule.averaged
     shown, others, zeros = largest_parts(parts, top, "support rows")
     lines: list[tuple[object, ...]] = [(rule.rows[i], coefficients[i], value[i], parts[i]) for i in shown]

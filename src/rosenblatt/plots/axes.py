@@ -42,7 +42,7 @@ def pair_of_axes(name: str, axes: Any, size: tuple[float, float]) -> np.ndarray:
         return np.ravel(new_figure(size).subplots(1, 2))
     pair = np.ravel(np.asarray(axes, dtype=object))
     if len(pair) != 2:
-        raise ValueError(f"{name} draws on two axes, got {len(pair)}: make them by plt.subplots(1, 2).")
+        raise ValueError(f"{name} draws on two axes, got {len(pair)}: create them with plt.subplots(1, 2).")
     for ax in pair:
         check_axes(ax)
     return pair
@@ -52,11 +52,11 @@ def check_axes(ax: Any, in_space: bool = False) -> None:
     """Raise a TypeError unless ``ax`` is a matplotlib Axes, and a ValueError if it is polar or of another dimension."""
     how = 'figure.add_subplot(projection="3d")' if in_space else "plt.subplots()"
     if not isinstance(ax, import_matplotlib("axes").Axes):
-        raise TypeError(f"expected matplotlib Axes to draw on, got {type(ax).__name__}: make them by {how}.")
+        raise TypeError(f"expected matplotlib Axes to draw on, got {type(ax).__name__}: create them with {how}.")
     if (ax.name == "3d") != in_space or not {"left", "right", "top", "bottom"} <= set(ax.spines):
         wanted = "three dimensions" if in_space else "two dimensions"
         kind = "plain" if ax.name == "rectilinear" else ax.name
-        raise ValueError(f"expected matplotlib Axes of {wanted}, got {kind} ones: make them by {how}.")
+        raise ValueError(f"expected matplotlib Axes of {wanted}, got {kind} ones: create them with {how}.")
 
 
 def closes_on_error(function: Callable[P, R]) -> Callable[P, R]:
@@ -148,7 +148,7 @@ def import_matplotlib(part: str = "") -> ModuleType:
     try:
         return importlib.import_module(f"matplotlib.{part}" if part else "matplotlib")
     except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install 'rosenblatt[plots]'.") from error
+        raise ImportError("plotting needs matplotlib: pip install 'rosenblatt[plots]'.") from error
 
 
 def zero_weights_words(learner: Any, b: float) -> str:

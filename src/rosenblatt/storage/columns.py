@@ -72,9 +72,9 @@ def unpack_columns(width: int | None, arrays: Arrays, max_features: int | None) 
         return out
     columns = out.pop("columns", np.zeros((0, 0)))
     if columns.dtype.kind + str(columns.dtype.itemsize) not in ("i4", "i8") or columns.ndim != 1:
-        raise ValueError("expected an array 'columns' of indices, since a width is stated, got none.")
+        raise ValueError("expected an array 'columns' of indices, since a width is declared, got none.")
     if len(columns) and not (columns[0] >= 0 and columns[-1] < width and (columns[1:] > columns[:-1]).all()):
-        raise ValueError(f"the indices in 'columns' must rise, from 0 to below {width:,}.")
+        raise ValueError(f"the indices in 'columns' must be strictly increasing, from 0 to below {width:,}.")
     wide = [name for name in out if _WIDE.fullmatch(name)]
     for name in wide:
         array = out[name]
@@ -99,12 +99,12 @@ def check_width(width: int, stored: int, n_rows: int, max_features: int | None) 
     most = MOST_FEATURES if max_features is None else max_features
     vouched = LEAST_SHARE * stored
     if width > most and (max_features is not None or width > vouched):
-        hint = Hint(": if you trust it, allow them by {max_features=width}", width=width)
+        hint = Hint(": if you trust it, allow them with {max_features=width}", width=width)
         raise ParameterError(
-            "it has {width:,} columns, and at most {most:,} are expected{hint}.", width=width, most=most, hint=hint
+            "it has {width:,} columns, but at most {most:,} are allowed{hint}.", width=width, most=most, hint=hint
         )
     if n_rows * width > max(_NUMBERS_PER_FEATURE * most, vouched * n_rows):
-        hint = Hint(": if you trust it, allow them by {max_features=n}", n=-(-n_rows * width // _NUMBERS_PER_FEATURE))
+        hint = Hint(": if you trust it, allow them with {max_features=n}", n=-(-n_rows * width // _NUMBERS_PER_FEATURE))
         raise ParameterError(
             "its {width:,} columns take {size:,} bytes of memory{hint}.",
             width=width,
@@ -154,7 +154,7 @@ def names_from_plain(data: object, n_features: int, max_features: int | None) ->
             "the names of its {n:,} columns take {size:,} bytes{hint}.",
             n=n_features,
             size=64 * n_features,
-            hint=Hint(": if you trust it, allow them by {max_features=n}", n=_NUMBERS_PER_NAME * n_features),
+            hint=Hint(": if you trust it, allow them with {max_features=n}", n=_NUMBERS_PER_NAME * n_features),
         )
     if first > n_features or max(columns, default=0) >= n_features:
         raise place.at("columns").error(f"a list of indices below {n_features:,}", columns)

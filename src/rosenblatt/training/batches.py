@@ -309,12 +309,12 @@ def _as_read(block: Block) -> tuple[Matrix, Labels]:
     """Return rows and labels of a block that a reader has validated; a ValueError for labels that are not classes."""
     y = block.y
     if not block.is_validated:
-        raise ValueError(f"expected labels that are integers, words or booleans, got an array of type {y.dtype}.")
+        raise ValueError(f"expected labels that are integers, strings or booleans, got an array of type {y.dtype}.")
     if y.dtype.kind == "f" and not np.array_equal(y, np.trunc(y)):
         value = float(y[y != np.trunc(y)][0])
         raise ParameterError(
-            "expected labels that are classes, got the number {value}, as for a regression: name a column of classes "
-            "by {target}, or turn the numbers into classes first.",
+            "expected class labels, got the number {value}, as for a regression: name a column of classes with "
+            "{target}, or convert the numbers to classes first.",
             value=value,
         )
     return block.X, y

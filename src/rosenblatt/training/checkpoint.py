@@ -172,8 +172,8 @@ class CheckpointWriter(Observer):
             raise ParameterError("{checkpoint} must not be one of the files that are read, got {path}.", path=path)
         if os.path.isfile(path) and os.path.getsize(path) and not is_container(path):
             raise ParameterError(
-                "{checkpoint} must be a checkpoint or a new file, got {path}, another kind of file: delete it, or name "
-                "another.",
+                "{checkpoint} must be a checkpoint or a new file, got {path}, another kind of file: delete it, or "
+                "choose another name.",
                 path=os.fspath(path),
             )
         options.to_plain(learner, 0)  # refuse before the run what no file can hold
@@ -200,7 +200,7 @@ class CheckpointWriter(Observer):
             if not self.has_failed:
                 reason = str(getattr(fault.__cause__, "strerror", None) or fault.strerror or fault).lower()
                 what = f"no checkpoint could be written to {os.fspath(self.path)}, {reason}"
-                warn_user(f"{what}: training continues, and the next checkpoint is tried when due.", RuntimeWarning)
+                warn_user(f"{what}: training continues and will try again at the next checkpoint.", RuntimeWarning)
             self.has_failed = True
         self.written = time.monotonic()
 

@@ -220,9 +220,9 @@ class OneVsRestBlockUpdates:
         return self.library.fetch(self._update(first))[None]
 
     def _burst(self) -> None:
-        """Make rounds without reading what they find: a burst makes no update after a row in doubt.
+        """Run several rounds on the device without reading their results; stop updating at an uncertain row.
 
-        That row stays the first one found, and is not certain, until the host has decided it.
+        All later rounds find the same row, until the host decides it.
         """
         for number in range(_UNREAD_ROUNDS):
             self._records[number, :, :] = self._update(self._find()[0])

@@ -109,7 +109,7 @@ def test_no_more_rows_than_allowed():
     text = record(pair, alpha={"length": 1000, "rows": [0, 1], "values": [0.5, 0.5]})
     assert len(Certificate.from_json(text, max_rows=1000).alpha) == 1000
     for kind, content in ((Certificate, text), (Verdicts, f"[{text}]")):
-        with pytest.raises(ValueError, match="about 999 rows in all, got 1000"):
+        with pytest.raises(ValueError, match="at most 999 rows in all, got 1000"):
             kind.from_json(content, max_rows=999)
     best = maximize([1, 1], TRIANGLE, [0, 0, 1])
     with pytest.raises(ValueError, match="about 3 rows in all, got 4"):

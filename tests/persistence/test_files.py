@@ -308,7 +308,7 @@ def test_a_verdict_is_about_no_more_rows_than_allowed(path):
     header, arrays = read_container(path)
     verdict = header["learned"]["verdict"].replace('"length": 80', f'"length": {2**31 - 1}')
     path.write_bytes(forge(compact({**header, "learned": header["learned"] | {"verdict": verdict}}), arrays))
-    with pytest.raises(ValueError, match="about 134,217,728 rows in all, got 2147483647"):
+    with pytest.raises(ValueError, match="at most 134,217,728 rows in all, got 2147483647"):
         load(path)
 
 

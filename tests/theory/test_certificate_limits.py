@@ -112,7 +112,7 @@ def test_no_more_rows_than_allowed():
         with pytest.raises(ValueError, match="at most 999 rows in all, got 1000"):
             kind.from_json(content, max_rows=999)
     best = maximize([1, 1], TRIANGLE, [0, 0, 1])
-    with pytest.raises(ValueError, match="about 3 rows in all, got 4"):
+    with pytest.raises(ValueError, match="at most 3 rows in all, got 4"):
         Certificate.from_json(best.to_json(), max_rows=3)
 
 

@@ -82,7 +82,7 @@ def test_passes_that_go_on_are_those_of_one_fit():
 
 def test_weights_beyond_the_floats_are_wrong_everywhere(monkeypatch):
     def fail(*_):
-        raise ValueError("the weights have grown beyond the range of floats")
+        raise ValueError("the weights have overflowed float64")
 
     monkeypatch.setattr(PassiveAggressive, "fit", fail)
     found = list(defaults.fits("PassiveAggressive", (), "ovr", Parts(noisy(), noisy()), 0))

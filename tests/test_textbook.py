@@ -284,7 +284,7 @@ def test_xor_is_learnt_with_the_product_as_a_feature():
 def test_the_guard_lets_exactly_max_updates_pass(learn, needed):
     D = with_dummy_feature(ONE_AND_ZERO)
     assert learn(D, max_updates=needed) == learn(D)
-    with pytest.raises(RuntimeError, match=f"^{needed - 1} updates were made and mistakes are left"):
+    with pytest.raises(RuntimeError, match=f"^{needed - 1} updates were made and mistakes remain"):
         learn(D, max_updates=needed - 1)
 
 
@@ -345,7 +345,7 @@ def test_every_public_function_is_listed():
 def test_a_long_run_without_a_limit_warns_at_the_callers_line_that_it_may_never_end(train, monkeypatch):
     D = with_dummy_feature(ONE_AND_ZERO)  # five updates
     monkeypatch.setattr(textbook, "_LONG_RUN", 3)
-    with pytest.warns(UserWarning, match="^3 updates were made and mistakes are left: the run never ends if") as caught:
+    with pytest.warns(UserWarning, match="^3 updates were made and mistakes remain: the run never ends if") as caught:
         train(D)
     assert [caught[0].filename] * len(caught) == [__file__]
     train(D, max_updates=5)  # warnings are errors: who set a limit hears nothing

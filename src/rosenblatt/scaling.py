@@ -151,7 +151,7 @@ class ColumnSums:
             return
         most = MOST_COLUMNS[self.method]
         if width > most:
-            other = Message("; {scale='maxabs'} takes {n:,}", n=MOST_COLUMNS["maxabs"])
+            other = Message("; {scale='maxabs'} allows up to {n:,}", n=MOST_COLUMNS["maxabs"])
             raise ParameterError(
                 "{scale=method} is for at most {most:,} columns, got {width:,}{other}: leave it out.",
                 method=self.method,

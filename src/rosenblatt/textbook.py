@@ -326,10 +326,10 @@ def _sign(a: Number) -> int:
 
 def _check_updates_left(k: int, max_updates: int | None) -> None:
     if max_updates is not None and k >= max_updates:
-        raise RuntimeError(f"{k} updates were made and mistakes are left: raise max_updates or add features")
+        raise RuntimeError(f"{k} updates were made and mistakes remain: increase max_updates or add features")
     if k == _LONG_RUN and max_updates is None:
         warnings.warn(
-            f"{k:,} updates were made and mistakes are left: the run never ends if no hyperplane through the origin "
-            "separates the examples. Interrupt it and give max_updates, or a bias by with_dummy_feature.",
+            f"{k:,} updates were made and mistakes remain: the run never ends if no hyperplane through the origin "
+            "separates the examples. Interrupt it and pass max_updates, or add a bias with with_dummy_feature.",
             stacklevel=3,
         )

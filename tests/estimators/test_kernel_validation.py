@@ -45,7 +45,7 @@ def assert_one_sentence(message: str) -> None:
         ({"cache_size": "big"}, "cache_size must be a number of megabytes above 0, got 'big'"),
         ({"max_support": 0}, "max_support must be an integer of at least 1 or None, got 0"),
         ({"max_support": 2.5}, "max_support must be an integer"),
-        ({"device": 1}, 'device must be a word such as "cuda" or None, got 1'),
+        ({"device": 1}, 'device must be a string such as "cuda" or None, got 1'),
         ({"device": "toaster"}, "toaster"),
         ({"cache_size": 1e305}, "cache_size"),
         ({"gamma": 10**400}, "gamma"),

@@ -187,7 +187,7 @@ def test_a_warm_fit_that_fails_leaves_the_model_alone():
 
 def test_words_and_numbers_are_not_mixed():
     model = Perceptron().partial_fit([[1.0], [2.0]], [1, -1])
-    with pytest.raises(ValueError, match=r"labels so far are \[-1, 1\], now came 'a'"):
+    with pytest.raises(ValueError, match=r"labels so far are \[-1, 1\], but a new label is 'a'"):
         model.partial_fit([[1.0], [2.0]], ["a", "b"])
     assert model.classes_.tolist() == [-1, 1]
 

@@ -249,7 +249,7 @@ def test_what_does_not_fit_is_one_sentence(learner, classes, coef, intercept, se
 def test_a_bias_that_is_not_learned_must_be_zero():
     X, y, w, _ = problem(0)
     model = Perceptron(fit_intercept=False)
-    with pytest.raises(ValueError, match=r"^intercept_init must be 0 where no bias is learned, got 2: leave it out"):
+    with pytest.raises(ValueError, match=r"^intercept_init must be 0 without an intercept, got 2: leave it out"):
         model.fit(X, y, coef_init=w, intercept_init=2)
     model.fit(X, y, coef_init=w, intercept_init=[0.0])
     assert model.intercept_.tolist() == [0.0]

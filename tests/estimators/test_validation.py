@@ -240,9 +240,9 @@ def test_numbers_that_are_no_classes(learner):
         ([([[1.0]], [1]), ([[2.0]], [1])], "got one class"),
         ([GOOD, ([[1.0, 2.0, 3.0]], [0])], "3 features"),
         ([([[1.0], [np.nan]], [0, 1])], "NaN"),
-        ([GOOD, ([[1.0, 2.0]], ["a"])], "labels must be all words or all numbers"),
-        ([GOOD, (np.eye(2), ["0", "1"])], "labels must be all words or all numbers"),
-        ([GOOD, (np.eye(2), np.array([0, 1], "M8[s]"))], "labels must be all words or all numbers"),
+        ([GOOD, ([[1.0, 2.0]], ["a"])], "labels must be all strings or all numbers"),
+        ([GOOD, (np.eye(2), ["0", "1"])], "labels must be all strings or all numbers"),
+        ([GOOD, (np.eye(2), np.array([0, 1], "M8[s]"))], "labels must be all strings or all numbers"),
         *(
             (blocks, sentence)
             for block, sentence in (

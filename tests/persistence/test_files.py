@@ -226,7 +226,7 @@ def test_what_cannot_be_saved_says_so(path):
         for value in ({1: 2}, {"a": (1, 2)}, {"a": np.zeros(1)}, {"a": float("nan")}):
             other = copy.deepcopy(model)
             setattr(other, attribute, value)
-            with pytest.raises(ValueError, match=f"{attribute} must be plain data"):
+            with pytest.raises(ValueError, match=f"{attribute} must be data that JSON can represent"):
                 save(other, path)
     other.fingerprint_, other.preparation_ = None, ["not a dictionary"]
     with pytest.raises(ValueError, match="preparation_ must be a dictionary"):
@@ -301,12 +301,14 @@ def test_a_verdict_is_about_no_more_rows_than_allowed(path):
     X, y = examples()
     save(RescaledPerceptron().fit(X, y), path)
     assert len(load(path, max_rows=80).verdict_.alpha) == 80
-    with pytest.raises(ValueError, match="about 79 rows in all, got 80: allow more by max_rows"):
+    with pytest.raises(
+        ValueError, match="at most 79 rows in all, got 80: if you trust the file, allow more with max_rows"
+    ):
         load(path, max_rows=79)
     header, arrays = read_container(path)
     verdict = header["learned"]["verdict"].replace('"length": 80', f'"length": {2**31 - 1}')
     path.write_bytes(forge(compact({**header, "learned": header["learned"] | {"verdict": verdict}}), arrays))
-    with pytest.raises(ValueError, match="about 134,217,728 rows in all, got 2147483647"):
+    with pytest.raises(ValueError, match="at most 134,217,728 rows in all, got 2147483647"):
         load(path)
 
 

@@ -89,7 +89,7 @@ def test_unknown_and_missing_words_without_a_frame(path):
     rows = np.array([["a", "x"], ["c", "x"], ["", ""], ["b", "a"]], object)
     assert exported(pipeline, path, rows)[0].tolist() == pipeline.predict(rows).tolist()
     mixed_columns = np.column_stack([words[:, :1], np.arange(20.0).astype(object)])
-    with pytest.raises(ValueError, match="an input of an ONNX graph cannot hold both words and numbers"):
+    with pytest.raises(ValueError, match="an input of an ONNX graph cannot hold both strings and numbers"):
         export_onnx(make_pipeline(OneHotEncoder(), learner()).fit(mixed_columns, y), path)
 
 
@@ -127,7 +127,7 @@ def test_what_cannot_be_exported_says_so(path):
     words = ColumnTransformer([("a", SimpleImputer(strategy="most_frequent"), ["sex"])])
     pipeline = mixed().fit(frame, labels)
     pipeline.steps[0] = ("a", words.fit(frame))
-    with pytest.raises(ValueError, match="a column of words, which an ONNX graph cannot use as numbers"):
+    with pytest.raises(ValueError, match="a column of strings, which an ONNX graph cannot use as numbers"):
         export_onnx(pipeline, path)
     assert not path.exists()
 

@@ -76,13 +76,13 @@ REFUSED = [
     ("labels that the model was trained with, got 'maybe'", plot_support, MACHINE, RINGS[:1], ["maybe"]),
     ("a model of 2 to 10 classes, got one of 0", plot_support, SVR().fit(RINGS, SIDES), RINGS, SIDES),
     ("a model of 2 to 10 classes, got one of 11", plot_support, SVC().fit(*ELEVEN), *ELEVEN),
-    ("rows that the model was trained on, which X is not", plot_support, PIPELINE, RINGS[::-1], SIDES[::-1]),
-    ("rows that the model was trained on, which X is not", plot_support, PIPELINE, RINGS[:1], SIDES[:1]),
+    ("looked up by index in the training rows, and X does not match", plot_support, PIPELINE, RINGS[::-1], SIDES[::-1]),
+    ("looked up by index in the training rows, and X does not match", plot_support, PIPELINE, RINGS[:1], SIDES[:1]),
     (r"one label for each of the 4 rows, got an array of shape \(2,\)", plot_projection, LINE, SQUARE, AND[:2]),
     ("labels that the model was trained with, got 'maybe'", plot_projection, LINE, SQUARE[:1], ["maybe"]),
     ("needs exactly two classes", plot_projection, THREE, SQUARE, [0, 1, 2, 2]),
-    (r"draws what rosenblatt\.proof returns, got list", plot_proof, [1, 2]),
-    (r"draws what rosenblatt\.proof returns, got list", plot_cosine, [1, 2]),
+    (r"expects the result of rosenblatt\.proof, got list", plot_proof, [1, 2]),
+    (r"expects the result of rosenblatt\.proof, got list", plot_cosine, [1, 2]),
     ("scored after each pass, got LogisticRegression", plot_errors, NOT_OURS, SQUARE, AND),
     (r"draws a dictionary of 1 to 5 visiting orders, such as .* got Perceptron", plot_orders, LINE),
     ("got 6 of them", plot_orders, dict.fromkeys(range(6), LINE)),
@@ -91,15 +91,15 @@ REFUSED = [
     ("needs a fitted perceptron, got LogisticRegression", plot_history, NOT_OURS),
     ("needs a fitted perceptron, got LogisticRegression", plot_history, make_pipeline(StandardScaler(), NOT_OURS)),
     ("needs a fitted perceptron", plot_history, Perceptron()),
-    ("a 8 by 8 image does not hold the 2 weights", plot_weights, LINE, (8, 8)),
-    ("does not hold", plot_weights, LINE, (2,)),
+    ("a 8 by 8 image does not match the 2 weights", plot_weights, LINE, (8, 8)),
+    ("does not match", plot_weights, LINE, (2,)),
     (r"label=, one of 0, 1, 2: got None", plot_weights, THREE),
     ("up to 6 points, 64 panels, got 7 points: choose some of them", plot_dichotomies, np.zeros((7, 2)), "discs"),
-    ("points of the plane, got 3 coordinates in each", plot_dichotomies, [[0, 0, 0]], "discs"),
+    ("points in the plane, got 3 coordinates in each", plot_dichotomies, [[0, 0, 0]], "discs"),
     ("lie so close together", plot_dichotomies, EXACT, "discs"),
     (r"with coordinates up to 1e\+150: scale", plot_dichotomies, [[0, 0], [1e308, 0], [0, -1e308]], "boxes"),
     (r"with coordinates up to 1e\+150: scale", plot_dichotomies, [[0, 0], [Fraction(10) ** 400, 0], [0, 1]], "boxes"),
-    (r"rosenblatt\.fit_circle returns, got str", plot_circle, "circle", SQUARE, XOR),
+    (r"the result of rosenblatt\.fit_circle, got str", plot_circle, "circle", SQUARE, XOR),
     ("plot_circle draws rows of two features, got shape", plot_circle, Circle([0, 0, 0], 1), [[0, 0, 0]], [1]),
     ("one label for each of the 4 rows", plot_circle, CIRCLE, SQUARE, [1]),
     ("up to 10 classes, got 11", plot_circle, CIRCLE, np.zeros((11, 2)), range(11)),
@@ -113,15 +113,19 @@ REFUSED = [
     ("the 4 rows that the verdict is about", plot_verdict, VERDICT, SQUARE, [0, 0, 0, 2]),
     ("the 4 rows that the verdict is about", plot_verdict, VERDICT, SQUARE, XOR),
     ("the 4 rows that the verdict is about", plot_verdict, VERDICT, 7 * SQUARE + 3, AND),
-    ("the 4 rows .* got others, for which it does not hold", plot_verdict, CROSSED, SQUARE, AND),
-    ("around a margin above 0, and the classes have none", plot_bracket, dataset_margin([[0], [1], [2]], [0, 1, 0])),
-    ("around a margin above 0, and the classes have none", plot_bracket, dataset_margin([[0], [1]], [1, 1])),
-    ("data that can be separated, got Inseparable", plot_bracket, CROSSED),
+    ("the 4 rows .* got rows for which the verdict does not hold", plot_verdict, CROSSED, SQUARE, AND),
+    (
+        "around a positive and finite margin, but there is none",
+        plot_bracket,
+        dataset_margin([[0], [1], [2]], [0, 1, 0]),
+    ),
+    ("around a positive and finite margin, but there is none", plot_bracket, dataset_margin([[0], [1]], [1, 1])),
+    ("for separable data, got Inseparable", plot_bracket, CROSSED),
     ("k must be an integer from 1 to", plot_update, RUN, 0, SQUARE, AND),
-    ("the rows and labels that were traced, got others", plot_update, RUN, 1, SQUARE, AND[::-1]),
-    ("the rows and labels that were traced, got others", plot_update, RUN, 1, 7 * SQUARE + 3, AND),
+    ("the rows and labels that were traced, got different ones", plot_update, RUN, 1, SQUARE, AND[::-1]),
+    ("the rows and labels that were traced, got different ones", plot_update, RUN, 1, 7 * SQUARE + 3, AND),
     (r"rows of two features, got shape \(4, 3\)", plot_update, RUN, 1, np.ones((4, 3)), AND),
-    ("the rows and labels that were traced, got others", animate, RUN, 7 * SQUARE + 3, AND),
+    ("the rows and labels that were traced, got different ones", animate, RUN, 7 * SQUARE + 3, AND),
     (r"ends in \.gif or \.html, got 'run\.mp4'", animate, RUN, SQUARE, AND, "run.mp4"),
 ]
 OF_ANOTHER_TYPE = [
@@ -130,9 +134,9 @@ OF_ANOTHER_TYPE = [
     ("expected a fitted linear model", plot_neuron, KERNEL, [0.0, 0.0]),
     ("expected a fitted linear model", plot_activation, KERNEL, [0.0, 0.0]),
     ("expected a fitted linear model", plot_lift, "circle", *DISC),
-    ("what separability or dataset_margin returned, got list", plot_verdict, [1], SQUARE, AND),
-    (r"plot_update draws what rosenblatt\.trace returned, got list", plot_update, [1], 1, SQUARE, AND),
-    (r"animate draws what rosenblatt\.trace returned, got str", animate, "run", SQUARE, AND),
+    ("the result of separability or dataset_margin, got list", plot_verdict, [1], SQUARE, AND),
+    (r"plot_update expects the result of rosenblatt\.trace, got list", plot_update, [1], 1, SQUARE, AND),
+    (r"animate expects the result of rosenblatt\.trace, got str", animate, "run", SQUARE, AND),
     (r"expected a path such as 'run\.gif' or 'run\.html', got bytes\.", animate, RUN, SQUARE, AND, b"a.gif"),
     (r"expected a path such as 'run\.gif' or 'run\.html', got int\.", animate, RUN, SQUARE, AND, 3),
 ]
@@ -165,8 +169,8 @@ def test_options_that_cannot_be_meant_are_named(tmp_path):
         ),
         ("label must be one of the classes 0, 1, 2, got 7", plot_weights, (THREE,), {"label": 7}),
         ("pick whose weights to draw", plot_weights, (THREE,), {"label": [0, 1]}),
-        ("projections need one straight boundary", plot_plane, (KERNEL, SQUARE, XOR), feet),
-        ("features whose ranges are alike: scale the features", plot_plane, (TALL_LINE, TALL, AND), feet),
+        ("projections need a linear model of two classes", plot_plane, (KERNEL, SQUARE, XOR), feet),
+        ("features with similar ranges: scale the features", plot_plane, (TALL_LINE, TALL, AND), feet),
     ):
         with pytest.raises(ValueError, match=words):
             draw(*given, **options)
@@ -180,9 +184,9 @@ def test_options_that_cannot_be_meant_are_named(tmp_path):
     [
         ([[0, 0], [0, np.nan], [1, 0], [1, 1]], r"draws finite numbers, got \(0, nan\) in row 1: leave such rows out"),
         ([[0, 0], [0, 1], [np.inf, 0], [1, 1]], r"draws finite numbers, got \(inf, 0\) in row 2"),
-        ((2 * SQUARE - 1) * 1e308, r"numbers up to 1e\+100 that can be told apart, got -1e\+308 to 1e\+308 and"),
-        (SQUARE * 1e-300, "got 0 to 1e-300 and 0 to 1e-300: subtract a number from each feature, or divide by one"),
-        (SQUARE + 1e13, "that can be told apart"),
+        ((2 * SQUARE - 1) * 1e308, r"numbers up to 1e\+100 that floats can distinguish, got -1e\+308 to 1e\+308 and"),
+        (SQUARE * 1e-300, "got 0 to 1e-300 and 0 to 1e-300: shift or scale each feature"),
+        (SQUARE + 1e13, "that floats can distinguish"),
     ],
 )
 def test_numbers_without_a_place_in_a_picture_are_a_sentence(X, sentence):
@@ -197,7 +201,7 @@ def test_labels_without_an_order_are_a_sentence():
     for draw, shown in ((plot_plane, LINE), (plot_projection, LINE), (plot_verdict, VERDICT), (plot_circle, circle)):
         with pytest.raises(ValueError, match="labels must not be None or NaN"):
             draw(shown, SQUARE, [0, "a", None, 1])
-        with pytest.raises(ValueError, match="labels must be all words or all numbers"):
+        with pytest.raises(ValueError, match="labels must be all strings or all numbers"):
             draw(shown, SQUARE, [0, "a", 0, 1])
 
 

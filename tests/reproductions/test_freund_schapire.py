@@ -57,7 +57,9 @@ DAMAGED = {
 def test_a_damaged_file_is_named_with_the_place_to_get_it(tmp_path, content):
     write_mnist(tmp_path)
     (tmp_path / NAMES[2]).write_bytes(content)
-    with pytest.raises(ValueError, match=r"is not this file of MNIST, or damaged: .*fetch_openml.*small=True") as error:
+    with pytest.raises(
+        ValueError, match=r"is not a valid copy of this MNIST file: .*fetch_openml.*small=True"
+    ) as error:
         read_mnist(tmp_path)
     assert str(error.value).startswith(str(tmp_path / NAMES[2]))
     assert "\n" not in str(error.value)

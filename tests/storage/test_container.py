@@ -202,7 +202,7 @@ def test_folders_and_pipes_are_no_files(tmp_path):
     for name in ("pipe", "."):
         with pytest.raises(ValueError, match="is not a file"):
             read_container(tmp_path / name)
-        with pytest.raises(OSError, match="not a file that can be replaced"):
+        with pytest.raises(OSError, match="not a regular file"):
             write_container(tmp_path / name, {}, {})
     assert stat.S_ISFIFO(os.stat(tmp_path / "pipe").st_mode)
     with pytest.raises(FileNotFoundError):

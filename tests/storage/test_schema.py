@@ -163,12 +163,12 @@ def test_an_array_is_stored_once_and_stands_for_three_fields_at_most():
 
 @pytest.mark.parametrize("data", [(1,), {1: 2}, [float("inf")], {"a": np.int64(1)}, b"x", {"a": {"b": [set()]}}, 1j])
 def test_only_plain_data_becomes_text(data):
-    with pytest.raises(ValueError, match="this must be plain data as JSON has it"):
+    with pytest.raises(ValueError, match="this must be data that JSON can represent"):
         to_canonical_json(data, "this")
 
 
 def test_text_is_read_as_it_was_written():
     data = {"b": [1, -0.0, 1e-320, None, True, "é\ud800"], "a": {"": 2**200}}
     assert json.dumps(from_canonical_json(to_canonical_json(data, "this"), "this")) == json.dumps(data)
-    with pytest.raises(ValueError, match="this is not JSON as rosenblatt writes it"):
+    with pytest.raises(ValueError, match="this is not JSON in the form that rosenblatt writes"):
         from_canonical_json('{"a": 1}', "this")

@@ -101,15 +101,18 @@ def test_no_more_rows_than_allowed():
     """A few bytes can be about any number of rows; memory for them is taken only if the caller allows it."""
     pair = separability([[0.0], [0.0]], [0, 1])
     text = record(pair, alpha={"length": MOST_ROWS + 1, "rows": [0, 1], "values": [0.5, 0.5]})
-    with pytest.raises(ValueError, match=r"about 134,217,728 rows in all, got 134217729: allow more by max_rows"):
+    with pytest.raises(
+        ValueError,
+        match=r"at most 134,217,728 rows in all, got 134217729: if you trust the file, allow more with max_rows",
+    ):
         Certificate.from_json(text)
     text = record(pair, alpha={"length": 1000, "rows": [0, 1], "values": [0.5, 0.5]})
     assert len(Certificate.from_json(text, max_rows=1000).alpha) == 1000
     for kind, content in ((Certificate, text), (Verdicts, f"[{text}]")):
-        with pytest.raises(ValueError, match="about 999 rows in all, got 1000"):
+        with pytest.raises(ValueError, match="at most 999 rows in all, got 1000"):
             kind.from_json(content, max_rows=999)
     best = maximize([1, 1], TRIANGLE, [0, 0, 1])
-    with pytest.raises(ValueError, match="about 3 rows in all, got 4"):
+    with pytest.raises(ValueError, match="at most 3 rows in all, got 4"):
         Certificate.from_json(best.to_json(), max_rows=3)
 
 

@@ -375,7 +375,7 @@ MISSING = [
 @pytest.mark.parametrize("ask", [separability, fewest_mistakes, detect_separation])
 def test_labels_are_all_words_or_all_numbers_and_none_is_missing(ask):
     for y in MIXED:
-        with pytest.raises(ValueError, match=r"^labels must be all words or all numbers, got .*: convert them to"):
+        with pytest.raises(ValueError, match=r"^labels must be all strings or all numbers, got .*: convert them to"):
             ask([[0.0], [1.0], [2.0]], y)
     for y in (["2020", "NaT"], ["2020", "2021"]):
         with pytest.raises(ValueError, match=r"^labels must not be dates"):

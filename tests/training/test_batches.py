@@ -86,7 +86,7 @@ def test_a_data_set_in_memory_is_one_window():
 
 def test_a_regression_target_is_a_sentence():
     block = Block(X[:2], np.array([1.0, 2.5]), 0, is_validated=True)
-    with pytest.raises(ValueError, match=r"expected labels that are classes, got the number 2\.5"):
+    with pytest.raises(ValueError, match=r"expected class labels, got the number 2\.5"):
         list(Streamed([block], [1.0, 2.5]).batches())
 
 

@@ -254,7 +254,7 @@ def test_the_kernels_log_costs_nothing_when_it_is_not_wanted(monkeypatch):
 def test_weights_without_memory_say_what_they_would_take():
     state = LinearState.zeros(2, 3, direct=False, fit_intercept=True)
     sentence = (
-        "the weights of 1,125,899,906,842,624 features take 18,014,398.5 GB, more than there is: use fewer features"
+        "the weights of 1,125,899,906,842,624 features take 18,014,398.5 GB, more than is available: use fewer features"
     )
     with pytest.raises(MemoryError, match=sentence):
         LinearState.zeros(2, 2**50, direct=False, fit_intercept=True)

@@ -44,8 +44,8 @@ def fit_circle(
 
     The points are lifted to (x, |x|^2), where circles become planes, and a perceptron finds a plane. If that takes too
     long, the search for the largest margin and exact arithmetic decide. A plane gives a circle only if its weight for
-    |x|^2 has the right sign, so the sign is learned too, from one more example: a negative one infinitely far up. The
-    random order of the points is fixed, so equal input gives equal results.
+    |x|^2 has the right sign, so the sign is learned too, from one extra negative example at infinity in the direction
+    of |x|^2. The random order of the points is fixed, so equal input gives equal results.
 
     Results are exact for the points as stored: a shape has every point strictly on its side, and a `NoCircle` has a
     proof.
@@ -58,15 +58,16 @@ def fit_circle(
         Two classes. By default the second in sorted order is the class inside.
     largest_margin : bool, default=False
         Whether to find the plane of largest margin instead of any. The margin is measured in the space of (u, |u|^2),
-        where u are the points with the middle of their bounding box at the origin, scaled so that the farthest has
-        length 1.
+        where u are the points, shifted so that the centre of their bounding box is the origin and scaled to a largest
+        norm of 1.
     inside : label, default=None
         The class inside, against all others.
 
     Returns
     -------
     Circle
-        The class is inside; ``center`` and ``radius``. A single class gets a circle around all its points.
+        The circle has the class inside; see ``center`` and ``radius``. For a single class it is a circle around all
+        points.
     HalfSpace
         With ``largest_margin``: the larger the circle, the larger its margin, and this line is the limit. Otherwise
         only if the circles that separate are so large that floats cannot distinguish them from a line.
@@ -79,7 +80,7 @@ def fit_circle(
     -----
     If a line separates the classes, so do large circles on both its sides. If none does, either all planes that
     separate are circles around the class, or all are circles around the others. Proofs take seconds in 50 dimensions,
-    and the time grows fast beyond.
+    and the time grows fast in higher dimensions.
 
     See Also
     --------

@@ -47,10 +47,10 @@ class LiftedPoints:
     """Signed rows z = y (u, |u|^2, 1) of the points u = (x - middle) / size, and one more row for c > 0.
 
     ``v = (a, -c, b)`` is a plane with exactly the positives on its positive side if z . v > 0 for all rows. The last
-    row, (0, -1, 0), then means c > 0: it is a negative example infinitely far up. Without ``upward`` there is no such
-    row, and c may have any sign.
+    row, (0, -1, 0), then means c > 0: it is a negative example at infinity in the direction of |u|^2. Without
+    ``upward`` there is no such row, and c may have any sign.
 
-    ``middle`` is the middle of the bounding box, ``size`` the distance of the farthest point from it (1 if that is 0).
+    ``middle`` is the centre of the bounding box, and ``size`` its distance to the farthest point (1 if that is 0).
     """
 
     def __init__(self, X: Floats, positive: NDArray[np.bool_], upward: bool = True) -> None:

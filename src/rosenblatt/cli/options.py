@@ -133,7 +133,7 @@ _NAMES_IN_OPEN = {
 
 
 class FileOptions(Group):
-    """How files are read, for commands whose model or certificate determines how features are made."""
+    """Options for reading files, for commands that take the features from a model or a certificate."""
 
     format: str | None = option(None, "F", "csv, tsv, parquet, arrow, jsonl, svmlight, vw or npz. Detected if omitted.")
     delimiter: str | None = option(None, "C", "Delimiter of CSV fields. Detected if omitted.")
@@ -304,7 +304,7 @@ class KernelChoice(Group):
     device: str | None = DEVICE
 
     def parameters(self, learner: str) -> dict[str, Any]:
-        """Return the parameters for a learner; raise a ParameterError if it does not have one, or for a bad value.
+        """Return the parameters for a learner; raise a ParameterError if the learner lacks one or a value is invalid.
 
         >>> KernelChoice(kernel="rbf", gamma="0.5").parameters("kernel")
         {'kernel': 'rbf', 'gamma': 0.5}

@@ -112,7 +112,7 @@ class SinglePassStream(Stream):
         return DataError("{files} can be read only once, " + what, files=", ".join(self._source.files.names))
 
     def __iter__(self) -> Iterator[Block]:
-        """Continue reading."""
+        """Return the iterator itself, which continues where reading stopped."""
         return self
 
     def __next__(self) -> Block:
@@ -184,8 +184,8 @@ def open(
     Tables of numbers become dense rows. So do tables with categories if at least a quarter of the features in these
     rows are nonzero. Other tables become CSR.
 
-    Rows of standard input, pipes and file objects are available as soon as their lines are; rows of a table after its
-    first ``first_rows`` rows or its end.
+    Rows of standard input, pipes and file objects are returned as soon as their lines arrive. For a table, the first
+    ``first_rows`` rows or its end must arrive first.
 
     Parameters
     ----------
@@ -195,8 +195,8 @@ def open(
         closed.
     target : str or int, optional
         The column with the labels, by its name or its number (-1 is the last). For .npz files, the name of the array.
-        Integers become int64, other numbers float64, booleans bool, and everything else strings. Numbers that look
-        like the target of a regression (nearly all different, with fractions or many) are an error unless
+        Integers become int64, other numbers float64, booleans bool, and everything else strings. Numbers that look like
+        a regression target (nearly all different, and either fractions or very many) are an error unless
         ``column_types`` names the column.
     format : str, optional
         "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl", "svmlight" (or "libsvm"), "vw" or "npz". By default
@@ -209,11 +209,11 @@ def open(
     keep : list of str, optional
         Columns to use although they are ambiguous or look like ids: dates as days, ids as numbers, strings as text.
     on_ambiguous : "error", "drop" or "note", default "error"
-        Whether columns of ambiguous kind are an error, or are left out together with columns that look like ids;
+        Whether ambiguous columns are an error, or are left out together with columns that look like ids;
         ``stream.excluded`` lists the reasons. With "drop", strings with more than 1000 repeated values are hashed
-        categories. Numbers mixed with words, and commas that may come before decimals or between thousands, are an
-        error with "error" and "drop". With "note", for ``stream.describe``, they are left out too, and
-        ``stream.notes`` lists all that is ambiguous.
+        categories. Numbers mixed with words, and commas that may be decimal commas or thousands separators, are an
+        error with "error" and "drop". With "note", for ``stream.describe``, they are left out too, and ``stream.notes``
+        lists all that is ambiguous.
     column_types : dict, optional
         The kinds of columns that the first rows do not show: "number", "boolean", "category", "text", "date",
         "decimal-comma", "thousands-comma", or a list of all categories. A date (1912-08-05, also with time and offset,
@@ -230,8 +230,8 @@ def open(
         category is an error, or 0 in all its features. "auto" is "mean" for tables and .npz files, and may be given
         for all formats.
     missing_values : list of str, optional
-        Texts that mean a missing value, besides an empty cell. For numbers ``?``, ``NA``, ``nan``, ``null`` and
-        similar texts are missing anyway.
+        Strings that denote a missing value, in addition to an empty cell. For numbers ``?``, ``NA``, ``nan``, ``null``
+        and similar texts are missing anyway.
     weight : str or int, optional
         The column with the sample weights.
     scale : "none", "standard", "maxabs" or "auto", default "none"
@@ -243,10 +243,11 @@ def open(
         never centred.
     header : bool, optional
         Whether the first line of CSV names the columns. By default it does if one of its cells is the ``target``, if
-        none is a number, or if the cells count the columns from 0 or from 1, like the default names of pandas. If it
-        may be a row all the same, ``stream.notes`` says so. Columns without names are c1, c2, ...
+        none is a number, or if the cells count the columns from 0 or from 1, like the default names of pandas. If that
+        line may be data nevertheless, ``stream.notes`` says so. Columns without names are c1, c2, ...
     delimiter : str, optional
-        The character between cells; by default the first of comma, semicolon, tab and bar that the first line has.
+        The character between cells; by default the first of comma, semicolon, tab and vertical bar that occurs in the
+        first line.
     quote : str, optional
         The character around cells that contain delimiters or newlines; by default ``"`` for CSV, "" (none) for TSV.
     zero_based : bool, optional
@@ -264,8 +265,8 @@ def open(
     on_error : "raise" or "skip", default "raise"
         Whether a row that cannot be read raises a ``DataError``, or is left out and counted in ``stream.skipped``.
     max_line_bytes : int, default 64,000,000
-        The most bytes of a line of text, or of a CSV record of several lines. A longer line cannot be read, and does
-        not take more memory than this.
+        Maximum size of a line of text, or of a CSV record of several lines, in bytes. A longer line cannot be read, and
+        takes no more memory than this.
     first_rows : int, default 10,000
         Rows from which the schema of a table and the means for missing numbers are inferred.
     block_rows : int, optional

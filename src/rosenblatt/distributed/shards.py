@@ -536,5 +536,5 @@ def file_shards_of(stream: Stream, options: Mapping[str, Any]) -> list[FileShard
 
 
 def restore_counts(stream: Stream, facts: Sequence[ShardFacts]) -> None:
-    """Give a stream the counts of the workers that read its files, such as rows left out and missing values."""
+    """Set a stream's counts, such as skipped rows and missing values, to those of the workers that read its files."""
     stream.restore_counts([counts for shard in facts for counts in shard.read])

@@ -410,7 +410,7 @@ class BasePerceptron(ExactClassifier):
         y : array-like of shape (n,)
             Labels of any type, from at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Factors of the step that an update makes. Rows of weight 0 are skipped.
+            Factors that multiply the step of an update. Rows of weight 0 are skipped.
 
         Returns
         -------
@@ -462,23 +462,22 @@ class BasePerceptron(ExactClassifier):
         ----------
         blocks : iterable of (X, y) or (X, y, sample_weight), or a stream of ``data.open``
             Read once in each pass, so more than one pass needs an iterable that can be read again, such as a list or a
-            file; a generator cannot be. Later sparse blocks may have more columns; earlier rows count as 0 there.
+            file, but not a generator. Later sparse blocks may have more columns; earlier rows count as 0 there.
         classes : array-like, default=None
             All classes. If None and a later block has a new class, the run reads all labels and starts again. A
-            generator cannot start again: there a third class starts from zero at its first row.
+            generator cannot be read again, so the weights of a third class start from zero at its first row.
         on_pass : callable, default=None
             Function that is called with the model after each pass, for instance to score it on a test set. Training
             stops if it returns True.
         checkpoint : str or path-like, default=None
-            File to which everything that the run needs to resume is written, from time to time and on Ctrl-C. It is
-            replaced atomically.
+            File to which the state of the run is written periodically and on Ctrl-C. It is replaced atomically.
         every : float, default=30.0
             Seconds between two checkpoints, at least 0. A shorter run writes none.
         resume : bool, default=False
             Whether to resume from ``checkpoint`` if that file exists. The result equals that of an uninterrupted run,
-            bit for bit. A ValueError is raised if the data or a parameter other than ``verbose`` and ``n_jobs``
-            has changed; so ``max_iter`` cannot be raised. Files are compared by size and either modification
-            time and samples of their content, or all bytes read so far. Other blocks are compared by their first rows.
+            bit for bit. A ValueError is raised if the data or a parameter other than ``verbose`` and ``n_jobs`` has
+            changed; so ``max_iter`` cannot be raised. Files are compared by size, and then by modification time and
+            samples of their content, or by all bytes read so far. Other blocks are compared by their first rows.
 
         Returns
         -------
@@ -541,11 +540,11 @@ class BasePerceptron(ExactClassifier):
         X : {array-like, sparse matrix, data frame} of shape (n, d)
             Rows to learn from.
         y : array-like of shape (n,)
-            Their labels; a single class is enough.
+            Labels of these rows; a single class is enough.
         classes : array-like, default=None
-            All classes that may occur. Labels in ``y`` may be missing from it.
+            All classes that may occur. It need not contain all labels in ``y``.
         sample_weight : array-like of shape (n,), default=None
-            Factors of the step that an update makes. Rows of weight 0 are skipped.
+            Factors that multiply the step of an update. Rows of weight 0 are skipped.
 
         Returns
         -------

@@ -30,12 +30,13 @@ class KernelPerceptron(BasePerceptron):
     """The kernel perceptron: a nonlinear classifier that learns in the feature space of a kernel.
 
     Training makes the same passes as `Perceptron` and stops in the same cases. The score of x is a sum over the support
-    rows, the rows that made updates: their coefficient times their kernel value with x. Changing ``hypothesis`` after
-    training needs no refit, except for "pocket". There is no intercept; ``coef0`` adds a constant term.
+    rows, which are the rows that caused updates: the coefficient of each row times its kernel value with x. Changing
+    ``hypothesis`` after training needs no refit, except for "pocket". There is no intercept; ``coef0`` adds a constant
+    term.
 
     With the kernels "linear", "poly", "rbf" and "laplacian" every decision is exact. The updates therefore do not
-    depend on block or cache size, number type or device. With "sigmoid", "precomputed" and functions, rounded numbers
-    decide.
+    depend on block or cache size, number type or device. With "sigmoid", "precomputed" and functions, decisions use
+    rounded kernel values.
 
     Parameters
     ----------
@@ -62,7 +63,8 @@ class KernelPerceptron(BasePerceptron):
         PyTorch device that computes kernel values, such as "cuda" (needs the extra ``gpu``). None uses NumPy, or the
         device of the training tensor under scikit-learn's array API dispatch.
     n_jobs : int or None, default=None
-        Number of threads for matrix products in ``fit`` and ``fit_stream``. None leaves it to the libraries.
+        Number of threads for matrix products in ``fit`` and ``fit_stream``. None uses the default of the numerical
+        libraries.
 
     Attributes
     ----------
@@ -81,7 +83,7 @@ class KernelPerceptron(BasePerceptron):
     gamma_ : float
         The value of gamma in use.
     report_ : Report
-        What the run proves; radius, margin and bound are those in the feature space of the kernel.
+        Bounds that follow from the run; radius, margin and bound are those in the feature space of the kernel.
 
     See Also
     --------

@@ -159,13 +159,13 @@ class PassiveAggressive(LinearPerceptron):
 
 @complete_docstring(Perceptron)
 class AROW(LinearPerceptron):
-    """Adaptive regularization of weights (AROW): each weight has a variance, and uncertain weights move more.
+    """Adaptive regularization of weights (AROW): larger updates for weights of larger variance.
 
     A row with activation a and loss l = 1 - y a > 0 makes an update. Each weight moves by ``l / (v + r)`` times its
     feature times its variance, where v is the variance of the activation; then the variances of these weights shrink.
-    They start at 1, and the bias has one too. Rare features therefore keep large steps while frequent ones settle, and
-    one pass over text is often enough. The covariance matrix is diagonal. Training stops after the first pass
-    without an update. Sample weights divide ``r``.
+    Variances start at 1; the bias has a variance too. Rare features therefore keep large steps while frequent ones
+    settle, and one pass over text is often enough. The covariance matrix is diagonal. Training stops after the first
+    pass without an update. Sample weights divide ``r``.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class AROW(LinearPerceptron):
 
     See Also
     --------
-    PassiveAggressive : The same margin without variances.
+    PassiveAggressive : Updates for the same margin, without variances.
     explain : Shows the confidence in each weight.
 
     References

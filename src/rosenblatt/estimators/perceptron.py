@@ -68,12 +68,12 @@ class LinearPerceptron(BasePerceptron):
         y : array-like of shape (n,)
             Labels of any type, from at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Factors of the step that an update makes, applied after `PassiveAggressive` has limited the step to ``C``.
-            `AROW` divides ``r`` by them instead. Rows of weight 0 are skipped.
+            Factors that multiply the step of an update, applied after `PassiveAggressive` has limited the step to
+            ``C``. `AROW` divides ``r`` by them instead. Rows of weight 0 are skipped.
         coef_init : array-like of shape (d,), (1, d) or (n_classes, d), default=None
-            Initial weights, for instance ``coef_`` of another model; zero by default. Two classes take one row, more
-            classes a row each. Averages and votes start from these weights too. The bounds of ``report_`` then
-            hold for all runs that start from weights of this length. Such a fit always starts anew, even with
+            Initial weights, for instance ``coef_`` of another model; zero by default. Two classes need a single row,
+            more classes one row each. Averages and votes start from these weights too. The bounds of ``report_`` then
+            hold for all runs that start from weights of this norm. Such a fit always starts from scratch, even with
             ``warm_start=True``.
         intercept_init : float or array-like of shape (1,) or (n_classes,), default=None
             Initial biases; zero by default.
@@ -292,8 +292,8 @@ class Perceptron(LinearPerceptron):
     """The perceptron: a linear classifier that adjusts its weights whenever it misclassifies a row.
 
     Training stops after the first pass without a mistake. This happens if and only if the classes are linearly
-    separable and ``max_iter`` and ``max_updates`` are large enough. Otherwise a ``ConvergenceWarning`` gives the number
-    of mistakes left. In training, a row on the decision boundary counts as a mistake.
+    separable and ``max_iter`` and ``max_updates`` are large enough. Otherwise a ``ConvergenceWarning`` reports the
+    number of remaining mistakes. In training, a row on the decision boundary counts as a mistake.
 
     Decisions are exact: rounding never changes the sign of a score. The same rows in the same order give the same
     weights, bit for bit: dense or sparse, at once or in chunks, on every machine.
@@ -301,11 +301,11 @@ class Perceptron(LinearPerceptron):
     Parameters
     ----------
     hypothesis : {"last", "average", "pocket", "vote"}, default="last"
-        Weights used for prediction. "last" uses the weights after the last visit and "average" their average over all
-        visits. "pocket" uses the weights with the fewest training mistakes; the candidates in each pass are its final
-        weights and those that survived the most visits. "vote" lets all weight vectors vote, each weighted by the
-        number of visits that it survived. Only "last" warns about mistakes left, because the others suit
-        data that is not separable.
+        Weights used for prediction. "last" uses the weights after the last visit to a row, and "average" their average
+        over all visits. "pocket" uses the weights with the fewest training mistakes; the candidates in each pass are
+        its final weights and those that survived the most visits. "vote" lets all weight vectors vote, each weighted by
+        the number of visits that it survived. Only "last" issues a warning about remaining mistakes, because the others
+        also suit data that is not separable.
     max_iter : int, default=100
         Maximum number of passes over the data.
     fit_intercept : bool, default=True
@@ -316,8 +316,8 @@ class Perceptron(LinearPerceptron):
     random_state : int, RandomState, Generator or None, default=None
         Source of the visiting orders. ``visiting_order(n, model.seed_, p)`` reproduces the order of pass p.
     max_updates : int or None, default=None
-        Maximum number of updates in one ``fit``, for each one-vs-rest classifier; in ``partial_fit``, in all calls
-        together.
+        Maximum number of updates of each one-vs-rest classifier, in one call of ``fit`` or in all calls of
+        ``partial_fit``.
     warm_start : bool, default=False
         Whether ``fit`` continues from the previous one, including passes, orders and averages. k fits of one pass
         then equal one fit of k passes.
@@ -325,12 +325,12 @@ class Perceptron(LinearPerceptron):
         Whether to hold out ``validation_fraction`` of the rows and to stop when their error has not improved for
         ``n_iter_no_change`` passes. The weights of the best pass are kept.
     validation_fraction : float, default=0.1
-        Share of the rows that early stopping holds out.
+        Proportion of the rows that early stopping holds out.
     n_iter_no_change : int, default=5
         Number of passes without improvement after which early stopping stops.
     class_weight : dict, "balanced" or None, default=None
-        Factors of the step for each class, multiplied with the sample weights. "balanced" weights classes inversely to
-        their frequencies.
+        Factor for each class that multiplies the update step, in addition to the sample weights. "balanced" weights
+        classes inversely to their frequencies.
     multi_class : {"ovr", "direct"}, default="ovr"
         Method for more than two classes. "ovr" trains a one-vs-rest classifier for each class, and each stops
         separately. "direct" trains all classes jointly: a mistake moves the weights of the true class and of the
@@ -341,7 +341,7 @@ class Perceptron(LinearPerceptron):
         With 1, progress is shown on standard error: a bar on a terminal, otherwise a line for each pass.
     decay : float, default=0.0
         Forgetting rate of the average, for streams that drift. Each visit reduces the influence of all earlier weights
-        by this share; 0.001 averages about the last thousand visits. Not available for votes.
+        by this fraction; 0.001 averages over about the last thousand visits. Not available for votes.
 
     Attributes
     ----------
@@ -368,10 +368,9 @@ class Perceptron(LinearPerceptron):
         A row for each pass with its ``mistakes`` and, with early stopping, the ``validation_error`` after it. After an
         interrupt it also has the ``share`` of the rows that each pass visited.
     report_ : Report
-        What the run proves: radius, bounds on the margin, bound on the number of updates; also the results of early
-        stopping.
+        Radius of the data, bounds on the margin and on the number of updates, and the results of early stopping.
     preparation_ : dict
-        How files become rows, after ``fit_stream`` on a stream of ``data.open``.
+        Settings that turn files into rows, after ``fit_stream`` on a stream of ``data.open``.
     seed_ : int
         Seed from which the visiting orders are drawn.
 

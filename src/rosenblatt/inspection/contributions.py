@@ -148,7 +148,7 @@ def contributions(
     feature_names : sequence of str, default=None
         A name for each weight, as in `explain`.
     top : int, default=None
-        Number of features or support rows to show. The rest is added up in one row. None shows all.
+        Number of features or support rows to show. The remaining ones are summed in one row. None shows all.
 
     Returns
     -------

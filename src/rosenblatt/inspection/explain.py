@@ -240,8 +240,8 @@ def explain(
 ) -> Table:
     """Return the features with the largest and the smallest weights as a table, from largest to smallest.
 
-    A weight is the change of the activation when its feature grows by one. Large positive weights are evidence for the
-    positive class, ``classes_[1]``, and large negative weights for the other class. Features with equal weights
+    A weight is the change of the activation when its feature increases by one. Large positive weights are evidence for
+    the positive class, ``classes_[1]``, and large negative weights for the other class. Features with equal weights
     keep their order. Weights show the importance of features only if the features have similar ranges. If the ranges
     seen in training differ very much, a warning and a note name two of these features.
 
@@ -254,11 +254,11 @@ def explain(
     ``scale``, and for pipelines whose last step before the learner is a ``StandardScaler``, ``MaxAbsScaler``,
     ``RobustScaler``, `ExactScaler`, or a ``ColumnTransformer`` that contains one of these.
 
-    For `AROW` the column ``confidence`` is 1 / variance of the last weight: 1 if no update had the feature, and larger
-    the more updates had it.
+    For `AROW` the column ``confidence`` is 1 / variance of the last weight: 1 if the feature occurred in no update, and
+    larger the more updates it occurred in.
 
     For a `KernelPerceptron` the table shows support rows instead of features: the rows with the largest and the
-    smallest coefficients, by their numbers in the training data.
+    smallest coefficients, by their indices in the training data.
 
     Parameters
     ----------

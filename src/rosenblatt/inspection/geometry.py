@@ -202,13 +202,13 @@ def check_two_classes(model: object, rule: LinearRule) -> None:
     """Raise a ValueError unless the model has a single, straight boundary between two classes."""
     if rule.averaged:
         raise ValueError(
-            "a vote's boundary is not straight, so there is no distance to it: "
+            "the boundary of a vote is not a hyperplane, so distances to it are not defined: "
             'use hypothesis="average", or AveragedPerceptron.'
         )
     labelled = hasattr(model, "classes_")
     if not labelled or len(rule.classes) != 2:
         found = count_of(len(rule.classes), "class") if labelled else "no classes"
-        raise ValueError(f"a single boundary needs exactly two classes: got a model of {found}.")
+        raise ValueError(f"a single boundary needs exactly two classes, got a model with {found}.")
 
 
 def _scaled(model: object) -> tuple[np.ndarray, float, int, float]:
@@ -281,7 +281,7 @@ def title_by_side(what: str, classes: Sequence[object], several: bool) -> str:
 
 
 class Verdict(NamedTuple):
-    """A prediction in words, its activation, and whether the row lies on the boundary, where it has no label."""
+    """A prediction as text, its activation, and whether the row lies on the boundary, where it has no label."""
 
     title: str
     activation: float

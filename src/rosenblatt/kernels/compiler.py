@@ -99,7 +99,7 @@ class KernelCache(FunctionCache):
             KernelCache.has_warned = True
             warn_user(
                 f"compiled kernels in {_FOLDER} could not be {what} ({type(fault).__name__}), so they are compiled "
-                "again, which takes some seconds: free disk space there, or delete that folder.",
+                "again, which takes a few seconds: free disk space there, or delete that folder.",
                 RuntimeWarning,
             )
 

@@ -56,9 +56,9 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     The file is in the safetensors format. It holds the weights of every hypothesis that was kept, classes, feature
     names, parameters, counters, the state of early stopping, the version of this library and a checksum. For a
     KernelPerceptron it holds the support rows, which are training data, and every update. Two attributes of the model
-    are saved too, both plain data as JSON has it: ``preparation_``, a dictionary that describes how rows are prepared,
-    and ``fingerprint_``, which identifies the data. The file is replaced as a whole: on an error, such as a full disk,
-    an OSError is raised and the old file is unchanged.
+    are saved too, both data that JSON can represent: ``preparation_``, a dictionary that describes how rows are
+    prepared, and ``fingerprint_``, which identifies the data. The file is replaced atomically: on an error, such as a
+    full disk, an OSError is raised and the old file is unchanged.
 
     Parameters
     ----------
@@ -103,10 +103,10 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_features: int | None = MOST_FEATURES) -> Any:
-    """Return the model or pipeline that `save` wrote to a file; it predicts and continues training with the same bits.
+    """Return the model or pipeline that `save` wrote to a file; predictions and further training are identical.
 
-    No code is run, so a file from a stranger can do no harm. A file that is truncated, altered, not valid, or written
-    by a newer version of this library is refused with a ValueError, and a file that cannot be read with an OSError.
+    No code is run, so files from untrusted sources are safe to load. A file that is truncated, altered, not valid, or
+    written by a newer version of this library raises a ValueError, and a file that cannot be read raises an OSError.
     Memory and time are in proportion to the size of the file and the number of features.
 
     Parameters
@@ -114,13 +114,13 @@ def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_featu
     path : str or path
         The file.
     max_rows : int
-        The most rows that the verdict of a RescaledPerceptron may have. It takes 8 bytes for each row of the training
-        data and each class, and a small file can state any number of them.
+        Maximum number of rows that the verdict of a RescaledPerceptron may have. The verdict takes 8 bytes for each
+        class and row of the training data, and a small file can declare any number of rows.
     max_features : int or None
-        The most columns, by default 2^24. Columns whose weights are zero are not stored, so a small file can state any
-        number of them; beyond the limit a ParameterError asks you to allow them. None allows as many as the size of
-        the file vouches for. That includes every file that `save` wrote: beyond 2^24 columns it stores at least one
-        in 64. The columns that all steps of a pipeline state without storing them are counted together. In a
+        Maximum number of columns, by default 2^24. Columns whose weights are zero are not stored, so a small file can
+        declare any number of them; more columns than the limit raise a ParameterError. None limits them in proportion
+        to the size of the file. That allows every file that `save` wrote: beyond 2^24 columns it stores at least one in
+        64. The columns that all steps of a pipeline declare without storing them are counted together. In a
         ColumnTransformer, each column without a name that is not in a list counts as 64.
 
     See Also
@@ -156,7 +156,7 @@ def learner_of(model: BaseEstimator) -> Learner:
         return last
     if hasattr(model, "refit") and hasattr(model, "estimator"):
         raise TypeError(
-            f"this {type(model).__name__} has no best_estimator_, which would be used in its place: fit it first, with "
+            f"this {type(model).__name__} has no best_estimator_, the model that is used: fit it first, with "
             "refit=True."
         )
     what = "a pipeline must end in one of" if type(model) is Pipeline else "expected one of"

@@ -77,7 +77,7 @@ class Rows:
         """Return all columns as one matrix; raise a ValueError if there are words, because ``what`` expects numbers."""
         if any(part.words for part in self.parts):
             raise ValueError(
-                f"{what} gets a column of words, which an ONNX graph cannot use as numbers: encode it first."
+                f"{what} receives a column of strings, which an ONNX graph cannot use as numbers: encode it first."
             )
         if len(self.parts) == 1:
             return self.parts[0].tensor
@@ -126,7 +126,9 @@ def _one_hot_words(graph: Graph, part: ColumnGroup, categories: list[Any]) -> st
         gap, filled = part.fill
         token = gap if isinstance(gap, str) else ""
         if token in numbers and token != filled:
-            raise ValueError(f"the word {token!r} is both a category and the missing value: rename the category.")
+            raise ValueError(
+                f"the word {token!r} is both a category and the marker of missing values: rename the category."
+            )
         if filled in numbers:
             numbers[token] = numbers[filled]
             missing = (gap, numbers[filled])
@@ -262,7 +264,7 @@ def _impute(graph: Graph, step: SimpleImputer, rows: Rows) -> Rows:
         kept = [j for j, value in enumerate(numbers) if kept_all or not math.isnan(value)]
         missing = step.missing_values
         if isinstance(missing, str):
-            raise ValueError("a SimpleImputer that replaces words gets numbers, which ONNX cannot express.")
+            raise ValueError("a SimpleImputer that replaces strings receives numbers, which ONNX does not support.")
         tensor = part.tensor if len(kept) == part.width else gather(graph, part.tensor, kept) if kept else ""
         gap = math.nan if missing is None else float(missing)
         return ColumnGroup(filled(graph, tensor, numbers[kept], gap), len(kept)) if kept else None
@@ -422,7 +424,7 @@ def piped_rows(graph: Graph, inputs: Inputs, steps: Iterable[Step | None], width
         rows = Rows([inputs.column(str(names[j]), j in words) if j in needed else ColumnGroup("") for j in range(d)])
     elif words and len(words) < d:
         raise ValueError(
-            "an input of an ONNX graph cannot hold both words and numbers: fit the pipeline on a data frame."
+            "an input of an ONNX graph cannot hold both strings and numbers: fit the pipeline on a data frame."
         )
     elif words:
         x = inputs.matrix(d, words=True)
@@ -507,7 +509,7 @@ def export_onnx(model: BaseEstimator, path: str | os.PathLike[str], *, exact: bo
     size = rule.w.nbytes + sum(len(str(label)) for label in rule.classes)
     if size > _LARGEST_GRAPH:
         raise ValueError(
-            f"the weights take {size:,} bytes, and an ONNX file can hold {_LARGEST_GRAPH:,}: use save instead."
+            f"the weights take {size:,} bytes, but an ONNX file can hold at most {_LARGEST_GRAPH:,}: use save instead."
         )
     graph, inputs = Graph(onnx), Inputs()
     width = rule.w.shape[1]

@@ -152,7 +152,9 @@ class _StandardFields(_StepFields):
 
 def _check_standard(step: StandardScaler, place: Place) -> None:
     if step.with_std != (step.scale_ is not None) or (step.with_mean and step.mean_ is None):
-        raise ValueError("a StandardScaler must have a mean and a scale where it uses them, and no other scale.")
+        raise ValueError(
+            "a StandardScaler must have mean_ if with_mean is set, and scale_ if and only if with_std is set."
+        )
 
 
 class _MaxAbsFields(_StepFields):
@@ -213,12 +215,14 @@ class _ImputerFields(_StepFields):
 def _fit_imputer(step: SimpleImputer, place: Place) -> None:
     d, dtype, statistics = place.sizes["features"], step._fit_dtype, step.statistics_
     if len(statistics) != d:
-        raise ValueError(f"the statistics of a SimpleImputer must be {d:,}, got {len(statistics):,}.")
+        raise ValueError(f"a SimpleImputer of {d:,} features must have {d:,} statistics, got {len(statistics):,}.")
     words = dtype == "object"
     if not words and any(isinstance(v, str) for v in (step.fill_value, step.missing_values, *statistics.tolist())):
-        raise ValueError("a SimpleImputer of numbers must neither look for words nor fill them in.")
+        raise ValueError(
+            "a SimpleImputer of numbers must not have strings as missing_values, fill_value or statistics."
+        )
     if words and step.strategy in ("mean", "median"):
-        raise ValueError(f"a SimpleImputer cannot fill in the {step.strategy} of words.")
+        raise ValueError(f"a SimpleImputer cannot compute the {step.strategy} of strings.")
     present = next(value for value in (("a", "b") if words else (0, 1)) if value != step.missing_values)
     step.fit(np.full((1, d), present, dtype))
     step.statistics_ = statistics
@@ -261,7 +265,7 @@ def _fit_one_hot(step: OneHotEncoder, place: Place) -> None:
     except (TypeError, ValueError) as fault:
         raise ValueError(f"the categories of a OneHotEncoder are not valid: {shorten(str(fault), 200)}.") from None
     if list(map(len, step.categories_)) != list(map(len, known)):
-        raise ValueError("the categories of a OneHotEncoder are not those that scikit-learn makes of them.")
+        raise ValueError("the categories of a OneHotEncoder differ from those that scikit-learn derives from them.")
     step.categories, step.categories_ = "auto" if found else known, known
 
 
@@ -280,7 +284,7 @@ def _check_categories(values: list[Any], found: bool) -> None:
             is_sorted = False
         is_valid = is_valid and is_sorted and not any(map(_is_missing, values[: len(present)]))
     if not is_valid or len(set(present)) != len(present):
-        raise ValueError("the categories of a OneHotEncoder must be sorted, none twice.")
+        raise ValueError("the categories of a OneHotEncoder must be sorted, without duplicates.")
 
 
 def _one_hot_width(step: OneHotEncoder) -> int:
@@ -319,24 +323,26 @@ def check_chain(steps: Sequence[tuple[str, Step]]) -> None:
     before: BaseEstimator | None = None
     for name, step in steps:
         if not name or "__" in name or name in names:
-            raise ValueError(f"the name of a step must be a word of its own, without '__', got {shorten(name)}.")
+            raise ValueError(f"the name of a step must be a unique string without '__', got {shorten(name)}.")
         names.add(name)
         if isinstance(step, str):
             if step != "passthrough":
-                raise ValueError(f"the step {name!r} must be 'passthrough' or one that is known.")
+                raise ValueError(f"the step {name!r} must be 'passthrough' or a supported step.")
             continue
         if before is not None and step_width(before) != step.n_features_in_:
-            raise ValueError(f"the step {name!r} expects {step.n_features_in_} features and gets {step_width(before)}.")
+            raise ValueError(
+                f"the step {name!r} expects {step.n_features_in_} features but receives {step_width(before)}."
+            )
         before = step
 
 
 def _check_pipeline(step: Pipeline, place: Place) -> None:
     check_chain(step.steps)
     if not step.steps or isinstance(step.steps[0][1], str):
-        raise ValueError("a pipeline within a pipeline must start with a step.")
+        raise ValueError("a nested pipeline must start with a fitted step, not with 'passthrough'.")
     if step.n_features_in_ != place.sizes["features"]:
         raise ValueError(
-            f"a pipeline within a pipeline has {step.n_features_in_} features and states {place.sizes['features']}."
+            f"a nested pipeline has {step.n_features_in_} features but declares {place.sizes['features']}."
         )
 
 
@@ -395,7 +401,7 @@ def selected_indices(columns: Any, n_features: int, names: Sequence[str] | None)
         start = index_of(start) if isinstance(start, str) else start
         stop = index_of(stop) + 1 if isinstance(stop, str) else stop  # a slice of names includes its end
         if isinstance(columns.step, str) or columns.step == 0:
-            raise ValueError(f"the step of a slice must be an integer that is not 0, got {shorten(columns.step)}.")
+            raise ValueError(f"the step of a slice must be a nonzero integer, got {shorten(columns.step)}.")
         return range(n_features)[slice(start, stop, columns.step)]
     if isinstance(columns, str | int):
         return [index_of(columns)]
@@ -459,7 +465,7 @@ def _is_empty(columns: Any) -> bool:
 
 
 class _StandIn(TransformerMixin, BaseEstimator):
-    """Stands for a fitted step while a ColumnTransformer is fitted around it: as many features, all zero."""
+    """Placeholder for a fitted step while its ColumnTransformer is fitted; returns as many features, all zero."""
 
     def __init__(self, step: BaseEstimator) -> None:
         self.step = step
@@ -513,7 +519,9 @@ def _part_width(step: Step, selected: int) -> int:
     if isinstance(step, str):
         return selected if step == "passthrough" else 0
     if step.n_features_in_ != selected:
-        raise ValueError(f"a step of a ColumnTransformer expects {step.n_features_in_} columns and gets {selected}.")
+        raise ValueError(
+            f"a step of a ColumnTransformer expects {step.n_features_in_} columns but receives {selected}."
+        )
     return step_width(step)
 
 
@@ -590,11 +598,11 @@ def write_step(step: Step | None, place: Place) -> object:
     if kind is None or kind.step is not type(step):
         raise TypeError(
             f"a step of type {name} cannot be stored as data: steps may be {', '.join(KINDS)}; apply it to the rows "
-            "before they reach the pipeline, or keep the whole by pickle, for yourself alone."
+            "before they reach the pipeline, or pickle the whole pipeline, for your own use only."
         )
     check_is_fitted(step)
     if not hasattr(step, "n_features_in_"):
-        raise ValueError(f"a {name} without a number of features cannot be stored: start it with a step.")
+        raise ValueError(f"a {name} without n_features_in_ cannot be stored: start it with a fitted step.")
     check_defaults(step, kind.schema)
     names = getattr(step, "feature_names_in_", None)
     fields = {
@@ -626,7 +634,7 @@ def read_step(data: object, place: Place) -> Step:
     found = read_fields(kind.schema, data, place)
     names, output = found.pop("feature_names"), found.pop("output")
     if names is not None and len(set(names)) != len(names):
-        raise ValueError("the features of a step must have different names.")
+        raise ValueError("the feature names of a step must be unique.")
     del found["kind"]
     features = {"n_features_in_": found.pop("n_features")}
     if names is not None:

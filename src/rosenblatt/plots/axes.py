@@ -148,7 +148,7 @@ def import_matplotlib(part: str = "") -> ModuleType:
     try:
         return importlib.import_module(f"matplotlib.{part}" if part else "matplotlib")
     except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install 'rosenblatt[plots]'.") from error
+        raise ImportError("plotting needs matplotlib: pip install 'rosenblatt[plots]'.") from error
 
 
 def zero_weights_words(learner: Any, b: float) -> str:

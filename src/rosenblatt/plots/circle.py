@@ -158,7 +158,7 @@ def plot_circle(
     a mix of rows 1, 2 is one of rows 0, 3
     """
     if not isinstance(shape, Circle | HalfSpace | Outside | NoCircle):
-        raise ValueError(f"plot_circle draws what rosenblatt.fit_circle returns, got {type(shape).__name__}.")
+        raise ValueError(f"plot_circle expects the result of rosenblatt.fit_circle, got {type(shape).__name__}.")
     X = parts.plane_points("plot_circle", points, None)
     y, classes = circle_labels("plot_circle", labels, len(X))
     ax = axes_for(ax)
@@ -335,8 +335,8 @@ def _shape(given: Any, X: np.ndarray) -> Shape | NoCircle:
     seen = lifted if steps is None else parts.dense(through_steps(steps, X))
     if rule.w.shape[1] != 3 or seen.shape != lifted.shape or not np.allclose(seen, lifted):
         raise ValueError(
-            "plot_lift needs a model of the three features (x1, x2, |x|^2), such as "
-            f"make_pipeline(SphereLift(), Perceptron()), got one of {rule.w.shape[1]} others: fit it to lifted points."
+            "plot_lift needs a model of the three features (x1, x2, |x|^2), such as make_pipeline(SphereLift(), "
+            f"Perceptron()), got a model of {rule.w.shape[1]} features: fit it to lifted points."
         )
     return circle_from_plane(rule.w[0], float(rule.b[0]))
 

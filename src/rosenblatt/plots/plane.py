@@ -206,13 +206,13 @@ def _feet(line: Line | None, points: np.ndarray) -> np.ndarray:
     """Project each row onto the line through w; raise a ValueError if there is no line or the scales differ."""
     if line is None:
         raise ValueError(
-            "projections need one straight boundary, that of a linear model of two classes whose weights are not all "
-            "zero, without steps before it: leave projections out, or draw such a model."
+            "projections need a linear model of two classes with a nonzero weight and without earlier pipeline steps: "
+            "leave projections out, or draw such a model."
         )
     frame = Frame.around(points)
     if not frame.one_scale:
         raise ValueError(
-            "projections are drawn at right angles, which need features whose ranges are alike: scale the features, or "
+            "projections are drawn at right angles, which need features with similar ranges: scale the features, or "
             "draw plot_projection, which needs one axis only."
         )
     return parts.feet(points, line, _arrow_start(line, frame))
@@ -369,8 +369,8 @@ def _support_points(learner: Any, steps: Any, rule: SupportRule, X: Any, points:
         known = np.allclose(parts.dense(steps.transform(X))[rule.rows], parts.dense(vectors))
     if not known:
         raise ValueError(
-            "these support rows are found by their numbers in the rows that the model was trained on, which X is not: "
-            "give those rows, or draw the last step of a pipeline with what the steps before make of X."
+            "support rows are looked up by index in the training rows, and X does not match these: pass the training "
+            "rows. For a pipeline, pass its last step and the rows that the earlier steps return."
         )
     return points[rule.rows]
 

@@ -128,7 +128,7 @@ def _prepared(name: str, proof: Proof, ax: Axes | None) -> tuple[Axes, int, floa
     """Return the axes, the updates of the run, the k at which the bounds meet, whether the scales are linear, and the
     values of k at which the bounds are drawn, to a little beyond their meeting."""
     if not isinstance(proof, Proof):
-        raise ValueError(f"{name} draws what rosenblatt.proof returns, got {type(proof).__name__}.")
+        raise ValueError(f"{name} expects the result of rosenblatt.proof, got {type(proof).__name__}.")
     n, end = proof.updates, proof.bound
     even = end <= EVEN_UP_TO * n
     k = np.linspace(0.0, 1.12 * end, _POINTS) if even else np.geomspace(1.0, end * end**0.12, _POINTS)

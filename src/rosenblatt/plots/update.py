@@ -98,13 +98,13 @@ def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.nd
 def traced_rows(name: str, trace: Trace, X: Any, y: Any) -> Rows:
     """Return the rows of a trace; raise an error that names the function ``name`` if others are given."""
     if not isinstance(trace, Trace):
-        raise TypeError(f"{name} draws what rosenblatt.trace returned, got {type(trace).__name__}.")
+        raise TypeError(f"{name} expects the result of rosenblatt.trace, got {type(trace).__name__}.")
     points = parts.plane_points(name, X)
     classes = np.array(trace.classes)
     labels = check_labels(y, len(points), classes)
     if not trace.is_of(points, labels):
         raise ValueError(
-            f"{name} needs the rows and labels that were traced, got different ones: give the same X and y."
+            f"{name} needs the rows and labels that were traced, got different ones: pass the same X and y."
         )
     return Rows(points, labels, classes)
 
@@ -302,7 +302,7 @@ def animate(
     rows = traced_rows("animate", trace, X, y)
     shown = _steps(trace, max_frames)
     if not shown:
-        raise ValueError("animate draws the updates of a run, and this run made none: give one that made updates.")
+        raise ValueError("animate draws the updates of a run, but this run made none: pass a run with updates.")
     frame, ours = Frame.around(rows.points), ax is None
     ax = axes_for(ax)
     frame.set_limits(ax)
@@ -347,10 +347,12 @@ def _ending(path: Any) -> str:
         raise TypeError(f"expected a path such as 'run.gif' or 'run.html', got {type(path).__name__}.")
     ending = Path(path).suffix.lower()
     if ending not in (".gif", ".html"):
-        raise ValueError(f"expected a path that ends in .gif or .html, got {os.fspath(path)!r}: change the file name.")
+        raise ValueError(f"expected a path that ends in .gif or .html, got {os.fspath(path)!r}: rename the file.")
     folder = Path(path).parent
     if not folder.is_dir():
-        raise FileNotFoundError(f"there is no folder {str(folder)!r} to write {Path(path).name!r} into: make it first.")
+        raise FileNotFoundError(
+            f"there is no folder {str(folder)!r} to write {Path(path).name!r} into: create it first."
+        )
     return ending
 
 
@@ -417,7 +419,7 @@ def _gif(pictures: list[Any], interval: int) -> bytes:
 
 
 def _page(pictures: list[Any], titles: list[str], interval: int) -> bytes:
-    """Return a page that plays pictures, with their titles as alternative text."""
+    """Return an HTML page that plays the images as an animation, with their titles as alternative text."""
     frames = []
     for picture, title in zip(pictures, titles, strict=True):
         one = io.BytesIO()

@@ -169,9 +169,9 @@ def _between(turns: list[float], parts: int) -> np.ndarray:
 
 
 def _best_sides(angles: np.ndarray, held: np.ndarray, others: np.ndarray, m: int, widest: float) -> Polygon | None:
-    """Return the polygon of m sides with the widest gap, with directions among these angles; None if there is none.
+    """Return the m-sided polygon with the widest gap whose side directions are among ``angles``, or None.
 
-    Each point outside is cut off by a side, and the directions positively span the plane, so the polygon is bounded.
+    A side separates each outside point from the polygon. The directions positively span the plane, so it is bounded.
     """
     out = np.column_stack([np.cos(angles), np.sin(angles)])
     reach = (held @ out.T).max(axis=0)
@@ -271,7 +271,7 @@ def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figu
     rows = read_points(points)
     if len(rows[0]) != 2:
         found = count_of(len(rows[0]), "coordinate")
-        raise ValueError(f"plot_dichotomies draws points of the plane, got {found} in each: give two.")
+        raise ValueError(f"plot_dichotomies draws points in the plane, got {found} in each: give two.")
     if len(rows) > len(LETTERS):
         raise ValueError(
             f"plot_dichotomies draws a panel for each subset of up to {len(LETTERS)} points, "
@@ -279,7 +279,7 @@ def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figu
         )
     if figure is not None and not isinstance(figure, axes.import_matplotlib("figure").FigureBase):
         raise TypeError(
-            f"expected a matplotlib Figure to draw on, got {type(figure).__name__}: make it by plt.figure()."
+            f"expected a matplotlib Figure to draw on, got {type(figure).__name__}: create it with plt.figure()."
         )
     name, sides = check_family(family, k, 2)
     places = np.array([[as_float(value) for value in row] for row in rows])

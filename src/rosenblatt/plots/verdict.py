@@ -179,7 +179,7 @@ def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
         )
     if not isinstance(verdict, Separable | Inseparable | UndecidedSeparability | MarginBracket):
         raise TypeError(
-            f"plot_verdict draws what separability or dataset_margin returned, got {type(verdict).__name__}."
+            f"plot_verdict expects the result of separability or dataset_margin, got {type(verdict).__name__}."
         )
     points = parts.plane_points("plot_verdict", X)
     labels = check_labels(y, len(points))
@@ -187,7 +187,7 @@ def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     if signs is None or not verdict.check(points, labels):
         raise ValueError(
             f"expected the {count_of(len(verdict.alpha), 'row')} that the verdict is about, with their labels, "
-            "got others, for which it does not hold: give those that it was made from."
+            "got rows for which the verdict does not hold: pass the rows and labels that it was computed from."
         )
     ax = axes_for(ax)
     frame = Frame.around(points, _BORDER)
@@ -295,7 +295,7 @@ def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> 
     """
     kind, low, high = _claim(bracket)
     if not 0 < low <= high < math.inf:
-        raise ValueError("plot_bracket draws a bracket around a margin above 0, and the classes have none.")
+        raise ValueError("plot_bracket draws a bracket around a positive and finite margin, but there is none.")
     if not bracket.history:
         raise ValueError(
             "this bracket has no history: it was loaded from a file, or found at once by a linear program "
@@ -333,6 +333,6 @@ def _claim(bracket: Any) -> tuple[str, float, float]:
     if isinstance(bracket, MarginBracket):
         return bracket.kind, bracket.low, bracket.high
     raise ValueError(
-        "plot_bracket draws what rosenblatt.dataset_margin or rosenblatt.separability returned for data that can be "
-        f"separated, got {type(bracket).__name__}."
+        "plot_bracket expects the result of rosenblatt.dataset_margin or rosenblatt.separability for separable data, "
+        f"got {type(bracket).__name__}."
     )

@@ -79,7 +79,7 @@ def plot_weights(
         ax.set_xlabel(words, loc="right", multialignment="right")  # it may extend to the left below the feature names
     else:
         if math.prod(shape) != len(w) or len(shape) != 2:
-            raise ValueError(f"a {' by '.join(map(str, shape))} image does not hold the {len(w)} weights.")
+            raise ValueError(f"a {' by '.join(map(str, shape))} image does not match the {len(w)} weights.")
         ax = axes_for(ax)
         _image(ax, w.reshape(shape))
         ax.set_xlabel(f"{MINUS} (orange) speaks for {negative},\n+ (blue) for {positive}")

@@ -151,7 +151,7 @@ def _find_file(folder: Path, start: str, dimensions: int) -> Path:
 
 def _damaged(path: str | os.PathLike[str], why: str) -> ParameterError:
     return ParameterError(
-        "{path} is not this file of MNIST, or damaged: {why}. {where}", path=os.fspath(path), why=why, where=WHERE
+        "{path} is not a valid copy of this MNIST file: {why}. {where}", path=os.fspath(path), why=why, where=WHERE
     )
 
 

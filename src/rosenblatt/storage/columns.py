@@ -72,9 +72,9 @@ def unpack_columns(width: int | None, arrays: Arrays, max_features: int | None) 
         return out
     columns = out.pop("columns", np.zeros((0, 0)))
     if columns.dtype.kind + str(columns.dtype.itemsize) not in ("i4", "i8") or columns.ndim != 1:
-        raise ValueError("expected an array 'columns' of indices, since a width is stated, got none.")
+        raise ValueError("expected an array 'columns' of indices, since a width is declared, got none.")
     if len(columns) and not (columns[0] >= 0 and columns[-1] < width and (columns[1:] > columns[:-1]).all()):
-        raise ValueError(f"the indices in 'columns' must rise, from 0 to below {width:,}.")
+        raise ValueError(f"the indices in 'columns' must be strictly increasing, from 0 to below {width:,}.")
     wide = [name for name in out if _WIDE.fullmatch(name)]
     for name in wide:
         array = out[name]
@@ -101,7 +101,7 @@ def check_width(width: int, stored: int, n_rows: int, max_features: int | None) 
     if width > most and (max_features is not None or width > vouched):
         hint = Hint(": if you trust it, allow them with {max_features=width}", width=width)
         raise ParameterError(
-            "it has {width:,} columns, and at most {most:,} are expected{hint}.", width=width, most=most, hint=hint
+            "it has {width:,} columns, but at most {most:,} are allowed{hint}.", width=width, most=most, hint=hint
         )
     if n_rows * width > max(_NUMBERS_PER_FEATURE * most, vouched * n_rows):
         hint = Hint(": if you trust it, allow them with {max_features=n}", n=-(-n_rows * width // _NUMBERS_PER_FEATURE))

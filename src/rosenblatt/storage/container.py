@@ -135,9 +135,7 @@ def write_atomically(path: str | os.PathLike[str], parts: Iterable[bytes | memor
         if mode is not None:
             state = "the old file is unchanged"
             if not stat.S_ISREG(mode):
-                raise OSError(
-                    errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL, "it is not a file that can be replaced"
-                )
+                raise OSError(errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL, "it is not a regular file")
         temporary = Replacement(target)
         try:
             _write(temporary.descriptor, parts, mode)
@@ -223,7 +221,7 @@ def write_container(path: str | os.PathLike[str], header: dict[str, Any], arrays
     head = _head(shapes, text, _ZEROS)
     if len(head) - 8 > LONGEST_HEAD:
         raise ValueError(
-            f"the header and the names of arrays take {len(head):,} bytes, and the file format allows "
+            f"the header and the names of arrays take {len(head):,} bytes, but the file format allows "
             f"{LONGEST_HEAD:,}: shorten the names of features, or leave them out."
         )
     digest = hashlib.sha256(head)
@@ -248,7 +246,7 @@ def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[s
         except _Fault as fault:
             raise ValueError(f"{path} {fault}") from None
         except MemoryError:
-            raise ValueError(f"{path} has {size:,} bytes, more than this machine has memory for.") from None
+            raise ValueError(f"{path} has {size:,} bytes, which do not fit in the memory of this machine.") from None
 
 
 def is_container(path: str | os.PathLike[str]) -> bool:

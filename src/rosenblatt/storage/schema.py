@@ -41,7 +41,7 @@ def to_canonical_json(data: object, what: str) -> str:
     fault = _not_json(data, DEEPEST)
     if fault:
         raise ValueError(
-            f"{what} must be plain data as JSON has it (dictionaries with strings as keys, lists, strings, finite "
+            f"{what} must be data that JSON can represent (dictionaries with strings as keys, lists, strings, finite "
             f"numbers, True, False and None), got {fault}."
         )
     return json.dumps(data, allow_nan=False, separators=(",", ":"))
@@ -59,7 +59,7 @@ def from_canonical_json(text: str, what: str) -> Any:
             return data
     except (ValueError, RecursionError):
         pass
-    raise ValueError(f"{what} is not JSON as rosenblatt writes it.")
+    raise ValueError(f"{what} is not JSON in the form that rosenblatt writes.")
 
 
 def _not_json(data: object, depth: int) -> str:
@@ -147,11 +147,11 @@ class Arrays:
         self._most_columns, self._claimed = most_columns, 0
 
     def claim(self, columns: int) -> None:
-        """Count columns that are stated and not stored: a small file can state any number of them."""
+        """Count columns that the file declares but does not store. A small file can declare any number of them."""
         self._claimed += columns
         if self._claimed > self._most_columns:
             raise ParameterError(
-                "its steps state {claimed:,} columns without storing them, expected at most {most:,}{hint}.",
+                "its steps declare {claimed:,} columns without storing them, expected at most {most:,}{hint}.",
                 claimed=self._claimed,
                 most=self._most_columns,
                 hint=Hint(": if you trust the file, allow them with {max_features=total}", total=self._claimed),
@@ -437,7 +437,7 @@ def labels_to_plain(labels: np.ndarray) -> dict[str, Any]:
 
 
 def is_too_wide(n: int, longest: int) -> bool:
-    """Return whether ``n`` strings as wide as the longest take too much memory for their file."""
+    """Return whether ``n`` strings, padded to the longest, take too much memory in relation to the file size."""
     return n * longest > max(_MOST_LETTERS, _WIDEST * n)
 
 

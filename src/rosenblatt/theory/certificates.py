@@ -252,8 +252,8 @@ class JsonFile:
         rows = _claimed_rows(record)
         if rows > max_rows:
             raise ValueError(
-                f"expected certificates about {max_rows:,} rows in all, got {shorten(rows)}: "
-                "allow more by max_rows, at 8 bytes of memory for each row, if you trust the file."
+                f"expected certificates for at most {max_rows:,} rows in all, got {shorten(rows)}: "
+                "if you trust the file, allow more with max_rows, which takes 8 bytes of memory for each row."
             )
         return cls.from_dict(record)
 

@@ -1,6 +1,6 @@
 """Exact arithmetic: sums and products of rows in integers, directed rounding, Bareiss's elimination, Farkas's lemma.
 
-Nothing is rounded unless the name of a function says so. So results are facts about the numbers as stored, and are the
+Nothing is rounded unless the name of a function says so. Results therefore hold for the numbers as stored and are the
 same on every machine. A row is z = y (x, 1), or z = y x without a bias.
 """
 
@@ -227,8 +227,9 @@ def bareiss(rows: Sequence[Sequence[int]] | Numbers) -> tuple[Numbers, list[int]
     """Return an echelon form of a matrix of integers, and its pivot columns, one for each nonzero row.
 
     Fraction-free Gaussian elimination (E. H. Bareiss 1968). Invariant: after r pivots, every entry below row r is the
-    determinant of the (r + 1) x (r + 1) submatrix of the pivot rows and columns and its own row and column. So the
-    division by the previous pivot is exact (Sylvester's identity), and by Hadamard's bound entries do not explode.
+    determinant of the (r + 1) x (r + 1) submatrix of the pivot rows and columns and its own row and column. The
+    division by the previous pivot is therefore exact (Sylvester's identity), and by Hadamard's bound the entries stay
+    small.
     """
     M = np.array(rows, dtype=object)
     pivots: list[int] = []

@@ -227,7 +227,7 @@ def sum_duplicate_entries(X: Any, name: str) -> Any:
         if sums[k] != total:
             raise ValueError(
                 f"{name} holds {len(values)} numbers in row {rows[starts[k]]} and column {columns[starts[k]]}, the sum "
-                "of which float64 would round: add them yourself; the answer is then about that float."
+                "of which float64 would round: add them yourself; the answer is then about that sum."
             )
     return sp.csr_array((sums, (rows[starts], columns[starts])), shape=X.shape)
 
@@ -304,14 +304,14 @@ def _check_label_objects(y: Labels) -> None:
     if any(words) and not all(words):
         word, other = labels[words.index(True)], labels[words.index(False)]
         raise ValueError(
-            f"labels must be all words or all numbers, got {shorten(word)} and {shorten(other)}: "
+            f"labels must be all strings or all numbers, got {shorten(word)} and {shorten(other)}: "
             "convert them to strings with str(...), or to numbers."
         )
     try:
         np.unique(y)
     except (TypeError, ValueError):  # no order, or arrays as labels
         raise ValueError(
-            f"labels must be all words or all numbers, got {shorten(labels[0])}: "
+            f"labels must be all strings or all numbers, got {shorten(labels[0])}: "
             "convert them to strings with str(...), or to numbers."
         ) from None
 

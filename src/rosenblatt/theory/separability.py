@@ -47,14 +47,14 @@ def separability(
 
     The result is exact for the numbers as stored. It is a `Separable` with a hyperplane and a bracket around the
     largest margin; an `Inseparable` with rows whose weighted class means are equal; or an `Undecided`, if
-    ``max_seconds`` or the limit of exact arithmetic ended the search. Each has ``check(X, y)``, which recomputes it
-    from the data, prints in words, and is saved as JSON. For more than two classes, each is compared with the rest,
-    and the result is a dictionary by class.
+    ``max_seconds`` or the limit of exact arithmetic ended the search. Each result has a method ``check(X, y)``, which
+    verifies it from the data. It prints as a summary and can be saved as JSON. For more than two classes, each is
+    compared with the rest, and the result is a dictionary by class.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Finite numbers. A number that float64 would round is an error. There may be no columns.
+        Finite numbers. A number that float64 would round is an error. Zero columns are allowed.
     y : array of shape (n,)
         Labels. The second of two labels in sorted order counts as +1.
     method : {"hull", "lp"}
@@ -62,14 +62,14 @@ def separability(
         ``"lp"`` solves a linear program (Har-Peled 30.1, with SciPy's HiGHS), for comparison: its hyperplane separates,
         but not with the largest margin. Both are proved in the same way.
     rtol : float
-        The relative width of the bracket at which the hull method stops.
+        Relative width of the bracket at which the hull method stops.
     max_iter : int
-        The most steps of the hull method.
+        Maximum number of steps of the hull method.
     verbose : int
-        If not 0, a long search shows its progress on standard error.
+        If not 0, the progress of a long search is shown on standard error.
     margin : bool
         Whether to continue to the largest margin once a separating hyperplane is found, which can take far longer. If
-        False, the bracket is only as narrow as that hyperplane and the two rows closest to it prove.
+        False, the bracket is wider: its bounds come from that hyperplane and the two rows closest to it.
     max_seconds : float, optional
         Stop after about this time with what has been proved by then: a wider bracket, or an `Undecided`.
 
@@ -81,7 +81,7 @@ def separability(
     See Also
     --------
     dataset_margin : The largest margin for three definitions of a margin.
-    fewest_mistakes : The least number of rows whose removal makes the classes separable.
+    fewest_mistakes : The minimum number of rows whose removal makes the classes separable.
     RescaledPerceptron : A classifier that returns the same verdict.
 
     Examples
@@ -216,17 +216,18 @@ def dataset_margin(
 
     There are three definitions. The last two are those of the mistake bounds:
 
-    - ``"geometric"``: the largest distance of the nearest point to a hyperplane, b free (CIML Eq 4.9 with ``|w| = 1``).
-      It is half the distance between the convex hulls of the two classes.
-    - ``"augmented"``: the largest least ``y (w . x + b)`` with ``|(w, b)| = 1``. The perceptron with a bias makes at
-      most (R^2 + 1) / margin^2 mistakes.
-    - ``"homogeneous"``: the largest least ``y w . x`` with ``|w| = 1``, no bias. The perceptron without a bias makes at
-      most R^2 / margin^2 mistakes (Har-Peled 30.1).
+    - ``"geometric"``: the largest distance of the nearest point to a hyperplane, for any b (CIML Eq 4.9 with
+      ``|w| = 1``). It is half the distance between the convex hulls of the two classes.
+    - ``"augmented"``: the maximum over ``|(w, b)| = 1`` of the smallest ``y (w . x + b)``. The perceptron with a bias
+      makes at most (R^2 + 1) / margin^2 mistakes.
+    - ``"homogeneous"``: the maximum over ``|w| = 1`` of the smallest ``y w . x``, without a bias. The perceptron
+      without a bias makes at most R^2 / margin^2 mistakes (Har-Peled 30.1).
 
-    The margin is minus infinity if no hyperplane separates, and plus infinity for one class and a free bias. The search
-    (Wolfe 1976) stops when the relative width of the bracket is ``rtol``, when rounding prevents progress, or after
-    ``max_iter`` steps. It returns the bracket reached, with a lower end of minus infinity if no separator was found.
-    Rounding leaves a gap of about 1e-15 of the longest row, so margins down to 1e-9 of that row are found to 1e-6.
+    The margin is minus infinity if no hyperplane separates, and plus infinity for a single class with an unconstrained
+    bias. The search (Wolfe 1976) stops when the relative width of the bracket is ``rtol``, when rounding prevents
+    progress, or after ``max_iter`` steps. It returns the bracket reached, with a lower end of minus infinity if no
+    separator was found. Rounding leaves a gap of about 1e-15 times the largest norm of a row. A margin of 1e-9 times
+    that norm still has a relative error of at most 1e-6.
 
     Parameters
     ----------
@@ -239,8 +240,8 @@ def dataset_margin(
     -------
     MarginBracket
         ``low``, ``high``, the hyperplane (w, b) that attains ``low``, the weights ``alpha`` that prove ``high``, the
-        rows ``support`` with weight, and all rows ``nearest`` that may attain the margin. ``history`` records how the
-        search closed the bracket; `rosenblatt.plots.plot_bracket` draws it.
+        rows ``support`` of nonzero weight, and all rows ``nearest`` that may attain the margin. ``history`` records how
+        the search closed the bracket; `rosenblatt.plots.plot_bracket` draws it.
 
     See Also
     --------

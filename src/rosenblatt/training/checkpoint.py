@@ -200,7 +200,7 @@ class CheckpointWriter(Observer):
             if not self.has_failed:
                 reason = str(getattr(fault.__cause__, "strerror", None) or fault.strerror or fault).lower()
                 what = f"no checkpoint could be written to {os.fspath(self.path)}, {reason}"
-                warn_user(f"{what}: training continues, and the next checkpoint is tried when due.", RuntimeWarning)
+                warn_user(f"{what}: training continues and will try again at the next checkpoint.", RuntimeWarning)
             self.has_failed = True
         self.written = time.monotonic()
 

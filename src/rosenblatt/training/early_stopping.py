@@ -153,7 +153,7 @@ class EarlyStopping(Observer):
             self._judge_again(run)
 
     def _judge_again(self, run: TrainingRun) -> None:
-        """Compute the error of an earlier run's best pass on the rows of this run, which may be others and wider."""
+        """Recompute the error of an earlier run's best pass on this run's rows, which may differ or be wider."""
         if not self._judged_again and not run.resumed and self.best.state is not None:
             self.best.widen(max(run.state.n_features, self.validation.rows.d))
             self.best.error = self.validation.error(self.best.state, self.hypothesis)

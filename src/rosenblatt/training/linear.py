@@ -308,8 +308,8 @@ class LinearState(RunState):
         counters = self.counters
         if isinstance(self.rule, PassiveAggressiveRule | ArowRule) and not np.isfinite(counters["radius2"]).all():
             raise ValueError(
-                "the squared lengths of some rows, by which steps are divided, overflow float64: scale the features, "
-                "for instance with sklearn.preprocessing.MaxAbsScaler."
+                "the squared norms of some rows, by which steps are divided, overflow float64: "
+                "scale the features, for instance with sklearn.preprocessing.MaxAbsScaler."
             )
         with np.errstate(over="ignore"):
             steps = self.radius * np.sqrt(counters["step_square_sum"].max()) + np.sqrt(counters["excess2"].max())
@@ -320,7 +320,7 @@ class LinearState(RunState):
             advice = "scale the features, for instance with sklearn.preprocessing.MaxAbsScaler"
             if isinstance(self.rule, PassiveAggressiveRule):
                 advice = "give a smaller C or smaller weights of rows, fit_intercept=False, or longer rows"
-            raise ValueError(f"the weights overflow float64: {advice}, and train from the start.")
+            raise ValueError(f"the weights have overflowed float64: {advice}, and train from the start.")
 
     def widen(self, d: int) -> None:
         """Add features up to ``d``: weights of 0, as if they had been there all along."""
@@ -428,7 +428,9 @@ def _memory_for(k: int, d: int) -> Iterator[None]:
         yield
     except MemoryError:
         what = f"the weights of {d:,} features{f' for {k:,} classes' if k > 1 else ''} take {16 * k * d / 1e9:,.1f} GB"
-        raise MemoryError(f"{what}, more than there is: use fewer features, or hash them to fewer columns.") from None
+        raise MemoryError(
+            f"{what}, more than is available: use fewer features, or hash them to fewer columns."
+        ) from None
 
 
 def _with_capacity(weights: Floats, d: int, fill: float) -> Floats:
@@ -663,7 +665,7 @@ class GivenWeights(NamedTuple):
             b = _numbers("intercept_init", self.intercept, [(k,)] if k > 1 else [(), (1,)], whom).reshape(k)
         if b.any() and not fit_intercept:
             raise ValueError(
-                f"intercept_init must be 0 if no bias is learned, got {b[b != 0][0]:g}: leave it out, or set "
+                f"intercept_init must be 0 without an intercept, got {b[b != 0][0]:g}: leave it out, or set "
                 "fit_intercept=True."
             )
         return w, b

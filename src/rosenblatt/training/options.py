@@ -290,14 +290,12 @@ class RunOptions:
             raise ParameterError("{decay} must be below 1, got {got}.", got=shorten(self.decay))
         if 0 < float(self.decay) < _LEAST_DECAY:
             raise ParameterError(
-                "{decay} must be 0 or at least {least:g}, since a smaller decay forgets nothing, got {got}.",
+                "{decay} must be 0 or at least {least:g}, since a smaller decay has no effect, got {got}.",
                 least=_LEAST_DECAY,
                 got=shorten(self.decay),
             )
         if self.decay and self.hypothesis == "vote":
-            raise ParameterError(
-                "{decay} applies to averaged weights, but votes forget nothing: use {hypothesis='average'}."
-            )
+            raise ParameterError("{decay} is for averages and does not apply to votes: use {hypothesis='average'}.")
         for name in ("fit_intercept", "warm_start", "early_stopping"):
             check_boolean(name, getattr(self, name))
         return self
@@ -317,14 +315,14 @@ class RunOptions:
         """Raise a ParameterError if an option needs all rows at once, which a stream never has."""
         if self.hypothesis == "pocket":
             raise ParameterError(
-                "{hypothesis='pocket'} compares weights on all rows at once, which {caller} never has: use fit, or "
-                "{hypothesis='average'}.",
+                "{hypothesis='pocket'} compares weights on all rows at once, which are not available in {caller}: "
+                "use fit, or {hypothesis='average'}.",
                 caller=caller,
             )
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             raise ParameterError(
-                "{class_weight='balanced'} needs the counts of all classes beforehand, which {caller} does not have: "
-                "give the weights as a dictionary, or sample_weight.",
+                "{class_weight='balanced'} needs the counts of all classes in advance, which are not available in "
+                "{caller}: pass the weights as a dictionary, or sample_weight.",
                 caller=caller,
             )
 
@@ -416,10 +414,10 @@ class KernelOptions(RunOptions):
             check_integer("max_support", self.max_support, 1, or_none=True)
             if self.hypothesis == "pocket":
                 raise ParameterError(
-                    "{max_support} forgets rows that the pocket may need: leave it out, or use {hypothesis='average'}."
+                    "{max_support} drops rows that the pocket may need: leave it out, or use {hypothesis='average'}."
                 )
         if not isinstance(self.device, str | None):
-            raise ParameterError('{device} must be a word such as "cuda" or None, got {got}.', got=repr(self.device))
+            raise ParameterError('{device} must be a string such as "cuda" or None, got {got}.', got=repr(self.device))
         return self
 
 

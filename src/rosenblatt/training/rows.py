@@ -45,7 +45,7 @@ class RowMatrix:
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of an average row, at least 1."""
+        """Average number of bytes per row, at least 1."""
         arrays = [part for part in self.parts if isinstance(part, np.ndarray)]
         return max(1, sum(array.nbytes for array in arrays) // max(1, self.n))
 
@@ -115,8 +115,8 @@ def check_sparse(X: Matrix) -> None:
         or (pointers[-1] and np.max(indices.view(f"u{indices.itemsize}")[: pointers[-1]]) >= width)  # -1 becomes large
     ):
         raise ValueError(
-            f"X is not a valid {X.format.upper()} matrix of shape {X.shape}: an index or a pointer lies outside. "
-            "Build it again from its coordinates, or find the error with X.check_format()."
+            f"X is not a valid {X.format.upper()} matrix of shape {X.shape}: an index or a pointer is out of range. "
+            "Rebuild it from its coordinates, or find the error with X.check_format()."
         )
 
 
@@ -348,8 +348,8 @@ def check_label_types(known: Labels, labels: Labels) -> None:
     """Raise a ValueError if words, numbers and times are mixed as labels."""
     if _family(known) != _family(labels):
         raise ValueError(
-            f"the labels so far are {known.tolist()}, now came {labels.tolist()[0]!r}: "
-            "labels must be all words or all numbers."
+            f"the labels so far are {known.tolist()}, but a new label is {labels.tolist()[0]!r}: "
+            "labels must be all strings or all numbers."
         )
 
 

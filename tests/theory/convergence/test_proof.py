@@ -230,7 +230,7 @@ def test_what_has_no_proof_gets_a_sentence():
     for X, y, options, words in (
         (square, [1, 1, -1, -1], {}, r"no hyperplane separates these rows: separability\(X, y\) shows why"),
         (square, [1, 1, 1, 1], plain, "no hyperplane separates these rows through the origin: use fit_intercept"),
-        (square, [-1, 1, 1, 1], on_two_rows, "w_star with b_star does not have every row strictly on .*separability"),
+        (square, [-1, 1, 1, 1], on_two_rows, "w_star and b_star do not separate all rows strictly.*separability"),
         (*TWO, {"w_star": [1.0, 2.0]}, "a weight in w_star for each of the 1 features, got an array of shape"),
         (*TWO, {"w_star": [math.nan]}, "must be finite numbers"),
         (*TWO, {"w_star": [1.0], "b_star": 0.5, **plain}, "without an intercept there is no bias, got b_star=0.5"),

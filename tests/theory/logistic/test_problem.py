@@ -83,7 +83,7 @@ def test_what_has_no_meaning_is_refused():
         (pd.DataFrame({"a": ["x", None]}), "column 'a' has missing values"),
         (pl.DataFrame({"a": ["x", None]}), "column 'a' has missing values"),
         (pa.table({"a": [1, None]}), "column 'a' has missing values"),
-        (pd.DataFrame({"a": np.array(["x", 1], dtype=object)}), "column 'a' mixes words with other values"),
+        (pd.DataFrame({"a": np.array(["x", 1], dtype=object)}), "column 'a' mixes strings with other values"),
         (pd.DataFrame({"a": pd.to_datetime(["2020-01-01"])}), "column 'a' holds dates or times"),
         (pl.DataFrame({"a": [datetime.date(2020, 1, 1)]}), "column 'a' holds dates or times"),
         (pd.DataFrame({"a": [2**53 + 1, 0], "b": [0.5, 1.0]}), "column 'a' holds the integer"),

@@ -184,7 +184,7 @@ def fingerprint(names: Sequence[str], recipe: object, dated: bool = False) -> st
 
 
 def _starts(size: int) -> list[int]:
-    """Return the offsets of the parts of a file of this size that are hashed."""
+    """Return the offsets of the samples in a file of this size."""
     if size <= PARTS * PART:
         return list(range(0, size, PART))
     return [k * (size - PART) // (PARTS - 1) for k in range(PARTS)]

@@ -243,7 +243,7 @@ class _RawBytes(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return ``size`` bytes, fewer at the end. It reads in pieces, so a damaged size does not take memory."""
+        """Return up to ``size`` bytes. Data is read in pieces, so that a corrupt size does not allocate memory."""
         parts: list[bytes] = []
         while size > 0:
             part = bytearray(min(size, _PIECE))

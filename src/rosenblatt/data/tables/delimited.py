@@ -50,7 +50,7 @@ _AT_ONCE = 1 << 16
 
 
 def line_count(data: bytes) -> int:
-    """Return the number of line ends in ``data``."""
+    """Return the number of line endings in ``data``."""
     count = data.count(b"\n")
     return count + data.count(b"\r") - data.count(b"\r\n") if b"\r" in data else count
 

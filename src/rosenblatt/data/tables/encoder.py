@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class RowsToCount:
-    """The rows of a chunk, by column, that are counted unless they cannot be read for another reason.
+    """Rows of a chunk with an unseen category or a missing value, by column. Only valid rows are counted.
 
     >>> rows = RowsToCount(filled={"a": np.array([0, 2])})
     >>> rows.counts(np.array([True, True, False]))

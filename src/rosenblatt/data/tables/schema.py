@@ -50,7 +50,7 @@ _MOST_NAMED = 20
 
 
 def find_column(column: str | int | None, order: list[str], use: str, file: str, header: bool | None) -> str | None:
-    """Return the name of a column that is given by its name or its number; ``use`` is the parameter that gives it."""
+    """Return the name of a column given by name or number; ``use`` names the parameter in error messages."""
     if column is None or (isinstance(column, str) and column in order):
         return column
     if isinstance(column, int) and -len(order) <= column < len(order):

@@ -538,7 +538,7 @@ _MARKS = {"decimal-comma": ".", "thousands-comma": ","}
 
 
 def parse_formatted(array: pa.Array, missing: tuple[str, ...], kind: str) -> tuple[np.ndarray, list[int]]:
-    """Return numbers of a format as the nearest float64 with NaN for missing ones, and the rows that are not numbers.
+    """Parse formatted numbers to the nearest float64, NaN if missing; also return the rows that are not numbers.
 
     Examples
     --------

@@ -58,14 +58,14 @@ def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> fl
     -------
     float
         An integer, since it bounds a count, or infinity. It is never below the exact bound: the margin used is attained
-        by a hyperplane, and every rounding is upwards until the integer part is taken. The weights of a real run are
-        rounded too, once for each coordinate of an update. The bound covers that for the first 2^47 updates (10^14,
-        weeks of computation), by which a bound K grows by a share of 3.4e-16 K.
+        by a hyperplane, and all rounding is upwards until the integer part is taken. The weights of a real run are
+        rounded too, once for each coordinate of an update. The bound allows for that in the first 2^47 updates (10^14,
+        weeks of computation). This increases a bound K by a factor of 1 + 3.4e-16 K.
 
     See Also
     --------
-    dataset_margin : The margins of the bound.
-    proof : A run of the perceptron beside the inequalities of the proof.
+    dataset_margin : The margins used in the bound.
+    proof : Compare a run of the perceptron with the inequalities of the proof.
 
     Examples
     --------

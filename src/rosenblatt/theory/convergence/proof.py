@@ -213,8 +213,8 @@ def proof(
     between w and w* is at least sqrt(k) gamma / R. This bound increases, while the cosine itself may decrease.
 
     All of this is checked at every update. Mistakes are decided exactly, gamma is computed exactly from the data and
-    rounded down, and R is rounded up. The rounding errors of the weights are computed, and the sum of their lengths,
-    ``drift``, is allowed for, as is the rounding of the compared sums. ``drift`` is 0 for integers.
+    rounded down, and R is rounded up. Rounding is allowed for: that of the compared sums, and that of the weights,
+    whose errors have the total length ``drift``. ``drift`` is 0 for integers.
 
     Parameters
     ----------
@@ -230,8 +230,8 @@ def proof(
     Returns
     -------
     Proof
-        It prints in words, ``table()`` has the numbers, and ``plots.plot_proof`` draws them. The time is proportional
-        to updates times features.
+        It prints as a summary, ``table()`` has the numbers, and ``plots.plot_proof`` draws them. The time is
+        proportional to updates times features.
 
     See Also
     --------
@@ -268,7 +268,7 @@ def proof(
     if not (gamma > 1e-100 * R and math.isfinite(R)):
         if least_score(matrix, signs, v, c) <= 0:
             raise ValueError(
-                "the proof needs a separator, and w_star with b_star does not have every row strictly on its side: "
+                "the proof needs a separator, but w_star and b_star do not separate all rows strictly: "
                 "leave w_star out to use the separator of largest margin, if separability(X, y) finds one."
             )
         raise ValueError(_OUT_OF_RANGE)
@@ -298,10 +298,10 @@ def _best_separator(X: MatrixLike, y: ArrayLike, kind: str) -> tuple[Floats, flo
         words = ": separability(X, y) shows why."
         if kind == "homogeneous":
             words = " through the origin: use fit_intercept=True, if separability(X, y) finds a separator with a bias."
-        raise ValueError(f"the proof needs a separator, and no hyperplane separates these rows{words}")
+        raise ValueError(f"the proof needs a separator, but no hyperplane separates these rows{words}")
     if not bracket.low > 0.0:
         raise ValueError(
-            "the proof needs a separator, and the search found none: give one as w_star and b_star, "
+            "the proof needs a separator, but the search found none: pass one as w_star and b_star, "
             "or use separability(X, y) to decide whether there is one."
         )
     if bracket.w.dtype == object:
@@ -310,7 +310,7 @@ def _best_separator(X: MatrixLike, y: ArrayLike, kind: str) -> tuple[Floats, flo
 
 
 def _given_separator(w_star: ArrayLike, b_star: float, d: int, bias: bool) -> tuple[Floats, float]:
-    """Return the user's separator, divided by the power of two that makes its largest number about 1."""
+    """Return the user's separator, divided by the power of two that brings its largest entry close to 1."""
     v = np.array(check_exact(w_star, "w_star"), dtype=np.float64)
     b_star = float(check_exact(b_star, "b_star"))
     if v.shape != (d,):

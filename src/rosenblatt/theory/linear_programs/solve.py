@@ -395,7 +395,9 @@ def maximize(
     c = read_vector("c", c, A.shape[1], "column")
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not 0 <= value < math.inf:
-            raise ParameterError("{setting} must be a number from 0 on, got {got}.", setting=Setting(name), got=value)
+            raise ParameterError(
+                "{setting} must be a number of at least 0, got {got}.", setting=Setting(name), got=value
+            )
     start = _decide(A, b)
     if not isinstance(start, Feasible):
         return start
@@ -412,7 +414,7 @@ def maximize(
                 return Unbounded(x, ray)
             z = min(low + step * 16.0 ** min(step_number, 255), sys.float_info.max)
             if not low < z:
-                raise ValueError("c . x leaves the range of floats: scale c and b down, and the result up.")
+                raise ValueError("c . x overflows float64: scale c and b down, and the result up.")
         if not low < z < high:  # low and high are neighbouring floats
             break
         answer = _decide(*with_objective_above(c, A, b, z))

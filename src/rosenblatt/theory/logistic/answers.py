@@ -443,7 +443,7 @@ class Separation(Certificate):
     def __post_init__(self) -> None:
         if not len(self.statuses) == len(self.proof.b) == len(self.names) * (len(self.classes) - 1):
             raise ValueError(
-                "expected a certificate with a status and an integer for each coefficient, got another number of them."
+                "expected a certificate with one status and one integer for each coefficient, got a different number."
             )
 
     @property

@@ -61,7 +61,7 @@ def read_design(X: Any, fit_intercept: bool) -> Design:
         names, parts = [INTERCEPT, *names], [np.ones((len(parts[0]), 1)), *parts]
     if len(set(names)) < len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
-        raise ValueError(f"expected columns with different names, got {shorten(twice)} twice: rename one of them.")
+        raise ValueError(f"expected unique column names, got {shorten(twice)} twice: rename one of them.")
     return Design(tuple(names), np.hstack(parts))
 
 
@@ -98,21 +98,24 @@ def _read_column(column: Any, values: NDArray[Any], name: str) -> tuple[NDArray[
     kind = str(column.dtype if hasattr(column, "dtype") else column.type)
     if _has_missing(column):
         raise ValueError(
-            f"column {shorten(name)} has missing values: drop these rows, impute the values, or make missing a level."
+            f"column {shorten(name)} has missing values: drop these rows, impute the values, or treat missing as a "
+            "level."
         )
     if any(word in kind.lower() for word in ("date", "time", "duration")):
         raise ValueError(f"column {shorten(name)} holds dates or times: convert them to numbers or strings first.")
     if values.ndim != 1 or (values.dtype.kind == "O" and any(map(_is_nested, values.tolist()))):
         raise ValueError(
-            f"column {shorten(name)} holds lists or other nested values: expected one number or string per row; "
-            "make each part a column."
+            f"column {shorten(name)} holds lists or other nested values: expected one number or string per row; make "
+            "each part a column."
         )
     order = _categories(column, kind)
     words = order is not None or values.dtype.kind in "UT"
     if values.dtype.kind == "O" and not words:
         text = [isinstance(value, str) for value in values.tolist()]
         if any(text) and not all(text):
-            raise ValueError(f"column {shorten(name)} mixes words with other values: make it all words or all numbers.")
+            raise ValueError(
+                f"column {shorten(name)} mixes strings with other values: make it all strings or all numbers."
+            )
         words = any(text)
     if not words:
         return values.astype(np.float64) if values.dtype.kind == "b" else values, None
@@ -310,7 +313,7 @@ class Centring:
         return self._change_intercept(vectors, -1)
 
     def coefficient(self, j: int) -> Floats:
-        """Return the coefficient j of the problem as given, as a linear function of the centred coefficients."""
+        """Return coefficient j of the original problem as a linear function of the centred coefficients."""
         p = len(self.offsets)
         values = np.zeros(p * self.problem.blocks)
         if j % p == 0:
@@ -331,7 +334,7 @@ class Centring:
 
 
 def centred(problem: Problem) -> Centring:
-    """Return the problem with columns far from zero centred, if its first column is an intercept."""
+    """Centre the columns that are far from zero, if the first column is an intercept."""
     X = problem.X
     offsets = np.zeros(X.shape[1])
     if X.shape[1] < 2 or not (X[:, 0] == 1).all():

@@ -695,8 +695,8 @@ def detect_separation(
     Returns
     -------
     Separation
-        ``kind``, ``coefficients``, ``direction``, ``on_hyperplane`` and ``baseline``, with the proof. It prints as
-        sentences and has ``check``, ``save`` and ``load``.
+        ``kind``, ``coefficients``, ``direction``, ``on_hyperplane`` and ``baseline``, with the proof. It prints as a
+        summary and has the methods ``check``, ``save`` and ``load``.
 
     See Also
     --------
@@ -726,7 +726,7 @@ def detect_separation(
             answer = _decide(problem, bool(fit_intercept), prime)
             if answer.holds(problem):
                 return answer
-    raise AssertionError("no proof that holds was found: this is a bug in the search, please report it.")
+    raise AssertionError("no valid proof was found: this is a bug in the search, please report it.")
 
 
 def _decide(problem: Problem, fit_intercept: bool, prime: int) -> Separation:

@@ -202,16 +202,17 @@ class Bracket:
 
 
 def fewest_mistakes(X: MatrixLike, y: ArrayLike, max_seconds: float | None = None, verbose: int = 0) -> FewestMistakes:
-    """Bound the least number of rows whose removal makes the data linearly separable, with proof of both bounds.
+    """Bound the minimum number of rows whose removal makes the data linearly separable, with a proof of both bounds.
 
-    This is the least number of mistakes of any hyperplane, where a row on the hyperplane is a mistake. The problem is
-    NP-hard (Johnson and Preparata 1978, densest hemisphere), so the answer is exact for small data and for few
-    mistakes, and otherwise a bracket.
+    This is the minimum number of mistakes of any hyperplane, where a row on the hyperplane counts as a mistake. The
+    problem is NP-hard (Johnson and Preparata 1978, densest hemisphere), so the answer is exact for small data and for
+    few mistakes, and otherwise a bracket.
 
-    The upper bound is a hyperplane: the pocket of a perceptron, then line searches on the number of mistakes, then
-    rows put back while the rest stays separable. The lower bound rests on cores: sets of at most d + 2 rows that no
-    hyperplane separates, so that each must lose a row. Each new core is found among the rows outside a hitting set of
-    the known cores. Branch and bound proves that no smaller set of rows hits all cores; its tree is part of the answer.
+    The upper bound is a hyperplane: the pocket of a perceptron, then line searches on the number of mistakes, then rows
+    are put back as long as the rest stays separable. The lower bound rests on cores: sets of at most d + 2 rows that no
+    hyperplane separates, so at least one row of each must be removed. Each new core is found among the rows outside a
+    hitting set of the known cores. Branch and bound proves that no smaller set of rows hits all cores; its tree is part
+    of the answer.
 
     The search stops when both bounds meet, after a fixed amount of work (about half a minute), or at ``max_seconds``.
     In high dimensions the lower bound is weak: for points in general position disjoint cores prove at most n / (d + 2).
@@ -219,24 +220,24 @@ def fewest_mistakes(X: MatrixLike, y: ArrayLike, max_seconds: float | None = Non
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Finite numbers, as for `separability`. There may be no columns.
+        Finite numbers, as for `separability`. Zero columns are allowed.
     y : array of shape (n,)
         Labels of at most two classes. For one class against the rest pass ``y == name``.
     max_seconds : float, default=None
         Stop after about this time, with the bounds reached.
     verbose : int, default=0
-        If not 0, a long search reports its progress on standard error.
+        If not 0, the progress of a long search is shown on standard error.
 
     Returns
     -------
     FewestMistakes
         ``low``, ``high``, the ``rows`` to remove, the hyperplane (w, b) that separates all others, and the proof. It
-        prints as sentences, ``check(X, y)`` recomputes all of it from the data, ``save`` and ``Certificate.load``
-        store it as JSON.
+        prints as a summary, and ``check(X, y)`` verifies it from the data. ``save`` and ``Certificate.load`` write and
+        read it as JSON.
 
     See Also
     --------
-    separability : Whether no row must be removed.
+    separability : Decide whether the classes are linearly separable as they are.
 
     Examples
     --------

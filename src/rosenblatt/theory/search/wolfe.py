@@ -340,7 +340,7 @@ class ExactRows(Protocol):
 
 
 class IntegerRows:
-    """The rows z = y (x, 1), or z = y x without a bias, as integers in the largest unit that allows it."""
+    """The rows z = y (x, 1), or z = y x without a bias, as integer multiples of the largest possible unit."""
 
     def __init__(self, X: Matrix, signs: Signs, bias: bool) -> None:
         self.X, self.signs, self.bias = X, signs, bias

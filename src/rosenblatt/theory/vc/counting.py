@@ -71,7 +71,7 @@ def dichotomies(points: PointsLike, family: str, k: int | None = None, verbose: 
 
 
 def shatters(points: PointsLike, family: str, k: int | None = None, verbose: int = 0) -> bool:
-    """Return whether the family cuts all 2^n subsets of the n points.
+    """Return whether the family shatters the n points: whether it picks out all 2^n subsets.
 
     The parameters are the same as for `dichotomies`.
 
@@ -79,7 +79,7 @@ def shatters(points: PointsLike, family: str, k: int | None = None, verbose: int
     --------
     >>> shatters([[0, 0], [0, 1], [1, 0]], "halfspaces")
     True
-    >>> shatters([[0, 0], [1, 1], [2, 2]], "halfspaces")  # collinear: the middle one cannot be cut
+    >>> shatters([[0, 0], [1, 1], [2, 2]], "halfspaces")  # collinear: the middle point cannot be picked out
     False
     >>> shatters([[0, 1], [1, 3], [2, 0], [3, 2]], "rectangles")
     True
@@ -146,7 +146,7 @@ def sauer_bound(n: int, vc_dim: int) -> int:
 
 
 def cover_count(n: int, d: int) -> int:
-    """Return the number of subsets that halfspaces cut from n points in general position in R^d.
+    """Return the number of subsets that halfspaces pick out of n points in general position in R^d.
 
     Cover (1965): 2 (C(n - 1, 0) + ... + C(n - 1, d)), for halfspaces with a free bias; n^2 - n + 2 in the plane.
     General position means that no d + 1 points lie in a hyperplane. Other point sets have fewer.

@@ -145,7 +145,7 @@ def cells(vectors: Iterable[Iterable[int]], note: Note = ignore) -> set[int]:
 
 
 def _columns_of_full_rank(rows: list[list[int]]) -> Matrix:
-    """Return the pivot columns, as many as the rank; the sign patterns of ``V u`` stay the same."""
+    """Return only the pivot columns, as many as the rank; this does not change the sign patterns of ``V u``."""
     _, pivots = bareiss(rows)
     kept = [[row[column] for column in pivots] for row in rows]
     # All intermediate values are minors of at most r rows, or partial sums of their Leibniz expansions.
@@ -363,12 +363,14 @@ def check_family(family: str, k: int | None, d: int) -> tuple[str, int]:
         raise ValueError(f'triangles have 3 vertices, got k={k}: leave k out, or use the family "convex-k-gons".')
     k = 3 if given == "triangles" else k
     if k is None:
-        raise ValueError('the family "convex-k-gons" needs k, the most vertices of a polygon: give k=3 for triangles.')
+        raise ValueError(
+            'the family "convex-k-gons" needs k, the maximum number of vertices of a polygon: pass k=3 for triangles.'
+        )
     k = check_integer("k", k, 3)
     if d != 2:
         found = count_of(d, "coordinate")
         raise ValueError(
-            f'the family "convex-k-gons" needs points of the plane, got {found} in each: '
+            f'the family "convex-k-gons" needs points in the plane, got {found} in each: '
             'give two, or use "halfspaces", "discs" or "rectangles", which take any number.'
         )
     return family, k

@@ -220,9 +220,9 @@ class OneVsRestBlockUpdates:
         return self.library.fetch(self._update(first))[None]
 
     def _burst(self) -> None:
-        """Run rounds without reading their results: a burst makes no update after an uncertain row.
+        """Run several rounds on the device without reading their results; stop updating at an uncertain row.
 
-        That row stays the first one found, and uncertain, until the host has decided it.
+        All later rounds find the same row, until the host decides it.
         """
         for number in range(_UNREAD_ROUNDS):
             self._records[number, :, :] = self._update(self._find()[0])

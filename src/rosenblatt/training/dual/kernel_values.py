@@ -55,7 +55,7 @@ class ArrayLibrary:
         return array if self.is_numpy else self.xp.asarray(array, device=self.device)
 
     def fetch(self, array: Array) -> NDArray[Any]:
-        """Return an array of this library as a NumPy array."""
+        """Return an array of the array library (NumPy or PyTorch) as a NumPy array."""
         if self.is_numpy:
             return np.asarray(array)
         return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
@@ -143,7 +143,7 @@ _DISTANCE_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True)
 class DeviceRows:
-    """Rows on a device, in the type of products, with the numbers that kernel values and error bounds need."""
+    """Rows on a device, in the dtype of matrix products, with what kernel values and error bounds need."""
 
     matrix: Array | Matrix
     """Dense on the device, or CSR; unchanged for a kernel that is a function."""
@@ -310,8 +310,8 @@ class KernelValues:
             raise ValueError(f"expected kernel values from {name}, got {shorten(found)}.") from None
         if found.shape != (A.shape[0], B.shape[0]):
             raise ValueError(
-                f"expected kernel values of shape {(A.shape[0], B.shape[0])} from {name}, a line for each row of its "
-                f"first argument and a column for each of its second, got {found.shape}."
+                f"expected kernel values of shape {(A.shape[0], B.shape[0])} from {name}, a row for each row of its "
+                f"first argument and a column for each row of its second, got {found.shape}."
             )
         if not np.isfinite(found).all():
             raise ValueError(f"expected finite kernel values, got NaN or infinity from {name}.")

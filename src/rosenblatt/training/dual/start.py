@@ -124,7 +124,7 @@ def resolve_kernel(options: KernelOptions, d: int, matrices: Callable[[], Iterab
     elif gamma == "scale":
         if matrices is None:
             raise ParameterError(
-                "{gamma='scale'} depends on all rows, which are not known beforehand here: give {gamma} as a number."
+                "{gamma='scale'} depends on all rows, which are not known in advance here: pass {gamma} as a number."
             )
         gamma = scale_gamma(matrices(), d)
     elif gamma == "auto":

@@ -164,7 +164,7 @@ class DualState(RunState):
     # predictions
 
     def keeps(self, hypothesis: str) -> bool:
-        """Return whether the hypothesis is available: all but the pocket follow from the updates."""
+        """Return whether the hypothesis is available: all but the pocket can be derived from the updates."""
         return hypothesis != "pocket" or self.pocket is not None
 
     def scores(self, hypothesis: str, rows: RowMatrix) -> Floats:

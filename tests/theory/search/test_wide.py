@@ -7,8 +7,9 @@ import scipy.sparse as sp
 from helpers.separable_sets import is_separable, noise, planted
 from rosenblatt import Certificate, margin, separability
 from rosenblatt.progress import Limits
+from rosenblatt.theory.enclosures import encloses_zero_combination
 from rosenblatt.theory.search import hyperplane
-from rosenblatt.theory.search.presolve import Solvable, Unsolvable, signed_rows
+from rosenblatt.theory.search.presolve import Solvable, Unsolvable, common_values, signed_rows
 from rosenblatt.theory.search.wide import HingeNewton, WideSearch, exact_line_search
 from rosenblatt.theory.verdicts import Inseparable, Separable, UndecidedSeparability
 
@@ -236,3 +237,38 @@ def test_it_ends_in_a_solution_or_in_weights_that_add_up_to_zero(form):
             assert np.max(np.abs(Z.T @ a)) < 1e-10
             assert np.linalg.norm(a) >= 1.0
             assert a @ a == pytest.approx(a.sum(), rel=1e-9)  # the projection of the vector of ones
+
+
+def standardised_images(rng, n, columns, rare, most):
+    """Return images with some pixels that are black in all rows but a few, standardised: no entry is zero any more."""
+    X = np.where(rng.random((n, columns)) < 0.3, rng.integers(1, 256, (n, columns)), 0).astype(float)
+    seldom = np.zeros((n, rare))
+    for j in range(rare):
+        rows = rng.choice(n, size=rng.integers(1, most + 1), replace=False)
+        seldom[rows, j] = rng.integers(1, 256, len(rows))
+    X = np.hstack([X, seldom])
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_standardised_images_are_decided_as_quickly_as_sparse_ones(dtype):
+    """Without centring the rare pixels are dense columns, nearly dependent, and the first of these is undecided."""
+    for seed, n, columns, rare, most in ((0, 200, 10, 100, 10), (1, 300, 30, 60, 3)):
+        rng = np.random.default_rng(seed)
+        X = standardised_images(rng, n, columns, rare, most).astype(dtype)
+        signs = np.where(rng.integers(0, 2, n) > 0, 1.0, -1.0)
+        X = X.astype(np.float64)
+        found = WideSearch(X, signs, True, Limits()).decide()
+        assert isinstance(found, Unsolvable)
+        assert found.basis is not None
+        assert encloses_zero_combination(X, signs, found.support, found.alpha, True, found.basis)
+
+
+def test_common_values_are_those_of_more_than_half_of_the_rows():
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 5, 8):
+        X = rng.integers(0, 3, (n, 40)).astype(float)
+        majority = [next((v for v in set(column) if 2 * column.tolist().count(v) > n), 0.0) for column in X.T]
+        assert common_values(X).tolist() == majority
+    assert common_values(np.empty((0, 3))).tolist() == [0, 0, 0]
+    assert common_values(sp.csr_array(np.ones((3, 2)))).tolist() == [0, 0]

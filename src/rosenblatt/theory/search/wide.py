@@ -19,6 +19,7 @@ from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.presolve import (
     Solvable,
     Unsolvable,
+    common_values,
     drop_zero_columns,
     postsolve,
     presolve,
@@ -184,7 +185,9 @@ class WideSearch:
 
     def __init__(self, X: Matrix, signs: Signs, bias: bool, limits: Limits) -> None:
         self.X, self.signs, self.bias, self.limits = X, signs, bias, limits
-        self.Z, self.exponents = signed_rows(X, signs, bias)
+        centres = common_values(X) if bias else np.zeros(X.shape[1])
+        self.centres = centres if centres.any() else None
+        self.Z, self.exponents = signed_rows(X if self.centres is None else X - self.centres, signs, bias)
         self.core, self.rounds = presolve(self.Z)
         self.Y, self.columns = drop_zero_columns(self.Z, self.core)
 
@@ -253,7 +256,8 @@ class WideSearch:
         weights = search.weights
         active = np.flatnonzero(weights)
         shares = (1e-3, 1e-6, 0.0) if search.off < ALMOST else (1e-3,)
-        return prove_zero_combination(self.X, self.signs, self.bias, self.core[rows[active]], weights[active], shares)
+        support = self.core[rows[active]]
+        return prove_zero_combination(self.X, self.signs, self.bias, support, weights[active], shares, self.centres)
 
     def _short_proof(self, search: HingeNewton, rows: NDArray[np.intp]) -> Unsolvable | None:
         """Return a proof from a sample of the active rows, taken evenly along their order by weight, or None.
@@ -278,6 +282,8 @@ class WideSearch:
             full = np.ldexp(postsolve(self.Z, full, self.rounds), -self.exponents)
         if not np.isfinite(full).all():
             return None
+        if self.centres is not None:
+            full[-1] -= float(full[:-1] @ self.centres)
         w, b = (full[:-1], float(full[-1])) if self.bias else (full, 0.0)
         least = least_score(self.X, self.signs, w, b)
         return Solvable(full, least) if least > 0 else None

@@ -46,25 +46,35 @@ Rows = NDArray[np.intp]
 
 
 def prove_zero_combination(
-    X: Matrix, signs: Signs, bias: bool, rows: Rows, weights: Floats, shares: tuple[float, ...] = (1e-3, 1e-6, 0.0)
+    X: Matrix,
+    signs: Signs,
+    bias: bool,
+    rows: Rows,
+    weights: Floats,
+    shares: tuple[float, ...] = (1e-3, 1e-6, 0.0),
+    centres: Floats | None = None,
 ) -> Unsolvable | None:
     """Return a proof from ``rows`` that nearly sum to zero with the given weights, or None if none is found.
 
     For each of the ``shares`` in turn, rows whose weight is at most that share of the largest weight are left out.
+    With a bias, ``centres`` are subtracted from the columns first, as steps of the proof.
     """
     for share in shares:
         heavy = weights > share * np.max(weights)
-        found = _proof(X, signs, bias, rows[heavy], weights[heavy])
+        found = _proof(X, signs, bias, rows[heavy], weights[heavy], centres)
         if found is not None:
             return found
     return None
 
 
-def _proof(X: Matrix, signs: Signs, bias: bool, rows: Rows, weights: Floats) -> Unsolvable | None:
+def _proof(
+    X: Matrix, signs: Signs, bias: bool, rows: Rows, weights: Floats, centres: Floats | None
+) -> Unsolvable | None:
     order = np.argsort(rows)
     rows, weights = rows[order], weights[order]
     Z, exponents = signed_rows(X[rows], signs[rows], bias)
-    core, _ = presolve(Z)  # other rows have weight zero in every zero combination
+    shifted = Z if centres is None else signed_rows(X[rows] - centres, signs[rows], bias)[0]
+    core, _ = presolve(shifted)  # other rows have weight zero in every zero combination
     if len(core) == 0:
         return None
     rows, weights = rows[core], weights[core]
@@ -72,6 +82,8 @@ def _proof(X: Matrix, signs: Signs, bias: bool, rows: Rows, weights: Floats) -> 
     if A.shape[0] * A.shape[1] > MOST_NUMBERS:
         return None
     reduction = _Reduction(A.toarray() if sp.issparse(A) else A, exponents[columns], columns)
+    if centres is not None:
+        reduction.subtract(np.ldexp(centres, -exponents[:-1])[columns[columns < len(centres)]])
     for _ in range(_ROUNDS):
         projected = corrected_weights(reduction.A, weights)
         if projected is None:
@@ -105,6 +117,14 @@ class _Reduction:
         self.units = [Fraction(2) ** -int(exponent) for exponent in exponents]
         self.exact: dict[int, tuple[Numbers, int]] = {}  # replaced columns of A: integers, in units of 2**exponent
         self.steps: list[ColumnStep] = []
+
+    def subtract(self, centres: Floats) -> None:
+        """Subtract the centres from the columns before the last one, the bias: a_j - centres[j] a_bias, exactly."""
+        for j in np.flatnonzero(centres).tolist():
+            factor, times = Fraction(centres[j]).as_integer_ratio()
+            self._replace(
+                j, times, {self.A.shape[1] - 1: factor}, *self._combined(j, times, {self.A.shape[1] - 1: factor})
+            )
 
     def reduce(self, basis: Rows, rest: Rows) -> bool:
         """Replace the columns ``rest``, which depend on others up to rounding; return whether that was possible.

@@ -134,7 +134,7 @@ def test_planes_beyond_the_floats_stay_fractions():
 def test_shapes_and_planes_that_cannot_be_meant():
     for words, make, *numbers in (
         ("no point is positive", circle_from_plane, [0, 0, -1], -1),
-        ("every point, but perhaps one, is positive", circle_from_plane, [0, 0, 1], 0),
+        ("every point, except perhaps one, is positive", circle_from_plane, [0, 0, 1], 0),
         ("all weights are zero", circle_from_plane, [0, 0, 0], 1),
         (r"one for \|x\|\^2, got 1 number", circle_from_plane, [1], 1),
         ("w must be a list of finite numbers", circle_from_plane, [1, np.nan], 1),

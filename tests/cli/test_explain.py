@@ -79,7 +79,7 @@ def test_a_class_that_is_not_there_is_an_error_in_the_words_of_the_command(scale
     result = shown(scaled, monkeypatch, "--label", "x")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("Error: --label must be one of the classes 0, 1, 2, 3")
-    assert "give one of them" in shown(scaled, monkeypatch, "--label", "7", "--row", "a.svm:0").stderr
+    assert "use only one" in shown(scaled, monkeypatch, "--label", "7", "--row", "a.svm:0").stderr
 
 
 def test_advice_is_that_of_the_command(monkeypatch):

@@ -145,7 +145,7 @@ def test_standard_input_needs_a_gamma(rings):
         assert result.exit_code == 2
         name = gamma[-1] if gamma else "scale"
         assert result.stderr.startswith(
-            f"Error: --gamma {name} depends on all rows, and input that can be read only once"
+            f"Error: --gamma {name} depends on all rows, but with input that can be read only once"
         )
         assert result.stderr.endswith("give a number, such as --gamma 0.5.\n")
     result = ran(*words, "--gamma", "0.5", input=text)
@@ -236,7 +236,7 @@ def test_watch_says_what_it_cannot_bound(rings):
     assert "--gamma scale depends on all rows" in command("watch", "-l", "kernel", input=text).stderr
     budget = command(*kernel, "--max-support", "5", "--margin", "1", input=text)
     assert (budget.exit_code, budget.stderr.count("\n")) == (2, 1)
-    assert "with --max-support it is not" in budget.stderr
+    assert "not possible with --max-support" in budget.stderr
     sigmoid = command(*kernel, "--kernel", "sigmoid", "--margin", "1", input=text)
     assert (sigmoid.exit_code, sigmoid.stderr.count("\n")) == (2, 1)
     assert "--kernel sigmoid" in sigmoid.stderr

@@ -196,7 +196,7 @@ def test_a_certificate_about_scaled_rows_is_refused(tmp_path):
     record = json.loads(proof.read_text())
     scale = {"method": "standard", "features": [0], "centre": [0.5], "spread": [0.5]}
     proof.write_text(json.dumps(record | {"preparation": record["preparation"] | {"scale": scale}}))
-    assert "about scaled rows" in refused("check", proof, path)
+    assert "certifies scaled rows" in refused("check", proof, path)
     proof.write_text(json.dumps(record | {"preparation": {"format": "csv"}}))
     assert command("check", proof, path).exit_code == 2
     proof.write_text(json.dumps(record | {"preparation": 3}))

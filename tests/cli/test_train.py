@@ -225,7 +225,7 @@ def test_a_cache_that_cannot_be_written_costs_a_note(points, tmp_path):
 
 def test_one_file_is_not_written_twice(points, tmp_path):
     for one, other in (("-o", "--checkpoint"), ("-o", "--cache"), ("--checkpoint", "--cache")):
-        assert "name two files" in refused("train", points, "-t", "label", one, tmp_path / "m", other, tmp_path / "m")
+        assert "use two files" in refused("train", points, "-t", "label", one, tmp_path / "m", other, tmp_path / "m")
     assert not (tmp_path / "m").exists()
 
 

@@ -389,7 +389,7 @@ def share_of(text: str) -> float:
     match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*(%?)\s*", text)
     share = float(match[1]) / (100 if match[2] else 1) if match else 0.0
     if not 0.01 <= share <= 0.99:
-        raise ValueError(f"--holdoutexpects a fraction of the rows between 1% and 99%, such as 20%, got {text!r}.")
+        raise ValueError(f"--holdout expects a fraction of the rows between 1% and 99%, such as 20%, got {text!r}.")
     return share
 
 

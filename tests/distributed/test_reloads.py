@@ -163,7 +163,7 @@ def test_a_label_that_is_not_a_class_is_refused():
         shard.block(np.array([0, 1, 2]), 0)
     with pytest.raises(ValueError, match=r"got 1: "):
         shard.block(np.array([0, 2, 3, 7]), 0)
-    with pytest.raises(ValueError, match="labels must be all words or all numbers"):
+    with pytest.raises(ValueError, match="labels must be all strings or all numbers"):
         shard.block(np.array(["a", "b"]), 0)
     with pytest.raises(ValueError, match=r"classes \[\], got 0"):
         shard.block(np.empty(0), 0)

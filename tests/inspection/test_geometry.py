@@ -87,10 +87,10 @@ def test_the_line_takes_one_number_or_a_grid_of_them():
 
 def test_models_without_one_straight_boundary_are_refused():
     for model, words in (
-        (AveragedPerceptron().fit(X, np.arange(80) % 3), "needs exactly two classes: got a model of 3 classes"),
-        (LinearRegression().fit(X, Y), "got a model of no classes"),
-        (Perceptron().partial_fit([[1.0, 1.0, 1.0]], [1]), "got a model of 1 class"),
-        (VotedPerceptron().fit(X, Y), "a vote's boundary is not straight"),
+        (AveragedPerceptron().fit(X, np.arange(80) % 3), "needs exactly two classes, got a model with 3 classes"),
+        (LinearRegression().fit(X, Y), "got a model with no classes"),
+        (Perceptron().partial_fit([[1.0, 1.0, 1.0]], [1]), "got a model with 1 class"),
+        (VotedPerceptron().fit(X, Y), "the boundary of a vote is not a hyperplane"),
         (with_weights([0, 0, 0], 1), "all weights are zero, so there is no boundary"),
     ):
         with pytest.raises(ValueError, match=words):

@@ -172,15 +172,17 @@ def test_lifts_dichotomies_and_updates_need_their_own_axes():
         (lift, plain, ValueError, "of three dimensions, got plain ones"),
         (lift, polar, ValueError, "of three dimensions, got polar ones"),
         (lift, "x", TypeError, "got str"),
-        (update, plain, ValueError, "plot_update draws on two axes, got 1: make them by"),
-        (update, figure.subplots(1, 3), ValueError, "plot_update draws on two axes, got 3: make them by"),
-        (update, [], ValueError, "plot_update draws on two axes, got 0: make them by"),
+        (update, plain, ValueError, "plot_update draws on two axes, got 1: create them with"),
+        (update, figure.subplots(1, 3), ValueError, "plot_update draws on two axes, got 3: create them with"),
+        (update, [], ValueError, "plot_update draws on two axes, got 0: create them with"),
         (update, [plain, None], TypeError, "got NoneType"),
         (update, [plain, polar], ValueError, "got polar ones"),
     ):
         with pytest.raises(error, match=words):
             draw(ax)
-    with pytest.raises(TypeError, match=r"expected a matplotlib Figure to draw on, got Axes: make it by plt\.figure"):
+    with pytest.raises(
+        TypeError, match=r"expected a matplotlib Figure to draw on, got Axes: create it with plt\.figure"
+    ):
         plot_dichotomies([[0, 0], [1, 0]], "discs", figure=plain)
 
 

@@ -237,7 +237,7 @@ def test_bad_input_gets_one_sentence():
         ([[2**53 + 1], [0]], [1, 0], {}, "would round"),
         (np.eye(2048), [1, 0] * 1024, {}, "at most 2,048 coefficients, got 2,049"),
         ([[1.0], [2.0]], [1, 0], {"fit_intercept": 1}, "fit_intercept must be True or False"),
-        ([[1.0], [2.0]], np.array([1, "a"], dtype=object), {}, "labels must be all words or all"),
+        ([[1.0], [2.0]], np.array([1, "a"], dtype=object), {}, "labels must be all strings or all"),
     ):
         with pytest.raises(ValueError, match=words):
             detect_separation(X, y, **options)

@@ -112,11 +112,11 @@ BAD = [
     (SQUARE, None, None, "family must be 'halfspaces' or"),
     (SQUARE, ["lines"], None, "family must be 'halfspaces' or"),
     (SQUARE, "triangles", 4, "triangles have 3 vertices, got k=4"),
-    ([[0], [1]], "triangles", None, "needs points of the plane, got 1 coordinate in"),
-    (SQUARE, "convex-k-gons", None, "needs k, the most vertices of a polygon"),
+    ([[0], [1]], "triangles", None, "needs points in the plane, got 1 coordinate in"),
+    (SQUARE, "convex-k-gons", None, "needs k, the maximum number of vertices of a polygon"),
     *((SQUARE, "convex-k-gons", k, "k must be an integer of at least 3, got") for k in (2, 3.0, True)),
-    ([[1, 2, 3]], "convex-k-gons", 3, "needs points of the plane, got 3 coordinates"),
-    ([[1]], "convex-k-gons", 3, "needs points of the plane, got 1 coordinate in each"),
+    ([[1, 2, 3]], "convex-k-gons", 3, "needs points in the plane, got 3 coordinates"),
+    ([[1]], "convex-k-gons", 3, "needs points in the plane, got 1 coordinate in each"),
 ]
 
 

@@ -289,7 +289,7 @@ def test_input_that_cannot_be_meant():
         ([1, 2], [0, 1], "Expected 2D array"),
         ([[1, 2], [3, 4]], [0, 1, 1], "expected one label for each of the 2 rows"),
         ([[1e200, 0], [0, 0]], [0, 1], r"must be at most 1e\+150, got 1e\+200: scale them down"),
-        ([[0], [5], [9]], ["a", "b", "c"], r"expected two classes, got 3: name the one inside, as in inside='c'\."),
+        ([[0], [5], [9]], ["a", "b", "c"], r"expected two classes, got 3: choose the one inside, as in inside='c'\."),
         ([[0], [5], [9]], [0, 0, 0], "no point has the label to enclose: the labels are 0; give one"),
     ):
         with pytest.raises(ValueError, match=words):

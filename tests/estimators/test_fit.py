@@ -159,7 +159,7 @@ def test_progress_in_plain_lines(capsys):
 
 
 def test_overflowing_weights_are_refused():
-    with pytest.raises(ValueError, match="overflow float64"):
+    with pytest.raises(ValueError, match="overflowed float64"):
         Perceptron(max_iter=50).fit([[1.7e308, 0.0], [1.6e308, 1.0], [1.5e308, -1.0]], [1, 0, 1])
 
 

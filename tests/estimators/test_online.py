@@ -129,7 +129,7 @@ def test_what_is_no_record_is_refused_and_nothing_changes(x, kind, sentence):
         (None, "expected a label that is a string"),
         (0.5, "looks like a regression target"),
         ([1], "a string"),
-        ("word", "all words or"),
+        ("word", "all strings or"),
     ],
 )
 def test_what_is_no_label_is_refused(y, sentence):

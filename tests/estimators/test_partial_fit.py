@@ -193,5 +193,5 @@ def test_words_and_numbers_are_not_mixed():
 
 
 def test_a_stream_whose_weights_overflow_says_so():
-    with pytest.raises(ValueError, match="overflow float64"):
+    with pytest.raises(ValueError, match="overflowed float64"):
         Perceptron().partial_fit([[1e308], [-1e308]], [1, -1], sample_weight=[10, 10])

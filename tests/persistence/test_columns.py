@@ -156,7 +156,7 @@ def test_a_file_claims_no_more_columns_than_allowed(path):
     fault = forged_width(path, 2**40)
     assert isinstance(fault, ParameterError)
     assert str(fault).endswith(
-        "it has 1,099,511,627,776 columns, and at most 16,777,216 are expected: if you trust it, allow them with "
+        "it has 1,099,511,627,776 columns, but at most 16,777,216 are allowed: if you trust it, allow them with "
         "max_features=1099511627776."
     )
     assert isinstance(forged_width(path, 1001, max_features=1000), ParameterError)

@@ -245,7 +245,7 @@ def test_the_same_bits_however_the_rows_come(learner, decay):
 
 
 def test_votes_forget_nothing():
-    with pytest.raises(ValueError, match="decay applies to averaged weights, but votes forget nothing"):
+    with pytest.raises(ValueError, match="decay is for averages and does not apply to votes"):
         VotedPerceptron(decay=0.1).fit([[1.0], [-1.0]], [1, 0])
 
 

@@ -408,7 +408,7 @@ def test_large_whole_numbers_can_be_saved(tmp_path):
 
 @pytest.mark.parametrize("learner", [AROW, PassiveAggressive])
 def test_squared_lengths_beyond_the_floats_are_one_sentence(learner):
-    with pytest.raises(ValueError, match="squared lengths of some rows, by which steps are divided, overflow float64"):
+    with pytest.raises(ValueError, match="squared norms of some rows, by which steps are divided, overflow float64"):
         learner().fit([[1e160], [-1e160]], [1, 0])
 
 

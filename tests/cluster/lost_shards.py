@@ -120,7 +120,7 @@ def main(engine, mode, what, runs, seed):
             moment = rng.random() * 0.6 * least_seconds(mode, WORKERS)
             # the kinds in turn, so that some runs have all of them
             change = sorted(CHANGES)[run % len(CHANGES)] if what == "changed" else ""
-            with tempfile.TemporaryDirectory() as folder:
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # a visit may still write
                 loss = Loss(workers, folder, moment, number, change)
                 loss.start()
                 try:

@@ -267,7 +267,7 @@ def is_flag(name, option):
 def recommended(name, message):
     """Return the options with values that a message says to give, as words of a command line."""
     found = []
-    for give in re.findall(r"(?:give|by|or) ((?:--[a-z-]+(?: (?:'[^']*'|[\w=.+-]+))?(?: (?=--))?)+)", message):
+    for give in re.findall(r"(?:give|by|with|or) ((?:--[a-z-]+(?: (?:'[^']*'|[\w=.+-]+))?(?: (?=--))?)+)", message):
         words = [word for word in shlex.split(give) if word not in ("if", "to")]
         bare = [word for word, after in pairwise([*words, "--"]) if word.startswith("--") and after.startswith("--")]
         minutes = words[-1] == "99999999"  # columns, of which a dense vector takes most of a gigabyte

@@ -170,8 +170,8 @@ QUICK = {
     "digits in a header": ("a.csv", "y," + "1" * 100_000 + "x\n1,2\n", "(1, 1)"),
     "digits without a format": ("a", "1" * 60_000 + "x\n", "cannot be detected"),
     "blanks without a format": ("a", "1 " + " " * 60_000 + "x\n", "cannot be detected"),
-    "late brackets": ("a.jsonl", '{"y": 0, "a": 1}\n' * 10_000 + nested(100_000), "so many brackets in brackets"),
-    "late braces": ("a.jsonl", '{"y": 0, "a": 1}\n' * 10_000 + '{"b":' * 100_000, "so many brackets in brackets"),
+    "late brackets": ("a.jsonl", '{"y": 0, "a": 1}\n' * 10_000 + nested(100_000), "with fewer nested brackets"),
+    "late braces": ("a.jsonl", '{"y": 0, "a": 1}\n' * 10_000 + '{"b":' * 100_000, "with fewer nested brackets"),
     "new fields later": (
         "a.jsonl",
         '{"y": 0, "a": 1, "b": 1}\n' + "".join(f'{{"y":0,":k{k}":1}}\n' for k in range(100_000)),

@@ -313,8 +313,8 @@ def _as_read(block: Block) -> tuple[Matrix, Labels]:
     if y.dtype.kind == "f" and not np.array_equal(y, np.trunc(y)):
         value = float(y[y != np.trunc(y)][0])
         raise ParameterError(
-            "expected class labels, got the number {value}, as for a regression: name a column of classes with "
-            "{target}, or convert the numbers to classes first.",
+            "expected class labels, got the number {value}, which looks like a regression target: choose a column of "
+            "classes with {target}, or convert the numbers to classes first.",
             value=value,
         )
     return block.X, y

@@ -1,1 +1,1 @@
-"""What can be proved about data and runs: margins, verdicts, bounds, linear programs, VC dimension."""
+"""Proofs about data sets and training runs: margins, verdicts, bounds, linear programs and VC dimension."""

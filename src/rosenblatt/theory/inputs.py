@@ -1,4 +1,4 @@
-"""Validation of inputs: exact numbers, matrices of finite float64, labels and signs of rows; and numbers as text."""
+"""Validation of inputs (exact numbers, matrices of finite float64, labels and signs of rows), and numbers as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sklearn.utils import check_array
 from rosenblatt.messages import shorten
 
 Floats: TypeAlias = NDArray[np.float64]
-Numbers: TypeAlias = NDArray[Any]  # floats, or Python's integers or Fractions where no floats are exact
+Numbers: TypeAlias = NDArray[Any]  # floats, or Python integers or Fractions where floats would be inexact
 Labels: TypeAlias = NDArray[Any]  # all strings or all numbers
 Matrix: TypeAlias = Any  # a C-ordered array or a CSR array of float64
 MatrixLike: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix  # as users pass it
@@ -26,18 +26,18 @@ Signs: TypeAlias = Floats  # +1 or -1 for each row
 
 SAFE = 2.0**200  # squares of numbers between 1 / SAFE and SAFE neither overflow nor underflow
 
-# Exact inputs. NumPy and pandas round silently: [2**53 + 1, 0.5], or a data frame with such columns, becomes float64 as
-# a whole. So numbers are compared with their floats before they are converted.
+# Exact inputs. NumPy and pandas round silently: [2**53 + 1, 0.5], or a data frame with such columns, is converted to
+# float64. So each number is compared with its float before the conversion.
 
 _EXACT_UP_TO = 2**53  # float64 holds every integer up to here
 _MOST_DIGITS = 100_000  # the largest exponent of a Decimal that is converted to a fraction
 
 
 def check_exact(values: Any, name: str) -> Any:
-    """Return dense ``values`` whose conversion to float64 changes no number; otherwise raise a ValueError naming one.
+    """Return dense ``values`` if float64 holds every number exactly; otherwise raise a ValueError that names one.
 
-    Arrays and data frames (pandas, polars, pyarrow) are returned unchanged, anything else as an array. Shapes, missing
-    and infinite numbers are not checked.
+    Arrays and data frames (pandas, polars, pyarrow) are returned unchanged, and anything else is returned as an array.
+    Shapes are not checked, and missing or infinite numbers are accepted.
 
     >>> check_exact([[1, 0.5]], "X")
     array([[1. , 0.5]])
@@ -49,7 +49,7 @@ def check_exact(values: Any, name: str) -> Any:
     columns: Iterable[Numbers] | None = frame_columns(values)
     array = values if columns is not None else np.asarray(values)
     if array is not values and (array.dtype.kind in "SU" or _has_large_floats(array)):
-        columns = [np.array(values, dtype=object)]  # NumPy may have rounded integers, or made strings of numbers
+        columns = [np.array(values, dtype=object)]  # NumPy may have rounded integers or turned numbers into strings
     for column in [array] if columns is None else columns:
         _refuse_rounded(column, name)
     return array
@@ -72,7 +72,7 @@ def exact_numbers(values: object, name: str) -> Numbers:
 
 
 def as_objects(values: Any, name: str) -> Numbers:
-    """Return ``values`` unchanged in an array of objects; an empty one if rows have different lengths."""
+    """Return the unchanged ``values`` in an object array, which is empty if the rows differ in length."""
     refuse_masked(values, name)
     columns = frame_columns(values)
     parts = [values] if columns is None else list(columns)
@@ -107,7 +107,7 @@ def to_fraction(value: Any, name: str) -> Fraction:
 
 
 def refuse_masked(values: object, name: str) -> None:
-    """Raise a ValueError if an entry of a masked array is masked, since NumPy would use the value under the mask.
+    """Raise a ValueError if an entry of a masked array is masked, since NumPy would use the value behind the mask.
 
     >>> refuse_masked(np.ma.array([1, 2], mask=[False, True]), "y")
     Traceback (most recent call last):
@@ -123,7 +123,7 @@ def refuse_masked(values: object, name: str) -> None:
 
 
 def _refuse_rounded(array: Numbers, name: str) -> None:
-    """Raise a ValueError if an array holds a number that float64 would round, or something else than real numbers."""
+    """Raise a ValueError if an array holds a number that float64 would round, or an entry that is not a real number."""
     kind = array.dtype.kind
     if kind == "b" or (kind == "f" and array.dtype.itemsize <= 8) or (kind in "iu" and array.dtype.itemsize < 8):
         return
@@ -142,7 +142,7 @@ def _refuse_rounded(array: Numbers, name: str) -> None:
         try:
             if isinstance(value, str | bytes | complex):
                 raise TypeError
-            exact = int(value) if isinstance(value, Integral) else value  # NumPy's integers are compared as floats
+            exact = int(value) if isinstance(value, Integral) else value  # NumPy would compare its integers as floats
             near = as_float(exact)
         except (TypeError, ValueError, ArithmeticError):
             raise ValueError(
@@ -177,7 +177,7 @@ def frame_columns(values: Any) -> Iterator[Numbers] | None:
     return None
 
 
-# NumPy's own conversions of these columns turn integers with missing entries, decimals or long integers into floats.
+# These helpers exist because NumPy would turn integers with missing entries, decimals and long integers into floats.
 
 
 def _pandas_column(column: Any) -> Numbers:
@@ -197,8 +197,8 @@ def _arrow_column(column: Any) -> Numbers:
 def sum_duplicate_entries(X: Any, name: str) -> Any:
     """Return sparse ``X`` as CSR with duplicate entries replaced by their exact sum.
 
-    SciPy sums duplicates in the type of the numbers: int8 wraps around, and floats are rounded. A number or a sum that
-    float64 would round raises a ValueError.
+    SciPy sums duplicates in the dtype of the matrix, so int8 wraps around and floats are rounded. Here a number or a
+    sum that float64 would round raises a ValueError.
 
     >>> sum_duplicate_entries(sp.coo_array((np.array([100, 100], np.int8), ([0, 0], [0, 0]))), "X").toarray()
     array([[200.]])
@@ -236,14 +236,14 @@ def sum_duplicate_entries(X: Any, name: str) -> Any:
 
 
 def check_matrix(X: MatrixLike, name: str = "X", least_rows: int = 1) -> Matrix:
-    """Return ``X`` as a C-ordered or CSR matrix of finite float64, of any width, with at least ``least_rows`` rows.
+    """Return ``X`` as a C-ordered array or CSR matrix of finite float64 with at least ``least_rows`` rows.
 
     A number that float64 would round raises a ValueError.
     """
     if _is_ready(X):
         return X
     given = check_exact_matrix(X, name)
-    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums all numbers
+    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums all entries to find NaN
         X = check_array(
             given,
             accept_sparse="csr",
@@ -266,7 +266,7 @@ def check_exact_matrix(X: MatrixLike, name: str = "X") -> Any:
 
 
 def _is_ready(X: object) -> bool:
-    """Return whether ``X`` needs no conversion by ``check_matrix``, as in most calls."""
+    """Return whether ``check_matrix`` can return ``X`` unchanged, which is the most common case."""
     if type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2 or len(X) == 0 or not X.flags.c_contiguous:
         return False
     with np.errstate(over="ignore", invalid="ignore"):
@@ -274,7 +274,7 @@ def _is_ready(X: object) -> bool:
 
 
 def check_labels(y: ArrayLike, n: int) -> Labels:
-    """Return ``y`` as an array of ``n`` labels: all strings, or all numbers."""
+    """Return ``y`` as an array of ``n`` labels, all strings or all numbers; raise a ValueError for anything else."""
     refuse_masked(y, "y")
     given, y = y, np.asarray(y)
     if isinstance(given, list | tuple):
@@ -326,7 +326,7 @@ def _is_missing(label: Any) -> bool:
 
 
 def check_rows(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, Labels]:
-    """Return the checked matrix and labels."""
+    """Return ``X`` as `check_matrix` does and ``y`` as `check_labels` does, with one label per row."""
     X = check_matrix(X)
     return X, check_labels(y, X.shape[0])
 
@@ -334,7 +334,8 @@ def check_rows(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, Labels]:
 def positive_label(classes: Labels) -> Any:
     """Return the label that counts as +1: the last of one or two sorted ``classes``.
 
-    A single class counts as +1 too, unless it is a number that is not positive, such as -1 or 0. Then None is returned.
+    A single class counts as +1 too, unless it is a number that is not positive, such as -1 or 0. In that case the
+    result is None.
     """
     if len(classes) == 1 and classes.dtype.kind in "biuf" and not classes[0] > 0:
         return None
@@ -355,7 +356,7 @@ def signs_of(y: Labels, positive: object) -> Signs:
 def certified_signs(y: Labels, positive: object) -> Signs | None:
     """Return the signs of rows for a certificate with the given positive label.
 
-    None is returned if the label does not occur, or if it is None and there are several labels.
+    The result is None if the label does not occur in ``y``, or if it is None although ``y`` has several labels.
     """
     signs = signs_of(y, positive)
     if positive is None:
@@ -364,7 +365,7 @@ def certified_signs(y: Labels, positive: object) -> Signs | None:
 
 
 def two_classes(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, Signs, Any]:
-    """Return the matrix, the sign of each row, and the label that counts as +1: the second in sorted order."""
+    """Return the matrix, the sign of each row, and the label that counts as +1 (see `positive_label`)."""
     X, y = check_rows(X, y)
     classes = np.unique(y)
     if len(classes) > 2:
@@ -377,7 +378,7 @@ def two_classes(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, Signs, Any]:
 
 
 def entries(X: Matrix) -> Floats:
-    """Return the entries of ``X``, or the stored entries of a sparse matrix."""
+    """Return the entries of ``X``; for a sparse matrix, the stored entries only."""
     return X.data if sp.issparse(X) else X
 
 
@@ -387,14 +388,14 @@ def dense_rows(X: Matrix, rows: NDArray[np.intp]) -> Floats:
 
 
 def scatter(rows: NDArray[np.intp], weights: ArrayLike, n: int) -> Floats:
-    """Return an array of ``n`` weights that is zero except for the given rows."""
+    """Return an array of ``n`` weights that is zero except in the given rows."""
     alpha = np.zeros(n)
     alpha[rows] = weights
     return alpha
 
 
 def squared_lengths(X: Matrix) -> Floats:
-    """Return the squared length of each row, in floats."""
+    """Return the squared length of each row, in floating point."""
     return np.ravel(X.multiply(X).sum(axis=1)) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
 
 
@@ -414,7 +415,7 @@ def longest_row(X: Matrix) -> float:
 
 
 def safely_scaled(X: Matrix, constant: float = 0.0) -> tuple[Matrix, int]:
-    """Return ``X / 2**e`` and e, which is 0 unless squares of the largest numbers would overflow or underflow."""
+    """Return ``X / 2**e`` and e, which is 0 unless the square of the largest entry would overflow or underflow."""
     largest = max(largest_entry(X), constant)
     if largest == 0 or 1 / SAFE < largest < SAFE:
         return X, 0
@@ -423,14 +424,14 @@ def safely_scaled(X: Matrix, constant: float = 0.0) -> tuple[Matrix, int]:
         return X * 2.0 ** -(exponent // 2) * 2.0 ** -(exponent - exponent // 2), exponent
 
 
-# Rows and numbers in sentences.
+# Row numbers and numbers as text for messages.
 
 
 MINUS = "\N{MINUS SIGN}"
 
 
 def as_float(value: float | Fraction) -> float:
-    """Return the nearest float, infinite beyond the largest."""
+    """Return the nearest float, or an infinity beyond the largest float."""
     try:
         return float(value)
     except OverflowError:
@@ -438,7 +439,7 @@ def as_float(value: float | Fraction) -> float:
 
 
 def number_text(value: float | Fraction, digits: int = 6) -> str:
-    """Return a number with the given number of digits; it may be a fraction beyond the range of floats.
+    """Return a number as text with ``digits`` significant digits, also for a fraction beyond the range of floats.
 
     >>> number_text(-0.0), number_text(Fraction(10**400, 3))
     ('0', '3.33333e+399')
@@ -450,7 +451,7 @@ def number_text(value: float | Fraction, digits: int = 6) -> str:
 
 
 def true_minus(text: str) -> str:
-    """Return a text with a true minus sign in negative numbers; hyphens stay.
+    """Return the text with a true minus sign in negative numbers; hyphens are kept.
 
     >>> true_minus("-2 to 1e-05, half-planes")
     '−2 to 1e−05, half-planes'
@@ -459,7 +460,7 @@ def true_minus(text: str) -> str:
 
 
 def shown_number(value: float | Fraction, digits: int = 3) -> str:
-    """Return a number for pictures: rounded to ``digits``, thousands as grouped integers, with a true minus sign.
+    """Return a number as text for pictures: ``digits`` significant digits, grouped thousands, a true minus sign.
 
     >>> shown_number(-0.12345), shown_number(2.0), shown_number(2994.1), shown_number(123456, digits=6)
     ('−0.123', '2', '2,994', '123,456')
@@ -470,7 +471,7 @@ def shown_number(value: float | Fraction, digits: int = 3) -> str:
 
 
 def vector_text(values: Sequence[float | Fraction] | Numbers, digits: int = 6) -> str:
-    """Return the first six numbers of a vector as text.
+    """Return a vector as text, cut after six numbers.
 
     >>> vector_text([1.0, 0.5]), vector_text(range(9))
     ('(1, 0.5)', '(0, 1, 2, 3, 4, 5, ...)')
@@ -479,7 +480,7 @@ def vector_text(values: Sequence[float | Fraction] | Numbers, digits: int = 6) -
 
 
 def rows_text(rows: Sequence[int], most: int | None = None) -> str:
-    """Return the row numbers, or the first ``most``, as text.
+    """Return the row numbers as text, cut after the first ``most`` if that is given.
 
     >>> rows_text([3]), rows_text([0, 2, 5], most=2)
     ('row 3', 'rows 0, 2, ...')
@@ -489,7 +490,7 @@ def rows_text(rows: Sequence[int], most: int | None = None) -> str:
 
 
 def rows_do(rows: Sequence[int], do: str) -> str:
-    """Return the rows with a verb that agrees in number.
+    """Return a phrase of the rows and a verb, with the verb in the singular for one row.
 
     >>> rows_do([3], "add up"), rows_do([0, 2], "prove")
     ('the row 3 adds up', 'the rows 0, 2 prove')
@@ -500,7 +501,7 @@ def rows_do(rows: Sequence[int], do: str) -> str:
 
 
 def bound_text(bound: float) -> str:
-    """Return a bound on a count as text: the integer below it, allowing for rounding, or three digits if it is large.
+    """Return an upper bound on a count as text: rounded down to an integer, or to three digits from 1e9 on.
 
     >>> bound_text(9.9999999999999), bound_text(12345.6), bound_text(1e12)
     ('10', '12,345', '1e+12')

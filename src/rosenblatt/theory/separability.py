@@ -47,36 +47,37 @@ def separability(
 
     The result is exact for the numbers as stored. It is a `Separable` with a hyperplane and a bracket around the
     largest margin; an `Inseparable` with rows whose weighted class means are equal; or an `Undecided`, if
-    ``max_seconds`` or the limit of exact arithmetic ended the search. Each result has a method ``check(X, y)``, which
-    verifies it from the data. It prints as a summary and can be saved as JSON. For more than two classes, each is
-    compared with the rest, and the result is a dictionary by class.
+    ``max_seconds`` or the work limit of exact arithmetic ended the search. Each result has a method ``check(X, y)``,
+    which verifies it from the data. A result prints as a summary and can be saved as JSON. Given more than two classes,
+    the function compares each with the rest and returns a dictionary of verdicts.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Finite numbers. A number that float64 would round is an error. Zero columns are allowed.
+        Finite numbers. A number that float64 would round raises a ValueError. X may have no columns.
     y : array of shape (n,)
-        Labels. The second of two labels in sorted order counts as +1.
-    method : {"hull", "lp"}
+        Labels. Of two labels, the second in sorted order counts as +1.
+    method : {"hull", "lp"}, default="hull"
         ``"hull"`` finds the nearest points of the two convex hulls (Wolfe 1976), and with them the largest margin.
         ``"lp"`` solves a linear program (Har-Peled 30.1, with SciPy's HiGHS), for comparison: its hyperplane separates,
-        but not with the largest margin. Both are proved in the same way.
-    rtol : float
+        but not with the largest margin. The results of both are proved in the same way.
+    rtol : float, default=1e-6
         Relative width of the bracket at which the hull method stops.
-    max_iter : int
+    max_iter : int, default=20_000
         Maximum number of steps of the hull method.
-    verbose : int
+    verbose : int, default=0
         If not 0, the progress of a long search is shown on standard error.
-    margin : bool
+    margin : bool, default=True
         Whether to continue to the largest margin once a separating hyperplane is found, which can take far longer. If
         False, the bracket is wider: its bounds come from that hyperplane and the two rows closest to it.
-    max_seconds : float, optional
-        Stop after about this time with what has been proved by then: a wider bracket, or an `Undecided`.
+    max_seconds : float, default=None
+        Stop after about this many seconds and return what is proved by then: a wider bracket or an `Undecided`. None
+        means no limit.
 
     Returns
     -------
     Separable, Inseparable or Undecided
-        A `Verdicts` with one of them for each class if there are more than two classes.
+        For more than two classes, a `Verdicts`: a dictionary with one of these for each class.
 
     See Also
     --------
@@ -112,7 +113,7 @@ def verdict_then_margin(
     max_iter: int = 20_000,
     at_once: bool = False,
 ) -> Iterator[Verdict | Verdicts]:
-    """Yield the verdict as soon as it is proved, then the verdict with the largest margin, as from `separability`.
+    """Yield the verdict as soon as it is proved, then again with the largest margin, as `separability` returns it.
 
     With ``at_once`` only the second verdict is yielded.
     """
@@ -163,7 +164,7 @@ def _decide(
 
 
 def margin(X: MatrixLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:
-    """Return the distance of the nearest row to the hyperplane ``w . x + b = 0`` if it separates the classes.
+    """Return the distance from the hyperplane ``w . x + b = 0`` to the nearest row if it separates the classes.
 
     This is the least ``y (w . x + b) / |w|`` (CIML Eq 4.8 with w scaled to length 1), correctly rounded. It is minus
     infinity if (w, b) does not separate. A hyperplane that touches a row does not separate.
@@ -173,10 +174,10 @@ def margin(X: MatrixLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:
     X, y : rows and labels of two classes
         The second label in sorted order counts as +1.
     w : array of shape (d,)
-        Weights of any nonzero length. They and b are used exactly: floats, Fractions, Decimals, and integers of any
-        size, which a verdict may contain.
-    b : float
-        The bias, on the scale of w.
+        Weights of any nonzero length. w and b are used exactly. They may be floats, Fractions, Decimals, or integers of
+        any size, such as those of a verdict.
+    b : float, default=0.0
+        The bias. Multiplying w and b by the same positive factor does not change the margin.
 
     See Also
     --------
@@ -212,9 +213,9 @@ def margin(X: MatrixLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:
 def dataset_margin(
     X: MatrixLike, y: ArrayLike, kind: str = "geometric", rtol: float = 1e-6, max_iter: int = 20_000, verbose: int = 0
 ) -> MarginBracket:
-    """Return the largest margin of any hyperplane, between two proved bounds.
+    """Return a proved lower and upper bound on the largest margin of any hyperplane.
 
-    There are three definitions. The last two are those of the mistake bounds:
+    There are three definitions of the margin. The mistake bounds use the last two:
 
     - ``"geometric"``: the largest distance of the nearest point to a hyperplane, for any b (CIML Eq 4.9 with
       ``|w| = 1``). It is half the distance between the convex hulls of the two classes.
@@ -223,30 +224,30 @@ def dataset_margin(
     - ``"homogeneous"``: the maximum over ``|w| = 1`` of the smallest ``y w . x``, without a bias. The perceptron
       without a bias makes at most R^2 / margin^2 mistakes (Har-Peled 30.1).
 
-    The margin is minus infinity if no hyperplane separates, and plus infinity for a single class with an unconstrained
-    bias. The search (Wolfe 1976) stops when the relative width of the bracket is ``rtol``, when rounding prevents
-    progress, or after ``max_iter`` steps. It returns the bracket reached, with a lower end of minus infinity if no
-    separator was found. Rounding leaves a gap of about 1e-15 times the largest norm of a row. A margin of 1e-9 times
-    that norm still has a relative error of at most 1e-6.
+    The margin is minus infinity if no hyperplane separates the classes. The geometric margin of a single class is plus
+    infinity. The search (Wolfe 1976) stops when the relative width of the bracket is ``rtol``, when rounding prevents
+    progress, or after ``max_iter`` steps. It returns the bracket reached so far, with a lower end of minus infinity if
+    no separator was found. Rounding leaves a gap of about 1e-15 times the largest norm of a row. Even a margin of 1e-9
+    times that norm has a relative error of at most 1e-6.
 
     Parameters
     ----------
     X, y, rtol, max_iter, verbose
-        As for `separability`, with labels of at most two classes.
-    kind : {"geometric", "augmented", "homogeneous"}
+        As for `separability`, with labels of at most two classes. The defaults are the same.
+    kind : {"geometric", "augmented", "homogeneous"}, default="geometric"
         The definition of the margin.
 
     Returns
     -------
     MarginBracket
-        ``low``, ``high``, the hyperplane (w, b) that attains ``low``, the weights ``alpha`` that prove ``high``, the
-        rows ``support`` of nonzero weight, and all rows ``nearest`` that may attain the margin. ``history`` records how
-        the search closed the bracket; `rosenblatt.plots.plot_bracket` draws it.
+        The bounds ``low`` and ``high``, the hyperplane (w, b) that attains ``low``, the weights ``alpha`` that prove
+        ``high``, the rows ``support`` of nonzero weight, and all rows ``nearest`` that may attain the margin.
+        ``history`` records how the bracket narrowed during the search; `rosenblatt.plots.plot_bracket` draws it.
 
     See Also
     --------
     margin : The margin of a given hyperplane.
-    mistake_bound : The bound on the mistakes of a perceptron that follows from the margin.
+    mistake_bound : The upper bound on the mistakes of a perceptron, computed from the margin.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Verdicts on two classes: separable, inseparable or undecided, and a bracket around the margin, with their proofs.
+"""Verdicts on two classes with proofs: separable, inseparable or undecided, and lower and upper bounds on the margin.
 
 The classes are signs: +1 for rows with the ``positive`` label, -1 for all others.
 """
@@ -41,13 +41,13 @@ from rosenblatt.theory.certificates import (
 )
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, check_rows, longest_row, rows_text
 
-# Verdicts in notebooks: the weights that prove inseparability, and a table with a row for each of several classes.
+# Verdicts in notebooks: a chart of the weights that prove inseparability, and a table with one row per class.
 
 
 def draw_weights(alpha: Floats, support: NDArray[np.intp], bias: bool = True) -> str:
-    """Return a picture of the weights that prove that no hyperplane separates.
+    """Return a bar chart of the weights that prove that no hyperplane separates the classes.
 
-    With a bias the weights of both classes have the same sum, so each is shown as a share in the mean of its class.
+    With a bias, the weights of both classes have the same sum, so each weight is shown as a share of its class mean.
     """
     rows, weights = support.tolist(), alpha[support]
     words = f"The weights of {rows_text(rows, most=12)}: with their labels as signs, these rows sum to zero."
@@ -58,7 +58,7 @@ def draw_weights(alpha: Floats, support: NDArray[np.intp], bias: bool = True) ->
 
 
 def show_verdicts(verdicts: Mapping[object, tuple[str, float, float, int]]) -> str:
-    """Return a table with the kind, the ends of the margin and the number of proving rows of each class.
+    """Return an HTML table with the verdict, the bounds on the margin and the number of proving rows for each class.
 
     >>> "1 of 2 classes" in show_verdicts({"a": ("Separable", 1.0, 2.0, 3), "b": ("Inseparable", -math.inf, 0.0, 4)})
     True
@@ -86,13 +86,14 @@ def show_verdicts(verdicts: Mapping[object, tuple[str, float, float, int]]) -> s
 class Separable(Bracket):
     """Proof that the classes are linearly separable, with a bracket around the largest margin.
 
-    ``check`` proves three claims: ``w . x + b`` has the sign of every row; its margin is at least ``margin_low``; and,
-    by the weights ``alpha``, no margin is above ``margin_high``. Margins are geometric: distances, with w scaled to
-    length 1 and b free (CIML Eq 4.8 and 4.9). If the margin is so thin that no floats separate, w and b are integers.
-    ``radius`` is the length of the longest row, up to rounding.
+    ``check`` proves three claims: ``w . x + b`` has the correct sign on every row; its margin is at least
+    ``margin_low``; and no hyperplane has a margin above ``margin_high``, which follows from the weights ``alpha``.
+    Margins are geometric: distances, with w scaled to length 1 and b free (CIML Eq 4.8 and 4.9). If the margin is so
+    small that no float weights separate the classes, w and b are integers. ``radius`` is the length of the longest row,
+    up to rounding.
 
-    ``nearest`` are all rows whose distance from the hyperplane lies within the bracket, up to 1e-9, so that they may
-    attain the margin. ``support`` are the rows with weight in ``alpha``.
+    ``nearest`` lists every row that may attain the margin: its distance from the hyperplane is at most ``margin_high``,
+    up to a relative 1e-9. ``support`` lists the rows of nonzero weight in ``alpha``.
     """
 
     w: Vector
@@ -135,13 +136,13 @@ class Separable(Bracket):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Inseparable(AboutRows):
-    """Proof that no hyperplane separates: a weighted mean of rows of one class equals one of the other class.
+    """Proof that no hyperplane separates the classes: a weighted mean of one class equals one of the other class.
 
-    ``alpha`` has a weight for each row of the data, of sum 1, and ``support`` are the rows with weight. The sums of
-    ``alpha y x`` and of ``alpha y`` are zero (Gordan's alternative). ``weights`` are integers, proportional to
-    ``alpha`` on ``support``, for which this holds exactly. For large systems they are None. Then ``check`` proves that
-    exact weights exist within rounding of ``alpha``: new ones for the rows in ``basis``, and ``alpha`` itself for the
-    others.
+    ``alpha`` has one weight per row of the data, and the weights sum to 1. ``support`` lists the rows of nonzero
+    weight. The sums of ``alpha y x`` and of ``alpha y`` over the rows are zero (Gordan's alternative). ``weights`` are
+    integers, proportional to ``alpha`` on ``support``, for which these sums are exactly zero. For large systems
+    ``weights`` is None. Then ``check`` proves that exact weights exist near ``alpha``: they equal ``alpha`` outside
+    ``basis`` and differ from it by rounding errors on the rows in ``basis``.
     """
 
     alpha: Sparse
@@ -202,8 +203,9 @@ class MarginBracket(Bracket):
 
     ``low`` is the margin of the hyperplane (w, b). ``high`` is proved by the weights ``alpha``: it is the length of the
     mean of the rows z = y x (homogeneous) or y (x, 1) (augmented), or half the distance between the weighted means of
-    the two classes (geometric). Both are minus infinity if no hyperplane separates, proved as for `Inseparable`.
-    ``nearest`` are the rows that may attain the margin. ``support`` are the rows with weight in ``alpha``.
+    the two classes (geometric). ``low`` and ``high`` are minus infinity if no hyperplane separates the classes, which
+    is proved as in `Inseparable`. ``nearest`` lists the rows that may attain the margin, ``support`` the rows of
+    nonzero weight in ``alpha``.
     """
 
     low: Real
@@ -219,7 +221,7 @@ class MarginBracket(Bracket):
 
     @property
     def gap(self) -> float:
-        """The width of the bracket as a share of its upper end; 0 where both ends are infinite."""
+        """The relative width ``(high - low) / high``: 0 if both ends are equal, else infinite if ``high <= 0``."""
         return 0.0 if self.low == self.high else (self.high - self.low) / self.high if self.high > 0 else math.inf
 
     def __str__(self) -> str:
@@ -245,7 +247,7 @@ class MarginBracket(Bracket):
 
 
 class Verdicts(JsonFile, dict[Any, Any]):
-    """A dictionary from class to the verdict of that class against the rest; ``check`` verifies all of them."""
+    """A dictionary that maps each class to its verdict against the rest; ``check`` verifies all of them."""
 
     def __bool__(self) -> bool:
         raise ValueError(
@@ -253,7 +255,7 @@ class Verdicts(JsonFile, dict[Any, Any]):
         )
 
     def check(self, X: MatrixLike, y: ArrayLike) -> bool:
-        """Return whether there is a verdict for each class, and each holds for these rows and labels."""
+        """Return whether every class of ``y`` has a verdict, and every verdict holds for these rows and labels."""
         X, y = check_rows(X, y)
         return set(self) == set(np.unique(y).tolist()) and all(
             verdict.positive == name and verdict.check(X, y) for name, verdict in self.items()
@@ -262,13 +264,13 @@ class Verdicts(JsonFile, dict[Any, Any]):
     def to_json(self) -> str:
         """Return all certificates as one JSON text."""
         verdicts = list(self.values())
-        if self.preparation is not None:  # stored in the first, for all
+        if self.preparation is not None:  # stored once, in the first verdict
             verdicts[0] = verdicts[0].with_preparation(self.preparation)
         return "[" + ",\n".join(verdict.to_json() for verdict in verdicts) + "]"
 
     @classmethod
     def from_dict(cls, record: object) -> Verdicts:
-        """Return the verdicts from a list of certificates; raise a ValueError for anything else."""
+        """Return the verdicts in a list of decoded certificates; raise a ValueError for anything else."""
         if not isinstance(record, list):
             raise ValueError("expected a list of certificates, got something else: load one with Certificate.load.")
         if not record:
@@ -293,7 +295,7 @@ class Verdicts(JsonFile, dict[Any, Any]):
 
 
 def _margin(verdict: AboutRows) -> tuple[float, float]:
-    """Return the bracket around the margin of a verdict, minus infinity twice if no hyperplane separates."""
+    """Return both bounds on the margin of a verdict, or minus infinity twice if no hyperplane separates."""
     if isinstance(verdict, Separable):
         return verdict.margin_low, verdict.margin_high
     if isinstance(verdict, Undecided | MarginBracket):

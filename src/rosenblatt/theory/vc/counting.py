@@ -29,26 +29,32 @@ def dichotomies(points: PointsLike, family: str, k: int | None = None, verbose: 
     points are always in the same subsets. For finite sets it makes no difference whether shapes are open or closed.
 
     The arithmetic is exact. For n points in R^d the time grows like n^(d + 1) for halfspaces, n^(d + 2) for discs,
-    n^(2 d) for rectangles, and 2^n for convex k-gons. Halfspaces take seconds for 20 points in R^5, a minute for 30 in
-    R^6, and ten times that for each further dimension. ``verbose=1`` shows the progress and the time left.
+    n^(2 d) for rectangles, and 2^n for convex k-gons. Halfspaces take seconds for 20 points in R^5, a minute for 30
+    points in R^6, and ten times as long for each further dimension.
 
     Parameters
     ----------
     points : array-like of shape (n, d)
-        Integers, Fractions or floats; a float stands for the exact number it stores.
+        Integers, Fractions or floats; a float counts as the exact number that it stores.
     family : {"halfspaces", "discs", "rectangles", "convex-k-gons"}
-        Halfspaces: strictly on one side of a hyperplane. Discs: inside a ball, in any dimension; the outside of a ball
-        and a halfspace are not discs. Rectangles: boxes with sides along the axes, in any dimension. Convex k-gons:
-        bounded polygons in the plane with at most k vertices. Synonyms are accepted: "lines" and "half-planes" for
-        halfspaces, "circles" and "balls" for discs, "boxes" for rectangles, "triangles" for convex 3-gons.
+        Halfspaces: the points strictly on one side of a hyperplane. Discs: the inside of a ball, in any dimension;
+        neither the outside of a ball nor a halfspace is a disc. Rectangles: boxes with sides along the axes, in any
+        dimension. Convex k-gons: bounded polygons in the plane with at most k vertices. Synonyms are accepted: "lines"
+        and "half-planes" for halfspaces, "circles" and "balls" for discs, "boxes" for rectangles, "triangles" for
+        convex 3-gons.
     k : int, default=None
-        The largest number of vertices of a polygon, at least 3. Other families ignore it.
+        The maximum number of vertices of a polygon, at least 3. Only convex k-gons use it.
     verbose : int, default=0
-        If not 0, long work reports its progress on standard error.
+        If not 0, a long computation shows its progress and the time left on standard error.
+
+    See Also
+    --------
+    shatters : Whether the family cuts all subsets.
+    why_not : The reason why one subset cannot be cut.
 
     Examples
     --------
-    Half-planes miss two of the sixteen subsets of a square, the diagonals:
+    Half-planes cut all sixteen subsets of a square but two, the diagonals:
 
     >>> square = [[0, 0], [0, 1], [1, 0], [1, 1]]
     >>> cut = dichotomies(square, "halfspaces")
@@ -57,7 +63,7 @@ def dichotomies(points: PointsLike, family: str, k: int | None = None, verbose: 
     >>> frozenset({0, 1}) in cut, frozenset({0, 3}) in cut
     (True, False)
 
-    Discs miss one (Har-Peled 30.3.1), and which one depends on the points. Here it is the longer diagonal:
+    Discs cut all but one (Har-Peled 30.3.1). Which one they miss depends on the points; here it is the longer diagonal:
 
     >>> kite = [[0, 0], [2, 0], [0, 2], [3, 3]]
     >>> discs = dichotomies(kite, "discs")
@@ -71,15 +77,20 @@ def dichotomies(points: PointsLike, family: str, k: int | None = None, verbose: 
 
 
 def shatters(points: PointsLike, family: str, k: int | None = None, verbose: int = 0) -> bool:
-    """Return whether the family shatters the n points: whether it picks out all 2^n subsets.
+    """Return whether the family shatters the n points, that is, cuts all 2^n subsets.
 
     The parameters are the same as for `dichotomies`.
+
+    See Also
+    --------
+    dichotomies : The subsets that the family cuts.
+    vc_dimension : The size of the largest shattered subset.
 
     Examples
     --------
     >>> shatters([[0, 0], [0, 1], [1, 0]], "halfspaces")
     True
-    >>> shatters([[0, 0], [1, 1], [2, 2]], "halfspaces")  # collinear: the middle point cannot be picked out
+    >>> shatters([[0, 0], [1, 1], [2, 2]], "halfspaces")  # collinear: the middle point cannot be cut
     False
     >>> shatters([[0, 1], [1, 3], [2, 0], [3, 2]], "rectangles")
     True
@@ -95,6 +106,11 @@ def vc_dimension(points: PointsLike, family: str, k: int | None = None, verbose:
 
     This is the VC dimension of the family on these points. Over all point sets it is d + 1 for halfspaces and discs,
     2 d for rectangles and 2 k + 1 for convex k-gons. The parameters are the same as for `dichotomies`.
+
+    See Also
+    --------
+    largest_shattered : A subset of this size that is shattered.
+    sauer_bound : The bound on the number of subsets that follows from the VC dimension.
 
     Examples
     --------
@@ -113,6 +129,10 @@ def largest_shattered(points: PointsLike, family: str, k: int | None = None, ver
     The search stops at the VC dimension of the family over all point sets (see `vc_dimension`). The parameters are the
     same as for `dichotomies`.
 
+    See Also
+    --------
+    vc_dimension : The size of this subset.
+
     Examples
     --------
     >>> sorted(largest_shattered([[0, 0], [1, 1], [2, 2], [0, 5]], "halfspaces"))
@@ -129,10 +149,15 @@ def largest_shattered(points: PointsLike, family: str, k: int | None = None, ver
 
 
 def sauer_bound(n: int, vc_dim: int) -> int:
-    """Return C(n, 0) + ... + C(n, vc_dim), the most subsets that a family of this VC dimension cuts from n points.
+    """Return C(n, 0) + ... + C(n, vc_dim), the most subsets that a family of this VC dimension can cut from n points.
 
     This is Sauer's lemma (1972); Har-Peled 30.3.1 states it as O(n^vc_dim). Discs attain the bound on points in general
     position.
+
+    See Also
+    --------
+    growth : The number of subsets that a family cuts from given points, beside this bound.
+    cover_count : The exact number for halfspaces and points in general position.
 
     Examples
     --------
@@ -146,10 +171,15 @@ def sauer_bound(n: int, vc_dim: int) -> int:
 
 
 def cover_count(n: int, d: int) -> int:
-    """Return the number of subsets that halfspaces pick out of n points in general position in R^d.
+    """Return the number of subsets that halfspaces cut from n points in general position in R^d.
 
-    Cover (1965): 2 (C(n - 1, 0) + ... + C(n - 1, d)), for halfspaces with a free bias; n^2 - n + 2 in the plane.
-    General position means that no d + 1 points lie in a hyperplane. Other point sets have fewer.
+    By Cover (1965) it is 2 (C(n - 1, 0) + ... + C(n - 1, d)) for halfspaces with a free bias, or n^2 - n + 2 in the
+    plane. General position means that no d + 1 points lie in a hyperplane. For other point sets the number is smaller.
+
+    See Also
+    --------
+    sauer_bound : An upper bound for any family of a given VC dimension.
+    dichotomies : The subsets themselves, for given points.
 
     Examples
     --------
@@ -161,11 +191,16 @@ def cover_count(n: int, d: int) -> int:
 
 
 def growth(points: PointsLike, family: str, k: int | None = None, verbose: int = 0) -> Table:
-    """Return the number of subsets that the family cuts from the first n points, and Sauer's bound, for n = 1, 2, ...
+    """Return a table of the number of subsets that the family cuts from the first n points, for n = 1, 2, ...
 
     The columns are ``n``; ``count``, the number of `dichotomies` of the first n points; ``sauer``, the `sauer_bound`
     for the VC dimension of the family in R^d; and for halfspaces ``cover``, the `cover_count`, which points in general
     position attain. Parameters and running time are the same as for `dichotomies`.
+
+    See Also
+    --------
+    sauer_bound : The upper bound in the column ``sauer``.
+    cover_count : The number in the column ``cover``.
 
     Examples
     --------
@@ -204,7 +239,7 @@ def growth(points: PointsLike, family: str, k: int | None = None, verbose: int =
 
 
 def _groups(points: PointsLike, family: str, k: int | None) -> tuple[dict[tuple[int, ...], list[int]], str, int]:
-    """Return the distinct points, each with its row numbers, the canonical name of the family, and the polygon size."""
+    """Return the row numbers of each distinct point, the canonical name of the family, and ``k`` (0 if unused)."""
     rows = to_integers(read_points(points))
     family, sides = check_family(family, k, len(rows[0]))
     groups: dict[tuple[int, ...], list[int]] = {}
@@ -214,7 +249,7 @@ def _groups(points: PointsLike, family: str, k: int | None) -> tuple[dict[tuple[
 
 
 def _cut(rows: Integers, family: str, sides: int, progress: Progress) -> set[int]:
-    """Return the subsets of these points that the family cuts, as bit masks, and report the progress."""
+    """Return the subsets of these points that the family cuts, as bit masks; report the progress."""
     try:
         return cut(rows, family, sides, partial(progress.share, f"subsets of {len(rows):,} points"))
     finally:
@@ -227,18 +262,19 @@ def _rows(groups: list[list[int]], mask: int) -> frozenset[int]:
 
 
 def _members(n: int, masks: set[int]) -> list[int]:
-    """Return for each point the subsets that contain it, as a bit mask over the subsets."""
+    """Return for each point a bit mask of the subsets that contain it."""
     ordered = sorted(masks)
     columns = zip(*(f"{mask:0{n}b}" for mask in ordered), strict=True)  # the last point comes first
     return [int("".join(column), 2) for column in columns][::-1]
 
 
 def _deepest(members: list[int], count: int, most: int, note: Note = ignore) -> list[int]:
-    """Return the first largest set of points that the subsets shatter, up to size ``most``, by depth-first search.
+    """Return the first of the largest sets, up to size ``most``, that the subsets shatter, by depth-first search.
 
-    The points chosen so far split the subsets into classes, by which of these points they contain. The points are
-    shattered if no class is empty, and m more points need 2^m subsets in each class: smaller classes end the branch.
-    ``note`` gets the share of all sets of size ``most`` that come before the first two points chosen.
+    Two subsets are in one class if they contain the same of the points chosen so far. These points are shattered if no
+    class is empty. To shatter m more points, every class needs at least 2^m subsets, so a smaller class ends the
+    branch. ``note`` is called with the share of all sets of size ``most`` that precede the first two chosen points in
+    lexicographic order.
     """
     n, every = len(members), comb(len(members), most)
     best: list[int] = []

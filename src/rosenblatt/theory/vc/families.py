@@ -16,7 +16,7 @@ from rosenblatt.messages import check_choice, check_integer, count_of, shorten
 from rosenblatt.theory.exact import bareiss
 from rosenblatt.theory.inputs import as_objects, to_fraction
 
-# Points as exact numbers: fractions as given, integers to compute with.
+# Points as exact numbers: fractions equal to the input, and integers to compute with.
 
 
 PointsLike: TypeAlias = ArrayLike | Sequence[Sequence[float | Fraction]]  # as users pass them
@@ -26,7 +26,7 @@ Note: TypeAlias = Callable[[float], None]  # gets the share of the work that is 
 
 
 def ignore(share: float) -> None:
-    """Do nothing: the `Note` of work without progress reports."""
+    """Do nothing; a `Note` for callers that need no progress reports."""
 
 
 def read_points(points: PointsLike) -> Fractions:
@@ -52,7 +52,7 @@ def read_points(points: PointsLike) -> Fractions:
 def to_integers(rows: Fractions) -> Integers:
     """Return the points scaled by their common denominator and shifted so that every coordinate starts at 0.
 
-    Every family is invariant under both, so the subsets cut are the same.
+    Every family is invariant under scaling and shifting, so the subsets that it cuts stay the same.
 
     >>> to_integers(read_points([[1000, 0.5], [1001, 0.25]]))
     [(0, 1), (4, 0)]
@@ -63,19 +63,19 @@ def to_integers(rows: Fractions) -> Integers:
     return [tuple(value - low for value, low in zip(row, least, strict=True)) for row in whole]
 
 
-# Halfspaces and balls: both are the cells of an arrangement of hyperplanes through the origin.
+# Halfspaces and balls: the subsets that they cut correspond to the cells of an arrangement of hyperplanes.
 #
 # A halfspace ``{x : a . x + b > 0}`` is a vector ``u = (a, b)``, and contains x if ``(x, 1) . u > 0``. So the subsets
-# cut are the sign patterns of ``V u`` over all u, where V has the rows (x, 1). Each u lies in a cell of the arrangement
-# of the hyperplanes ``v . u = 0``, and its pattern is the label of the cell. A ball becomes a halfspace when x is
-# lifted to (x, |x|^2) (Har-Peled 30.2).
+# cut are the sign patterns of ``V u`` over all u, where V has the rows (x, 1). All u in one cell of the arrangement of
+# the hyperplanes ``v . u = 0`` have the same pattern, so each cell gives one subset. A ball becomes a halfspace when x
+# is lifted to (x, |x|^2) (Har-Peled 30.2).
 #
 # Subsets are bit masks here: bit i stands for row i.
 
 
 Matrix: TypeAlias = NDArray[Any]  # int64 if nothing can overflow, otherwise Python integers
 
-BLOCK = 1 << 14  # choices of hyperplanes processed together
+BLOCK = 1 << 14  # sets of hyperplanes processed together
 
 
 def halfspaces(rows: Integers, note: Note = ignore) -> set[int]:
@@ -91,7 +91,8 @@ def balls(rows: Integers, note: Note = ignore) -> set[int]:
     """Return the subsets of these distinct points that a ball cuts, as bit masks.
 
     The pattern is the sign of ``c |x|^2 + a . x + b``, positive outside. The shape is a ball for c > 0, the outside of
-    a ball for c < 0 and a halfspace for c = 0. So the vector (0, 1, 0), whose sign is the sign of c, must be outside.
+    a ball for c < 0 and a halfspace for c = 0. So one more vector, (0, 1, 0), whose sign is the sign of c, must be
+    positive.
 
     >>> len(balls([(0, 0), (0, 1), (1, 0), (1, 1)]))
     14
@@ -103,14 +104,15 @@ def balls(rows: Integers, note: Note = ignore) -> set[int]:
 
 
 def cells(vectors: Iterable[Iterable[int]], note: Note = ignore) -> set[int]:
-    """Return every sign pattern of ``V u`` without a zero; bit i is set where ``v_i . u > 0``.
+    """Return every sign pattern without zeros of ``V u`` over all u; bit i is set where ``v_i . u > 0``.
 
-    No vector is zero and no two are parallel. Enumeration by vertices of the arrangement: every cell touches a ray in
-    which r - 1 independent hyperplanes meet (r is the rank). So take every r - 1 vectors, and the u perpendicular to
-    them. For vectors that are not 0 on u, the cells around u have the signs of u. For the others they have every
-    pattern of these vectors among themselves: all 2^(r - 1) patterns in general position, otherwise the cells of
-    these vectors, of rank r - 1, by recursion. Signs are exact: int64 if no determinant can reach 2^63, otherwise
-    Python integers. ``note`` gets the share of the choices that is done.
+    The rows v_i of V must not be zero, and no two of them parallel. The algorithm enumerates the rays of the
+    arrangement. If r is the rank of V, every cell touches a ray in which r - 1 independent hyperplanes meet. So it
+    takes every set of r - 1 vectors, and the u perpendicular to them. In the cells around u, a vector with
+    ``v . u != 0`` keeps its sign at u. The vectors with ``v . u = 0`` take every sign pattern that they have among
+    themselves: all 2^(r - 1) patterns if there are only r - 1 of them, otherwise those found by recursion, in rank
+    r - 1. Signs are exact: arithmetic is in int64 if no determinant can reach 2^63, otherwise in Python integers.
+    ``note`` is called with the share of the sets that is done.
     """
     V = _columns_of_full_rank([list(vector) for vector in vectors])
     n, r = V.shape
@@ -134,7 +136,7 @@ def cells(vectors: Iterable[Iterable[int]], note: Note = ignore) -> set[int]:
             note((done + new * (labels + 1) / (1 << (r - 1))) / every)
 
         for up, zero in zip(_masks(above[~simple]), _masks(on[~simple]), strict=True):
-            if zero not in crowded:  # many choices may span the same ray
+            if zero not in crowded:  # many sets of vectors may give the same ray
                 crowded.add(zero)
                 inside = [i for i in range(n) if zero >> i & 1]
                 for pattern in cells(V[inside].tolist()):
@@ -145,7 +147,7 @@ def cells(vectors: Iterable[Iterable[int]], note: Note = ignore) -> set[int]:
 
 
 def _columns_of_full_rank(rows: list[list[int]]) -> Matrix:
-    """Return only the pivot columns, as many as the rank; this does not change the sign patterns of ``V u``."""
+    """Return the rows restricted to the pivot columns, which does not change the sign patterns of ``V u``."""
     _, pivots = bareiss(rows)
     kept = [[row[column] for column in pivots] for row in rows]
     # All intermediate values are minors of at most r rows, or partial sums of their Leibniz expansions.
@@ -154,16 +156,16 @@ def _columns_of_full_rank(rows: list[list[int]]) -> Matrix:
 
 
 def _choices(n: int, size: int) -> Iterator[NDArray[np.intp]]:
-    """Yield every choice of ``size`` of n rows, in blocks."""
+    """Yield every choice of ``size`` out of n rows, in blocks."""
     every = combinations(range(n), size)
     while block := list(islice(every, BLOCK)):
         yield np.array(block, dtype=np.intp).reshape(len(block), size)
 
 
 def _perpendicular(A: Matrix) -> Matrix:
-    """Return the generalised cross product of each stack of r - 1 rows in R^r: the vector of their signed minors.
+    """Return the generalised cross product of each set of r - 1 rows in R^r: the vector of their signed minors.
 
-    It is perpendicular to all rows, and 0 if they are dependent.
+    It is perpendicular to all r - 1 rows, and 0 if they are linearly dependent.
     """
     m, size, r = A.shape
     minors: dict[tuple[int, ...], Matrix] = {(): np.ones(m, dtype=A.dtype)}
@@ -176,7 +178,7 @@ def _perpendicular(A: Matrix) -> Matrix:
 
 
 def _masks(bits: NDArray[np.bool_]) -> list[int]:
-    """Return each row of bits as one integer."""
+    """Return each row of bits as one integer, the first bit lowest."""
     packed = np.packbits(bits, axis=1, bitorder="little")
     data, width = packed.tobytes(), packed.shape[1]
     return [int.from_bytes(data[i : i + width], "little") for i in range(0, len(data), width)]
@@ -185,14 +187,15 @@ def _masks(bits: NDArray[np.bool_]) -> list[int]:
 # Axis-parallel boxes, and convex polygons with at most k vertices. Subsets are bit masks: bit i stands for row i.
 
 
-GROWTH = 8.0  # a guess of the ratio of the work of a coordinate to the one before, for progress reports
-Arc: TypeAlias = tuple[int, int]  # the first cell, and how many follow it counter-clockwise, itself included
+GROWTH = 8.0  # for progress reports: a guess of how much more work each coordinate is than the one before
+Arc: TypeAlias = tuple[int, int]  # the first cell, and the number of cells from it on, counter-clockwise
 
 
 def boxes(rows: Integers, note: Note = ignore) -> set[int]:
     """Return the subsets of these points that an axis-parallel box cuts, as bit masks.
 
-    One coordinate after the other: an interval keeps a run of consecutive values of a subset's points.
+    The coordinates are processed one after another. In each, an interval keeps the points of a subset whose values form
+    a run of consecutive values.
 
     >>> len(boxes([(0, 1), (1, 3), (2, 0), (3, 2)]))
     16
@@ -218,7 +221,7 @@ def boxes(rows: Integers, note: Note = ignore) -> set[int]:
 def polygons(rows: Integers, k: int, note: Note = ignore) -> set[int]:
     """Return the subsets of these distinct points of the plane that a convex polygon of at most k vertices cuts.
 
-    It tries all 2^n subsets.
+    All 2^n subsets are tried.
 
     >>> len(polygons([(0, 0), (4, 0), (4, 4), (0, 4), (2, 1)], k=3))
     29
@@ -235,20 +238,21 @@ def polygons(rows: Integers, k: int, note: Note = ignore) -> set[int]:
 
 
 class Directions:
-    """The directions of the plane as numbered cells on a circle, for polygons as a problem of piercing arcs.
+    """The directions of the plane as numbered cells of a circle; cutting by a polygon becomes piercing circular arcs.
 
-    A polygon that contains S but not q has a side with q beyond it: its outer normal u has ``u . (q - s) > 0`` for all
-    s in S. For one pair q, s these u are an open half circle, and for q and all of S an arc, which is empty if q lies
-    in the hull of S. So a polygon with k sides exists if and only if k directions pierce the arcs of all q outside S,
-    and also every open half circle, as the polygon is bounded.
+    If a polygon contains a set S but not the point q, then q lies beyond one of its sides, whose outer normal u has
+    ``u . (q - s) > 0`` for all s in S. For one pair q, s these u are an open half circle, and for q and all of S an
+    arc, which is empty if q lies in the hull of S. So a polygon with k sides exists if and only if k directions pierce
+    (contain a point of) the arcs of all q outside S, and also every open half circle, since the polygon is bounded.
 
     The ends of all half circles, at most n (n - 1), divide the circle into cells. Ends come in opposite pairs, so a
-    half circle is ``half`` consecutive cells. An arc that contains a point of a cell contains the whole cell, and is
-    stored as its first cell and its length. An end itself is in no more arcs than the cells beside it.
+    half circle consists of ``half`` consecutive cells. An arc that contains a point of a cell contains the whole cell,
+    so it is stored as its first cell and its length. The ends themselves need not be tried: an arc that contains an end
+    also contains the cells on both sides of it.
 
     Directions in two opposite cells can be more than, less than or exactly half a turn apart. So two directions that
-    pierce every run of ``half`` cells may not bound a polygon, but with a third in either cell they do. Hence at
-    least three sides.
+    pierce every run of ``half`` cells may not bound a polygon, but with a third direction in one of their cells they
+    do. Hence the result is at least three sides.
 
     >>> square = Directions([(0, 0), (4, 0), (4, 4), (0, 4), (2, 2)])
     >>> square.fewest_sides([0, 1, 2, 3]) is None  # the last point lies in the hull
@@ -273,7 +277,7 @@ class Directions:
         self.start = {pair: number[end] for pair, end in ends.items()}
 
     def arc(self, q: int, subset: list[int]) -> Arc | None:
-        """Return the directions that separate the point q from the subset; None if there are none."""
+        """Return the arc of the directions that separate the point q from the subset; None if it is empty."""
         base = self.start[q, subset[0]]
         low = high = 0  # the ends of the intersection of the half circles so far, relative to the first
         for s in subset:
@@ -292,9 +296,9 @@ class Directions:
         return sides is not None and sides <= k
 
     def fewest_sides(self, subset: list[int], enough: int = 3) -> int | None:
-        """Return the least number of sides of a polygon that cuts the subset, which is not empty; None if none does.
+        """Return the least number of sides of a polygon that cuts the nonempty subset; None if no polygon does.
 
-        The search stops at a polygon with at most ``enough`` sides.
+        The search stops early at a polygon with at most ``enough`` sides, which then may not be the least number.
         """
         inside = set(subset)
         arcs: list[Arc] = []
@@ -306,8 +310,9 @@ class Directions:
                 arcs.append(arc)
         if not arcs:
             return 3
-        # Greedy piercing of circular arcs: some direction lies in the shortest arc. From each of its cells go round the
-        # circle, each direction as far as possible without passing an arc, or a half circle, that is not pierced.
+        # Greedy piercing of circular arcs. Some direction lies in the shortest arc, so each of its cells is tried as
+        # the start. From there go round the circle, and place each direction as far ahead as possible without skipping
+        # an arc or a half circle that is not pierced yet.
         first, length = min(arcs, key=lambda arc: arc[1])
         fewest = self.turn + 1
         for begin in range(first, first + length):
@@ -344,13 +349,13 @@ OTHER_NAMES = {
     **dict.fromkeys(("boxes", "axis-parallel rectangles"), "rectangles"),
     "triangles": "convex-k-gons",
 }
-"""What else people call a family; triangles are convex k-gons with k = 3."""
+"""Synonyms of the families; triangles are convex k-gons with k = 3."""
 
 MOST_POLYGON_POINTS = 20  # every subset is tried: a second for 14 points, minutes for 20
 
 
 def check_family(family: str, k: int | None, d: int) -> tuple[str, int]:
-    """Return the family's own name, and k, 0 where it has none; a ValueError where family, k or dimension is not valid.
+    """Return the canonical name of the family and k (0 if unused); raise a ValueError if family, k or d is not valid.
 
     >>> check_family("lines", None, 2), check_family("triangles", None, 2)
     (('halfspaces', 0), ('convex-k-gons', 3))
@@ -377,7 +382,7 @@ def check_family(family: str, k: int | None, d: int) -> tuple[str, int]:
 
 
 def shapes_text(family: str, k: int) -> str:
-    """Return the name of the shapes of a family, with their k.
+    """Return the name of the shapes of a family, with the number k filled in.
 
     >>> shapes_text("discs", 0), shapes_text("convex-k-gons", 3)
     ('discs', 'convex 3-gons')
@@ -404,10 +409,11 @@ def cut(rows: Integers, family: str, k: int, note: Note = ignore) -> set[int]:
 def known_vc_dimension(family: str, d: int, k: int) -> int:
     """Return the VC dimension of the family in R^d.
 
-    No larger set is shattered. Halfspaces: d + 2 points have a Radon partition. Balls: if two balls cut the two sides
-    of a Radon partition, the difference of their powers is affine, and a halfspace would cut one side. Boxes: some of
-    2 d + 1 points is not needed to span their box, and the others cannot be cut. Convex polygons: every second of
-    2 k + 2 points on a convex curve cannot be cut, and in other sets the vertices of the hull cannot.
+    No larger set is shattered, for these reasons. Halfspaces: d + 2 points have a Radon partition. Balls: if two balls
+    cut the two sides of a Radon partition, the difference of their powers is affine, so a halfspace would cut one side.
+    Boxes: of 2 d + 1 points, one can be removed without changing their bounding box, so the others cannot be cut.
+    Convex polygons: if 2 k + 2 points lie on a convex curve, no k-gon cuts every second one of them; otherwise no
+    polygon cuts the vertices of their hull.
 
     >>> known_vc_dimension("halfspaces", 2, 0), known_vc_dimension("convex-k-gons", 2, 3)
     (3, 7)

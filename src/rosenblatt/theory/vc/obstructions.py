@@ -1,4 +1,4 @@
-"""Certificates that a family cannot cut a subset: Radon partitions, their lifted form for balls, and sentences."""
+"""Certificates that a family cannot cut a subset: Radon partitions, their lifted form for balls, and plain reasons."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Rows: TypeAlias = Mapping[int, tuple[Fraction, ...]]  # by row number
 
 @dataclass(frozen=True)
 class RadonPartition:
-    """Rows of the subset and rows outside it whose convex hulls share a point, so that no halfspace separates them.
+    """Proof that no halfspace cuts a subset: rows inside and rows outside it whose convex hulls share a point.
 
     ``point`` is the mean of the rows ``inside`` with the weights ``inside_weights``, and of the rows ``outside`` with
     ``outside_weights``. The weights are positive and sum to 1. There are at most d + 2 rows (Kirchberger's theorem).
@@ -48,12 +48,12 @@ class RadonPartition:
 
     @classmethod
     def from_weights(cls, rows: Rows, inside: Mapping[int, Fraction], outside: Mapping[int, Fraction]) -> Self:
-        """Return the claim of these weights, by row number, of sum 1 on each side."""
+        """Return the partition with the given weights by row number, which sum to 1 on each side."""
         names, shares = (tuple(inside), tuple(outside)), (tuple(inside.values()), tuple(outside.values()))
         return cls(*names, _mean(rows, inside), *shares)
 
     def check(self, points: PointsLike) -> bool:
-        """Return whether this claim holds for the points, recomputed from them in exact fractions."""
+        """Return whether the claim holds for these points, recomputed in exact fractions."""
         return self._means(dict(enumerate(read_points(points)))) == (self.point, self.point)
 
     def _means(self, rows: Rows) -> tuple[tuple[Fraction, ...], ...] | None:
@@ -69,11 +69,12 @@ class RadonPartition:
 
 @dataclass(frozen=True)
 class BallObstruction(RadonPartition):
-    """A Radon partition for balls, in the space of (x, |x|^2): equal means, with the mean of ``inside`` not lower.
+    """Proof that no ball cuts a subset: the analogue of a Radon partition in the space of (x, |x|^2).
 
-    For c > 0 the sphere's ``c |x|^2 + a . x + b`` is negative in the ball and positive outside it. So its mean would be
-    negative over the rows inside and positive over the others. But the means differ only in |x|^2, and the mean over
-    the rows inside, ``inside_height``, is at least ``outside_height``. There are at most d + 3 rows.
+    Both weighted means have the same coordinates ``point``, and |x|^2 has the means ``inside_height`` and
+    ``outside_height``, with ``inside_height >= outside_height``. A ball has an equation ``c |x|^2 + a . x + b`` with
+    c > 0, which is negative in the ball and positive outside it. So its mean would be negative over the rows ``inside``
+    and positive over the rows ``outside``. But the first mean is not below the second. There are at most d + 3 rows.
     """
 
     inside_height: Fraction
@@ -90,13 +91,13 @@ class BallObstruction(RadonPartition):
 
     @classmethod
     def from_weights(cls, rows: Rows, inside: Mapping[int, Fraction], outside: Mapping[int, Fraction]) -> Self:
-        """Return the claim of these weights, by row number, of sum 1 on each side."""
+        """Return the partition with the given weights by row number, which sum to 1 on each side."""
         flat = RadonPartition.from_weights(rows, inside, outside)
         heights = (_mean(_lifted({i: rows[i] for i in side}), side)[-1] for side in (inside, outside))
         return cls(flat.inside, flat.outside, flat.point, flat.inside_weights, flat.outside_weights, *heights)
 
     def check(self, points: PointsLike) -> bool:
-        """Return whether this claim holds for the points, recomputed from them in exact fractions."""
+        """Return whether the claim holds for these points, recomputed in exact fractions."""
         heights = self.inside_height, self.outside_height
         means = tuple((*self.point, height) for height in heights)
         return heights[0] >= heights[1] and self._means(_lifted(dict(enumerate(read_points(points))))) == means
@@ -105,15 +106,15 @@ class BallObstruction(RadonPartition):
 class Reason(str):
     """A sentence on why no box or polygon cuts a subset.
 
-    ``row`` is a row outside the subset that lies in every such shape around it, or None. ``sides`` is the least number
-    of sides of a polygon that cuts the subset, if that is above k, or None.
+    ``row`` is a row outside the subset that every box or polygon around the subset contains, or None. ``sides`` is the
+    least number of sides of a polygon that cuts the subset if it is above k, or None.
     """
 
     row: int | None
     sides: int | None
 
     def __new__(cls, sentence: str, *, row: int | None = None, sides: int | None = None) -> Self:
-        """Return the sentence with its row or number of sides."""
+        """Return the sentence as a string with the attributes ``row`` and ``sides``."""
         reason = super().__new__(cls, sentence)
         reason.row, reason.sides = row, sides
         return reason
@@ -124,7 +125,7 @@ def _lifted(rows: Rows) -> Rows:
 
 
 def _mean(rows: Rows, weights: Mapping[int, Fraction]) -> tuple[Fraction, ...]:
-    """Return the mean of rows with these weights, by row number."""
+    """Return the mean of the rows with the given weights by row number."""
     columns = zip(*(rows[i] for i in weights), strict=True)
     return tuple(sum((w * x for w, x in zip(weights.values(), column, strict=True)), Fraction(0)) for column in columns)
 
@@ -134,18 +135,22 @@ def why_not(
 ) -> RadonPartition | BallObstruction | Reason | None:
     """Return the reason why the family cannot cut the subset from the points; None if it can.
 
-    For halfspaces the reason is a `RadonPartition`, for discs a `BallObstruction`; both print as sentences and have
-    ``check(points)``. For the other families it is a sentence with the attributes ``row`` and ``sides``.
+    For halfspaces the reason is a `RadonPartition`, for discs a `BallObstruction`; both print as sentences and have a
+    method ``check(points)``. For rectangles and convex k-gons it is a string with the attributes ``row`` and ``sides``.
 
-    A linear program in exact arithmetic decides about this subset alone, without `dichotomies`. So this works for many
-    points and in high dimension, too.
+    Only this one subset is decided, for halfspaces and discs by a linear program in exact arithmetic. So the function
+    also works for many points and in high dimension, where `dichotomies` would take too long.
 
     Parameters
     ----------
     points, family, k
-        As in `dichotomies`.
+        As for `dichotomies`.
     subset : iterable of int
         Row numbers.
+
+    See Also
+    --------
+    dichotomies : All subsets that the family cuts.
 
     Examples
     --------
@@ -183,10 +188,10 @@ def why_not(
 def _partition(
     given: Fractions, rows: Integers, inside: list[int], outside: list[int], lift: bool
 ) -> RadonPartition | None:
-    """Return weights on both sides with the same mean; for balls, with the lifted mean inside not lower.
+    """Return weights that give both sides the same mean, or None; for balls, the mean of |x|^2 may be higher inside.
 
-    A linear system with weights >= 0, decided by Farkas's lemma. For balls a slack column (0, ..., 0, -1) allows the
-    lifted mean of the rows inside to be higher.
+    This is a linear system in weights >= 0, which Farkas's lemma decides. For balls, a slack column (0, ..., 0, -1)
+    allows the lifted mean of the rows inside to be higher.
     """
     if lift:
         rows = [(*row, sum(value * value for value in row)) for row in rows]
@@ -233,7 +238,7 @@ def _tuple(point: tuple[Fraction, ...]) -> str:
 
 
 def _number(value: Fraction) -> str:
-    """Return the fraction, or six digits of a long one: by a decimal, because a float may overflow."""
+    """Return the fraction as text, or six digits of a long one, by way of Decimal because a float may overflow."""
     if value.numerator.bit_length() + value.denominator.bit_length() <= 40:
         return str(value)
     return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"

@@ -1,7 +1,8 @@
 """Certificates: results that carry their proof, print in words, and are saved as JSON.
 
-A certificate is a small frozen dataclass. Its ``check`` recomputes every claim from the data alone, exactly, and shares
-no code with the search that found it. Its fields are annotated with types that carry their codec (`storage.schema`).
+A certificate is a small frozen dataclass. Its ``check`` recomputes every claim exactly from the data alone, and shares
+no code with the search that found it. The type annotation of each field contains the codec that writes and reads it
+(`storage.schema`).
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from rosenblatt.theory.scores import least_score, rows_within
 
 
 MOST_BITS = 1 << 18
-"""The bits of the longest integer in a file. Exact searches have limited work and end with fewer than 232,000 bits."""
+"""The most bits of an integer in a file. The work of exact searches is limited, so theirs have fewer than 232,000."""
 _INTEGER = re.compile(rf"-?0x[0-9a-f]{{1,{MOST_BITS // 4}}}")
 _MOST_INDEX = 2**31 - 1
 
@@ -82,7 +83,7 @@ def _read_real(data: object, place: Place) -> float:
 
 
 def write_integer(value: int) -> str:
-    """Return an integer in hexadecimal digits, since Python and other readers limit the length of decimal ones."""
+    """Return an integer in hexadecimal digits, since Python and other readers limit the length of decimal integers."""
     if value.bit_length() > MOST_BITS:
         raise ValueError(f"a number of {value.bit_length():,} bits is too long for a file, which allows {MOST_BITS:,}.")
     return hex(value)
@@ -107,7 +108,7 @@ def _read_integer(data: object, place: Place) -> int:
 _NUMBER = Codec(_write_number, _read_number)
 _REAL = Codec(_write_number, _read_real)
 INTEGER = Codec(lambda value, place: write_integer(value), _read_integer)
-"""An integer of any size, up to ``MOST_BITS``."""
+"""An integer of at most ``MOST_BITS`` bits."""
 
 
 def _read_vector(data: object, place: Place) -> Numbers:
@@ -174,15 +175,15 @@ def _read_basis(data: object, place: Place) -> Basis:
 
 _INTEGERS = list_of(INTEGER)
 INTEGERS = Codec(_INTEGERS.write, lambda data, place: tuple(_INTEGERS.read(data, place)))
-"""A tuple of integers of any size, up to ``MOST_BITS``."""
-Real: TypeAlias = Annotated[float, _REAL]  # perhaps infinite
-Number: TypeAlias = Annotated[float, _NUMBER]  # a real number, or a long integer
-Vector: TypeAlias = Annotated[Numbers, _VECTOR]  # an array of such numbers
+"""A tuple of integers of at most ``MOST_BITS`` bits."""
+Real: TypeAlias = Annotated[float, _REAL]  # may be infinite
+Number: TypeAlias = Annotated[float, _NUMBER]  # a float, or an integer of any size
+Vector: TypeAlias = Annotated[Numbers, _VECTOR]  # floats, or integers of any size
 Sparse: TypeAlias = Annotated[NDArray[np.float64], Codec(_write_sparse, _read_sparse)]  # floats, most of them 0
 Rows: TypeAlias = Annotated[NDArray[np.intp], ROWS]
 KnownRows: TypeAlias = Annotated[NDArray[np.intp], ROWS] | None
 Integers: TypeAlias = Annotated[tuple[int, ...], INTEGERS] | None  # of any size
-BasisOfProof: TypeAlias = Annotated[Basis, Codec(record(_BasisFields).write, _read_basis)] | None  # of an enclosure
+BasisOfProof: TypeAlias = Annotated[Basis, Codec(record(_BasisFields).write, _read_basis)] | None  # see `enclosures`
 Label: TypeAlias = Annotated[Any, optional(LABEL)]  # a number, a string, a boolean or None
 
 
@@ -193,19 +194,19 @@ _HOMES = {
     "linear_programs.answers": ("Feasible", "Infeasible", "Optimum", "Unbounded", "UndecidedProgram"),
     "logistic.answers": ("Separation",),
 }
-"""The module of each type of certificate. A name in a file is looked up only here."""
+"""The types of certificates in each module. A file can name only these types."""
 MOST_ROWS = 1 << 27
-"""The most rows of the certificates in a file, which lists only rows with weight; memory has a weight for each row."""
+"""Default limit on the rows of a loaded file. Files omit rows of weight zero, but in memory every row has a weight."""
 
 
 class JsonFile:
-    """Base of classes with ``to_json`` and ``from_dict``: saving to a file and loading from it.
+    """Base class that saves objects as JSON and loads them; subclasses define ``to_json`` and ``from_dict``.
 
     Attributes
     ----------
     preparation : dict or None
-        How the rows were prepared from a file, as in ``stream.preparation``, or None if that is unknown. It is saved,
-        but it is not part of what is proved, and ``check`` does not use it.
+        How the rows were prepared from a file, as in ``stream.preparation``, or None if that is unknown. It is saved
+        with the object, but it is not part of what is proved, and ``check`` does not use it.
     """
 
     preparation: dict[str, object] | None = None
@@ -232,16 +233,16 @@ class JsonFile:
 
     @classmethod
     def from_dict(cls, record: object) -> Self:
-        """Return the object that the decoded data of ``to_json`` describes; raise a ValueError for any other data."""
+        """Return the object from the decoded JSON that ``to_json`` wrote; raise a ValueError for any other data."""
         raise NotImplementedError
 
     @classmethod
     def from_json(cls, text: str | bytes, *, max_rows: float = MOST_ROWS) -> Self:
         """Return the object that ``to_json`` wrote; raise a ValueError for any other text.
 
-        Its claims are not trusted: they are proved only if ``check`` on the data returns True. A text of a few bytes
-        can refer to any number of rows, each of which takes 8 bytes of memory. If all its certificates together have
-        more than ``max_rows`` rows, a ValueError is raised.
+        Loading verifies no claim: the claims are proved only if ``check`` on the data returns True. A text of a few
+        bytes can refer to any number of rows, each of which takes 8 bytes of memory. So a ValueError is raised if all
+        certificates in the text together have more than ``max_rows`` rows.
         """
         try:
             record = json.loads(text)
@@ -258,15 +259,16 @@ class JsonFile:
         return cls.from_dict(record)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file atomically; an OSError names the file if that fails."""
+        """Write a JSON file atomically; if that fails, raise an OSError that names the file."""
         write_atomically(path, [f"{self.to_json()}\n".encode("utf-8", "backslashreplace")])
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS) -> Self:
         """Read a JSON file that ``save`` wrote; ``Certificate.load`` reads a certificate of any type.
 
-        ``max_rows`` limits the rows of all certificates in the file, by default to 2**27: a file of a few bytes can
-        refer to any number of rows, and each takes 8 bytes of memory. Beyond it a ValueError is raised.
+        ``max_rows``, 2**27 by default, limits the total number of rows of the certificates in the file. A file of a few
+        bytes can refer to any number of rows, and each takes 8 bytes of memory. If there are more, a ValueError is
+        raised.
         """
         check_is_file(path)
         try:
@@ -276,7 +278,7 @@ class JsonFile:
 
 
 def _claimed_rows(record: object) -> int:
-    """Return the number of rows of the certificates in ``record`` and of the proofs within them."""
+    """Return the total number of rows of the certificates in ``record`` and of the proofs nested in them."""
     records = [item for item in (record if isinstance(record, list) else [record]) if isinstance(item, dict)]
     proofs = [item["proof"] for item in records if isinstance(item.get("proof"), dict)]
     alphas = [item["alpha"] for item in (*records, *proofs) if isinstance(item.get("alpha"), dict)]
@@ -285,7 +287,7 @@ def _claimed_rows(record: object) -> int:
 
 
 class Certificate(JsonFile):
-    """A result with its proof, which ``check`` verifies from the data; saved and loaded as JSON, which runs no code.
+    """A result with its proof, which ``check`` verifies from the data; loading one from JSON runs no code.
 
     Examples
     --------
@@ -296,7 +298,7 @@ class Certificate(JsonFile):
     True
     """
 
-    _truth: bool | str = True  # the value of ``bool``, or the message of its ValueError
+    _truth: bool | str = True  # the value of ``bool``, or the message of the ValueError that it raises
 
     def __bool__(self) -> bool:
         if isinstance(self._truth, str):
@@ -310,11 +312,11 @@ class Certificate(JsonFile):
         return described(str(self).splitlines(), self._picture())
 
     def _picture(self) -> str:
-        """Return a picture of what is proved, for notebooks, or "" without one."""
+        """Return an HTML picture of what is proved, for notebooks; "" if there is none."""
         return ""
 
     def to_dict(self) -> dict[str, object]:
-        """Return the certificate as data for JSON, with every number kept exactly."""
+        """Return the certificate as a dictionary that JSON can store, with every number kept exactly."""
         values = write_fields(type(self), self, Place("the certificate"))
         made = {} if self.preparation is None else {"preparation": self.preparation}
         return {"rosenblatt": type(self).__name__, "format": FORMAT, **values, **made}
@@ -325,7 +327,7 @@ class Certificate(JsonFile):
 
     @classmethod
     def from_dict(cls, record: object) -> Self:
-        """Return the certificate that ``to_dict`` described; raise a ValueError for anything else."""
+        """Return the certificate from the dictionary that ``to_dict`` made; raise a ValueError for anything else."""
         if isinstance(record, list):
             raise ValueError(f"expected a certificate of type {cls.__name__}, got a list: use Verdicts.load.")
         fields = dict(record) if isinstance(record, dict) else {}
@@ -350,11 +352,11 @@ class Certificate(JsonFile):
 
 
 class Undecided(Certificate):
-    """A certificate that a search ended before a proof was found; ``bool`` of it is a ValueError.
+    """The result of a search that ended before it found a proof; ``bool`` of it raises a ValueError.
 
-    Like every certificate it has ``check``, which proves what the search did establish. `separability` returns one with
-    the bracket ``low`` to ``high`` around the largest margin and the hyperplane ``w``, ``b``. `strict_feasibility` and
-    `maximize` return one with the best point ``x`` and its ``excess``.
+    Like every certificate it has a method ``check``, which proves what the search did establish. From `separability` it
+    has the bounds ``low`` and ``high`` on the largest margin and the hyperplane ``w``, ``b``. From `strict_feasibility`
+    and `maximize` it has the best point ``x`` and its ``excess``.
 
     Examples
     --------
@@ -369,19 +371,19 @@ class Undecided(Certificate):
     _truth = "the question is undecided, so it is neither true nor false: look at what the certificate proves."
 
 
-# Checks of what certificates about labelled rows claim: margins, and proofs of inseparability.
+# Checks for the claims of certificates about labelled rows: margins, and proofs of inseparability.
 
 
 NEARLY = 1 + Fraction(1, 10**9)
 
 
 def margin_of(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str) -> float:
-    """Return the margin of (w, b) on the rows, rounded down; it is 0 or less if (w, b) does not separate."""
+    """Return the margin of (w, b) on the rows, rounded down; it is 0 or less if (w, b) does not separate them."""
     return margin_from(least_score(X, signs, w, b), w, b, kind)
 
 
 def margin_from(least: Fraction, w: Numbers, b: float, kind: str, nearest: bool = False) -> float:
-    """Return the margin of (w, b) from its least y (w . x + b), rounded down or to nearest."""
+    """Return the margin of (w, b), given its least y (w . x + b), rounded down, or to nearest if ``nearest``."""
     square = exact.squared_length(w, b if kind == "augmented" else 0.0)
     if square == 0:
         return math.inf if least > 0 else -math.inf
@@ -390,7 +392,7 @@ def margin_from(least: Fraction, w: Numbers, b: float, kind: str, nearest: bool 
 
 
 def margin_upper_bound(X: Matrix, signs: Signs, alpha: Floats, kind: str) -> float:
-    """Return an upper bound, rounded up, that the weights ``alpha`` prove for the margin of every separator."""
+    """Return the upper bound on the margin of every separator that ``alpha`` proves, rounded up; it may be infinite."""
     if not alpha.any():
         return math.inf
     if kind == "geometric":
@@ -403,7 +405,7 @@ def margin_upper_bound(X: Matrix, signs: Signs, alpha: Floats, kind: str) -> flo
 def nearest_rows(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, high: float) -> NDArray[np.intp]:
     """Return the rows at a distance of at most ``high`` (1 + 1e-9) from (w, b); none if ``high`` is infinite.
 
-    The distance is that of the given kind of margin. The tolerance covers the rounding of (w, b).
+    Distances are measured as for the given kind of margin. The tolerance covers the rounding of (w, b).
     """
     if not math.isfinite(high):
         return np.arange(0)
@@ -414,8 +416,8 @@ def nearest_rows(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, high:
 def has_margin(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, low: float, separates: bool) -> bool:
     """Return whether the margin of (w, b) is at least ``low``.
 
-    With ``separates``, (w, b) must also separate the rows. This matters if ``low`` is 0 because the margin is below
-    the smallest float.
+    If ``separates``, (w, b) must also separate the classes. This matters if ``low`` is 0 because the margin is below
+    the smallest positive float.
     """
     if not are_finite([*w.tolist(), b]) or len(w) != X.shape[1] or (kind == "homogeneous" and b != 0):
         return False
@@ -428,7 +430,7 @@ def has_margin(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, low: fl
 def proves_inseparable(
     X: Matrix, signs: Signs, alpha: Floats, weights: tuple[int, ...] | None, basis: Basis | None, bias: bool
 ) -> bool:
-    """Return whether ``alpha`` proves that no hyperplane separates, by exact ``weights`` or by an enclosure."""
+    """Return whether ``alpha`` proves inseparability, by exact ``weights`` or, if they are None, by an enclosure."""
     rows = np.flatnonzero(alpha)
     if weights is None:
         with np.errstate(over="ignore"):
@@ -440,7 +442,7 @@ def proves_inseparable(
     return near and exact.sums_to_zero(X, signs, rows, weights, bias)
 
 
-# Bases of the certificates about labelled rows.
+# Base classes of the certificates about labelled rows.
 #
 # The two classes are signs: +1 for rows with the ``positive`` label, -1 for all others.
 
@@ -455,7 +457,7 @@ KINDS = tuple(DEFINITIONS)
 
 
 class AboutRows(Certificate):
-    """Base of certificates about labelled rows."""
+    """Base class of certificates about labelled rows."""
 
     alpha: Floats
     positive: object
@@ -473,10 +475,10 @@ class AboutRows(Certificate):
 
 
 class Bracket(AboutRows):
-    """Base of certificates with a bracket around a margin.
+    """Base class of certificates with a bracket around a margin.
 
-    ``history`` records how the search closed the bracket: the number of steps, and the lower and upper end after them,
-    in floating point. It is not part of what is proved, and is not saved.
+    ``history`` records how the bracket narrowed during the search: the number of steps, and the lower and upper bound
+    after them, in floating point. It is not part of what is proved, and it is not saved.
     """
 
     w: Numbers
@@ -492,7 +494,7 @@ class Bracket(AboutRows):
 
     @property
     def support(self) -> NDArray[np.intp]:
-        """The rows with weight in ``alpha``."""
+        """The rows of nonzero weight in ``alpha``."""
         return np.flatnonzero(self.alpha)
 
     def _proves(self, X: Matrix, signs: Signs, kind: str, low: float, high: float, separates: bool) -> bool:
@@ -504,7 +506,7 @@ class Bracket(AboutRows):
 
 
 def points_text(n: int) -> str:
-    """Return the number of points as text."""
+    """Return "the n points", or "the one point"."""
     return f"the {n:,} points" if n != 1 else "the one point"
 
 
@@ -514,7 +516,7 @@ def draw_margin(low: float, high: float) -> str:
 
 
 def bracket_text(low: float, high: float) -> str:
-    """Return where the margin lies, as text."""
+    """Return the bounds on the margin in words, as the rest of a sentence."""
     if low == math.inf:
         return "is infinite: all points have one label, and the bias alone predicts it"
     gap = (high - low) / high if high > 0 else math.inf

@@ -1,18 +1,19 @@
-"""Enclosures: proof that exact positive weights exist, near given floats, under which rows sum to zero.
+"""Enclosures: proofs that exact positive weights exist, near given floats, with which rows sum to zero.
 
-The exact weights are rational numbers too long to write down. So a certificate names some rows, the basis, as many as
-there are independent columns on the support. The weights of the other rows are exact as stored. Those of the basis are
-then the solution of a square linear system, and Krawczyk's test, as in Rump's INTLAB, encloses it:
+The exact weights are rational numbers too long to write down. So a certificate names a basis: rows of the support (the
+rows of nonzero weight), as many as the support has independent columns. The weights of the other rows are exact as
+stored. The weights of the basis rows then solve a square linear system, and Krawczyk's test, as in Rump's INTLAB,
+encloses the solution:
 
-- Let Z be the rows on the support, B the square matrix of the basis rows (transposed), R an approximate inverse of B.
+- Let Z be the rows of the support, B the square matrix of the basis rows (transposed), R an approximate inverse of B.
 - If q = |I - R B|_inf < 1, then B is nonsingular, since R B = I - E with |E| < 1 is invertible by the Neumann series.
 - The residual of ``alpha`` is r = Z' alpha. The basis weights must change by d with B d = -r, so R B d = -R r and
   d = -R r + E d. Hence |d|_inf <= |R r|_inf / (1 - q), and componentwise |d| <= |R| |r| + q |d|_inf.
 - If this bound is below ``alpha`` in every basis row, the exact weights are positive.
 
-Columns may be zero on the support, or depend on others, exactly or up to rounding; B would be singular. So steps of
-elimination come first: a column is replaced by a multiple of it minus multiples of others. They are done in integers,
-and keep the set of weights with Z' alpha = 0, because every step can be undone.
+If a column is zero on the support or depends on other columns, exactly or up to rounding, B would be singular. So
+elimination steps come first: a column is replaced by a multiple of it minus multiples of others. They are done in
+integers, and every step can be undone, so the set of weights with Z' alpha = 0 stays the same.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, as_float
 
 NEARNESS = 1e-6  # the largest distance of the exact weights from the given ones, as a share of the largest weight
 # Limits of the work of a check, whatever a certificate contains.
-MOST_FACTORS = 32  # factors in all steps together, for each column
+MOST_FACTORS = 32  # factors in all steps together, per column
 MOST_BITS = 1 << 12  # bits of a factor in a step, and of an entry of a column after it
 
 
 class ColumnStep(NamedTuple):
-    """Replace ``column`` by ``times`` itself minus ``factors`` times other ``columns``; all numbers are integers."""
+    """An elimination step: ``column`` becomes ``times`` itself minus integer ``factors`` times other ``columns``."""
 
     column: int
     times: int
@@ -58,13 +59,13 @@ class ColumnStep(NamedTuple):
 
 @dataclass(frozen=True)
 class Basis:
-    """An enclosure without its weights: the basis rows, as positions in the support, and the column steps."""
+    """The basis rows of an enclosure, as positions in the support, and the column steps that come first."""
 
     rows: tuple[int, ...]
     steps: tuple[ColumnStep, ...] = ()
 
     def is_sound(self, height: int, width: int) -> bool:
-        """Return whether rows and steps refer to a matrix of this shape and are no more than a proof needs."""
+        """Return whether rows and steps refer to a matrix of this shape, and the steps are within the limit of work."""
         return (
             len(set(self.rows)) == len(self.rows)
             and all(0 <= row < height for row in self.rows)
@@ -76,12 +77,13 @@ class Basis:
 def encloses_zero_combination(
     X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool, basis: Basis | None = None
 ) -> bool:
-    """Return whether exact positive weights near ``alpha``, under which the rows z sum to zero, are proved to exist.
+    """Return whether it is proved that exact positive weights near ``alpha`` exist with which the rows z sum to zero.
 
-    After the steps, as many columns as basis rows must be nonzero on the support; they form the square matrix B. The
-    exact weights must be positive and within a millionth of the largest weight of ``alpha``. All rounding is bounded.
+    After the steps, the number of columns that are nonzero on the support must equal the number of basis rows, so that
+    B is square. The exact weights must be positive, and may differ from ``alpha`` by a millionth of its largest weight.
+    All rounding errors are bounded.
 
-    Without a ``basis`` there are no steps, and the basis is every row except that of largest weight.
+    Without a ``basis`` there are no steps, and the basis is every row except the row of largest weight.
     """
     if len(rows) == 0 or not (alpha > 0).all():
         return False
@@ -99,7 +101,7 @@ def encloses_zero_combination(
 def _support_rows(
     X: Matrix, signs: Signs, rows: NDArray[np.intp], bias: bool, steps: Sequence[ColumnStep]
 ) -> tuple[Floats, list[ColumnStep]]:
-    """Return the rows z without columns that are zero on them, and the steps with columns numbered accordingly."""
+    """Return the rows z without columns that are zero and unused by steps, and the steps with renumbered columns."""
     part = X[rows]
     used = np.unique(part.indices) if sp.issparse(part) else np.flatnonzero(part.any(axis=0))
     named = [j for step in steps for j in (step.column, *step.columns) if j < X.shape[1]]
@@ -113,7 +115,7 @@ def _support_rows(
 
 
 def _basis_is_positive(A: _Columns, alpha: Floats, basis: NDArray[np.intp]) -> bool:
-    """Return whether Krawczyk's test proves that the exact weights of the ``basis`` rows are positive and near."""
+    """Return whether Krawczyk's test proves that the basis rows have exact positive weights near ``alpha``."""
     size = len(basis)
     B = A.near[basis].T
     try:
@@ -122,10 +124,10 @@ def _basis_is_positive(A: _Columns, alpha: Floats, basis: NDArray[np.intp]) -> b
         return False
     # |fl(R B) - R B| <= g |R| |B| with g = gamma_(size + 4) (Higham 2002, section 3.1). A.rounding is the relative
     # error of replaced columns, and ``lost`` bounds underflow, in products and in the scaling of columns. The factors
-    # 1.01 cover the rounding of I - fl(R B), which is relative to itself, and of the bounds themselves.
-    # Two terms never decide. The 2 units of A.rounding fit into the 4 beyond ``size``. What B loses to underflow is
-    # below u TINY for each entry of R, so below g |R| TINY; what products lose is below the TINY in delta. The
-    # terms g |R| |B|, q and ``underflow`` each decide for a set in tests/theory/test_soundness.py.
+    # 1.01 cover the rounding of I - fl(R B), which is relative to itself, and of the bounds themselves. Two terms are
+    # never decisive. The 2 units of A.rounding fit into the 4 beyond ``size``. B loses less than u TINY to underflow
+    # for each entry of R, so less than g |R| TINY; products lose less than the TINY in delta. The terms g |R| |B|, q
+    # and ``underflow`` are each decisive for a data set in tests/theory/test_soundness.py.
     g = (size + 4) * HALF_ULP * 1.01
     with np.errstate(all="ignore"):
         magnitude = np.abs(R) @ (np.abs(B) + TINY)
@@ -134,8 +136,8 @@ def _basis_is_positive(A: _Columns, alpha: Floats, basis: NDArray[np.intp]) -> b
         q = float(np.max(np.sum(off, axis=1))) * 1.01
         if not q < 0.5:  # q < 1 is enough for the proof; below 0.5 the factor q / (1 - q) of the error is below 1
             return False
-        underflow = TINY * (len(alpha) + float(np.sum(alpha)))  # of products, and of entries that were scaled
-        for residual in (A.residual_bound, A.exact_residual):  # the cheap bound first; exact sums where it is too wide
+        underflow = TINY * (len(alpha) + float(np.sum(alpha)))  # of products, and of scaled entries
+        for residual in (A.residual_bound, A.exact_residual):  # the cheap bound first, then exact sums
             # delta = |R| |r|, and then |R| |r| + q |d|_inf with |d|_inf <= max(delta) / (1 - q). The second term counts
             # that R is not the inverse: |R| |r| alone may be too small by a factor of 1 - q.
             delta = np.abs(R) @ (residual(alpha) + underflow) * 1.01
@@ -146,10 +148,10 @@ def _basis_is_positive(A: _Columns, alpha: Floats, basis: NDArray[np.intp]) -> b
 
 
 class _Columns:
-    """The nonzero columns after the steps.
+    """The columns that are nonzero after the steps.
 
-    ``near`` are floats, scaled by powers of two. ``exact`` has the integers of the replaced columns, which ``near``
-    rounds. The scale of a column is that of an equation, so it changes no solution.
+    ``near`` holds the columns as floats, scaled by powers of two. ``exact`` holds the integers of the replaced columns,
+    which ``near`` rounds. Each column is an equation, so scaling it changes no solution.
     """
 
     def __init__(self, near: Floats, exact: dict[int, Numbers]) -> None:
@@ -159,7 +161,8 @@ class _Columns:
     def residual_bound(self, alpha: Floats) -> Floats:
         """Return a bound on ``|A' alpha|`` computed in floats, up to underflow.
 
-        The error is at most gamma_n alpha . |A| for n terms, whatever is left of the sum. Replaced columns add u.
+        The rounding error is at most gamma_n alpha . |A| for n terms, even if the sum cancels. Replaced columns add
+        ``rounding`` to gamma_n.
         """
         g = (len(alpha) + 6) * HALF_ULP * 1.01 + self.rounding
         return np.abs(alpha @ self.near) + 1.01 * g * (alpha @ np.abs(self.near))
@@ -167,7 +170,7 @@ class _Columns:
     def exact_residual(self, alpha: Floats) -> Floats:
         """Return ``|A' alpha|`` from exact sums, rounded up.
 
-        (The test of Krawczyk would also absorb a rounding to nearest, in its factor 1.01 and its bound of underflow.)
+        (Krawczyk's test would also allow rounding to nearest, because of its factor 1.01 and its underflow bound.)
         """
         weights, exponent = as_integers(alpha)
         sums, more = product_with_integers(self.near.T, weights)
@@ -179,7 +182,7 @@ class _Columns:
 
 
 def _reduced(Z: Floats, steps: Sequence[ColumnStep]) -> _Columns | None:
-    """Return the nonzero columns after the steps, or None if their entries become too long."""
+    """Return the columns that are nonzero after the steps, or None if the integers in them become too long."""
     replaced: dict[int, tuple[Numbers, int]] = {}  # integers, in units of 2**exponent
 
     def exact_column(j: int) -> tuple[Numbers, int]:

@@ -1,4 +1,4 @@
-"""Exact arithmetic: sums and products of rows in integers, directed rounding, Bareiss's elimination, Farkas's lemma.
+"""Exact arithmetic: integer sums and products of rows, directed rounding, Bareiss elimination, Farkas's lemma.
 
 Nothing is rounded unless the name of a function says so. Results therefore hold for the numbers as stored and are the
 same on every machine. A row is z = y (x, 1), or z = y x without a bias.
@@ -53,7 +53,8 @@ def squared_mean_length(X: Matrix, signs: Signs, alpha: Floats, bias: bool) -> F
 def squared_half_distance(X: Matrix, signs: Signs, alpha: Floats) -> Fraction | None:
     """Return the square of half the distance between the weighted means of the two classes, exactly.
 
-    No separator has a margin above that half, whatever its bias. None is returned if a class has no weight.
+    No separator has a geometric margin above this number, whatever its bias. The result is None if a class has no
+    weight.
     """
     rows = np.flatnonzero(alpha)
     (weights, _), positive = as_integers(alpha[rows]), signs[rows] > 0
@@ -75,9 +76,9 @@ def sums_to_zero(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Seque
 
 
 def are_proportional(alpha: Floats, weights: Sequence[int], of: Fraction, tiny: Fraction) -> bool:
-    """Return whether ``alpha`` is ``of`` times weights / sum(weights), to a relative 1e-9 or an absolute ``tiny``.
+    """Return whether ``alpha`` is ``of`` times weights / sum(weights), up to a relative 1e-9 plus an absolute ``tiny``.
 
-    Only the leading bits of long weights are compared; the others change far less than ``tiny``.
+    Only the leading bits of long weights are compared; the remaining bits contribute far less than ``tiny``.
     """
     total = sum(weights)
     if len(weights) != len(alpha) or total <= 0:
@@ -91,7 +92,7 @@ def are_proportional(alpha: Floats, weights: Sequence[int], of: Fraction, tiny: 
 
 
 def product_with_integers(M: Matrix, integers: Sequence[int] | Numbers) -> tuple[Numbers, int]:
-    """Return the exact product of ``M`` and integers: integers in units of 2**exponent, and that exponent <= 0."""
+    """Return ``M`` times a vector of integers, exactly: as integers in units of 2**exponent, and exponent <= 0."""
     M, numbers = sp.csr_array(M) if sp.issparse(M) else M, np.array(integers, dtype=object)
     exponent = min(0, int(np.min(lowest_exponents(entries(M).reshape(-1, 1)))))
     sums = np.zeros(M.shape[0], dtype=object)
@@ -109,7 +110,7 @@ def product_with_integers(M: Matrix, integers: Sequence[int] | Numbers) -> tuple
 
 
 def linear_combination(parts: Sequence[tuple[int, Numbers, int]]) -> tuple[Numbers, int]:
-    """Return the exact sum of factors times columns of integers, and its exponent, from (factor, column, exponent)."""
+    """Return the exact sum of factor * column * 2**exponent over the ``parts``, as integers and their exponent."""
     lowest = min(exponent for _, _, exponent in parts)
     total = np.zeros(len(parts[0][1]), dtype=object)
     for factor, column, exponent in parts:
@@ -138,13 +139,13 @@ def lowest_exponents(X: Floats) -> NDArray[np.int64]:
 
 
 def to_integers(X: Floats, exponents: int | NDArray[np.int64]) -> Numbers:
-    """Return the integers X / 2**exponents, exactly; no exponent (one, or one a column) exceeds `lowest_exponents`."""
+    """Return X / 2**exponents as integers; the exponents, one or one per column, must not exceed `lowest_exponents`."""
     odd, own = _odd_parts(X)
     return _shifted(odd, own - exponents)
 
 
 def _shifted(odd: NDArray[np.int64], shifts: NDArray[np.int64]) -> Numbers:
-    """Return integers of at most 53 bits shifted to the left, as Python integers."""
+    """Return integers of at most 53 bits, shifted to the left, as Python integers."""
     shifts = np.where(odd == 0, 0, shifts)
     if np.max(shifts, initial=0) <= 9:  # 53 + 9 bits and the sign fit int64
         return (odd << shifts).astype(object)
@@ -162,7 +163,7 @@ def _odd_parts(X: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def largest_bytes(integers: Iterable[int]) -> int:
-    """Return about the number of bytes of the longest integer."""
+    """Return the approximate number of bytes of the longest integer."""
     return max((value.bit_length() for value in integers), default=0) // 8
 
 
@@ -173,7 +174,7 @@ def in_common_units(values: Sequence[float]) -> tuple[list[int], Fraction]:
     return [above * (scale // below) for above, below in ratios], Fraction(1, scale)
 
 
-# Integers in place of fractions, if only proportions matter.
+# Integers in place of fractions, for vectors whose scale does not matter.
 
 
 def proportional_integers(values: Iterable[float | Fraction]) -> list[int]:
@@ -199,14 +200,14 @@ def primitive(values: Any) -> Numbers:
 
 
 def proportional(values: list[float | Fraction]) -> NDArray[Any]:
-    """Return an array of the floats; if there are fractions, integers proportional to all values instead."""
+    """Return an array of the values, or of integers proportional to them if one of the values is a Fraction."""
     if not any(isinstance(value, Fraction) for value in values):
         return np.array(values)
     return np.array(proportional_integers(values), dtype=object)
 
 
 def are_finite(values: Iterable[float | Fraction]) -> bool:
-    """Return whether all numbers are finite; integers and fractions of any size are."""
+    """Return whether all numbers are finite, as integers and fractions of any size are."""
     return all(isinstance(value, Rational) or math.isfinite(value) for value in values)
 
 
@@ -224,7 +225,7 @@ def proportional_floats(v: Sequence[int]) -> list[float]:
 
 
 def bareiss(rows: Sequence[Sequence[int]] | Numbers) -> tuple[Numbers, list[int]]:
-    """Return an echelon form of a matrix of integers, and its pivot columns, one for each nonzero row.
+    """Return an echelon form of a matrix of integers, and its pivot columns, one per nonzero row.
 
     Fraction-free Gaussian elimination (E. H. Bareiss 1968). Invariant: after r pivots, every entry below row r is the
     determinant of the (r + 1) x (r + 1) submatrix of the pivot rows and columns and its own row and column. The
@@ -265,7 +266,7 @@ def back_substitute(M: Numbers, pivots: list[int], j: int) -> tuple[list[int], i
 
 
 def null_space(rows: Sequence[Sequence[float | Fraction]]) -> list[list[int]]:
-    """Return a basis of the vectors d with ``row . d = 0`` for every row, in integers.
+    """Return an integer basis of the vectors d with ``row . d = 0`` for every row.
 
     >>> null_space([[1, 2, 0.0]])
     [[-2, 1, 0], [0, 0, 1]]
@@ -320,7 +321,7 @@ def round_root(square: Fraction, up: bool | None, over: Fraction = Fraction(1)) 
 
 
 def rounded_product(x: Floats, w: Floats) -> float:
-    """Return the dot product of two vectors rounded once; its sign is exact, and it is 0 only if the exact one is.
+    """Return the dot product of two vectors, rounded once but never to 0 unless it is exactly 0, so its sign is exact.
 
     >>> rounded_product(np.array([1e16, 1.0, -1e16]), np.ones(3))
     1.0
@@ -344,7 +345,7 @@ def rounded(value: Fraction, up: bool) -> float:
     return near
 
 
-# Equal rows, found by hashing and then compared.
+# Equal rows, found by hashing and then compared exactly.
 
 
 _CACHED = 1 << 15  # numbers in a block that fits the cache
@@ -352,10 +353,10 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: Fibonacci hashing
 
 
 def representatives(X: Matrix, groups: NDArray, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return for each of ``rows`` the first of them with the same group and the same values in ``columns``.
+    """Return for each of ``rows`` the first of ``rows`` with the same group and the same values in ``columns``.
 
     Equal rows have equal hashes. Each row is compared with the first row of the same hash, and represents itself if
-    they differ. So two hashes that agree by chance keep a row too many, but lose none.
+    they differ. So a collision of hashes may keep two equal rows apart, but never merges different rows.
 
     >>> representatives(np.array([[1.0, 5.0], [1.0, 6.0], [2.0, 5.0]]), np.ones(3), np.arange(3), np.array([0]))
     array([0, 0, 2])
@@ -420,7 +421,7 @@ def rows_differ(A: Matrix, B: Matrix) -> NDArray[np.bool_]:
 
 
 class TooMuchWorkError(Exception):
-    """The limit of work is reached and the question is open."""
+    """Raised when the limit of work is reached before the question is decided."""
 
 
 @dataclass(frozen=True)
@@ -443,9 +444,10 @@ def farkas(A: Numbers, target: Numbers, patience: int = MOST_STALLED, most_work:
 
     Phase one of the revised simplex method: minimise the sum of artificial variables. The inverse of the basis is kept
     as integers over their common determinant, so that every division is exact (J. Edmonds 1967, E. H. Bareiss 1968).
-    The row of largest reduced cost enters (Dantzig's rule). After ``patience`` degenerate pivots in a row it is the
-    first row with positive reduced cost (Bland's rule, which cannot cycle); with 0 it always is. At most as many rows
-    as A has columns get weight. Beyond ``most_work``, in products of 64-bit words, a `TooMuchWorkError` is raised.
+    The row of largest reduced cost enters (Dantzig's rule). After ``patience`` consecutive degenerate pivots, the first
+    row with positive reduced cost enters (Bland's rule, which cannot cycle); with ``patience=0`` this is always so. At
+    most as many rows as A has columns get weight. Beyond ``most_work``, in products of 64-bit words, a
+    `TooMuchWorkError` is raised.
 
     >>> farkas(np.array([[1, 0], [1, 1]], dtype=object), np.array([3, 2], dtype=object)).weights.tolist()
     [1, 2]
@@ -481,7 +483,7 @@ def farkas(A: Numbers, target: Numbers, patience: int = MOST_STALLED, most_work:
         work += (len(A) + 1) * (k + 1) * (1 + pivot.bit_length() // 64) ** 2
         if work > most_work:
             raise TooMuchWorkError
-        # Edmonds's pivot on row r: T <- (u_r T - u T_r) / below, but for row r, which stays; the new det B is u_r.
+        # Edmonds's pivot on row r: T <- (u_r T - u T_r) / below, except for row r, which stays; the new det B is u_r.
         T = (T * pivot - np.multiply.outer(u, line)) // below
         x = (x * pivot - u * value) // below
         T[leaving], x[leaving] = line, value

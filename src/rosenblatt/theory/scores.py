@@ -1,8 +1,8 @@
-"""Exact scores y (w . x + b) of rows: the least score, and the rows within a distance of a hyperplane.
+"""Exact scores y (w . x + b) of rows: the least score, and the rows within a given distance of a hyperplane.
 
-Floating point with error bounds decides almost every row, and exact arithmetic the others. The bound (Higham 2002,
-section 3.1): a dot product of d terms, summed in any order, with or without fused multiply-add, has an error of at most
-g (|x| . |w|) with g = d u / (1 - d u), u = 2^-53, plus 2^-1074 for each product that underflows.
+Floating point with error bounds decides almost every row, and exact arithmetic decides the others. The error bound is
+from Higham (2002, section 3.1). A dot product of d terms, summed in any order, with or without fused multiply-add, has
+an error of at most g (|x| . |w|) with g = d u / (1 - d u), u = 2^-53, plus 2^-1074 for each product that underflows.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def rows_within(X: Matrix, signs: Signs, w: Numbers, b: float, square: Fraction)
     scores = _Scores(X, signs, w, b)
     shifted = square / Fraction(4) ** scores.exponent
     low, high = scores.bounds(np.arange(X.shape[0]))
-    # Roots are rounded to the safe side. The error bounds would cover it, too: of six spare roundings they need two.
+    # Roots are rounded to the safe side. (The error bounds would cover this rounding, too: they allow for six more
+    # roundings and need only two.)
     inside, outside = high <= round_root(shifted, up=False), low > round_root(shifted, up=True)
     in_doubt = np.flatnonzero(~(inside | outside))
     same = in_doubt if sp.issparse(X) or len(in_doubt) <= MANY else representatives(X, signs, in_doubt, scores.used)
@@ -58,7 +59,8 @@ def rows_within(X: Matrix, signs: Signs, w: Numbers, b: float, square: Fraction)
 class _Scores:
     """The scores ``y (w . x + b)`` of all rows: in floats with error bounds, and exactly for chosen rows.
 
-    The floats are divided by ``2**exponent``, so that ``w`` and ``b``, floats or integers of any size, are about 1.
+    For the floats, ``w`` and ``b`` are divided by ``2**exponent``, so that the largest is about 1. They may be integers
+    of any size.
     """
 
     def __init__(self, X: Matrix, signs: Signs, w: Numbers, b: float) -> None:
@@ -75,7 +77,7 @@ class _Scores:
         kept = np.count_nonzero(self.w) == len(self.used) and (self.b != 0) == (b != 0)
         self.nothing_vanished = kept and w.dtype != object
         self.terms = int(np.max(np.diff(X.indptr), initial=0)) if sp.issparse(X) else X.shape[1]
-        self.abs_w = np.abs(self.w) + TINY  # TINY: weights that underflowed when w was scaled
+        self.abs_w = np.abs(self.w) + TINY  # TINY: for weights that underflowed when w was scaled
         with np.errstate(all="ignore"):
             self.near = signs * (X @ self.w + self.b)
 
@@ -85,9 +87,9 @@ class _Scores:
         return 1.01 * (g * (products + abs(self.b)) + (self.terms + 4) * TINY)
 
     def bounds(self, rows: NDArray[np.intp]) -> tuple[Floats, Floats]:
-        """Return lower and upper bounds of the scores of the given rows, in floats.
+        """Return lower and upper bounds on the scores of the given rows, in floating point.
 
-        They allow for one rounding of each of ``w`` and ``b``.
+        They allow for one rounding of each entry of ``w`` and of ``b``.
         """
         low, high = np.empty(len(rows)), np.empty(len(rows))
         step = max(1, BLOCK_BYTES // (8 * max(1, self.X.shape[1])))
@@ -99,17 +101,17 @@ class _Scores:
         return low, high
 
     def least_candidates(self) -> NDArray[np.intp]:
-        """Return the rows whose score may be the least: first by one bound for all rows, then by a bound for each."""
+        """Return the rows that may have the least score, by one error bound for all rows, then by a bound for each."""
         with np.errstate(all="ignore"):
             error = self._error(1.01 * largest_entry(self.X) * np.sum(self.abs_w))
-            # 2.02: the errors of two scores, that of the row and that of the least
+            # 2.02: the errors of two scores, of this row and of the row of least score
             rows = np.flatnonzero(~(self.near > np.min(self.near) + 2.02 * error))
         low, high = self.bounds(rows)
         least = np.min(high) if not np.isnan(high).any() else np.inf
         return rows[~(low > least)]
 
     def exactly(self, rows: NDArray[np.intp]) -> Iterator[tuple[list[int], Fraction]]:
-        """Yield the exact scores of the given rows, in parts that fit into memory: integers, and their unit."""
+        """Yield the exact scores of the given rows as integers and their unit, in parts that fit into memory."""
         columns = self.used
         if sp.issparse(self.X):
             columns = np.unique(self.X[rows].indices)
@@ -127,11 +129,11 @@ class _Scores:
 
 
 def _compensated_scores(X: Matrix, signs: Signs, rows: NDArray[np.intp], w: Floats, b: float) -> tuple[Floats, Floats]:
-    """Return bounds of ``y (w . x + b)`` for the given rows, to about 100 bits; NaN and inf if a number is extreme.
+    """Return bounds on ``y (w . x + b)`` for the given rows, to about 100 bits, or NaN and inf if entries are extreme.
 
-    The compensated dot product Dot2 (Ogita, Rump and Oishi 2005): the rounding error of each product is computed by
-    TwoProduct (Dekker, Veltkamp) and that of each sum by TwoSum (Knuth), and the errors are added up in ``rest``. The
-    result s has an error of at most u |s| + g^2 (|x| . |w| + |b|).
+    This is the compensated dot product Dot2 (Ogita, Rump and Oishi 2005). TwoProduct (Dekker, Veltkamp) computes the
+    rounding error of each product, TwoSum (Knuth) the rounding error of each sum, and ``rest`` adds up these errors.
+    The result s has an error of at most u |s| + g^2 (|x| . |w| + |b|).
     """
     columns = np.flatnonzero(w)
     g = (len(columns) + 4) * HALF_ULP * 1.01
@@ -162,13 +164,13 @@ def _compensated_scores(X: Matrix, signs: Signs, rows: NDArray[np.intp], w: Floa
 
 
 def _moderate(values: Floats) -> NDArray[np.bool_]:
-    """Return which numbers are zero, or of a size at which products and halves neither overflow nor underflow."""
+    """Return a mask of the numbers that are zero, or whose products and halves neither overflow nor underflow."""
     size = np.abs(values)
     return (size == 0) | ((size > 2.0**-300) & (size < 2.0**300))
 
 
 def _largest(w: Numbers, b: float) -> list[float]:
-    """Return nonzero numbers, among them the largest of ``w`` and ``b``."""
+    """Return nonzero numbers that include the entry of largest absolute value of ``w`` and ``b``."""
     values = w.tolist() if w.dtype == object else [float(np.max(w, initial=0.0)), float(np.min(w, initial=0.0))]
     return [value for value in (*values, b) if value]
 

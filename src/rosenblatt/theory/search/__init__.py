@@ -1,1 +1,1 @@
-"""Searches for hyperplanes and for proofs that there are none; certificates do not trust them."""
+"""Searches for hyperplanes and for proofs that none exists; certificates are checked without relying on them."""

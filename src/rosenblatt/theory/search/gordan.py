@@ -1,7 +1,8 @@
-"""Gordan's alternative, decided for the numbers as stored: a v with z . v > 0 for every row, or a proof of none.
+"""Gordan's alternative for the numbers as stored: a v with z . v > 0 for every row, or a proof that none exists.
 
-Either such a v exists, or some rows with positive weights sum to zero, but never both (P. Gordan 1873). Separability is
-this question for z = y (x, 1), and strict feasibility of A x < b is this question for z = (-a, b).
+Either such a v exists, or some rows with positive weights sum to zero, but never both (P. Gordan 1873). Linear
+separability is this question for z = y (x, 1). Strict feasibility of A x < b is this question for the rows (-a, b) and
+(0, 1).
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ FEW = 24  # up to this number of rows exact weights are computed at once; for mo
 
 
 def gordan(Z: Matrix) -> Solvable | Unsolvable | None:
-    """Return a v with ``z . v > 0`` for every row z of ``Z``, the proof that there is none, or None if undecided.
+    """Return a v with ``z . v > 0`` for every row z of ``Z``, the proof that none exists, or None if undecided.
 
     >>> gordan([[1.0, 2.0], [2.0, 1.0]]).v > 0
     array([ True,  True])
@@ -64,17 +65,17 @@ def decide_exactly(
     by_basis: bool = True,
     search_first: Callable[[], Solvable | Unsolvable | None] = lambda: None,
 ) -> Solvable | Unsolvable | None:
-    """Decide by enclosures and exact arithmetic, where the rows with weights ``alpha`` nearly sum to zero.
+    """Decide Gordan's alternative exactly, given weights ``alpha`` with which the rows nearly sum to zero.
 
-    The order is from cheap to expensive: a proof by enclosure on the rows with weight; one with a basis, if
-    ``by_basis``; the result of ``search_first``; Wolfe's algorithm in exact arithmetic, whose cost grows with the
-    fourth power of the number of rows. With at most `FEW` rows it comes first, as its integer weights are the better
-    proof.
+    The methods are tried from cheap to expensive: a proof by enclosure on the rows of nonzero weight; a proof with a
+    basis, if ``by_basis``; ``search_first``; and Wolfe's algorithm in exact arithmetic, whose cost grows with the
+    fourth power of the number of rows. With at most `FEW` rows only Wolfe's algorithm is used, because its integer
+    weights are the better proof. The result is None if the limits end the search.
     """
     exponent = min(math.frexp(largest_entry(X))[1], 1023)
-    constant = 2.0**exponent if bias else 0.0  # in place of the 1, as large as the data: no coordinate dwarfs another
+    constant = 2.0**exponent if bias else 0.0  # replaces the 1 of (x, 1), to match the size of the data
     kind = "augmented" if bias else "homogeneous"
-    for least in (1e-6 * np.max(alpha), 0.0):  # without the small weights, which may be rounding, if that is enough
+    for least in (1e-6 * np.max(alpha), 0.0):  # first without small weights, which may be rounding errors
         rows = np.flatnonzero(alpha > least)
         few = Hull(X[rows], signs[rows], kind, constant)
         found = nearest_point(few, rtol=0.0)
@@ -86,7 +87,7 @@ def decide_exactly(
     if len(start) > FEW:
         refined = _refined(X, signs, start, found.weights, bias)
         if encloses_zero_combination(X, signs, start, refined, bias):
-            order = np.argsort(start)  # rows of a certificate are in order
+            order = np.argsort(start)  # certificates list rows in ascending order
             return Unsolvable(start[order], refined[order], None)
         if by_basis:
             rows = np.flatnonzero(alpha)
@@ -105,12 +106,12 @@ def decide_exactly(
         return Solvable(_short_vector(X, signs, v, bias))
     pairs = sorted(zip(v, weights, strict=True))
     total = sum(weights)
-    shares = np.array([max(weight / total, 5e-324) for _, weight in pairs])  # none underflows to 0
+    shares = np.array([max(weight / total, 5e-324) for _, weight in pairs])  # so that none underflows to 0
     return Unsolvable(np.array([row for row, _ in pairs], dtype=np.intp), shares, tuple(weight for _, weight in pairs))
 
 
 def conflicting_duplicates(X: Matrix, signs: Signs) -> Unsolvable | None:
-    """Return the proof by two equal rows of different signs, or None; a common case that is found quickly."""
+    """Return the proof by two equal rows of opposite signs, or None; this common case is found quickly."""
     marks = row_hashes(X)
     order = np.argsort(marks, kind="stable")
     alike = np.flatnonzero((marks[order][1:] == marks[order][:-1]) & (signs[order][1:] != signs[order][:-1]))
@@ -122,7 +123,7 @@ def conflicting_duplicates(X: Matrix, signs: Signs) -> Unsolvable | None:
 
 
 def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool) -> Floats:
-    """Return weights of sum 1 under which the rows sum to zero, by least squares with iterative refinement."""
+    """Return weights of sum 1 with which the rows sum to zero, by least squares with iterative refinement."""
     Z = dense_rows(X, rows) * signs[rows][:, None]
     parts = [Z.T, signs[rows][None, :]] if bias else [Z.T]
     M = np.vstack([*parts, np.ones(len(rows))])
@@ -136,7 +137,7 @@ def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bia
 
 
 def _short_vector(X: Matrix, signs: Signs, v: list[int], bias: bool) -> Numbers:
-    """Return v rounded to floats if that still separates, perhaps with another bias, otherwise as integers."""
+    """Return v rounded to floats if that still separates, perhaps with another bias; otherwise as integers."""
     near = np.array(proportional_floats(v))
     w, b = (near[:-1], float(near[-1])) if bias else (near, 0.0)
     if least_score(X, signs, w, b) > 0:
@@ -150,7 +151,7 @@ def _short_vector(X: Matrix, signs: Signs, v: list[int], bias: bool) -> Numbers:
     return np.array(proportional_integers(v), dtype=object)
 
 
-# Equilibration: rows and columns of very different sizes are scaled by powers of two, and the answer is scaled back.
+# Equilibration: rows and columns of different magnitudes are scaled by powers of two, and the answer is scaled back.
 
 
 _NONE = -(10**6)  # the exponent of zero
@@ -190,13 +191,13 @@ def equilibrated(Z: Matrix) -> tuple[Matrix, Exponents, Exponents]:
 
 
 def decide_equilibrated(Z: Matrix) -> list[Fraction] | Unsolvable | None:
-    """Return an exact v with Z v > 0 in every row, the proof that there is none, or None if neither was found.
+    """Return an exact v with Z v > 0 in every row, the proof that none exists, or None if neither was found.
 
     The scaled system is S = diag(2^-r) Z diag(2^-c), with the exponents r and c of `equilibrated`. S u > 0 gives
     v = diag(2^-c) u, and S' a = 0 gives the weights diag(2^-r) a of the rows of Z.
     """
     scaled, row_exponents, column_exponents = equilibrated(Z)
-    if np.any((np.abs(entries(scaled)) < _NORMAL) & (entries(Z) != 0)):  # a number vanished or became subnormal
+    if np.any((np.abs(entries(scaled)) < _NORMAL) & (entries(Z) != 0)):  # an entry vanished or became subnormal
         scaled, row_exponents, column_exponents = Z, np.zeros_like(row_exponents), np.zeros_like(column_exponents)
     answer = gordan(scaled)
     if isinstance(answer, Solvable):

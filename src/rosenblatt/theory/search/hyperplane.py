@@ -1,4 +1,4 @@
-"""Search for a hyperplane of largest margin: in floating point first, then exactly where that does not decide."""
+"""Search for a hyperplane of largest margin, first in floating point, then exactly if that does not decide."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from rosenblatt.theory.search.presolve import Solvable, Unsolvable
 from rosenblatt.theory.search.wide import WideSearch
 from rosenblatt.theory.search.wolfe import Hull, nearest_point
 
-NARROW = 64  # up to this number of columns the hull method decides as fast, and its proofs name fewer rows
+NARROW = 64  # up to this number of columns the hull method is as fast as `WideSearch`, and its proofs name fewer rows
 
 
 class Hyperplane(NamedTuple):
     """The best (w, b) found, its least y (w . x + b), and weights ``alpha`` that bound every margin from above.
 
-    The hyperplane separates if ``least`` is above 0. Otherwise it is undecided whether any hyperplane does.
+    The hyperplane separates the classes if ``least`` is above 0. Otherwise it is undecided whether any hyperplane does.
     """
 
     w: Numbers
@@ -53,9 +53,9 @@ def find_hyperplane(
 ) -> Hyperplane | Unsolvable:
     """Return a hyperplane of nearly the largest margin of the given ``kind``, or the proof that none separates.
 
-    If ``rtol`` is None, the first hyperplane that separates is returned. With ``program`` it comes from a linear
-    program in place of the hull: it separates, but with a smaller margin. ``known`` is a (w, b) that separates, if one
-    is known.
+    If ``rtol`` is None, the first hyperplane that separates the classes is returned. If ``program``, a linear program
+    replaces the hull method; its hyperplane separates, but with a smaller margin. ``known`` is a (w, b) that separates,
+    or None.
     """
     bias = kind != "homogeneous"
     limits.low, limits.high, limits.history = -math.inf, math.inf, []
@@ -81,7 +81,7 @@ def find_hyperplane(
     w, b = (u, _middle(X, signs, u)) if kind == "geometric" else _parts(u, bias)
     least = least_score(X, signs, w, b)
     if least <= 0 and answer is None and not limits.expired():
-        narrow = X.shape[1] <= NARROW or program  # otherwise that search was made above
+        narrow = X.shape[1] <= NARROW or program  # otherwise `_decide` was called above
         first = partial(_decide, X, signs, bias, limits) if narrow else lambda: None
         answer = decide_exactly(X, signs, bias, alpha, limits, search_first=first)
     if isinstance(answer, Unsolvable):
@@ -104,12 +104,12 @@ def _decide(X: Matrix, signs: Signs, bias: bool, limits: Limits) -> Solvable | U
 
 
 def _parts(v: Numbers, bias: bool) -> tuple[Numbers, float]:
-    """Return v as weights and a bias."""
+    """Return v split into weights and a bias, which is 0 without ``bias``."""
     return (v[:-1], v.tolist()[-1]) if bias else (v, 0.0)
 
 
 def _with_bound(X: Matrix, signs: Signs, w: Floats, b: float, least: Fraction | None = None) -> Hyperplane:
-    """Return a hyperplane with equal weights on the closest row of each class, which bound every margin from above."""
+    """Return the hyperplane with an ``alpha`` of equal weights on the closest row of each class."""
     least = least_score(X, signs, w, b) if least is None else least
     with np.errstate(over="ignore", invalid="ignore"):
         s = signs * (X @ w + b)
@@ -122,7 +122,8 @@ def _with_bound(X: Matrix, signs: Signs, w: Floats, b: float, least: Fraction | 
 def _by_program(X: Matrix, signs: Signs, seconds: float) -> tuple[Floats, Floats] | None:
     """Return a direction and weights from a linear program, or None if it takes longer than ``seconds``.
 
-    Maximise t subject to y (w . x + b) >= t for every row and -1 <= w_j, b <= 1. The weights are the dual solution.
+    The program maximises t subject to y (w . x + b) >= t for every row and -1 <= w_j, b <= 1. The weights are its dual
+    solution.
     """
     from scipy.optimize import linprog  # slow to import, and for comparison only
 
@@ -148,4 +149,4 @@ def _middle(X: Matrix, signs: Signs, w: Floats) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         s = X @ w
         b = float(-0.5 * np.min(s[signs > 0]) - 0.5 * np.max(s[signs < 0]))
-    return b if math.isfinite(b) else 0.0  # then exact arithmetic decides
+    return b if math.isfinite(b) else 0.0  # with 0, exact arithmetic decides

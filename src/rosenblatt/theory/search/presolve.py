@@ -1,10 +1,11 @@
 """Presolve: removal of rows that a single column satisfies, before any search for v with z . v > 0 in every row.
 
-Suppose that the entries of a column have one sign on the rows that remain. A large enough weight of that sign gives
-each row that the column touches a positive score, whatever the other weights are. No proof of unsolvability uses these
-rows either: in a sum of rows with nonnegative weights that is zero, this column forces their weights to zero. So the
-rows are removed, which may leave other columns with one sign. The rows that remain at the end, the core, have a
-solution if and only if all rows have one. For text the core is usually empty, because each row has a rare word.
+Suppose that all nonzero entries of a column have the same sign on the remaining rows. A large enough weight of that
+sign gives a positive score to each row with a nonzero entry in the column, whatever the other weights are. No proof of
+unsolvability uses these rows either: if rows with nonnegative weights sum to zero, this column forces the weights of
+these rows to zero. So the rows are removed, after which other columns may have entries of one sign only. The rows that
+remain at the end, the core, have a solution if and only if all rows have one. For text the core is usually empty,
+because each row has a rare word.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ from rosenblatt.theory.inputs import Floats, Matrix, Numbers
 _BLOCK = 1 << 22
 
 
-# Gordan's alternative (1873): either v with z . v > 0 for every row exists, or a nonzero sum of rows that is zero.
+# Gordan's alternative (1873): either there is v with z . v > 0 for every row, or rows with positive weights sum to
+# zero.
 
 
 @dataclass(frozen=True)
 class Solvable:
-    """A vector ``v`` with ``z . v > 0`` for every row, proved: floats, or integers if no floats are a solution.
+    """A vector ``v`` that is proved to satisfy ``z . v > 0`` in every row: floats, or integers if no floats do.
 
     ``least`` is the least ``z . v``, or None if it was not computed.
     """
@@ -41,7 +43,8 @@ class Solvable:
 class Unsolvable:
     """Rows ``support`` that sum to zero with the integer ``weights``, or with exact weights close to ``alpha``.
 
-    In the second case ``weights`` is None, and ``basis`` names the basis of the proof by enclosure if there is one.
+    In the second case ``weights`` is None, and ``basis`` is the basis of the proof by enclosure; None means the default
+    basis.
     """
 
     support: NDArray[np.intp]
@@ -54,7 +57,7 @@ class Unsolvable:
 
 
 class PresolveRound(NamedTuple):
-    """The columns with one sign on the rows that remained, their signs, and the rows that they touch."""
+    """One round of presolve: the columns with one sign on the remaining rows, their signs, and the rows removed."""
 
     rows: NDArray[np.intp]
     columns: NDArray[np.intp]
@@ -75,7 +78,7 @@ def presolve(Z: Matrix) -> tuple[NDArray[np.intp], list[PresolveRound]]:
     while True:
         # Invariant: ``above`` and ``below`` count the positive and negative entries of each column on the remaining
         # rows, so a column has one sign exactly if one of the two counts is zero and the other is not. Such a column
-        # touches a remaining row, so each round removes at least one, and the loop ends.
+        # has a nonzero entry in a remaining row, so each round removes at least one row, and the loop ends.
         columns = np.flatnonzero((above > 0) != (below > 0))
         if len(columns) == 0:
             return np.flatnonzero(remaining), rounds
@@ -92,15 +95,16 @@ def presolve(Z: Matrix) -> tuple[NDArray[np.intp], list[PresolveRound]]:
 def postsolve(Z: Matrix, v: Floats, rounds: list[PresolveRound]) -> Floats:
     """Return a solution of all rows, up to rounding, from a solution ``v`` of the core.
 
-    The columns of a round are zero on the core and on all rows removed later. So their weights can grow, in the reverse
-    order of removal, without a change to the scores that are positive already.
+    The columns of a round are zero on the core and on all rows removed later. So their weights can be increased, in the
+    reverse order of removal, without changing the scores that are positive already.
     """
     v = v.copy()
     for rows, columns, signs in reversed(rounds):
         part = Z[rows]
         gain, s = part[:, columns] @ signs, part @ v
         with np.errstate(all="ignore"):
-            # The gains are positive. 1e-6 keeps the scores of these rows away from 0, where rounding would decide.
+            # The gains are positive. 1e-6 keeps the scores of these rows away from 0, where rounding could change the
+            # sign.
             least = float(np.max((1e-6 * np.max(np.abs(v)) - s) / gain))
             # a power of two, at least twice the weight that lifts the worst row of this round to 1e-6 of v
             v[columns] += 2.0 ** np.ceil(np.log2(2.0 * max(least, 1e-6))) * signs
@@ -108,7 +112,7 @@ def postsolve(Z: Matrix, v: Floats, rounds: list[PresolveRound]) -> Floats:
 
 
 def signs_in_columns(Z: Matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return how many entries of each column are positive, and how many are negative."""
+    """Return the number of positive and the number of negative entries of each column."""
     m = Z.shape[1]
     if sp.issparse(Z):
         return (
@@ -124,11 +128,11 @@ def signs_in_columns(Z: Matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def rows_without_rare_columns(Z: Matrix, most: int) -> NDArray[np.intp]:
-    """Return the rows that remain when rows that touch a rare column are removed, until no column is rare.
+    """Return the rows that remain after rows with an entry in a rare column are removed, until no column is rare.
 
     A column is rare if at most ``most`` of its entries on the remaining rows are positive, or at most ``most`` are
-    negative. Such columns are nearly redundant and make Newton's method slow. If the rows returned have no solution,
-    all rows have none; a solution of them says nothing about the others.
+    negative. Such columns are nearly redundant and make Newton's method slow. If the returned rows have no solution,
+    neither do all rows; if they have one, nothing is known about all rows.
     """
     remaining = np.arange(Z.shape[0])
     while len(remaining):  # each round removes a row: a rare column is not zero on all of them
@@ -145,8 +149,8 @@ def rows_without_rare_columns(Z: Matrix, most: int) -> NDArray[np.intp]:
 def signed_rows(X: Matrix, signs: Floats, bias: bool) -> tuple[Matrix, NDArray[np.int64]]:
     """Return the rows z = y (x, 1), or y x without a bias, and the exponents of their column scales.
 
-    Each column is divided by a power of two so that no entry is above 1. This changes nothing about the question, and
-    is exact unless an entry underflows.
+    Each column is divided by a power of two so that no entry is above 1. This does not change whether there is a
+    solution, and is exact unless an entry underflows.
     """
     n, d = X.shape
     top = abs(X).max(axis=0).toarray().ravel() if sp.issparse(X) else np.max(np.abs(X), axis=0)
@@ -165,11 +169,11 @@ def signed_rows(X: Matrix, signs: Floats, bias: bool) -> tuple[Matrix, NDArray[n
 
 
 def common_values(X: Matrix) -> Floats:
-    """Return for each column the value that more than half of the rows have, 0 if there is none.
+    """Return for each column the value that more than half of the rows have, or 0 if there is no such value.
 
-    Subtracting such a value from its column is a change of the bias, so it does not change whether the classes are
-    linearly separable. It makes sparse again what standardising made dense: most entries become exactly zero, and
-    presolve finds the rows that a single column satisfies.
+    Subtracting such a value from its column only changes the bias, so the classes stay linearly separable or
+    inseparable. It undoes the loss of sparsity caused by standardising: most entries become exactly zero, and presolve
+    can remove rows that a single column satisfies.
 
     >>> common_values(np.array([[0.5, 1.0], [0.5, 2.0], [3.0, 3.0]]))
     array([0.5, 0. ])
@@ -188,7 +192,7 @@ def common_values(X: Matrix) -> Floats:
 
 
 def drop_zero_columns(Z: Matrix, rows: NDArray[np.intp]) -> tuple[Matrix, NDArray[np.intp]]:
-    """Return the given rows without the columns that are zero on them, and the numbers of the other columns."""
+    """Return the given rows without the columns that are zero on them, and the numbers of the remaining columns."""
     part = Z[rows]
     above, below = signs_in_columns(part)
     columns = np.flatnonzero(above + below)

@@ -1,7 +1,7 @@
-"""The rescaled perceptron: a search for v with Z v > 0 whose time hardly depends on the margin.
+"""The rescaled perceptron: a search for v with Z v > 0 whose running time hardly depends on the margin.
 
-The perceptron needs up to (R / margin)^2 updates. So it is stopped early, space is shrunk along the rows that were
-updated on most often, which stretches it across them, and the perceptron starts again:
+The perceptron needs up to (R / margin)^2 updates. So it is stopped early, and the space is shrunk in the directions of
+the rows with the most updates, which stretches all other directions relative to them. Then the perceptron starts again:
 
     B = I
     repeat:  A = rows of Z B, each scaled to length 1
@@ -9,13 +9,13 @@ updated on most often, which stretches it across them, and the perceptron starts
              if Z (B w) > 0 in every row: return B w
              S = I + 10 m A^T diag(cnt / sum cnt) A;   B = B F with F F^T = S^(-1)
 
-Invariant: w for the rows of A stands for v = B w, and the sign of a row of A w is that of the same row of Z v, since
-its scale is positive. F comes from Cholesky's factor of S; the square root of S^(-1) differs by a rotation, which
-changes no decision.
+Invariant: weights w on the rows of A correspond to v = B w, and each entry of A w has the same sign as that entry of Z
+v, since rows are divided by positive lengths. F comes from the Cholesky factor of S; the square root of S^(-1) differs
+from it by a rotation, which changes no decision.
 
-This is the multi-rank step of Dadush, Végh and Zambelli (2020) with constants that work in practice. It is close to
-the second-order perceptron. Nothing is claimed for these constants: a result is checked exactly in the original
-coordinates, and a system without a solution ends at the limit of rescalings.
+This is the multi-rank step of Dadush, Végh and Zambelli (2020) with constants that work in practice. It is close to the
+second-order perceptron. No convergence bound is claimed for these constants. A solution is checked exactly in the
+original coordinates, and for a system without a solution the search ends at the limit of rescalings.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ STRETCH = 10.0
 WORST_CONDITION = 1e12  # of B: beyond it rounding decides the signs
 MOST_COLUMNS = 2048  # each phase factors a dense matrix of this size at most
 MOST_ENTRIES = 1 << 28  # of the dense matrix A
-FEWEST_UPDATES = 4  # for each column in a phase: fewer updates see too few of the rows
+FEWEST_UPDATES = 4  # per column in a phase: with fewer updates, too few of the rows would be visited
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class RescaledRun:
     alpha : array of shape (n,)
         The number of updates on each row.
     best : array of shape (m,)
-        ``v``, or if that is None the last weights of the phase that left the fewest rows not positive.
+        ``v``. If that is None, the last weights of the phase with the fewest rows that are not positive.
     wrong : int
         The number of rows that are not positive for ``best``. It is 0 if and only if ``v`` was found.
     """
@@ -73,7 +73,7 @@ class RescaledRun:
 
     @property
     def v(self) -> Floats | None:
-        """The solution, if one was found."""
+        """The solution, or None if none was found."""
         return self.best if self.wrong == 0 else None
 
     def __str__(self) -> str:
@@ -91,27 +91,28 @@ def rescaled_perceptron(
     seed: int = 0,
     on_phase: Callable[[int, int, int], None] | None = None,
 ) -> RescaledRun:
-    """Search for v with ``Z v > 0`` in every row by the perceptron with rescaling; stop when one is proved.
+    """Search for v with ``Z v > 0`` in every row by the perceptron with rescaling, until a v is proved.
 
     For labelled rows, multiply each row by its sign: z = y x, or z = y (x, 1) with a bias. Margins of 1e-8 take a few
     hundred updates in ten dimensions. The search ends without an answer after ``max_rescalings``, or when the condition
-    of the coordinates exceeds 1e12. `separability` and `strict_feasibility` decide in these cases.
+    number of the coordinates exceeds 1e12. `separability` and `strict_feasibility` also decide such cases.
 
-    A copy of Z is made, which is dense from the first rescaling on. Beyond 2,048 columns or 2^28 entries there is one
-    phase without rescaling, the plain perceptron.
+    Z is copied, and the copy is dense from the first rescaling on. Beyond 2,048 columns or 2^28 entries there is only
+    one phase without rescaling, which is the plain perceptron.
 
     Parameters
     ----------
     Z : array or sparse matrix of shape (n, m)
         Finite numbers. Rows and columns are scaled by powers of two beforehand.
-    max_rescalings : int
-        The most rescalings, 0 or more.
-    max_updates_per_phase : int, optional
-        The most updates before the next rescaling. The default is m^2 / 4, but at least 4 m.
-    seed : int
+    max_rescalings : int, default=100
+        The maximum number of rescalings, 0 or more.
+    max_updates_per_phase : int, default=None
+        The maximum number of updates before the next rescaling. None means m^2 / 4, but at least 4 m.
+    seed : int, default=0
         Pass p visits the rows in the order ``visiting_order(n, seed, p)``.
-    on_phase : callable, optional
-        Called after each phase with the number of rescalings before it, of updates so far, and of rows not positive.
+    on_phase : callable, default=None
+        Called after each phase with the number of rescalings before it, the number of updates so far, and the fewest
+        rows not positive so far.
 
     See Also
     --------
@@ -119,7 +120,7 @@ def rescaled_perceptron(
 
     Examples
     --------
-    A planted margin of a hundred-millionth, for which the plain perceptron may take 10^16 updates:
+    A planted margin of 1e-8, for which the plain perceptron may take 10^16 updates:
 
     >>> from rosenblatt.data import make_separable
     >>> X, y = make_separable(500, 10, margin=1e-8, random_state=0)
@@ -163,9 +164,9 @@ class _Search:
         self.best, self.wrong = np.zeros(m), n
 
     def phase(self) -> bool:
-        """Run the perceptron on A from zero until a clean pass or the limit; return whether that solves the system.
+        """Run the perceptron on A from zero until an error-free pass or the limit; return whether that solves Z v > 0.
 
-        The last weights are kept if fewer rows are wrong than in any phase before.
+        The last weights are kept as ``best`` if fewer rows are wrong than after any earlier phase.
         """
         n, m = self.Z.shape
         options = RunOptions(max_iter=2**62, max_updates=self.limit, fit_intercept=False, random_state=self.seed)
@@ -190,7 +191,7 @@ class _Search:
         return wrong == 0
 
     def rescale(self) -> bool:
-        """Rescale by the update counts of the last phase; return whether the condition of B allows it."""
+        """Rescale by the update counts of the last phase; return False if B would be ill-conditioned."""
         m = self.Z.shape[1]
         used = np.flatnonzero(self.counts)
         A = dense_rows(self.A, used)
@@ -210,7 +211,7 @@ class _Search:
 
 
 def _stretched(v: Floats, exponents: NDArray[np.int64]) -> Floats:
-    """Return v in the original coordinates, its largest entry between 1/2 and 1."""
+    """Return v in the original coordinates, scaled so that its largest entry lies between 1/2 and 1."""
     places = np.frexp(v)[1] - exponents
     top = np.max(places[v != 0], initial=np.iinfo(np.int64).min) if np.any(v) else 0
     return np.ldexp(v, np.clip(-exponents - top, -(2**30), 2**30))

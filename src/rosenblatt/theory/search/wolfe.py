@@ -1,4 +1,4 @@
-"""Nearest point of a convex hull to the origin, by Wolfe's algorithm (P. Wolfe, Mathematical Programming 11, 1976).
+"""The point of a convex hull nearest to the origin, by Wolfe's algorithm (P. Wolfe, Mathematical Programming 11, 1976).
 
 Problem: given points z_i, find weights a_i >= 0 of sum 1 that minimise the length of x = sum a_i z_i.
 
@@ -7,12 +7,12 @@ Problem: given points z_i, find weights a_i >= 0 of sum 1 that minimise the leng
 - Minor cycle: go to the point y of least length in the affine hull of the corral. If y has a negative weight, stop on
   the segment from x to y where the first weight becomes zero, drop that point, and repeat.
 
-Invariant: min_i z_i . u <= distance of the hull <= |x| for every unit vector u. The first bound, ``low``, is kept for
-the best direction seen, the second, ``high``, for the shortest x. The search ends when they agree to a relative
-tolerance. Every major cycle makes x strictly shorter, so no corral occurs twice, and the algorithm is finite.
+Invariant: min_i z_i . u <= distance of the hull <= |x| for every unit vector u. ``low`` is the first bound for the best
+direction found so far, and ``high`` is the second bound for the shortest x. The search ends when they agree to a
+relative tolerance. Every major cycle makes x strictly shorter, so no corral occurs twice, and the algorithm is finite.
 
-It takes about one to five steps for each point of the final corral, almost independent of the margin. The steps are
-compiled (`kernels.wolfe`), and most of them consider only a working set of the rows with the lowest scores.
+It takes about one to five steps per point of the final corral, almost independently of the margin. The steps are
+compiled (`kernels.wolfe`), and most of them consider only a working set of rows with the lowest scores.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from rosenblatt.theory.inputs import (
 # The convex hulls whose distance from the origin is the margin, for the three definitions of a margin.
 #
 # A row is z = y x, or z = y (x, 1) if the bias is a weight like any other. By duality the margin is the distance from
-# the origin to the hull of
+# the origin to the convex hull of
 #
 # - all rows z: homogeneous without the 1, augmented with it;
 # - the means (z_i + z_j) / 2 of one row of each class: geometric. These are half the differences of two points of the
@@ -65,8 +65,8 @@ ROUNDED = 2.0**-50  # about the relative error of a dot product of rows
 class Hull:
     """The hull for one kind of margin, in floats, scaled by a power of two if squares would overflow or underflow.
 
-    ``constant`` replaces the 1 in z = y (x, 1); 0 means that there is no such coordinate. ``groups`` are the rows whose
-    weights have a common sum: both classes for the geometric margin, otherwise all rows.
+    ``constant`` replaces the 1 in z = y (x, 1); 0 means that there is no such coordinate. ``groups`` divides the rows
+    into sets of equal total weight: the two classes for the geometric margin, otherwise one set with all rows.
     """
 
     def __init__(self, X: Matrix, signs: Signs, kind: str, constant: float = 1.0) -> None:
@@ -104,7 +104,8 @@ class Hull:
         If G = Z Z' are the products of the rows and G = L L' by Cholesky, the rows of L have the same products, and so
         the same distances and nearest point. G needs a small multiple e of the identity to be positive definite in
         floats; it grows until Cholesky's factorisation succeeds. The squared length of a mean with weights a then grows
-        by e |a|^2, at most e. So lengths below sqrt(e) mean nothing; ``noise`` is three times that.
+        by e |a|^2, at most e. So lengths below sqrt(e) are not significant; ``noise`` is three times that, relative to
+        the longest row.
         """
         part = self.X[which]
         G = part @ part.T
@@ -122,12 +123,12 @@ class Hull:
         return copy
 
     def combine(self, shares: Floats) -> Floats:
-        """Return the sum of all rows z times their ``shares``."""
+        """Return the sum of all rows z, weighted by ``shares``."""
         signed = self.signs * shares
         return np.append(self.X.T @ signed, self.constant * signed.sum())[: self.size]
 
     def middle(self) -> Floats:
-        """Return the mean of all vertices."""
+        """Return the mean of all vertices of the hull."""
         shares = np.empty(len(self.signs))
         for group in self.groups:
             shares[group] = 1.0 / (len(group) * len(self.groups))
@@ -146,13 +147,13 @@ class Hull:
         return np.concatenate(parts)
 
 
-ENOUGH = 1e-3  # relative gap of the working set at which all rows are scored for the first time
-PATIENCE = 300  # the most steps without a shorter mean
+ENOUGH = 1e-3  # relative gap on the working set at which all rows are scored for the first time
+PATIENCE = 300  # the most steps in succession without a shorter mean
 WIDE = 4000  # from this number of dimensions on, products of rows replace the rows
-FEW_PRODUCTS = 1000  # rows in the first matrix of products; the number that may be added doubles with each pass
-CAPACITY = 1 << 22  # the most numbers in the first working set, and the most added at a time
-OFTEN = 16  # a batch is one step and a sixteenth of the steps made so far
-BATCH = 1 << 26  # about the most multiplications in a batch, after which progress is shown and interrupts are seen
+FEW_PRODUCTS = 1000  # rows in the first matrix of products; the number of rows added at most doubles with each pass
+CAPACITY = 1 << 22  # the most numbers in the first working set, and in the rows added at a time
+OFTEN = 16  # a batch is one step plus a sixteenth of the steps made so far
+BATCH = 1 << 26  # about the most multiplications in a batch; progress is shown after each batch
 
 Rows = NDArray[np.intp]
 Watcher = Callable[[int, float, float], bool | None]
@@ -160,7 +161,7 @@ Watcher = Callable[[int, float, float], bool | None]
 
 @dataclass(frozen=True)
 class Nearest:
-    """The result of a search; the bracket is in floating point and has yet to be proved."""
+    """The result of a search; its bounds are in floating point and not yet proved."""
 
     u: Floats  # unit direction of largest ``low``
     low: float  # least score of a vertex along ``u``
@@ -172,21 +173,23 @@ class Nearest:
 
 
 def nearest_point(hull: Hull, rtol: float = 1e-6, max_steps: int = 20_000, watch: Watcher | None = None) -> Nearest:
-    """Return the nearest point once ``high - low <= rtol * high``, or the best point when no step helps any more.
+    """Return the nearest point to a tolerance of ``high - low <= rtol * high``, or the best point found.
 
-    ``watch`` is called with the steps and the bracket after each batch of steps. The search ends if it returns True.
+    The search also ends when no step makes progress, after ``max_steps``, or when ``watch`` returns True. ``watch`` is
+    called after each batch of steps with the number of steps and both bounds.
     """
     return (_search_products if hull.size >= WIDE else _search)(hull, rtol, max_steps, watch)
 
 
 def _search(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> Nearest:
-    """Alternate between steps on a working set and passes over all rows, which add the rows of least score to it.
+    """Alternate between steps on a working set and passes over all rows, which add rows of least score to it.
 
-    Invariant: ``high`` is the length of a mean of rows, so it bounds the distance of the hull of all rows. ``low`` is a
-    least score over all rows: from the steps if the working set has all rows, otherwise from the passes alone.
+    Invariant: ``high`` is the length of a mean of rows, so it bounds the distance of the hull of all rows from above.
+    ``low`` is a least score over all rows. It comes from the steps if the working set has all rows, otherwise only from
+    the passes.
 
-    The search ends: a turn goes on with a batch of the limited number of steps, adds rows, lowers ``tol`` to ``rtol``
-    once, or starts again with refinement once.
+    The search is finite: each turn uses some of the limited number of steps, adds rows, lowers ``tol`` to ``rtol``
+    (once), or restarts with iterative refinement (once).
     """
     working = _WorkingSet(hull, max_steps)
     state = working.state
@@ -219,7 +222,7 @@ def _search(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> N
             return Nearest(best_u, low, high, *working.best(), steps, passes)
         if done:  # restart the bracket with iterative refinement, which doubles the time of a step
             state["careful"], state["high"], low = 1, math.inf, -math.inf
-        if done or grew:  # bounds of a smaller working set, or without refinement, hold no longer
+        if done or grew:  # bounds for a smaller working set, or without refinement, are no longer valid
             state["low"] = -math.inf
         state["stuck"], tol = 0, rtol
 
@@ -227,8 +230,8 @@ def _search(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> N
 def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> Nearest:
     """Search among isometric copies of some rows (`Hull.from_products`), until no other row has a lower score.
 
-    Products square the condition number, so margins below about 1e-7 of the row length cannot be resolved: that is the
-    ``noise`` of the copies, 3 sqrt(2**-50). Each turn but the last adds rows, so the search ends.
+    Products square the condition number, so margins below about 1e-7 of the row length cannot be resolved. This is the
+    ``noise`` of the copies, 3 sqrt(2**-50). Each turn but the last adds rows, so the search is finite.
     """
     few, steps, passes = FEW_PRODUCTS, 0, 1
     low, best_u = -math.inf, np.zeros(hull.size)
@@ -251,12 +254,12 @@ def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | N
 
 
 def _watch_upper_bound(watch: Watcher | None, low: float, before: int) -> Watcher | None:
-    """Return a watcher for a search on some rows: their upper bound holds for all rows, their lower bound does not."""
+    """Return a watcher for a search on some rows: its upper bound is valid for all rows, its lower bound is not."""
     return None if watch is None else lambda steps, _, high: watch(before + steps, low, high)
 
 
 class _WorkingSet:
-    """Some rows of a hull and the state of the search among them, which continues when rows are added."""
+    """Some rows of a hull and the state of the search on them, which continues when rows are added."""
 
     def __init__(self, hull: Hull, max_steps: int) -> None:
         n, d, groups = len(hull.signs), hull.size, len(hull.groups)
@@ -279,9 +282,9 @@ class _WorkingSet:
         self.state["low"], self.state["high"] = -math.inf, math.inf
 
     def run(self, tol: float) -> int:
-        """Run a batch of steps, or fewer if the bounds for these rows agree within ``tol``; return why it stopped."""
+        """Run a batch of steps, or fewer if the bounds for these rows agree within ``tol``; return the stop reason."""
         most = max(1, BATCH // (self.Z.size + 8 * self.corral[2].size))
-        most = min(most, 1 + int(self.state["steps"]) // OFTEN)  # few at first, so that the bracket is seen to close
+        most = min(most, 1 + int(self.state["steps"]) // OFTEN)  # few at first, to watch the bracket closely
         best = (self.best_places, self.best_weights, self.best_u)
         ended = nearest_steps(
             self.Z.reshape(-1), self.group, self.states, self.corral, best, self.u, self.scratch, tol, most
@@ -289,7 +292,7 @@ class _WorkingSet:
         return int(ended)
 
     def best(self) -> tuple[Rows, Floats]:
-        """Return the rows and weights of the shortest mean."""
+        """Return the rows and the weights of the shortest mean found."""
         count = int(self.state["best"])
         weights = self.best_weights[:count]
         return self.which[self.best_places[:count]], weights / weights.sum()
@@ -305,19 +308,19 @@ class _WorkingSet:
         return True
 
     def _columns(self, which: Rows) -> tuple[Floats, Rows]:
-        """Return the rows (z, c, 0) or (z, 0, c), according to their group, and the groups."""
+        """Return the rows as (z, c, 0) in the first group or (z, 0, c) in the second, and the group of each row."""
         group = np.where(self.hull.signs[which] < 0, len(self.hull.groups) - 1, 0)
         ends = np.zeros((len(which), 2))
         ends[np.arange(len(which)), group] = self.hull.radius
         return np.hstack([self.hull.rows(which), ends]), group
 
 
-# Wolfe's algorithm in exact arithmetic, which decides what floating point leaves open.
+# Wolfe's algorithm in exact arithmetic, for cases that floating point does not decide.
 #
-# Rows are integers in a common unit, so nothing is rounded. The search starts from the corral at which floating point
-# ended, so it is short. It is finite because each major cycle makes the mean strictly shorter. It ends in one of two
-# cases: the hull of the corral contains the origin, and its weights prove that no hyperplane separates (Gordan); or
-# every row has a positive score along the mean, which then is a separator.
+# Rows are integers in a common unit, so nothing is rounded. The search starts from the final corral of the
+# floating-point search, so it is short. It is finite because each major cycle makes the mean strictly shorter. It ends
+# in one of two cases. Either the hull of the corral contains the origin, and the weights prove that no hyperplane
+# separates (Gordan); or every row has a positive score along the mean, which then is a separator.
 
 
 MOST_WORK = 1 << 28  # the most work of a search, in products of machine words: a minute or two
@@ -330,13 +333,13 @@ class ExactRows(Protocol):
 
     @property
     def bits(self) -> int:
-        """The bits of the longest entry."""
+        """The number of bits of the longest entry."""
 
     def __getitem__(self, i: int) -> list[int]:
         """Return row i."""
 
     def near(self, v: Floats) -> tuple[Floats, Floats]:
-        """Return ``z . v`` for every row, in a common unit, and a bound on the error of each."""
+        """Return ``z . v`` for every row, in a common unit, and a bound on the error of each value."""
 
 
 class IntegerRows:
@@ -359,11 +362,11 @@ class IntegerRows:
         return self._known[i]
 
     def near(self, v: Floats) -> tuple[Floats, Floats]:
-        """Return ``z . v`` for every row, and a bound on the error of each."""
+        """Return ``z . v`` for every row, and a bound on the error of each value."""
         d = self.X.shape[1]
         s = self.X @ v[:d]
         # Higham's gamma_n: d products, the bias, and the rounding of v itself; 2**-1000 for products that underflow.
-        spread = abs(self.X) @ (np.abs(v[:d]) + TINY)  # TINY: entries of v that underflowed count too
+        spread = abs(self.X) @ (np.abs(v[:d]) + TINY)  # TINY: for entries of v that underflowed
         if self.bias:
             s, spread = s + v[d], spread + abs(v[d])
         return self.signs * s, 1.01 * ((d + 6) * HALF_ULP * spread + 2.0**-1000)
@@ -375,24 +378,24 @@ def exact_search(
     most_work: float = MOST_WORK,
     watch: Callable[[int, float], bool | None] | None = None,
 ) -> tuple[list[int], None] | tuple[list[int], list[int]] | None:
-    """Return ``(v, None)`` with v . z > 0 for every row z, or ``(rows, weights)`` of a sum of rows that is zero.
+    """Return ``(v, None)`` with v . z > 0 for every row z, or ``(rows, weights)`` with which rows sum to zero.
 
-    All numbers are integers. The rows of such a sum are affinely independent, so there is at most one more than there
-    are columns. ``start`` is the first corral. None is returned if the search would exceed ``most_work``, or if
-    ``watch`` returns True; it is called before each step with the size of the corral and the share of the work done.
+    All numbers are integers. The rows in the result are affinely independent, so there is at most one more than there
+    are columns. ``start`` is the first corral. ``watch`` is called before each step with the size of the corral and the
+    share of the work done. The result is None if the search would exceed ``most_work``, or if ``watch`` returns True.
     """
     corral = list(dict.fromkeys(int(i) for i in start)) or [0]
     weights = [Fraction(1, len(corral))] * len(corral)
     work = 0
     while True:
-        # Invariant (once the start is affinely independent): the corral is affinely independent, and x, its mean with
-        # the nonnegative ``weights`` of sum 1, is strictly shorter after every major cycle.
+        # Invariant, once the start is affinely independent: so is the corral, and its mean x with the nonnegative
+        # ``weights`` of sum 1 is strictly shorter after every major cycle.
         if watch and watch(len(corral), work / most_work):
             return None
         work += len(corral) ** 4 * rows.bits // 64  # k^3 operations on numbers whose length grows with k
         if work > most_work:
             return None
-        target = _affine_minimizer([rows[i] for i in corral])  # Wolfe's step 2(a): the point y of the affine hull
+        target = _affine_minimizer([rows[i] for i in corral])  # Wolfe's step 2(a): the point y
         if target is None:  # the start is affinely dependent: drop its last point
             corral, weights = corral[:-1], [Fraction(1, len(corral) - 1)] * (len(corral) - 1)
         elif min(target) <= 0:
@@ -406,12 +409,13 @@ def exact_search(
             if score > 0:
                 return v, None
             # All points of the corral have the score |x|^2 along x, and so has their affine hull. The new point has a
-            # score <= 0 < |x|^2: it is outside, so the corral stays affinely independent, and the next x is shorter.
+            # score <= 0 < |x|^2, so it is outside this affine hull. Hence the corral stays affinely independent, and
+            # the next x is shorter.
             corral, weights = [*corral, i], [*target, Fraction(0)]
 
 
 def _drop_point(corral: list[int], weights: list[Fraction], target: list[Fraction]) -> tuple[list[int], list[Fraction]]:
-    """Move from ``weights`` toward ``target`` until the first weight is zero, and drop the points of weight zero."""
+    """Move from ``weights`` towards ``target`` until the first weight is zero, and drop the points of weight zero."""
     way = min(a / (a - t) if a else a for a, t in zip(weights, target, strict=True) if t <= 0)
     weights = [(1 - way) * a + way * t for a, t in zip(weights, target, strict=True)]
     kept = [k for k, weight in enumerate(weights) if weight > 0]
@@ -419,11 +423,11 @@ def _drop_point(corral: list[int], weights: list[Fraction], target: list[Fractio
 
 
 def _affine_minimizer(points: list[list[int]]) -> list[Fraction] | None:
-    """Return the weights of the point of the affine hull nearest to the origin; None if the points are dependent.
+    """Return the weights of the point of the affine hull nearest to the origin; None for affinely dependent points.
 
-    They are proportional to the solution of (P P' + 1 1') a = 1, Wolfe's equations: P P' a is then constant, which is
-    Lagrange's condition for sum a = 1. The matrix is positive definite exactly if the points are affinely independent,
-    and then every column has a pivot.
+    They are proportional to the solution of Wolfe's equations (P P' + 1 1') a = 1. P P' a is then a constant vector,
+    which is Lagrange's condition under sum a = 1. The matrix is positive definite exactly if the points are affinely
+    independent, and then every column has a pivot.
     """
     P = np.array(points, dtype=object).reshape(len(points), -1)
     M, pivots = bareiss(np.column_stack([P @ P.T + 1, np.ones(len(P), dtype=object)]))
@@ -435,7 +439,7 @@ def _affine_minimizer(points: list[list[int]]) -> list[Fraction] | None:
 
 
 def _lowest(rows: ExactRows, v: list[int]) -> tuple[int, int]:
-    """Return the row of least score v . z and that score, computed exactly for the few rows that floats leave open."""
+    """Return the row of least score v . z and that score, computed exactly for rows that floats do not rule out."""
     with np.errstate(all="ignore"):
         s, error = rows.near(np.array(proportional_floats(v)))
         in_doubt = np.flatnonzero(~(s - error > np.min(s + error)))

@@ -1,4 +1,4 @@
-"""Zero combinations: from weights under which rows nearly sum to zero, to a proof that exact weights exist.
+"""Zero combinations: from weights with which rows nearly sum to zero, to a proof that exact weights exist.
 
 Input: rows z_i and floats a_i > 0 with sum a_i z_i close to zero. Output: weights, a basis and column steps that
 `encloses_zero_combination` accepts. The construction has four parts:
@@ -7,10 +7,10 @@ Input: rows z_i and floats a_i > 0 with sum a_i z_i close to zero. Output: weigh
 2. Project the weights onto the solutions of A' a = 0, to rounding (`corrected_weights`).
 3. Choose basis rows by Gaussian elimination with pivoting, which also finds dependent columns (`choose_basis`).
 4. Replace each dependent column a_j by an integer combination L a_j - sum_i f_i a_i (`_Reduction`), computed exactly.
-   It is zero, or the small remainder that rounding left in the data, which then counts as a column of its own.
+It is zero, or a small remainder, due to rounding in the data, which then counts as a new column.
 
-Parts 2 to 4 are repeated, because a remainder may be independent of the other columns or depend on them again. Nothing
-rests on this search: the proof is checked from the data alone.
+Parts 2 to 4 are repeated, because a remainder may be independent of the other columns or depend on them again. This
+search need not be trusted, because the proof is checked from the data alone.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs
 from rosenblatt.theory.search.presolve import Unsolvable, drop_zero_columns, presolve, signed_rows
 
 DEPENDENT = 1e-9  # a pivot below this share of its column marks the column as dependent on others
-MOST_NUMBERS = 1 << 27  # entries of the dense matrix of the support, at most
-NEGLIGIBLE = 1e-9  # smaller factors of columns are rounding errors
-FEW_COLUMNS = 24  # up to this number of columns an exact combination is computed from integers
+MOST_NUMBERS = 1 << 27  # the most entries of the dense matrix of the support
+NEGLIGIBLE = 1e-9  # smaller factors of columns count as rounding errors
+FEW_COLUMNS = 24  # up to this number of columns an exact combination is computed in integers
 NEAR = 1e-6  # how close to integers the factors must be
-_MULTIPLES = (1, 2, 3, 4, 6, 12, 60, 2520)  # candidates for L: least common multiples, of 1 to 10 at the end
-_FINEST = 1 << 64  # L if none fits: the factors are then rounded to 64 bits, and a remainder is left
-_ROUNDS = 4  # reductions; data of one rounding need one or two
+_MULTIPLES = (1, 2, 3, 4, 6, 12, 60, 2520)  # candidates for L: least common multiples, the last one of 1 to 10
+_FINEST = 1 << 64  # L if no multiple fits: the factors are then rounded to 64 bits, which leaves a remainder
+_ROUNDS = 4  # the most reductions; data that were rounded once need one or two
 
 Rows = NDArray[np.intp]
 
@@ -54,10 +54,10 @@ def prove_zero_combination(
     shares: tuple[float, ...] = (1e-3, 1e-6, 0.0),
     centres: Floats | None = None,
 ) -> Unsolvable | None:
-    """Return a proof from ``rows`` that nearly sum to zero with the given weights, or None if none is found.
+    """Return a proof that ``rows`` have a zero combination near the given weights, or None if no proof is found.
 
-    For each of the ``shares`` in turn, rows whose weight is at most that share of the largest weight are left out.
-    With a bias, ``centres`` are subtracted from the columns first, as steps of the proof.
+    For each of the ``shares`` in turn, rows whose weight is at most that share of the largest weight are left out. With
+    a bias, the ``centres`` are subtracted from the columns first; these subtractions are steps of the proof.
     """
     for share in shares:
         heavy = weights > share * np.max(weights)
@@ -74,7 +74,7 @@ def _proof(
     rows, weights = rows[order], weights[order]
     Z, exponents = signed_rows(X[rows], signs[rows], bias)
     shifted = Z if centres is None else signed_rows(X[rows] - centres, signs[rows], bias)[0]
-    core, _ = presolve(shifted)  # other rows have weight zero in every zero combination
+    core, _ = presolve(shifted)  # all other rows have weight zero in every zero combination
     if len(core) == 0:
         return None
     rows, weights = rows[core], weights[core]
@@ -100,16 +100,16 @@ def _proof(
 
 
 class _Reduction:
-    """The rows of a support, with dependent columns replaced by exact remainders.
+    """The rows of a support, whose dependent columns are replaced by exact remainders.
 
     A step replaces column j by L a_j - sum_i f_i a_i, with integers L != 0 and f_i. It can be undone, so the weights
     with A' a = 0 are the same before and after it.
 
     Invariant: let D be the signed columns of the data after ``steps``. Then column j of ``A`` is ``units[j]`` times the
     column of D with the number ``columns[j]``: exactly for columns that were never replaced, and up to one rounding of
-    each entry for replaced ones, whose exact integers are in ``exact``. ``units`` exists because ``A`` is kept at the
-    scale where entries are at most 1, while ``steps`` are about the data as stored. A combination in terms of ``A``,
-    L u_j d_j - sum f_i u_i d_i, is turned into one of the data by proportional integers of (L u_j, f_i u_i).
+    each entry for replaced ones, whose exact integers are in ``exact``. ``units`` is needed because the columns of
+    ``A`` are scaled to entries of at most 1, while ``steps`` refer to the data as stored. A combination in terms of
+    ``A``, L u_j d_j - sum f_i u_i d_i, is turned into one of the data by proportional integers of (L u_j, f_i u_i).
     """
 
     def __init__(self, A: Floats, exponents: NDArray[np.int64], columns: Rows) -> None:
@@ -119,7 +119,7 @@ class _Reduction:
         self.steps: list[ColumnStep] = []
 
     def subtract(self, centres: Floats) -> None:
-        """Subtract the centres from the columns before the last one, the bias: a_j - centres[j] a_bias, exactly."""
+        """Replace each column a_j but the last (the bias) by a_j - centres[j] a_bias, exactly."""
         for j in np.flatnonzero(centres).tolist():
             factor, times = Fraction(centres[j]).as_integer_ratio()
             self._replace(
@@ -127,11 +127,11 @@ class _Reduction:
             )
 
     def reduce(self, basis: Rows, rest: Rows) -> bool:
-        """Replace the columns ``rest``, which depend on others up to rounding; return whether that was possible.
+        """Replace the columns ``rest``, which depend on other columns up to rounding; return whether that was possible.
 
-        On the ``basis`` rows, C solves A_kept C = A_rest. If all factors c_i are near multiples of 1 / L for a small L,
-        the integers L c_i are taken; otherwise they are rounded to 64 bits. Where these leave a remainder, an exact
-        combination of the same columns is tried.
+        On the ``basis`` rows, C solves A_kept C = A_rest. If all factors c_i are close to multiples of 1 / L for a
+        small L, the integers nearest to L c_i are used; otherwise the factors are rounded to 64 bits. If this leaves a
+        remainder, an exact combination of the same columns is tried.
         """
         kept = np.setdiff1d(np.flatnonzero(self.A.any(axis=0)), rest)
         try:
@@ -153,9 +153,9 @@ class _Reduction:
         return True
 
     def _exact_factors(self, j: int, columns: list[int], basis: Rows) -> tuple[int, dict[int, int]] | None:
-        """Return integers L and f_i with L a_j = sum f_i a_i exactly, for the given columns i; None if there are none.
+        """Return integers L and f_i with L a_j = sum f_i a_i exactly, over the given columns i; None if there are none.
 
-        The null space of the columns is computed on rows where the columns i are independent, then tested on all.
+        The null space of the columns is computed on rows where the columns i are independent, then tested on all rows.
         """
         if not 0 < len(columns) <= FEW_COLUMNS:
             return None
@@ -194,13 +194,13 @@ class _Reduction:
 
 
 def choose_basis(A: Floats, weights: Floats) -> tuple[Rows, Rows]:
-    """Return the rows of a basis, and the columns that depend on the other columns on these rows, up to rounding.
+    """Return the rows of a basis, and the columns that depend on the other columns on these rows up to rounding.
 
-    Gaussian elimination with partial pivoting of the rows times their weights, so that rows of large weight are
-    preferred: their weights stay positive within the enclosure. Columns of zeros do not count.
+    The method is Gaussian elimination with partial pivoting on the rows times their weights. It prefers rows of large
+    weight, whose weights stay positive within the enclosure. Columns of zeros are ignored.
 
-    The pivots are those of columns scaled to a largest entry of 1. A pivot is what a column has outside the span of the
-    columns before it, on the rows without a pivot yet.
+    Columns are scaled to a largest entry of 1. A pivot measures the part of a column outside the span of the columns
+    before it, on the rows without a pivot yet.
     """
     used = np.flatnonzero(A.any(axis=0))
     if len(used) == 0:
@@ -208,7 +208,7 @@ def choose_basis(A: Floats, weights: Floats) -> tuple[Rows, Rows]:
     heavy = np.argsort(-weights, kind="stable")
     for top in (np.sort(heavy[: 2 * len(used)]), np.arange(len(A))):  # first the heaviest rows, then all
         kept = used
-        while True:  # drop the columns of small pivots, or beyond the number of rows, until all pivots are large
+        while True:  # drop columns with small pivots, or beyond the number of rows, until all pivots are large
             W = A[np.ix_(top, kept)] * weights[top, None]
             W /= np.maximum(np.max(np.abs(W), axis=0), 1e-300)
             size = min(W.shape)
@@ -231,13 +231,14 @@ def _in_pivot_order(swaps: NDArray[np.int32], count: int) -> Rows:
 
 
 def corrected_weights(A: Floats, weights: Floats) -> Floats | None:
-    """Return positive weights close to ``weights`` under which the rows sum to zero up to rounding, or None.
+    """Return positive weights close to ``weights`` with which the rows sum to zero up to rounding, or None.
 
     Each round replaces a by a (1 - c), elementwise, with the least |c| for which A' (a (1 - c)) = 0. That is a
     projection in the metric of relative changes, as in affine scaling: small weights move little. With P = diag(a) A,
     columns scaled to length 1, c = P (P' P)^-1 P' 1, or (P P')^-1 P P' 1 if there are fewer rows than columns. A ridge
-    of 1e-13 covers dependent columns. Factors 1 - c are clipped to 0.1 .. 10, so that weights stay positive; the next
-    round corrects what this changed. None is returned if |c| does not fall: perhaps only zero is a solution.
+    of 1e-13 handles dependent columns. Factors 1 - c are clipped to the interval from 0.1 to 10, so that weights stay
+    positive; the next round corrects the effect. The result is None if |c| does not decrease, in which case perhaps
+    only zero is a solution.
     """
     if np.all(np.abs(weights @ A) <= 1e-12 * (weights @ np.abs(A))):
         return weights

@@ -1,1 +1,1 @@
-"""Separation in logistic regression: which maximum-likelihood estimates are infinite, with proof."""
+"""Separation in logistic regression: which maximum-likelihood estimates are infinite, with a proof."""

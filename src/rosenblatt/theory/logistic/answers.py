@@ -1,4 +1,4 @@
-"""Certificate of separation: which maximum-likelihood estimates of a logistic regression are finite, with proof."""
+"""Certificate of separation: which maximum-likelihood estimates of a logistic regression are finite, with a proof."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ from rosenblatt.theory.inputs import Numbers
 from rosenblatt.theory.logistic.arithmetic import PRIMES, exact_scores, rank_is_at_least, row_basis
 from rosenblatt.theory.logistic.problem import Indices, Problem, centred, read_problem
 
-# The check of a certificate of separation, recomputed from the data in exact arithmetic, whatever search found it.
+# The check of a certificate of separation, which recomputes it from the data in exact arithmetic.
 #
-# Let Z have a row z for each observation and each other class (see `problem`). By Tucker's theorem (A. W. Tucker 1956,
-# "Dual systems of homogeneous linear relations") there are always b and alpha >= 0 with Z b >= 0, Z' alpha = 0 and
-# Z b + alpha > 0: each row is either strictly on its side of b or has a positive weight in alpha. Then b lies in the
-# relative interior of the cone of all d with Z d >= 0 (the recession cone of the likelihood), and the rows with
-# z . b = 0 are 0 on the whole cone: sum alpha_i z_i . d = 0 has only terms >= 0. Albert and Anderson (1984) name the
-# cases: Z b > 0 is complete separation, b != 0 with some z . b = 0 quasi-complete separation, b = 0 overlap.
+# Let Z have a row z for each observation and each class other than its own (see `problem`). By Tucker's theorem (A. W.
+# Tucker 1956, "Dual systems of homogeneous linear relations") there are always b and alpha >= 0 with Z b >= 0, Z'
+# alpha = 0 and Z b + alpha > 0: each row either has z . b > 0 or has a positive weight in alpha. Then b lies in the
+# relative interior of the cone of all d with Z d >= 0 (the recession cone of the likelihood). The rows with z . b = 0
+# are 0 on the whole cone, because sum alpha_i z_i . d = 0 has only terms >= 0. Albert and Anderson (1984) name the
+# cases: Z b > 0 is complete separation, b != 0 with some z . b = 0 is quasi-complete separation, and b = 0 is overlap.
 #
-# Here alpha is stored for some rows S only, and every other row with z . b = 0 lies in the span of Z_S. That is enough:
-# such a row may get a small weight, and the weights of S can make up for it. The span is proved by ``null_basis``: its
-# columns are 0 on all rows of the hyperplane H, and their number is the size minus the rank of Z_S.
+# Here alpha is stored for some rows S only, and every other row with z . b = 0 lies in the span of Z_S. That is enough,
+# because such a row can be given a small weight, and a change of the weights of S compensates for it. The span is
+# proved by ``null_basis``: its columns are 0 on all rows with z . b = 0 (the hyperplane), and their number is the
+# number of coefficients minus the rank of Z_S.
 
 
 Vectors = tuple[tuple[int, ...], ...]
 Row = tuple[int, int, int]
-"""A row z: the number of the data row, the index of its class, and the index of another class."""
+"""The name of a row z: the number of the data row, the index of its class, and the index of another class."""
 Label: TypeAlias = bool | int | float | str
 Key: TypeAlias = str | tuple[Label, str]
 """The name of a coefficient, with its class if there are more than two."""
@@ -43,10 +44,10 @@ STATUSES = ("finite", "+inf", "-inf", "either", "aliased")
 
 
 class ForcedSign(NamedTuple):
-    """Rows z that prove the sign of a coefficient: with positive weights they add up to it, up to the null basis.
+    """Rows z that prove the sign of coefficient j: on the null space, their weighted sum is a positive multiple of +-e_j.
 
-    ``weights`` may be None for complete separation. Then there are as many rows as columns, and an enclosure proves
-    that positive weights exist.
+    The weights are positive. For complete separation ``weights`` may be None; then there are as many rows as columns,
+    and an enclosure proves that positive weights exist.
     """
 
     rows: tuple[Row, ...]
@@ -54,11 +55,12 @@ class ForcedSign(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """Integers that prove an answer; vectors have an entry for each column and non-baseline class.
+    """Integers that prove an answer; each vector has one entry per column and non-baseline class.
 
-    ``b`` and ``alpha`` are Tucker's pair. ``null_basis`` spans the directions that are 0 on the hyperplane.
-    ``relations`` express aliased columns by columns to their left. ``counter_directions`` are directions d with
-    Z d >= 0 in which a coefficient has a different sign than in b; ``forced_signs`` show that no such direction exists.
+    ``b`` and ``alpha`` are Tucker's pair. ``null_basis`` spans the directions that are 0 on the hyperplane (the rows
+    with z . b = 0). ``relations`` express aliased columns by columns to their left. ``counter_directions`` are
+    directions d with Z d >= 0 in which a coefficient has the opposite sign to b. ``forced_signs`` prove, by
+    coefficient, that there is no such direction.
     """
 
     b: tuple[int, ...]
@@ -86,7 +88,7 @@ def proves_aliases(problem: Problem, aliased: Sequence[int], relations: Vectors)
 
 
 class ProofCheck:
-    """A proof and the problem, without aliased columns, that it is about; each method checks one claim."""
+    """A proof and its problem, both without aliased columns; each method checks one claim."""
 
     def __init__(self, problem: Problem, proof: Proof) -> None:
         self.centring = centred(problem)
@@ -99,12 +101,12 @@ class ProofCheck:
 
     @property
     def on_hyperplane(self) -> Indices:
-        """The data rows that have a row z with z . b = 0."""
+        """The numbers of the data rows that have a row z with z . b = 0."""
         return np.unique(self.problem.rows[(self.signs == 0).any(axis=1)])
 
     @property
     def kind(self) -> str:
-        """Complete, quasi-complete or overlap, according to b."""
+        """The kind of separation that b shows: "complete", "quasi-complete" or "overlap"."""
         return "complete" if self.signs.all() else "quasi-complete" if self.signs.any() else "overlap"
 
     @property
@@ -115,7 +117,7 @@ class ProofCheck:
         return np.array(self.proof.null_basis, dtype=object).reshape(len(self.proof.null_basis), self.size).T
 
     def proves_tucker_pair(self) -> bool:
-        """Return whether b and alpha are Tucker's pair, and ``null_basis`` spans what is 0 on the hyperplane."""
+        """Return whether b and alpha are Tucker's pair and ``null_basis`` spans all directions that are 0 on the hyperplane."""
         if (self.signs < 0).any():
             return False
         if self.kind == "complete":
@@ -127,8 +129,8 @@ class ProofCheck:
         exponents = lowest_exponents(S)
         if (np.array(weights, dtype=object) @ to_integers(S, exponents) if rows else np.zeros(0)).any():
             return False
-        # rank(null) = k and rank(S) >= size - k. If all rows on the hyperplane, S among them, are 0 on null, then S
-        # spans the orthogonal complement of null, and so all of them.
+        # To show: rank(null) = k and rank(S) >= size - k. If all rows on the hyperplane, including S, are 0 on null,
+        # then S spans the orthogonal complement of null, and so all these rows.
         null = self._centred_columns(self.proof.null_basis)
         k = null.shape[1]
         if not rank_is_at_least(S, self.size - k) or not rank_is_at_least(null, k):
@@ -149,8 +151,8 @@ class ProofCheck:
         if any((self.problem.signs(direction) < 0).any() for direction in centred_directions.T):
             return False
         for j, status in enumerate(statuses):
-            # The cone spans the space of ``null``, so a coefficient is 0 on the cone, and its estimate finite, if and
-            # only if row j of ``null`` is 0.
+            # The cone spans the space of ``null``. So coefficient j is 0 on the cone, and its estimate is finite, if
+            # and only if row j of ``null`` is 0.
             is_infinite = bool((null[j] != 0).any()) if null.shape[1] else False
             if status == "finite" or not is_infinite:
                 if is_infinite or status != "finite":
@@ -167,7 +169,8 @@ class ProofCheck:
     def _is_forced(self, j: int, sign: int, null: Numbers) -> bool:
         """Return whether no direction d with Z d >= 0 has the opposite sign at the coefficient j.
 
-        Farkas's lemma: so it is if sign e_j is a combination of rows z with positive weights on the space of ``null``.
+        By Farkas's lemma this holds if sign e_j is a combination of rows z with positive weights on the space of
+        ``null``.
         """
         k = null.shape[1]
         if k == 1:  # all such directions are multiples of b
@@ -186,7 +189,7 @@ class ProofCheck:
         return is_positive_multiple(total @ scaled_null, null[j] * sign)
 
     def _centred_columns(self, vectors: Vectors) -> Numbers:
-        """Return vectors as columns for the centred problem, times a positive integer."""
+        """Return the vectors as columns for the centred problem, all multiplied by one positive integer."""
         return self.centring.to_centred(np.array(vectors, dtype=object).reshape(len(vectors), self.size).T)
 
     def _row_vectors(self, rows: list[Row]) -> NDArray[np.float64] | None:
@@ -201,7 +204,7 @@ class ProofCheck:
 
 
 def encloses_combination(A: NDArray[np.float64], target: NDArray[np.float64]) -> bool:
-    """Return whether an enclosure proves that the rows add up to ``target`` with some positive weights."""
+    """Return whether an enclosure proves that the rows sum to ``target`` with some positive weights."""
     if A.shape[0] != A.shape[1]:
         return False
     try:
@@ -222,10 +225,10 @@ def is_positive_multiple(values: Numbers, target: Numbers) -> bool:
     return scale * unit > 0 and bool((values * unit == target * scale).all())
 
 
-# The sentences of an answer: where estimates tend, how many rows lie on the hyperplane, and what to do.
+# The sentences of an answer: the limits of the estimates, the number of rows on the hyperplane, and what to do.
 
 
-_MOST = 12  # names in a list; the others are counted
+_MOST = 12  # the most names in a list; further names are only counted
 _REMEDY = (
     "What to do: Firth's method or a penalty (regularisation) gives finite estimates; profile likelihoods give tests."
 )
@@ -360,9 +363,9 @@ def _read_b(data: object, place: Place) -> tuple[int, ...]:
 
 
 def _short(codec: Codec) -> Codec:
-    """Return the codec of a list with at most one item for each coefficient: proofs need no more.
+    """Return the codec of a list with at most one item per coefficient, which is enough for every proof.
 
-    So a forged certificate costs no more to check than an honest one.
+    The limit keeps the check of a forged certificate as cheap as the check of a valid one.
     """
 
     def read(data: object, place: Place) -> tuple[object, ...]:
@@ -401,33 +404,34 @@ _ProofType: TypeAlias = Annotated[Proof, record(_ProofFields, Proof)]
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Separation(Certificate):
-    """Which maximum-likelihood estimates of a logistic regression are finite, and which tend to infinity, with proof.
+    """Which maximum-likelihood estimates of a logistic regression are finite and which tend to infinity, with a proof.
 
     Attributes
     ----------
     kind : {"complete", "quasi-complete", "overlap"}
         Complete: some combination of the columns predicts every row with certainty, and no estimate is finite.
-        Quasi-complete: some combination predicts some rows with certainty and is 0 for all others. Overlap: there is
-        no such combination, and all estimates are finite.
+        Quasi-complete: some combination predicts some rows with certainty and is 0 for all others. Overlap: no such
+        combination exists, and all estimates are finite.
     coefficients : dict
-        The status of each coefficient, by name. "finite": the estimate is finite. "+inf" or "-inf": it tends there in
-        every sequence along which the likelihood tends to its supremum. "either": it depends on the sequence.
-        "aliased": the column is a combination of columns before it. With more than two classes the keys are
-        (class, name).
+        The status of each coefficient, by name. "finite": the estimate is finite. "+inf" or "-inf": the coefficient
+        tends to this limit in every sequence along which the likelihood tends to its supremum. "either": its limit
+        depends on the sequence. "aliased": the column is a combination of columns before it. With more than two classes
+        the keys are (class, name).
     direction : dict
-        The separating combination, in integers. The likelihood increases along it without end. All 0 for overlap.
+        The coefficients of the separating combination, in integers, all 0 for overlap. The likelihood keeps increasing
+        in this direction.
     on_hyperplane : array of int
         The numbers of the rows for which the combination is 0, which are not predicted with certainty. With more than
-        two classes: rows for which some other class is as likely as their own.
+        two classes, the rows for which some other class stays as likely as their own.
     baseline : label
         The class that has no coefficients: the first in sorted order.
 
-    ``check`` proves all of it from the data, exactly and without the search. A `Separation` is neither true nor
-    false. ``bool`` raises an error; compare ``kind`` instead.
+    ``check`` proves all attributes from the data, exactly and without the search. ``bool`` raises a ValueError, since a
+    `Separation` is neither true nor false; compare ``kind`` instead.
 
     See Also
     --------
-    detect_separation : The search that returns it.
+    detect_separation : The function that returns a `Separation`.
     """
 
     kind: Annotated[str, string(*KINDS)]
@@ -458,7 +462,7 @@ class Separation(Certificate):
 
     @property
     def direction(self) -> dict[Key, int]:
-        """The separating combination, by name or by class and name."""
+        """The coefficients of the separating combination, by name or by class and name."""
         return dict(zip(self._keys(), self.proof.b, strict=True))
 
     def _keys(self) -> list[Key]:
@@ -469,13 +473,13 @@ class Separation(Certificate):
     def check(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> bool:
         """Return whether every claim holds for these rows and labels, recomputed exactly from them.
 
-        This proves the kind, the rows on the hyperplane and the status of each coefficient. The model has an intercept
-        if ``fit_intercept`` of the certificate is true.
+        The claims are the kind, the rows on the hyperplane and the status of each coefficient. The attribute
+        ``fit_intercept`` of the certificate decides whether the model has an intercept.
         """
         return self.holds(read_problem(X, y, self.fit_intercept, sample_weight))
 
     def holds(self, problem: Problem) -> bool:
-        """Return whether every claim holds for this problem."""
+        """Return whether every claim holds for the given problem."""
         p, blocks, proof = len(self.names), len(self.classes) - 1, self.proof
         vectors = (proof.b, *proof.null_basis, *proof.counter_directions)
         if (self.names, self.classes) != (problem.names, problem.classes):
@@ -492,7 +496,8 @@ class Separation(Certificate):
             return False
         if any(vector[j] for vector in vectors for j in np.flatnonzero(is_aliased).tolist()):
             return False
-        # The rest of the proof is about the problem without aliased columns: their entries, all 0, are left out.
+        # The rest of the proof concerns the problem without aliased columns, so their entries, which are 0, are left
+        # out.
         coefficients = np.flatnonzero(~is_aliased.ravel()).tolist()
 
         def restrict(vector: tuple[int, ...]) -> tuple[int, ...]:

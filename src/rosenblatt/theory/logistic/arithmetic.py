@@ -1,9 +1,9 @@
 """Exact linear algebra over the integers by arithmetic modulo a prime: ranks, and linear systems by Dixon's lifting.
 
-The rank modulo a prime is never above the rank over the rationals: a minor that is not 0 modulo the prime is not 0.
-So vectors that are independent modulo a prime are independent. The converse fails where the prime divides a minor that
-matters; the prime is then unlucky, and another is tried. Floats are integers over powers of two, and a power of two has
-an inverse modulo an odd prime.
+The rank modulo a prime is never above the rank over the rationals, because a minor that is not 0 modulo the prime is
+not 0. So vectors that are independent modulo a prime are independent. The converse fails if the prime divides a minor
+on which the rank depends. Such a prime is called unlucky, and another one is tried. Floats are integers divided by
+powers of two, and a power of two has an inverse modulo an odd prime.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from rosenblatt.theory.exact import lowest_exponents, to_integers
 from rosenblatt.theory.inputs import Floats, Numbers
 
 PRIMES = (67108859, 67108837, 67108819, 67108777, 67108763, 67108757, 67108753, 67108747)
-"""Primes below 2**26, tried in turn. A prime is unlucky for data where it divides a determinant that matters."""
+"""Primes below 2**26, tried in turn until one is not unlucky for the data (see above)."""
 Residues = NDArray[np.int64]
 _MAX_EQUATIONS = 2048  # a sum of 2**11 products of two residues below 2**26 is below 2**63, so int64 holds it
-_LIMB = 25  # bits of a limb, so that sums of products of limbs and residues fit int64, too
+_LIMB = 25  # bits of a limb, chosen so that sums of products of limbs and residues fit int64, too
 
 
 class UnluckyPrimeError(ArithmeticError):
-    """Vectors that are independent over the integers are dependent modulo the prime: another prime is needed."""
+    """Raised if vectors that are independent over the integers are dependent modulo the prime, so another is needed."""
 
 
 def residues(A: NDArray[Any], prime: int) -> Residues:
-    """Return the entries, floats or integers, modulo the prime."""
+    """Return the entries of ``A``, floats or integers, modulo the prime."""
     if A.dtype == object:
         return (A % prime).astype(np.int64)
     parts, exponents = np.frexp(A)
@@ -44,7 +44,7 @@ def residues(A: NDArray[Any], prime: int) -> Residues:
 
 
 def pivot_columns(M: Residues, prime: int) -> list[int]:
-    """Return the columns that are independent, modulo the prime, of all columns to their left.
+    """Return the columns that are independent of all columns to their left, modulo the prime.
 
     >>> pivot_columns(np.array([[0, 2, 4, 1], [0, 1, 2, 5]]), PRIMES[0])
     [1, 3]
@@ -70,15 +70,15 @@ def pivot_columns(M: Residues, prime: int) -> list[int]:
 
 
 def rank_is_at_least(A: NDArray[Any], rank: int) -> bool:
-    """Return whether some prime proves that the rank of ``A``, floats or integers, is at least ``rank``."""
+    """Return whether one of the primes proves that the rank of ``A``, floats or integers, is at least ``rank``."""
     return rank == 0 or any(len(pivot_columns(residues(A, prime).T, prime)) >= rank for prime in PRIMES)
 
 
 def row_basis(X: Floats, start: NDArray[np.intp], prime: int) -> tuple[NDArray[np.intp], list[int]]:
     """Return a basis of the row space of X, as row numbers, and the pivot columns.
 
-    The search begins with the rows ``start``. That the rows and the columns are independent is proved; that the rows
-    span all others is true with high probability, and the caller checks it.
+    The search begins with the rows ``start``. The returned rows are proved to be independent, and so are the columns.
+    The rows span all other rows only with high probability, so the caller must check this.
     """
     rng = np.random.default_rng(0)
     chosen = start
@@ -93,8 +93,8 @@ def row_basis(X: Floats, start: NDArray[np.intp], prime: int) -> tuple[NDArray[n
             return chosen, columns
         all_residues = residues(X, prime) if all_residues is None else all_residues
         null = _null_space(residues(X[chosen], prime), columns, prime)
-        # Freivalds's test: a row in the span is 0 on every vector of the null space, so on a random combination. A row
-        # outside is 0 on it with a probability of about one in a thousand.
+        # Freivalds's test: a row in the span is 0 on every vector of the null space, and so on a random combination of
+        # them. A row outside the span is 0 on it with a probability of about one in a thousand.
         probe = null @ rng.integers(1, 1 << 10, null.shape[1]) % prime
         outside = np.flatnonzero(all_residues @ probe % prime)
         if len(outside) == 0:
@@ -103,7 +103,7 @@ def row_basis(X: Floats, start: NDArray[np.intp], prime: int) -> tuple[NDArray[n
 
 
 def _null_space(M: Residues, columns: list[int], prime: int) -> Residues:
-    """Return a basis, as columns, of the null space modulo the prime of independent rows."""
+    """Return a basis, as columns, of the null space modulo the prime of independent rows with pivots ``columns``."""
     free = np.setdiff1d(np.arange(M.shape[1]), columns)
     null = np.zeros((M.shape[1], len(free)), np.int64)
     null[free, np.arange(len(free))] = 1
@@ -113,14 +113,14 @@ def _null_space(M: Residues, columns: list[int], prime: int) -> Residues:
 
 
 def inverse(M: Residues, prime: int) -> Residues:
-    """Return the inverse modulo the prime, by Gauss-Jordan elimination; the matrix must be invertible."""
+    """Return the inverse of an invertible matrix modulo the prime, by Gauss-Jordan elimination."""
     size = len(M)
     if size > _MAX_EQUATIONS:
         raise ValueError(
             f"a system of {size:,} equations is too large for exact arithmetic: at most {_MAX_EQUATIONS:,}."
         )
     M = np.hstack([M, np.eye(size, dtype=np.int64)])
-    for j in range(size):  # invariant: the first j columns are those of the identity, and the rows are combined alike
+    for j in range(size):  # invariant: the first j columns are columns of the identity
         first = j + int(np.flatnonzero(M[j:, j])[0])
         M[[j, first]] = M[[first, j]]
         M[j] = M[j] * pow(int(M[j, j]), -1, prime) % prime
@@ -133,9 +133,9 @@ def inverse(M: Residues, prime: int) -> Residues:
 def solve(M: Numbers, right: Numbers, prime: int) -> tuple[Numbers, int]:
     """Return integers N and d > 0 with M N = d right, for a matrix of integers invertible modulo the prime.
 
-    Dixon's p-adic lifting (J. D. Dixon 1982, "Exact solution of linear equations using p-adic expansions"): with C the
-    inverse of M modulo p, each step adds a digit of the solution in base p. Rational reconstruction turns the digits
-    into fractions, and the product with M proves them.
+    The method is Dixon's p-adic lifting (J. D. Dixon 1982, "Exact solution of linear equations using p-adic
+    expansions"). With C the inverse of M modulo p, each step adds a digit of the solution in base p. Rational
+    reconstruction turns the digits into fractions, and multiplication by M verifies them.
 
     >>> solve(np.array([[2, 1], [0, 3]], dtype=object), np.array([[1], [1]], dtype=object), PRIMES[0])
     (array([[1],
@@ -157,8 +157,8 @@ def solve(M: Numbers, right: Numbers, prime: int) -> tuple[Numbers, int]:
             residual = residual - ((limb @ digit).astype(object) << k * _LIMB)
         residual = residual // prime
         if len(digits) == next_attempt:
-            # Attempts end: by Cramer's rule and Hadamard's bound numerators and denominator have bounded length, and
-            # reconstruction is right as soon as p^k exceeds twice the product of the bounds.
+            # The loop ends: by Cramer's rule and Hadamard's bound, the numerators and the denominator have bounded
+            # length, and reconstruction is correct as soon as p^k exceeds twice the product of the bounds.
             next_attempt += max(4, next_attempt // 2)
             found = _reconstruct(_from_digits(digits, prime), prime ** len(digits))
             if found is not None and (M @ found[0] == right * found[1]).all():
@@ -184,10 +184,10 @@ def _limbs(M: Numbers) -> list[Residues]:
 
 
 def _reconstruct(total: Numbers, modulus: int) -> tuple[Numbers, int] | None:
-    """Return numerators and their common denominator that equal ``total`` modulo ``modulus``, if short ones do.
+    """Return short numerators and a common denominator that equal ``total`` modulo ``modulus``, or None if none do.
 
-    Rational reconstruction (P. S. Wang 1981): at most one fraction n / d with |n| and d up to sqrt(modulus / 2) equals
-    a residue, and the extended Euclidean algorithm, stopped halfway, finds it.
+    This is rational reconstruction (P. S. Wang 1981). At most one fraction n / d with |n| and d up to sqrt(modulus / 2)
+    equals a given residue, and the extended Euclidean algorithm, stopped halfway, finds it.
     """
     most = math.isqrt(modulus >> 1)
     denominator = 1
@@ -214,10 +214,10 @@ _MANY = 1000  # from this number of rows on, equal rows are multiplied once
 
 
 def scaled_floats(A: Numbers) -> tuple[Floats, NDArray[np.int64]]:
-    """Return integers as floats, each column divided by a power of two so that no entry is above 1, and the powers.
+    """Return integers as floats, each column divided by a power of two so that no entry is above 1, and the exponents.
 
-    Each entry is rounded once. If an entry is beyond the largest float, only the 1000 bits from the highest bit of a
-    column on are kept. The bits below are cut off towards minus infinity, before the rounding.
+    Each entry is rounded once. If an entry exceeds the largest float, only the 1000 highest bits of each column are
+    kept; lower bits are first rounded down, towards minus infinity.
     """
     try:
         floats = A.astype(np.float64)
@@ -231,7 +231,7 @@ def scaled_floats(A: Numbers) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def exact_scores(X: Floats, D: Numbers) -> NDArray[Any]:
-    """Return X D, exactly, times some positive number: as floats where these are exact, otherwise as integers.
+    """Return an exact positive multiple of X D: in floats if these are exact, otherwise in integers.
 
     >>> exact_scores(np.array([[0.1, 0.3], [1.0, 0.0]]), np.array([[3], [-1]], dtype=object)).ravel() > 0
     array([ True,  True])
@@ -246,7 +246,7 @@ def exact_scores(X: Floats, D: Numbers) -> NDArray[Any]:
         floats = D.astype(np.float64)
         bound = float(largest @ np.max(np.abs(floats), axis=1))
         if bound < math.ldexp(1.0, min(1000, int(least.min()) + 52)) and least.min() > -1000:
-            return X @ floats  # no rounding: every partial sum is a multiple of 2**least, and below 2**53 of them
+            return X @ floats  # exact: every partial sum is a multiple of 2**least below 2**(least + 53)
     if len(X) > _MANY:
         X, inverse = np.unique(X, axis=0, return_inverse=True)
     else:
@@ -261,14 +261,14 @@ def exact_scores(X: Floats, D: Numbers) -> NDArray[Any]:
 
 
 def float_scores(X: Floats, D: Numbers) -> tuple[Floats, Floats]:
-    """Return X D divided by some power of two, in floats, and a bound on the error of each product.
+    """Return X D divided by some power of two, in floats, and a bound on the error of each entry.
 
     The bound is Higham's for dot products in any order of summation, gamma_n |x| . |d| with gamma_n = n u / (1 - n u)
     (Accuracy and Stability of Numerical Algorithms, section 3.1), plus what underflow can lose.
     """
     bits = max((int(value).bit_length() for value in D.ravel()), default=0)
     floats = np.array([[value / (1 << bits) if value else 0.0 for value in row] for row in D]).reshape(D.shape)
-    gamma = (X.shape[1] + 6) * HALF_ULP * 1.01  # a few terms more, for the rounding of D and of the bound itself
+    gamma = (X.shape[1] + 6) * HALF_ULP * 1.01  # a few more terms, for the rounding of D and of the bound itself
     with np.errstate(all="ignore"):
         scores = X @ floats
         magnitudes = np.empty_like(scores)

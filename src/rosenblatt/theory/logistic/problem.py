@@ -1,8 +1,8 @@
-"""Logistic regression as linear inequalities: z . b > 0 for each observation and each class that it does not have.
+"""Logistic regression as linear inequalities: z . b > 0 for each observation and each class other than its own.
 
-Along the direction b the probability of an observation x with the class y tends to 1 if x . b_y > x . b_l for every
-other class l. So each observation gives a row z for each other class l: x in the block of y, -x in the block of l, and
-0 elsewhere. The first class is the baseline, b = 0, and has no block. With two classes z is x or -x.
+As the coefficients grow along b, the probability of class y for an observation x tends to 1 if x . b_y > x . b_l for
+every other class l. So each observation gives one row z per other class l: x in the block of y, -x in the block of l,
+and 0 elsewhere. The first class is the baseline with b = 0 and has no block. With two classes z is x or -x.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ from rosenblatt.theory.inputs import (
 )
 from rosenblatt.theory.logistic.arithmetic import exact_scores, float_scores
 
-# The design matrix: a data frame or a matrix as named columns of numbers, with treatment (dummy) coding of factors.
+# The design matrix: a data frame or a matrix turned into named numeric columns, with treatment (dummy) coding of
+# factors.
 
 
 INTERCEPT = "intercept"
 
 
 class Design(NamedTuple):
-    """A design matrix of finite numbers and the names of its columns; an intercept comes first."""
+    """A design matrix of finite numbers and the names of its columns, with the intercept first if there is one."""
 
     names: tuple[str, ...]
     X: Floats
@@ -44,9 +45,9 @@ class Design(NamedTuple):
 def read_design(X: Any, fit_intercept: bool) -> Design:
     """Return the design matrix of a logistic regression on ``X``.
 
-    A column of words or of a categorical type becomes a 0/1 column for each level that occurs except the first, named
-    ``name=level``. Levels are in the order of the categories in pandas, of a polars Enum and of an ordered Arrow
-    dictionary, otherwise sorted. Columns without names are called x0, x1 and so on.
+    A column of strings or of a categorical type becomes one 0/1 column, named ``name=level``, for each level that
+    occurs except the first. The order of the levels is the order of the categories in pandas, in a polars Enum and in
+    an ordered Arrow dictionary; otherwise levels are sorted. Columns without names are called x0, x1 and so on.
 
     >>> read_design([[1, 2], [3, 4]], True).names
     ('intercept', 'x0', 'x1')
@@ -94,7 +95,7 @@ def _indicators(values: NDArray[Any], levels: list[Any]) -> Floats:
 
 
 def _read_column(column: Any, values: NDArray[Any], name: str) -> tuple[NDArray[Any], list[Any] | None]:
-    """Return the ``values`` of a column as numbers or strings, and its levels in order if it is a factor."""
+    """Return the ``values`` of a column as numbers or strings, and its levels in order if it is a factor, else None."""
     kind = str(column.dtype if hasattr(column, "dtype") else column.type)
     if _has_missing(column):
         raise ValueError(
@@ -135,7 +136,7 @@ def _has_missing(column: Any) -> bool:
 
 
 def _categories(column: Any, kind: str) -> list[Any] | None:
-    """Return the categories of a categorical column in order, None for any other column."""
+    """Return the categories of a categorical column in order, or None for any other column."""
     if kind == "category":
         return list(column.cat.categories)
     if kind.startswith("dictionary"):
@@ -156,7 +157,7 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Problem:
-    """Observations: their columns ``X``, the index ``own_class`` of each class, and the number of each data row."""
+    """The observations of a regression: the columns ``X``, the class index ``own_class``, and the data row of each."""
 
     names: tuple[str, ...]
     classes: tuple[Any, ...]
@@ -166,21 +167,21 @@ class Problem:
 
     @property
     def blocks(self) -> int:
-        """The number of classes besides the baseline."""
+        """The number of classes other than the baseline."""
         return len(self.classes) - 1
 
     def with_columns(self, columns: Sequence[int]) -> Problem:
-        """Return the problem restricted to some columns."""
+        """Return the problem restricted to the given columns."""
         names = tuple(self.names[j] for j in columns)
         X = self.X if len(columns) == self.X.shape[1] else np.ascontiguousarray(self.X[:, list(columns)])
         return Problem(names, self.classes, X, self.own_class, self.rows)
 
     def with_observations(self, which: Indices) -> Problem:
-        """Return the problem restricted to some observations."""
+        """Return the problem restricted to the given observations."""
         return Problem(self.names, self.classes, self.X[which], self.own_class[which], self.rows[which])
 
     def others(self) -> Indices:
-        """Return, for each observation, the other classes in order: one for each of its rows z."""
+        """Return for each observation the other classes in order, one for each of its rows z."""
         every = np.broadcast_to(np.arange(len(self.classes)), (len(self.own_class), len(self.classes)))
         return every[every != self.own_class[:, None]].reshape(len(self.own_class), self.blocks)
 
@@ -192,15 +193,16 @@ class Problem:
         return margins[others].reshape(len(scores), self.blocks)
 
     def signs(self, b: Numbers) -> NDArray[np.int8]:
-        """Return the sign of z . b for the rows z of each observation, exactly; ``b`` holds integers, block by block.
+        """Return the exact sign of z . b for the rows z of each observation; ``b`` holds integers, block by block.
 
-        A floating-point filter: signs beyond the error bound are certain, the others are computed in integers.
+        Floats decide the signs of values beyond their error bound; the other signs are computed in integers.
         """
         D = b.reshape(self.blocks, -1).T
         scores, error = float_scores(self.X, D)
         with np.errstate(all="ignore"):
             margins = self.margins(scores)
-            # A margin is a difference of two scores. Its own rounding does no harm: it keeps the sign and is monotone.
+            # A margin is a difference of two scores. Rounding this difference does no harm, because it keeps the sign
+            # and is monotone.
             bound = np.max(error, axis=1, initial=0.0)[:, None] * 2.01
             signs = np.where(np.abs(margins) > bound, np.sign(margins), np.nan)
         doubtful = np.flatnonzero(np.isnan(signs).any(axis=1))
@@ -211,12 +213,12 @@ class Problem:
         return signs.astype(np.int8)
 
     def row_vectors(self, observations: Indices, other: Indices) -> Floats:
-        """Return the rows z of some observations and other classes, as floats, which hold them exactly."""
+        """Return the rows z of the given observations and other classes, as floats, which represent them exactly."""
         return blocks_of(self.X[observations], self.own_class[observations], other, self.blocks)
 
 
 def blocks_of(x: NDArray[Any], own: Indices, other: Indices, blocks: int) -> NDArray[Any]:
-    """Return the rows z: x in the block of the class ``own``, -x in the block of ``other``; class 0 has no block."""
+    """Return the rows z: x in the block of class ``own``, -x in the block of ``other``; class 0 has no block."""
     p = x.shape[1]
     z = np.zeros((len(x), (blocks + 1) * p), dtype=x.dtype)
     for k in range(blocks + 1):
@@ -250,7 +252,7 @@ def read_problem(X: Any, y: ArrayLike, fit_intercept: bool, sample_weight: Array
 
 
 def _read_weights(sample_weight: Any, n: int) -> NDArray[np.bool_]:
-    """Return which rows have a positive weight, decided on the exact numbers."""
+    """Return a mask of the rows with a positive weight, decided for the exact numbers."""
     if sample_weight is None:
         return np.ones(n, dtype=bool)
     refuse_masked(sample_weight, "sample_weight")
@@ -264,18 +266,18 @@ def _read_weights(sample_weight: Any, n: int) -> NDArray[np.bool_]:
 
 
 def _numbers(values: Any, name: str) -> NDArray[Any]:
-    """Return numbers with the signs of the exact values, which float64 might round to 0."""
+    """Return the values as an array without rounding, since float64 might round small values to 0."""
     array = np.asarray(values)
     return array if array.dtype.kind in "biuf" else exact_numbers(values, name)
 
 
 def _is_weight(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which numbers are finite and at least 0."""
+    """Return a mask of the numbers that are finite and at least 0."""
     return np.asarray((values >= 0) & (values < np.inf), dtype=bool)
 
 
 def _read_counts(given: Any, has_weight: NDArray[np.bool_]) -> tuple[Indices, Indices]:
-    """Return the classes (1 success, 0 failure) and the row numbers of the observations in binomial counts."""
+    """Return the classes (1 for success, 0 for failure) and the row numbers of the observations in binomial counts."""
     try:
         counts = _numbers(given, "y")
     except ValueError:
@@ -288,28 +290,29 @@ def _read_counts(given: Any, has_weight: NDArray[np.bool_]) -> tuple[Indices, In
     return 1 - which, rows
 
 
-# Centring, exactly: a column x far from zero becomes x - m, which is the same model with another intercept, as
-# b_0 + x b_1 = (b_0 + m b_1) + (x - m) b_1.
+# Exact centring: a column x far from zero becomes x - m. The model is the same with another intercept, since b_0 + x
+# b_1 = (b_0 + m b_1) + (x - m) b_1.
 #
-# In 1e8 + u only the last digits differ between rows, and floating point would lose them in products.
+# For example, in a column 1e8 + u only the last digits differ between rows, and floating-point products would lose
+# them.
 
 
-_FAR = 16.0  # a column is centred if its middle is more than 16 times its range away from 0; exact from 1.5 on
+_FAR = 16.0  # a column is centred if its midrange is above 16 times its range; from 1.5 on, centring is exact
 
 
 @dataclass(frozen=True)
 class Centring:
-    """A problem with the ``offsets`` subtracted from its columns; it maps coefficients from one to the other."""
+    """A problem with ``offsets`` subtracted from its columns, and the map of coefficients between it and the original."""
 
     problem: Problem
     offsets: Floats
 
     def to_centred(self, vectors: Numbers) -> Numbers:
-        """Return coefficient vectors, as columns, for the centred problem, times a positive integer common to all."""
+        """Return coefficient vectors (columns) for the centred problem, all multiplied by one positive integer."""
         return self._change_intercept(vectors, 1)
 
     def to_original(self, vectors: Numbers) -> Numbers:
-        """Return coefficient vectors, as columns, for the problem as given, times a positive integer common to all."""
+        """Return coefficient vectors (columns) for the original problem, all multiplied by one positive integer."""
         return self._change_intercept(vectors, -1)
 
     def coefficient(self, j: int) -> Floats:
@@ -334,7 +337,7 @@ class Centring:
 
 
 def centred(problem: Problem) -> Centring:
-    """Centre the columns that are far from zero, if the first column is an intercept."""
+    """Return the problem with columns far from zero centred, or unchanged if its first column is not an intercept."""
     X = problem.X
     offsets = np.zeros(X.shape[1])
     if X.shape[1] < 2 or not (X[:, 0] == 1).all():
@@ -348,5 +351,5 @@ def centred(problem: Problem) -> Centring:
     differences = X.copy()
     for j in far.tolist():
         offsets[j] = X[np.argmin(np.abs(X[:, j] - middle[j])), j]
-        differences[:, j] -= offsets[j]  # exact by Sterbenz's lemma: the two lie within a factor of two of each other
+        differences[:, j] -= offsets[j]  # exact by Sterbenz's lemma: both lie within a factor of two
     return Centring(Problem(problem.names, problem.classes, differences, problem.own_class, problem.rows), offsets)

@@ -1,18 +1,19 @@
-"""Search for separation in logistic regression: complete, quasi-complete or overlap, and which estimates are infinite.
+"""Search for separation in logistic regression: complete, quasi-complete or none, and which estimates are infinite.
 
-Z has a row z for each observation and each other class (see `problem`). The estimates are finite if and only if no d
-has Z d >= 0 and Z d != 0 (Albert and Anderson 1984); Konis (2007) tests this by linear programs in floating point. Here
-the answer is exact, and its proof is Tucker's pair (1956): b with Z b >= 0 and alpha >= 0 with Z' alpha = 0, where each
-row has z . b > 0 or may have weight.
+Z has a row z for each observation and each class other than its own (see `problem`). The estimates are finite if and
+only if no d has Z d >= 0 and Z d != 0 (Albert and Anderson 1984); Konis (2007) tests this by linear programs in
+floating point. Here the answer is exact, and its proof is Tucker's pair (1956): b with Z b >= 0 and alpha >= 0 with Z'
+alpha = 0, where each row either has z . b > 0 or can have positive weight in alpha.
 
-The pair is found by facial reduction (Borwein and Wolkowicz 1981). Rows that add up to zero with positive weights are 0
-on every d of the cone Z d >= 0. So the search continues in the subspace where they are 0, whose dimension falls each
-time, until some c is strictly positive on all other rows. Floats propose and integers decide: a working set of rows is
-solved, and rows that contradict the result join it. Where floats fail, an exact simplex method (`farkas`) decides the
-working set, so the search ends.
+The pair is found by facial reduction (Borwein and Wolkowicz 1981). If rows sum to zero with positive weights, then
+z . d = 0 for each of these rows and every d of the cone Z d >= 0. We say that such rows balance. So the search
+continues in the subspace where they are 0, whose dimension falls each time, until some c is strictly positive on all
+other rows. Candidates are computed in floats and verified in integers. The search solves a working set of rows, and
+adds the rows that contradict the result. If floats fail, an exact simplex method (`farkas`) decides the working set, so
+the search is finite.
 
-Then each infinite coefficient gets its sign in the same way: either rows force it, or some direction of the cone has
-the opposite sign.
+The sign of each infinite coefficient is then found in the same way: either some rows force it, or some direction of the
+cone has the opposite sign.
 """
 
 from __future__ import annotations
@@ -49,15 +50,15 @@ from rosenblatt.theory.logistic.arithmetic import (
 )
 from rosenblatt.theory.logistic.problem import Indices, Problem, blocks_of, centred, read_problem
 
-# Searches in floating point. Their results are proposals, which are made exact and proved elsewhere.
+# Searches in floating point. Their results are candidates, which are made exact and proved elsewhere.
 
 
-_ILL_CONDITIONED = 1e5  # above this condition number rows are multiplied in integers before they are rounded
+_ILL_CONDITIONED = 1e5  # above this condition number, rows are multiplied in integers before they are rounded
 
 
 @dataclass(frozen=True)
 class Preconditioned:
-    """Integer rows A as floats F = A T, up to rounding and a power of two for each row, with an integer matrix T.
+    """Integer rows A in floats: F = A T up to rounding and a power of two per row, with an integer matrix T.
 
     The columns of F are nearly orthogonal, so that a Newton step is accurate.
     """
@@ -67,7 +68,7 @@ class Preconditioned:
     row_powers: NDArray[np.int64]
 
     def vector(self, u: Floats, bits: int = 52) -> Numbers:
-        """Return integers in proportion to T u, after rounding u to ``bits`` bits of its largest entry."""
+        """Return integers proportional to T u, after rounding u to ``bits`` bits of its largest entry."""
         largest = float(np.max(np.abs(u), initial=0.0))
         if largest == 0 or not np.isfinite(largest):
             return np.zeros(len(self.T), dtype=object)
@@ -75,7 +76,7 @@ class Preconditioned:
         return primitive(self.T @ whole)
 
     def target(self, values: Numbers) -> Floats:
-        """Return the linear functional ``values`` on the space of A as one on the space of F, scaled to length 1."""
+        """Return the linear functional ``values`` in the coordinates of F instead of A, scaled to length 1."""
         near = scaled_floats((values @ self.T)[:, None])[0].ravel()
         length = float(np.linalg.norm(near))
         return near / length if length else near
@@ -89,7 +90,7 @@ def precondition(A: Numbers) -> Preconditioned:
     scaled = near / np.where(lengths > 0, lengths, 1.0)[:, None]
     inverse, ill_conditioned = _inverse_factor(scaled)
     inverse = inverse / np.max(np.abs(inverse), axis=0, initial=1e-300)
-    rounded = np.rint(np.ldexp(inverse, 40))  # T must be of integers; 40 bits are enough for nearly orthogonal columns
+    rounded = np.rint(np.ldexp(inverse, 40))  # T must hold integers; 40 bits suffice for nearly orthogonal columns
     T = to_integers(rounded, np.zeros(k, np.int64)) << (powers.max(initial=0) - powers).astype(object)[:, None]
     if ill_conditioned:
         columns, row_powers = scaled_floats((A @ T).T)
@@ -104,8 +105,9 @@ def precondition(A: Numbers) -> Preconditioned:
 def _inverse_factor(rows: Floats) -> tuple[Floats, bool]:
     """Return the inverse of R in rows = Q R, or the identity if R is singular, and whether R is ill-conditioned.
 
-    R is the Cholesky factor of the products, which is fast but squares the condition number. Where that would leave few
-    digits, R is from a QR factorisation. It counts as singular if a diagonal entry is a rounding error of the largest.
+    R is the Cholesky factor of the matrix ``rows.T @ rows``, which is fast but squares the condition number. If that
+    would leave too few digits, R comes from a QR factorisation. It counts as singular if a diagonal entry is negligible
+    beside the largest.
     """
     k = rows.shape[1]
     upper: Any
@@ -124,17 +126,17 @@ def _inverse_factor(rows: Floats) -> tuple[Floats, bool]:
 def squared_hinge_minimum(F: Floats, most: int = 100) -> tuple[Floats, Floats]:
     """Return u and a = (1 - F u)+ near the minimum of f(u) = |a|^2 / 2.
 
-    The minimum is Gordan's alternative: grad f = -F' a = 0. Either a = 0 and F u >= 1, a strict solution, or a >= 0 is
-    not 0 and weights the rows to a zero sum. Finite Newton method (Mangasarian 2002, "A finite Newton method for
-    classification") with an exact line search: f is piecewise quadratic and convex, so each step decreases it, and a
-    step within the piece of the minimum ends at it.
+    At the minimum, grad f = -F' a = 0, which is Gordan's alternative. Either a = 0 and F u >= 1, so u is a strict
+    solution, or a >= 0 is not 0 and the rows weighted by a sum to zero. The method is the finite Newton method
+    (Mangasarian 2002, "A finite Newton method for classification") with an exact line search. f is piecewise quadratic
+    and convex, so each step decreases it, and a step within the piece of the minimum reaches the minimum.
 
-    It stops when each F u is clearly positive, as any strict solution will do, not only F u >= 1. Otherwise it stops
-    when the gradient is a rounding error of its terms, as the rows have entries of about 1. A ridge of 1e-13 of the
-    trace makes singular systems solvable.
+    The iteration stops when every entry of F u is clearly positive, since any strict solution is enough, even without F
+    u >= 1. Otherwise it stops when the gradient is a rounding error of its terms (the rows have entries of about 1), or
+    after ``most`` steps. A ridge of 1e-13 times the trace makes singular systems solvable.
     """
     k = F.shape[1]
-    u, s = np.zeros(k), np.zeros(len(F))  # throughout, s = F u up to rounding
+    u, s = np.zeros(k), np.zeros(len(F))  # invariant: s = F u up to rounding
     for _ in range(most):
         active = s < 1
         rest = 1 - s[active]
@@ -158,9 +160,10 @@ def squared_hinge_minimum(F: Floats, most: int = 100) -> tuple[Floats, Floats]:
 def _exact_line_search(s: Floats, along: Floats) -> float:
     """Return the t >= 0 that minimises g(t) = |(1 - s - t along)+|^2 / 2.
 
-    g' is continuous, nondecreasing and piecewise linear, with a kink where a row enters or leaves the sum. Between the
-    kinks numbers i - 1 and i it is slopes[i] + t curves[i], and its root there is the minimum. As g' does not decrease,
-    the first piece that reaches 0 before its end is the right one. Where rounding leaves none, it is the last kink.
+    g' is continuous, nondecreasing and piecewise linear, with a kink where a row enters or leaves the sum. Between kink
+    i - 1 and kink i it is slopes[i] + t curves[i], and g has its minimum at the root. Since g' does not decrease, the
+    first piece that reaches 0 before its end contains the root. If rounding leaves no such piece, the last kink is
+    returned.
     """
     with np.errstate(all="ignore"):
         crossing = (1 - s) / along
@@ -184,12 +187,12 @@ def _exact_line_search(s: Floats, along: Floats) -> float:
 
 
 # Facial reduction for a set of integer rows. Each step solves Gordan's alternative for the rows A = Z N, where the
-# columns of N = ``null_basis`` span the subspace that the cone is known to lie in. Rows may be added between steps.
+# columns of N = ``null_basis`` span a subspace that is known to contain the cone. Rows may be added between steps.
 
 
 @dataclass
 class Face:
-    """The face of the cone Z d >= 0 found so far: rows that balance, and a basis of the space where they are 0.
+    """The face of the cone Z d >= 0 found so far: rows that balance, and a basis of the subspace where they are 0.
 
     Invariant: ``weights @ balanced == 0`` with positive weights, ``balanced @ null_basis == 0``, and the rows
     ``balanced[basis]`` are independent and span all balanced rows. So every d of the cone is a combination of the
@@ -198,19 +201,19 @@ class Face:
 
     prime: int
     null_basis: Numbers
-    balanced: Numbers  # rows, all with weight
+    balanced: Numbers  # rows, all of positive weight
     weights: Numbers
-    row_ids: list[int] = field(default_factory=list)  # the caller's numbers of the balanced rows
+    row_ids: list[int] = field(default_factory=list)  # the caller's numbers for the balanced rows
     basis: list[int] = field(default_factory=list)
 
     @classmethod
     def of_size(cls, size: int, prime: int) -> Face:
-        """Return the face without balanced rows, which is the whole cone; systems are solved with the prime."""
+        """Return the face without balanced rows, which is the whole cone; ``prime`` is used to solve linear systems."""
         nothing = np.zeros((0, size), dtype=object)
         return cls(prime, np.eye(size, dtype=int).astype(object), nothing, np.zeros(0, dtype=object))
 
     def products(self, Z: Numbers) -> Numbers:
-        """Return Z N, the rows as functionals on the subspace."""
+        """Return Z N, the rows as linear functionals on the subspace."""
         return Z @ self.null_basis if self.row_ids else Z
 
     def add(self, Z: Numbers, A: Numbers, weights: Numbers, row_ids: list[int]) -> None:
@@ -221,7 +224,7 @@ class Face:
         M = residues(A, self.prime)
         rows = pivot_columns(M.T, self.prime)
         # The weighted sum of Z is 0 on N, so it is a combination of the balanced rows. Its coefficients may be
-        # negative; enough copies of the old weights, which add up to zero, make all of them positive.
+        # negative. Adding a large enough multiple of the old weights, with which rows sum to zero, makes them positive.
         sums = weights @ Z
         span = self.balanced[self.basis]
         columns = pivot_columns(residues(span, self.prime), self.prime) if len(span) else []
@@ -243,7 +246,7 @@ class Face:
         self._shrink(A, rows, pivot_columns(M[rows], self.prime))
 
     def _shrink(self, A: Numbers, rows: list[int], columns: list[int]) -> None:
-        """Reduce the subspace to where A is 0; ``rows`` are a basis of A's rows, ``columns`` of its columns."""
+        """Reduce the subspace to the part where A is 0; ``rows`` and ``columns`` are the pivots of A."""
         k = A.shape[1]
         free = [j for j in range(k) if j not in columns]
         numerators, denominator = solve(A[rows][:, columns], -A[rows][:, free], self.prime)
@@ -260,8 +263,9 @@ class Face:
 def next_face(Z: Numbers, row_ids: list[int], face: Face, exactly: bool = False) -> Numbers | None:
     """Solve Gordan's alternative for the rows on the subspace of the face.
 
-    Return integers c with Z N c > 0 for all rows that are not 0 on the subspace; they are a proposal unless
-    ``exactly``. Or add rows that balance to the face, which is always exact, and return None.
+    Return integers c with Z N c > 0 for all rows that are not 0 on the subspace. Unless ``exactly``, c is only a
+    candidate, found in floats. If there is no such c, add rows that balance to the face, which is always exact, and
+    return None.
     """
     A = face.products(Z)
     rest = np.flatnonzero((A != 0).any(axis=1))
@@ -276,8 +280,8 @@ def next_face(Z: Numbers, row_ids: list[int], face: Face, exactly: bool = False)
             return preconditioned.vector(u)
         found = _balance(A, a, preconditioned, face.prime)
     if found is None:
-        # Is (0, ..., 0, 1) a combination of the rows (A, 1) with weights >= 0? Then the weights balance the rows. If
-        # not, (y, t) has A y + t >= 0 and t < 0, so A y > 0.
+        # If (0, ..., 0, 1) is a combination of the rows (A, 1) with weights >= 0, these weights balance the rows. If
+        # not, some (y, t) has A y + t >= 0 and t < 0, so A y > 0.
         ones = np.ones((len(A), 1), dtype=int).astype(object)
         answer = farkas(np.hstack([A, ones]), np.array([0] * A.shape[1] + [1], dtype=object))
         if not isinstance(answer, Combination):
@@ -289,10 +293,10 @@ def next_face(Z: Numbers, row_ids: list[int], face: Face, exactly: bool = False)
 
 
 def _balance(A: Numbers, a: Floats, preconditioned: Preconditioned, prime: int) -> tuple[Indices, Numbers] | None:
-    """Return rows and positive integer weights near ``a`` with which they add up to exactly zero, or None.
+    """Return rows and positive integer weights near ``a`` with which the rows sum to exactly zero, or None.
 
-    A basis of the rows gets its weights from an exact linear system, all other rows keep theirs, rounded. This succeeds
-    if the weights of the basis come out positive, so the basis is taken among large weights.
+    An exact linear system determines the weights of a basis of the rows; all other rows keep their rounded weights.
+    This succeeds if the weights of the basis are positive, so the basis is chosen among rows of large weight.
     """
     for least in (1e-9, 1e-5, 1e-3):  # smaller weights count as 0
         rows = np.flatnonzero(a > least * a.max())
@@ -318,7 +322,7 @@ def _balance(A: Numbers, a: Floats, preconditioned: Preconditioned, prime: int) 
 
 
 def _rounded(a: Floats, powers: NDArray[np.int64], bits: int) -> Numbers:
-    """Return integers in proportion to a / 2**powers, each rounded to ``bits`` bits."""
+    """Return integers proportional to a / 2**powers, each rounded to ``bits`` bits."""
     parts, exponents = np.frexp(a)
     whole = np.rint(np.ldexp(parts, bits)).astype(np.int64)
     shifts = exponents - powers
@@ -329,14 +333,14 @@ def _rounded(a: Floats, powers: NDArray[np.int64], bits: int) -> Numbers:
 
 
 _SMALL = 400  # up to this number of rows z, the working set has all of them
-_ROWS_PER_COEFFICIENT = 20  # beyond, the first working set has this number for each coefficient
+_ROWS_PER_COEFFICIENT = 20  # for more rows, the first working set has this number of rows per coefficient
 
 
 class IntegerRows:
     """The rows z of a problem as integers. Row i * blocks + k compares observation i with its k-th other class.
 
-    Columns far from zero are centred, and each column is divided by a power of two (``exponents``). Coefficient vectors
-    for these columns are mapped to the centred columns by `unscaled`, to the columns as given by `original`.
+    Columns far from zero are centred, and each column is divided by a power of two (``exponents``). `unscaled` maps
+    coefficient vectors for these columns to the centred columns, `original` to the original columns.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -350,28 +354,28 @@ class IntegerRows:
         return len(self.problem.own_class) * self.problem.blocks
 
     def integers(self, row_ids: Indices) -> Numbers:
-        """Return some rows as integers."""
+        """Return the given rows as integers."""
         observations, k = np.divmod(row_ids, self.problem.blocks)
         x = to_integers(self.problem.X[observations], self.exponents)
         other = self.others[observations, k]
         return blocks_of(x, self.problem.own_class[observations], other, self.problem.blocks)
 
     def name(self, row_id: int) -> Row:
-        """Return the row as certificates name it: its data row, its class and the other class."""
+        """Return the row as certificates name it: the number of its data row, its class and the other class."""
         i, k = divmod(row_id, self.problem.blocks)
         return int(self.problem.rows[i]), int(self.problem.own_class[i]), int(self.others[i, k])
 
     def unscaled(self, vectors: Numbers) -> Numbers:
-        """Return coefficient vectors, as columns, for the centred problem, times a positive integer common to all."""
+        """Return coefficient vectors (columns) for the centred problem, all multiplied by one positive integer."""
         exponents = np.tile(self.exponents, self.problem.blocks)
         return vectors << (exponents.max(initial=0) - exponents).astype(object)[:, None]
 
     def original(self, vectors: Numbers) -> Numbers:
-        """Return coefficient vectors, as columns, for the problem as given, times a positive integer common to all."""
+        """Return coefficient vectors (columns) for the original problem, all multiplied by one positive integer."""
         return self.centring.to_original(self.unscaled(vectors))
 
     def violating(self, b: Numbers, limit: int, rng: np.random.Generator) -> Indices:
-        """Return at most ``limit`` rows that certainly have z . b < 0: the farthest on the wrong side, and others."""
+        """Return up to ``limit`` rows that certainly have z . b < 0: half of them the farthest, half of them random."""
         D = b.reshape(self.problem.blocks, -1).T
         scores, error = float_scores(self.problem.X, D)
         with np.errstate(all="ignore"):
@@ -388,7 +392,7 @@ class IntegerRows:
 
 @dataclass
 class TuckerPair:
-    """Tucker's pair: b = N c with the null basis N of the face, the signs of Z b, and the last working set."""
+    """Tucker's pair: b = N c with the null basis N of the ``face``, the signs of Z b, and the last working set."""
 
     face: Face
     c: Numbers
@@ -397,7 +401,7 @@ class TuckerPair:
 
 
 def find_pair(rows: IntegerRows, prime: int) -> TuckerPair:
-    """Return Tucker's pair for all rows, exactly."""
+    """Return Tucker's pair for all rows, computed exactly."""
     rng = np.random.default_rng(0)
     face = Face.of_size(rows.size, prime)
     working_set = _initial_working_set(rows, rng)
@@ -407,10 +411,11 @@ def find_pair(rows: IntegerRows, prime: int) -> TuckerPair:
     # Invariant: the balanced rows of the face, exactly proved, are rows of Z, and every d with Z d >= 0 is N c for some
     # c. The loop ends with N empty (overlap), or with Z N c > 0 for every row that is not 0 on N (separation).
     #
-    # Termination. An iteration that does not return does one of three things. Rows balance: the dimension of N falls.
-    # New rows contradict c: the working set grows. Only rows of the working set contradict c: c was a proposal of the
-    # floats, and the next iteration is exact. An exact c is right about the whole working set, so that this iteration
-    # returns, finds a balance, or adds a row. Hence at most 2 (rows + size) iterations; in practice a few.
+    # Termination. An iteration that does not return has one of three outcomes. Rows balance, so the dimension of N
+    # falls. New rows contradict c, so the working set grows. Or only rows of the working set contradict c; then c came
+    # from floats, and the next iteration is exact. An exact c is correct on the whole working set, so that iteration
+    # returns, finds rows that balance, or adds a row. Hence there are at most 2 (rows + size) iterations; in practice a
+    # few.
     while True:
         c = next_face(Z, working_set, face, exactly) if rows.size else None
         if face.null_basis.shape[1] == 0:
@@ -434,7 +439,7 @@ def find_pair(rows: IntegerRows, prime: int) -> TuckerPair:
 
 
 def _contradicting(rows: IntegerRows, null: Numbers, signs: NDArray[np.int8]) -> Indices:
-    """Return the rows with z . b < 0, or if there are none the rows with z . b = 0 that are not 0 on ``null``."""
+    """Return the rows with z . b < 0. If there are none, return the rows with z . b = 0 that are not 0 on ``null``."""
     negative = np.flatnonzero(signs.ravel() < 0)
     part = np.flatnonzero((signs == 0).any(axis=1))
     if len(negative) or len(part) == 0:
@@ -448,9 +453,9 @@ def _contradicting(rows: IntegerRows, null: Numbers, signs: NDArray[np.int8]) ->
 
 
 def _with_few_bits(A: Numbers, c: Numbers) -> list[Numbers]:
-    """Return c rounded to few bits, relative to the sizes of A's columns, if floats still find A c > 0.
+    """Return at most two versions of c, rounded to few bits at the scale of A's columns, that keep A c > 0 in floats.
 
-    Short integers read better in ``direction``, and make proofs shorter.
+    Short integers make ``direction`` easier to read, and proofs shorter.
     """
     floats, powers = scaled_floats(A[(A != 0).any(axis=1)])
     parts = [value << int(power) for value, power in zip(c, powers, strict=True)]
@@ -468,7 +473,7 @@ def _with_few_bits(A: Numbers, c: Numbers) -> list[Numbers]:
 
 
 def _initial_working_set(rows: IntegerRows, rng: np.random.Generator) -> list[int]:
-    """Return the first working set: random rows, and for each class and column some rows where it is not 0."""
+    """Return the first working set: random rows, and for each class and column some rows where the column is not 0."""
     n, problem = len(rows), rows.problem
     if n <= _SMALL:
         return list(range(n))
@@ -487,7 +492,7 @@ def _initial_working_set(rows: IntegerRows, rng: np.random.Generator) -> list[in
 # and > 0 somewhere. Each sign is proved by Farkas's lemma: rows that force it, or a direction of the cone against it.
 
 
-_INTERIOR_SHARE = 0.75  # of the multiple of b that would turn the coefficient of a counter-direction to 0
+_INTERIOR_SHARE = 0.75  # relative to the multiple of b that would make the coefficient of a counter-direction 0
 
 
 class InfiniteSigns(NamedTuple):
@@ -499,10 +504,10 @@ class InfiniteSigns(NamedTuple):
 
 
 def find_infinite_signs(rows: IntegerRows, pair: TuckerPair) -> InfiniteSigns:
-    """Return the status of each coefficient: finite, +inf, -inf or either.
+    """Return the status of each coefficient (finite, +inf, -inf or either) with the proofs of its sign.
 
-    b lies in the relative interior of the cone, which spans the null basis. So a coefficient that is 0 in b but not in
-    the null basis has both signs in the cone.
+    b lies in the relative interior of the cone, and the cone spans the space of the null basis. So a coefficient that
+    is 0 in b but not in the null basis has both signs in the cone.
     """
     null = rows.original(pair.face.null_basis)
     b = null @ pair.c if null.shape[1] else np.zeros(rows.size, dtype=object)
@@ -523,10 +528,10 @@ def find_infinite_signs(rows: IntegerRows, pair: TuckerPair) -> InfiniteSigns:
 
 
 class _SignSearch:
-    """Search for the signs of one coefficient after the other, with directions and a working set shared by all.
+    """Search for the sign of one coefficient after another; all share the directions found and a working set.
 
     Row i of ``A`` is z N for the row z numbered ``_row_ids[i]``, where N is the null basis of the face; ``null`` is N
-    for the columns as given. No row of the working set lies on the hyperplane.
+    for the original columns. No row of the working set lies on the hyperplane.
     """
 
     def __init__(self, rows: IntegerRows, pair: TuckerPair, null: Numbers) -> None:
@@ -539,7 +544,7 @@ class _SignSearch:
         self._add_rows(self._nearest_rows(np.array(pair.working_set, dtype=np.intp), 20 * null.shape[1] + 400))
 
     def _nearest_rows(self, row_ids: Indices, limit: int) -> Indices:
-        """Return the rows nearest to the hyperplane, without those on it."""
+        """Return the rows nearest to the hyperplane but not on it."""
         row_ids = row_ids[self.pair.signs.ravel()[row_ids] > 0]
         if len(row_ids) <= limit:
             return row_ids
@@ -558,22 +563,22 @@ class _SignSearch:
             self._remember_basis(rows)
 
     def _remember_basis(self, rows: list[int]) -> None:
-        """Keep a basis of rows that forced one sign: it is tried first for the others."""
+        """Keep a basis of rows that forced one sign, to try it first for other signs."""
         with contextlib.suppress(np.linalg.LinAlgError):
             self._bases.append((rows, np.linalg.inv(self.preconditioned.F[rows])))
 
     def is_forced(self, j: int, sign: int) -> bool:
-        """Find rows that force the sign of coefficient j, or a direction of the cone with the opposite sign."""
+        """Return whether rows force the sign of coefficient j; store them, or a direction with the opposite sign."""
         rng = np.random.default_rng(j)
         limit = max(100, 4 * self.rows.size)
         exactly = False
-        # Farkas's lemma for the working set A and the target t = sign N_j: either t = w A with w >= 0, so that sign d_j
-        # = w A c >= 0 for every d = N c in the cone; or some y has A y >= 0 and t . y < 0. The first is a proof for all
-        # rows; the second is one if no other row contradicts it.
+        # Farkas's lemma for the working set A and the target t = sign N_j. Either t = w A with w >= 0, so that sign
+        # d_j = w A c >= 0 for every d = N c in the cone; or some y has A y >= 0 and t . y < 0. The first case is a
+        # proof for all rows. The second is a proof if no other row contradicts it.
         #
-        # Termination. An iteration that does not return either adds a row to the working set, or makes all later ones
-        # exact. `farkas` is then right about the whole working set: weights are a proof, and rows that contradict a
-        # direction are new. There are finitely many rows.
+        # Termination. An iteration that does not return either adds a row to the working set, or makes all later
+        # iterations exact. `farkas` is then correct on the whole working set, so weights are a proof, and rows that
+        # contradict a direction are new. There are finitely many rows.
         while True:
             if any(direction[j] * sign < 0 for direction in self.counter_directions):
                 return False
@@ -603,9 +608,10 @@ class _SignSearch:
             exactly = exactly or len(self._row_ids) == before
 
     def _propose(self, target: Numbers) -> Combination | Numbers:
-        """Return rows that combine to the target, or a direction against it, by non-negative least squares in floats.
+        """Return rows that combine to the target, or a direction that is negative on it, by nonnegative least squares.
 
-        With w the minimum of |w F - t| over w >= 0, the residual y = w F - t has F y >= 0 and t . y = -|y|^2.
+        If w minimises |w F - t| over w >= 0, the residual y = w F - t has F y >= 0 and t . y = -|y|^2. The weights are
+        left at 0, since they are recomputed exactly.
         """
         from scipy.optimize import nnls
 
@@ -627,9 +633,9 @@ class _SignSearch:
         return Combination(rows, np.zeros(len(rows), dtype=object))
 
     def _counter_direction(self, y: Numbers, j: int, sign: int) -> Numbers | None:
-        """Return y plus a share of b that keeps the opposite sign at j; None if y does not have it.
+        """Return y plus a multiple of b that keeps the opposite sign at j; None if y does not have the opposite sign.
 
-        With A y >= 0 up to rounding and A c > 0 the sum is strictly inside the cone, so that rounding does no harm.
+        Since A y >= 0 up to rounding and A c > 0, the sum is strictly inside the cone, so rounding does no harm.
         """
         against, along = -sign * (self.null[j] @ y), sign * (self.null[j] @ self.pair.c)
         if against <= 0:
@@ -637,7 +643,7 @@ class _SignSearch:
         return primitive(y * (along * 1024) + self.pair.c * (against * int(_INTERIOR_SHARE * 1024)))
 
     def _prove_forced(self, answer: Combination, j: int, sign: int, exactly: bool) -> ForcedSign | None:
-        """Return the proof that the rows force the sign, or None if it cannot be made exact."""
+        """Return the proof that the rows of ``answer`` force the sign, or None if it cannot be made exact."""
         names = tuple(self.rows.name(self._row_ids[i]) for i in answer.rows.tolist())
         if exactly:
             return ForcedSign(names, tuple(answer.weights.tolist()))
@@ -656,7 +662,7 @@ class _SignSearch:
         return ForcedSign(tuple(names[i] for i in kept.tolist()), tuple(weights[kept].tolist()))
 
     def _encloses(self, rows: Indices, j: int, sign: int) -> bool:
-        """Return whether an enclosure in floats proves it, on exactly the numbers that the check uses."""
+        """Return whether an enclosure proves that the rows force the sign, on the same floats as in the check."""
         if not self.pair.signs.all():
             return False
         row_ids = np.array([self._row_ids[i] for i in rows.tolist()], dtype=np.intp)
@@ -675,22 +681,22 @@ def detect_separation(
 
     There are three cases (Albert and Anderson 1984). Complete separation: some combination of the columns predicts
     every row with certainty, and no estimate is finite. Quasi-complete separation: some combination predicts some rows
-    with certainty and is 0 for the others, and some estimates are infinite. Overlap: no such combination, and all
-    estimates are finite. The answer is exact for the numbers as stored, and comes with a proof.
+    with certainty and is 0 for the others, and some estimates are infinite. Overlap: no such combination exists, and
+    all estimates are finite. The answer is exact for the numbers as stored, and comes with a proof.
 
     Parameters
     ----------
     X : data frame, array or sparse matrix of shape (n, d)
-        Finite numbers. In a pandas, polars or pyarrow table, a column of words or categories becomes a 0/1 column for
-        each level except the first, called ``name=level``; booleans are 0 and 1. As in R, a column that is a
-        combination of columns before it is aliased and left out. The intercept comes first.
+        Finite numbers. In a pandas, polars or pyarrow table, a column of strings or categories becomes one 0/1 column,
+        called ``name=level``, for each level except the first; booleans become 0 and 1. As in R, a column that is a
+        linear combination of columns before it is aliased and left out. The intercept comes first.
     y : array of shape (n,) or (n, 2)
-        Labels of two or more classes. The first in sorted order is the baseline. With more than two the regression is
-        multinomial. With shape (n, 2): counts of successes and failures.
+        Labels of two or more classes. The first in sorted order is the baseline. With more than two classes the
+        regression is multinomial. An array of shape (n, 2) holds counts of successes and failures.
     fit_intercept : bool, default=True
         Whether the model has an intercept.
     sample_weight : array of shape (n,), default=None
-        Rows with weight zero are left out. Otherwise weights do not matter.
+        Rows of weight zero are left out. Other weights make no difference. None means that every row counts.
 
     Returns
     -------
@@ -730,7 +736,7 @@ def detect_separation(
 
 
 def _decide(problem: Problem, fit_intercept: bool, prime: int) -> Separation:
-    """Return the answer with its proof, not yet checked; systems are solved with the prime."""
+    """Return the answer with its proof, not yet checked; ``prime`` is used to solve linear systems."""
     p, blocks = len(problem.names), problem.blocks
     first, same = _distinct_observations(problem)
     distinct = problem.with_observations(first) if len(first) < len(same) else problem
@@ -764,7 +770,7 @@ def _decide(problem: Problem, fit_intercept: bool, prime: int) -> Separation:
 
 
 def _distinct_observations(problem: Problem) -> tuple[Indices, Indices]:
-    """Return the first of each set of equal observations, and for each observation the position of its first."""
+    """Return the first of each set of equal observations, and for each observation the index of its set."""
     everything = np.arange(len(problem.own_class))
     firsts = representatives(problem.X, problem.own_class, everything, np.arange(problem.X.shape[1]))
     first, same = np.unique(firsts, return_inverse=True)
@@ -772,7 +778,7 @@ def _distinct_observations(problem: Problem) -> tuple[Indices, Indices]:
 
 
 def _aliases(problem: Problem, prime: int) -> tuple[list[int], Vectors]:
-    """Return the columns that are independent of all to their left, and the relations of the others to them."""
+    """Return the columns that are independent of all columns to their left, and the relations of the others to them."""
     X, p = problem.X, problem.X.shape[1]
     start = np.unique(np.linspace(0, len(X) - 1, min(len(X), 4 * p + 20)).astype(np.intp))
     rows, kept = row_basis(X, start, prime)

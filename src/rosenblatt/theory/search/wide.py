@@ -1,8 +1,8 @@
-"""Search for v with z . v > 0 in every row when there are many columns: a solution, or a proof that there is none.
+"""Search for v with z . v > 0 in every row for data with many columns: a solution, or a proof that none exists.
 
-Presolve removes the rows that a single column satisfies. Sparse rows then get a short run of the perceptron, which is
-fast if it succeeds. Last comes the finite Newton method on the squared hinge loss (Mangasarian 2002; Keerthi and
-DeCoste 2005). It either solves the rows or converges to weights under which they sum to zero, and
+Presolve removes the rows that a single column satisfies. For sparse rows a short run of the perceptron follows, which
+is fast if it succeeds. Last comes the finite Newton method on the squared hinge loss (Mangasarian 2002; Keerthi and
+DeCoste 2005). It either finds a solution or converges to weights with which the rows sum to zero.
 `prove_zero_combination` turns these weights into a proof.
 """
 
@@ -31,29 +31,29 @@ from rosenblatt.theory.search.zero_combinations import prove_zero_combination
 
 # The finite Newton method on the squared hinge loss.
 #
-# Problem: minimise f(v) = |(1 - Z v)_+|^2 / 2. Output: v with Z v > 0, or weights a that nearly prove there is none.
+# Problem: minimise f(v) = |(1 - Z v)_+|^2 / 2. Output: v with Z v > 0, or weights a that nearly prove that none exists.
 #
 # With a = (1 - Z v)_+ the gradient is -Z' a, so Z' a = 0 at the minimum. There are two cases (Gordan). Either a = 0 and
-# Z v >= 1: v is a solution. Or a is a nonzero, nonnegative combination of the rows that is zero: the proof that there
-# is no solution. f is convex and piecewise quadratic: on the active set A = {i : z_i . v < 1} it has the Hessian
-# H = Z_A' Z_A. A Newton step with an exact line search reduces f in every iteration. Once A is the active set of the
-# minimum, one step without ridge ends there.
+# Z v >= 1, so v is a solution. Or a is nonzero and nonnegative, and the rows weighted by a sum to zero, which proves
+# that there is no solution. f is convex and piecewise quadratic, with the Hessian H = Z_A' Z_A on the active set A = {i
+# : z_i . v < 1}. A Newton step with an exact line search reduces f in every iteration. Once A is the active set of the
+# minimum, one step without a ridge reaches it.
 #
 # H may be singular, so a ridge r = max(1e-4 min(1, off), 1e-13) max_j H_jj is added, where off = |Z' a|_inf / |a|_1
-# measures the gradient. With the floor of r the condition number of H + r I is bounded. So the angle between the step
-# and the negative gradient stays away from 90 degrees, and with a line search the gradient tends to zero (Zoutendijk).
-# Then r falls with it, and the last steps are nearly Newton steps proper (the regularised Newton method of Li,
-# Fukushima, Qi and Yamashita 2004). The floor 1e-13 is about the rounding error of the entries of H, which grows when
-# rows are added to H and subtracted from it.
+# measures the gradient. The lower limit of r bounds the condition number of H + r I. So the angle between the step and
+# the negative gradient stays away from 90 degrees, and with a line search the gradient tends to zero (Zoutendijk). r
+# decreases with the gradient, so the last steps are nearly pure Newton steps (the regularised Newton method of Li,
+# Fukushima, Qi and Yamashita 2004). The lower limit of 1e-13 is about the rounding error of the entries of H, which
+# grows as rows are added to H and subtracted from it.
 
 
-_LEAST_RIDGE = 1e-13  # of the largest diagonal entry; the results are the same with 1e-12 and 1e-14
+_LEAST_RIDGE = 1e-13  # relative to the largest diagonal entry; results are the same with 1e-12 and 1e-14
 
 
 class HingeNewton:
-    """The iteration on the rows Z, started at ``v``: ``s`` are the scores Z v, and ``off`` is |Z' a|_inf / |a|_1.
+    """The Newton iteration on the rows Z from the start ``v``; ``s`` is Z v, and ``off`` is |Z' a|_inf / |a|_1.
 
-    ``H`` is Z_A' Z_A for the active rows A, updated by the rows that enter and leave A. With fewer rows than columns
+    ``H`` is Z_A' Z_A for the active rows A, updated with the rows that enter or leave A. With fewer rows than columns
     ``H`` is Z Z' instead, computed once, since (Z_A' Z_A + r I)^-1 Z_A' = Z_A' (Z_A Z_A' + r I)^-1 for every r > 0.
     """
 
@@ -94,7 +94,8 @@ class HingeNewton:
     def _solve(self, H: Floats, right: Floats) -> Floats | None:
         """Return the solution of (H + ridge I) p = right; the ridge grows until Cholesky's factorisation succeeds.
 
-        It does at the latest when the ridge dominates every line of H. None is returned for NaN, infinity or H = 0.
+        It succeeds at the latest when the ridge makes the matrix diagonally dominant. The result is None for NaN,
+        infinity or H = 0.
         """
         ridge = max(1e-4 * min(1.0, self.off), _LEAST_RIDGE) * float(np.max(H.diagonal(), initial=0.0))
         while 0 < ridge < np.inf:
@@ -123,7 +124,7 @@ class HingeNewton:
         q = self.Z @ p
         t = exact_line_search(self.s, q)
         self.v = self.v + t * p
-        self.s = self.s + t * q if self.steps % 5 else self.Z @ self.v  # recomputed, so that rounding does not add up
+        self.s = self.s + t * q if self.steps % 5 else self.Z @ self.v  # recomputed against rounding errors
 
 
 def _dense(M: Matrix) -> Floats:
@@ -131,13 +132,13 @@ def _dense(M: Matrix) -> Floats:
 
 
 def exact_line_search(s: Floats, q: Floats) -> float:
-    """Return the t > 0 that minimises |(1 - s - t q)_+|^2, 1.0 if there is no minimiser.
+    """Return the t > 0 that minimises |(1 - s - t q)_+|^2, or 1.0 if there is no minimiser.
 
     The derivative in t is continuous, piecewise linear and nondecreasing. Its zero is found by sorting the breakpoints
     t_i = (1 - s_i) / q_i, at which row i enters or leaves the active set.
 
-    Where the minimum is 0, the derivative is 0 from the last breakpoint on. If rounding makes it negative there, the
-    zero of the first piece is returned instead. That is still a decrease, as the function does not grow anywhere then.
+    If the minimum is 0, the derivative is 0 from the last breakpoint on. If rounding makes it negative there, the zero
+    of the first piece is returned instead. This still decreases the function, which then does not increase anywhere.
 
     >>> exact_line_search(np.array([0.0, 0.0]), np.array([1.0, 0.25]))
     4.0
@@ -145,12 +146,12 @@ def exact_line_search(s: Floats, q: Floats) -> float:
     with np.errstate(all="ignore"):
         t = (1.0 - s) / q
     inside = (s < 1.0) | ((s == 1.0) & (q < 0))
-    slope, value = float(q[inside] @ q[inside]), -float(q[inside] @ (1.0 - s)[inside])  # half the derivative, at 0
+    slope, value = float(q[inside] @ q[inside]), -float(q[inside] @ (1.0 - s)[inside])  # half the derivative at t = 0
     events = np.flatnonzero((t > 0) & (q != 0))
     events = events[np.argsort(t[events], kind="stable")]
     if len(events) == 0:
         return -value / slope if slope > 0 else 1.0
-    # Before the k-th breakpoint half the derivative is values[k] + slopes[k] t: a row that enters (q < 0) or leaves
+    # Before the k-th breakpoint, half the derivative is values[k] + slopes[k] t. A row that enters (q < 0) or leaves
     # changes the slope by +-q^2, and the value so that the derivative stays continuous at t_i.
     change = np.where(q[events] < 0, 1.0, -1.0) * q[events] ** 2
     slopes = slope + np.concatenate([[0.0], np.cumsum(change)])
@@ -163,25 +164,26 @@ def exact_line_search(s: Floats, q: Floats) -> float:
     return float(ends[k]) if np.isfinite(ends[k]) else 1.0
 
 
-# These constants affect time and the size of proofs, never the answer. What is said of other values was measured on
-# Gaussian noise (1000 x 100, 8000 x 200), text with random labels (1500 x 120, 6000 x 800), digits and planted margins.
+# These constants affect running time and the size of proofs, never the answer. Remarks on other values are measurements
+# on Gaussian noise (1000 x 100, 8000 x 200), text with random labels (1500 x 120, 6000 x 800), digits and planted
+# margins.
 
-MOST_COLUMNS = 6000  # the largest matrix, in rows or columns, that each Newton step factors
-WIDE = 3000  # from this number of columns the perceptron gets more updates, as a Newton step becomes expensive
-UPDATES_PER_ROW, UPDATES_PER_WIDE_ROW = 0.2, 20.0  # twice or ten times the first hardly changes the number of steps
+MOST_COLUMNS = 6000  # the largest order of the matrix that each Newton step factors
+WIDE = 3000  # from this number of columns on, the perceptron gets more updates, since Newton steps are expensive
+UPDATES_PER_ROW, UPDATES_PER_WIDE_ROW = 0.2, 20.0  # 2 or 10 times the first value hardly changes the number of steps
 STAGES = ((None, 30), (30, 50), (10, 50), (3, 50), (None, 200))
 """Pairs: leave out rows of columns with at most that many entries of one sign (None: leave out none), and the number of
 Newton steps. Most data end in the first stage after 5 to 15 steps. The others are for text with many rare words."""
-FIRST_PROOF = 1e-4  # ``off`` at which a proof is first tried; 1e-3 or 1e-5: one to three steps sooner or later
-ALMOST = 1e-9  # ``off`` from which rows of small weight are kept in the proof too
+FIRST_PROOF = 1e-4  # ``off`` at which a proof is first tried; with 1e-3 or 1e-5, one to three steps sooner or later
+ALMOST = 1e-9  # ``off`` below which the proof is also tried with rows of small weight
 BETWEEN_PROOFS = 5  # Newton steps from one attempt at a proof to the next
-MANY_ROWS = 4  # if more rows than this for each column have weight, a proof from fewer rows is tried first
-FEW_ROWS = 3  # rows for each column in it: 6 doubles the size of proofs, 2 halves it but fails more often
+MANY_ROWS = 4  # if more rows per column than this have nonzero weight, a proof from fewer rows is tried first
+FEW_ROWS = 3  # rows per column in that proof; 6 doubles the size of proofs, 2 halves it but fails more often
 SHORT_STEPS = 12  # the most Newton steps on these rows; 6 and 24 give the same proofs
 
 
 class WideSearch:
-    """The search on the rows z = y (x, 1), or z = y x without a bias; ``Z`` has all rows, ``Y`` those of the core."""
+    """The search on the rows z = y (x, 1), or y x without a bias; ``Z`` has all rows, ``Y`` the rows of the core."""
 
     def __init__(self, X: Matrix, signs: Signs, bias: bool, limits: Limits) -> None:
         self.X, self.signs, self.bias, self.limits = X, signs, bias, limits
@@ -192,11 +194,11 @@ class WideSearch:
         self.Y, self.columns = drop_zero_columns(self.Z, self.core)
 
     def decide(self) -> Solvable | Unsolvable | None:
-        """Return a checked solution, a checked proof that there is none, or None if neither was found."""
+        """Return a verified solution, a verified proof that none exists, or None if neither was found."""
         if len(self.core) == 0:
             return self._solution(np.zeros(0))
         start = np.zeros(self.Y.shape[1])
-        if sp.issparse(self.Y):  # for dense rows Newton steps are as fast
+        if sp.issparse(self.Y):  # for dense rows, Newton steps are as fast
             start, answer = self._perceptron()
             if answer is not None:
                 return answer
@@ -205,7 +207,7 @@ class WideSearch:
         return self._newton(start)
 
     def _perceptron(self) -> tuple[Floats, Solvable | None]:
-        """Return the best v of a short run, scaled to the least squared hinge loss, and the solution if it is one."""
+        """Return the best v of a short run, scaled to minimise the squared hinge loss, and the solution, or None."""
         n, m = self.Y.shape
         updates = int((UPDATES_PER_ROW if m <= WIDE else UPDATES_PER_WIDE_ROW) * n) + 1
         run = rescaled_perceptron(self.Y, 0, updates)
@@ -221,7 +223,8 @@ class WideSearch:
             else:
                 rows = rows_without_rare_columns(self.Y, rare)
                 part, _ = drop_zero_columns(self.Y, rows)
-                # With as many columns as rows, rows are usually independent: a solution exists, and says nothing here.
+                # With as many columns as rows, the rows are usually independent, so a solution exists, which proves
+                # nothing here.
                 if not part.shape[1] + 1 < len(rows) < len(everything):
                     continue
                 search = HingeNewton(part, np.zeros(part.shape[1]))
@@ -233,7 +236,7 @@ class WideSearch:
     def _run(self, search: HingeNewton, rows: NDArray[np.intp], steps: int) -> Solvable | Unsolvable | None:
         """Make Newton steps on the given ``rows`` of the core until they are decided or ``steps`` have been made.
 
-        A proof for some rows is a proof for all. A solution counts only if these are all rows of the core.
+        A proof for some rows is a proof for all rows. A solution is returned only if these are all rows of the core.
         """
         next_proof = 0
         while search.steps < steps:
@@ -241,7 +244,7 @@ class WideSearch:
             wrong = int(np.count_nonzero(~(search.s > 0)))  # counts NaN too
             if wrong == 0:
                 return self._solution(search.v) if len(rows) == len(self.core) else None
-            finished = search.off < 1e-14  # the gradient is zero up to rounding: more steps change nothing
+            finished = search.off < 1e-14  # the gradient is zero up to rounding, so more steps change nothing
             if search.off < FIRST_PROOF and (search.steps >= next_proof or finished):
                 proof = self._short_proof(search, rows) or self._proof(search, rows)
                 if proof is not None or finished:
@@ -260,9 +263,9 @@ class WideSearch:
         return prove_zero_combination(self.X, self.signs, self.bias, support, weights[active], shares, self.centres)
 
     def _short_proof(self, search: HingeNewton, rows: NDArray[np.intp]) -> Unsolvable | None:
-        """Return a proof from a sample of the active rows, taken evenly along their order by weight, or None.
+        """Return a proof from a sample of the active rows, evenly spaced in their order by weight, or None.
 
-        The sample has FEW_ROWS rows for each column. If it has no solution either, its proof names fewer rows.
+        The sample has FEW_ROWS rows per column. If it has no solution either, its proof names fewer rows.
         """
         m = search.Z.shape[1]
         order = np.argsort(-search.weights, kind="stable")[: np.count_nonzero(search.weights)]
@@ -275,7 +278,7 @@ class WideSearch:
         return self._proof(inner, rows[few]) if inner.off < FIRST_PROOF else None
 
     def _solution(self, v: Floats) -> Solvable | None:
-        """Return the solution of all rows that follows from ``v`` on the core, or None if exact scores refute it."""
+        """Return the solution for all rows that extends ``v`` from the core, or None if it fails the exact check."""
         full = np.zeros(self.Z.shape[1])
         full[self.columns] = v
         with np.errstate(over="ignore", under="ignore"):

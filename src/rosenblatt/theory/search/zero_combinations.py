@@ -4,10 +4,10 @@ Input: rows z_i and floats a_i > 0 with sum a_i z_i close to zero. Output: weigh
 `encloses_zero_combination` accepts. The construction has four parts:
 
 1. Keep the rows of large weight, and presolve them.
-2. Project the weights onto the solutions of A' a = 0, to rounding (`corrected_weights`).
+2. Project the weights onto the solutions of A' a = 0, up to rounding (`corrected_weights`).
 3. Choose basis rows by Gaussian elimination with pivoting, which also finds dependent columns (`choose_basis`).
 4. Replace each dependent column a_j by an integer combination L a_j - sum_i f_i a_i (`_Reduction`), computed exactly.
-It is zero, or a small remainder, due to rounding in the data, which then counts as a new column.
+   It is zero, or a small remainder due to rounding in the data that then counts as a new column.
 
 Parts 2 to 4 are repeated, because a remainder may be independent of the other columns or depend on them again. This
 search need not be trusted, because the proof is checked from the data alone.

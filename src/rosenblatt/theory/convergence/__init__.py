@@ -1,1 +1,1 @@
-"""The convergence theorem: the mistake bound, and its proof beside a run."""
+"""The perceptron convergence theorem: the mistake bound, and its proof checked on a run."""

@@ -1,4 +1,4 @@
-"""Novikoff's bound on the mistakes of a perceptron on given rows in any order, and the inequalities of its proof."""
+"""Novikoff's bound on the mistakes of a perceptron for any order of the rows, and the inequalities of its proof."""
 
 from __future__ import annotations
 
@@ -26,41 +26,41 @@ from rosenblatt.theory.inputs import (
 )
 from rosenblatt.theory.separability import dataset_margin
 
-_EXACT_TERMS = 100_000  # the candidates for the longest row are squared exactly up to this number of entries
+_EXACT_TERMS = 100_000  # up to this number of entries, the candidates for the longest row are squared exactly
 
 
 def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> float:
-    """Return an upper bound on the number of updates of any run of the perceptron on these rows, in any order.
+    """Return an upper bound on the number of updates of the perceptron on these rows, whatever their order.
 
-    With a bias it is the integer part of (R^2 + 1) / gamma^2. R is the length of the longest row, and gamma the
-    largest margin of any (w, b) with |(w, b)| = 1 on the rows (x, 1), because with a bias the perceptron learns in
-    that space (`dataset_margin` with ``kind="augmented"``). Without a bias it is the integer part of R^2 / gamma^2,
-    with the margin of hyperplanes through the origin (``kind="homogeneous"``). With a bias it is *not* R^2 / gamma^2
-    with the margin of CIML equation 4.9, as the example shows.
+    With a bias it is the integer part of (R^2 + 1) / gamma^2. R is the length of the longest row, and gamma the largest
+    margin of any (w, b) with |(w, b)| = 1 on the rows (x, 1), because with a bias the perceptron learns in the space of
+    (x, 1) (`dataset_margin` with ``kind="augmented"``). Without a bias it is the integer part of R^2 / gamma^2, with
+    the margin of hyperplanes through the origin (``kind="homogeneous"``). With a bias, R^2 / gamma^2 with the margin of
+    CIML equation 4.9 is *not* a bound, as the example shows.
 
-    The bound is infinite if no hyperplane separates the rows, as the perceptron then never stops, and in the rare case
-    that no separator was found. It bounds the updates of all passes together, not the number of passes.
+    The bound is infinite if no hyperplane separates the classes, since the perceptron then never stops, and in the rare
+    case that no separator was found. It bounds the updates of all passes together, not the number of passes.
 
-    Block and Novikoff (1962); CIML 4.5, Har-Peled 30.1, parametric learning notes 3.3. For rows with |x| <= 1 and no
-    bias it is 1 / gamma^2; for a separator w* of any length, R^2 |w*|^2 / gamma^2.
+    References: Block and Novikoff (1962); CIML 4.5, Har-Peled 30.1, parametric learning notes 3.3. They state the bound
+    as 1 / gamma^2 for rows with |x| <= 1 and no bias, and as R^2 |w*|^2 / gamma^2 for a separator w* of any length.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Finite numbers. A number that float64 would round is an error.
+        Finite numbers. A number that float64 would round raises a ValueError.
     y : array of shape (n,)
-        Labels of two classes. With a single class the bound is finite if a hyperplane has all rows on one side, which
-        is always so with a bias.
-    fit_intercept : bool
-        Whether the perceptron has a bias. The default is True.
+        Labels of at most two classes. For a single class the bound is finite if some hyperplane has all rows on one
+        side, as is always so with a bias.
+    fit_intercept : bool, default=True
+        Whether the perceptron has a bias.
 
     Returns
     -------
     float
-        An integer, since it bounds a count, or infinity. It is never below the exact bound: the margin used is attained
-        by a hyperplane, and all rounding is upwards until the integer part is taken. The weights of a real run are
-        rounded too, once for each coordinate of an update. The bound allows for that in the first 2^47 updates (10^14,
-        weeks of computation). This increases a bound K by a factor of 1 + 3.4e-16 K.
+        A whole number or infinity. It is never below the exact bound, because the margin used is attained by a
+        hyperplane, and everything is rounded up before the integer part is taken. In an actual run the weights are
+        rounded too, once per coordinate of each update. The bound allows for these errors in the first 2^47 updates
+        (10^14, weeks of computation), which multiplies a bound K by 1 + 3.4e-16 K.
 
     See Also
     --------
@@ -69,7 +69,7 @@ def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> fl
 
     Examples
     --------
-    The points 1 (+) and 0 (-) have the margin 1/2 and R = 1. There are 5 updates, more than R^2 / gamma^2 = 4:
+    The points 1 (+) and 0 (-) have the margin 1/2 and R = 1. The run makes 5 updates, more than R^2 / gamma^2 = 4:
 
     >>> from rosenblatt import Perceptron
     >>> X, y = [[1.0], [0.0]], [1, -1]
@@ -92,7 +92,7 @@ def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> fl
 
 
 def novikoff(squared: Fraction, gamma: float) -> float:
-    """Return ``squared / gamma**2`` rounded up, plus an allowance for rounded weights; infinity without a margin.
+    """Return ``squared / gamma**2`` plus an allowance for rounded weights, rounded up; infinity if gamma <= 0.
 
     >>> novikoff(Fraction(1), 0.0)
     inf
@@ -106,12 +106,12 @@ def allowing_for_rounding(K: Fraction, u: Fraction) -> Fraction:
     """Return the bound ``K`` with an allowance for updates of relative error ``u``, valid for 1 / (64 u) updates.
 
     A run in floats has weights w_k = v_k + e with v_k = w_(k-1) + y z and |e| <= u |v_k|. Its decisions are exact, and
-    the first update does not round. Let x = u k <= 1/64. As |v_k|^2 <= |w_(k-1)|^2 + R^2, the sum of the (1 + u)^(2 j)
-    for j up to k bounds |w_k|^2 / R^2, and so |w_k| <= sqrt(k) R (1 + 0.51 x + 0.51 u). The errors add up to at most
-    u R exp(x) (sqrt(2) + ... + sqrt(k)) <= sqrt(k) R (0.68 x + 0.51 u), which w*.w_k >= k gamma loses. Together
-    sqrt(k) <= sqrt(K) (1 + 1.19 x + 1.02 u), hence k <= K (1 + 2.43 u k + 2.05 u). The first k above
-    K (1 + 3 u (K + 3)) would break this, so no run gets there. From K = 1 / (64 u) on, no run of that many
-    updates exceeds K itself.
+    the first update does not round. Let x = u k <= 1/64. Since |v_k|^2 <= |w_(k-1)|^2 + R^2, the sum of (1 + u)^(2 j)
+    for j up to k bounds |w_k|^2 / R^2, and so |w_k| <= sqrt(k) R (1 + 0.51 x + 0.51 u). The errors add up to at most u
+    R exp(x) (sqrt(2) + ... + sqrt(k)) <= sqrt(k) R (0.68 x + 0.51 u), by which w*.w_k may be below k gamma. Together,
+    sqrt(k) <= sqrt(K) (1 + 1.19 x + 1.02 u), hence k <= K (1 + 2.43 u k + 2.05 u). The first k above K (1 + 3 u
+    (K + 3)) would violate this inequality, so no run reaches it. If K is at least 1 / (64 u), a run of at most 1 / (64
+    u) updates does not exceed K itself.
 
     >>> float(allowing_for_rounding(Fraction(10**20), Fraction(HALF_ULP)))
     1e+20
@@ -121,9 +121,9 @@ def allowing_for_rounding(K: Fraction, u: Fraction) -> Fraction:
 
 
 def squared_radius(X: Matrix, bias: bool) -> Fraction:
-    """Return the squared length of the longest row, plus 1 with a ``bias``: exactly, or slightly rounded up.
+    """Return the squared length of the longest row, plus 1 with a ``bias``, exactly or slightly rounded up.
 
-    If very many rows might be the longest, a float plus its error bound is used.
+    If too many rows could be the longest, a float plus its error bound is used.
 
     >>> squared_radius(np.array([[3.0, 4.0], [0.0, 1.0]]), bias=True)
     Fraction(26, 1)
@@ -144,7 +144,7 @@ def squared_radius(X: Matrix, bias: bool) -> Fraction:
     return Fraction(longest * (1.0 + slack)) * Fraction(4) ** exponent + int(bias)
 
 
-# The inequalities of the convergence proof, evaluated along a run and checked with all rounding counted.
+# The inequalities of the convergence proof, evaluated along a run and checked with bounds on all rounding errors.
 #
 # With u = 2^-53, let the weights in floats be w_k = w_(k-1) + y z + e_k. The e_k are the rounding errors of the
 # additions, computed exactly by Knuth's TwoSum, and D_k = |e_1| + ... + |e_k|. Mistakes are decided exactly on the
@@ -154,17 +154,17 @@ def squared_radius(X: Matrix, bias: bool) -> Fraction:
 #     |w_k| <= sqrt(k) R + D_k     |w_(k-1) + y z|^2 <= |w_(k-1)|^2 + R^2, and then the triangle inequality
 #     alpha_k <= alpha_0 - k R^2 + 2 (sqrt(k) R + c) D_k + D_k^2, with c = R^2 / gamma, as |w|^2 - 2 c w*.w + c^2
 #
-# and the same for single steps, with e_k in place of D_k. A sum of m products has an error of at most g times the
-# product of the lengths. A check fails only if its inequality is violated by more than all of this, which no
-# perceptron can do.
+# and likewise for single steps, with e_k in place of D_k. A sum of m products has an error of at most g times the
+# product of the lengths. A check fails only if its inequality is violated by more than all these errors, which cannot
+# happen in a run of the perceptron.
 
 
-_CHUNK = 1 << 20  # numbers in the weight vectors of a block of updates
-_TINY = 2.0**-1000  # bounds underflow where numbers are scaled
+_CHUNK = 1 << 20  # the most numbers in the weight vectors of a block of updates
+_TINY = 2.0**-1000  # bounds the underflow of scaled numbers
 
 
 class Update(NamedTuple):
-    """The numbers at one update, as `Proof` names them."""
+    """The numbers at one update, with the names of the attributes of `Proof`."""
 
     k: int
     row: int
@@ -182,15 +182,15 @@ class Update(NamedTuple):
 
 
 def rounding(m: int) -> float:
-    """Return g, a bound on the relative error of a sum of ``m`` products of floats and a few more operations."""
+    """Return g, a bound on the relative error of a sum of ``m`` products of floats plus a few more operations."""
     return 1.01 * (m + 16) * HALF_ULP
 
 
 def replay_updates(X: Matrix, rows: NDArray[np.int64], signs: Signs, bias: bool) -> Iterator[tuple[Floats, Floats]]:
-    """Yield in blocks the vectors y z of the updates on ``rows``, and the weights before, between and after them.
+    """Yield, in blocks, the vectors y z of the updates on ``rows`` and the weights before, between and after them.
 
-    z is (x, 1) or x, and ``signs`` are those of the updates. ``np.add.accumulate`` adds in sequence, so the weights are
-    those of the kernel, bit for bit.
+    z is (x, 1) or x, and ``signs`` has the sign y of each update. ``np.add.accumulate`` adds in sequence, so the
+    weights equal those of the kernel bit for bit.
     """
     d = X.shape[1] + bias
     w, size = np.zeros(d), max(1, _CHUNK // max(1, d))
@@ -207,8 +207,8 @@ def inequalities(
 ) -> dict[str, Any]:
     """Return the columns of `Proof` for the updates on ``rows``, and whether each inequality held.
 
-    ``v`` is the separator of length 1 with its bias at the end. The computation divides z by a power of two, so that
-    squares neither overflow nor underflow, and scales the results back.
+    ``v`` is the separator of length 1 with its bias as the last entry. To avoid overflow and underflow of squares, z is
+    divided by a power of two, and the results are scaled back.
     """
     exponent = math.frexp(R)[1]
     R, gamma = math.ldexp(R, -exponent), math.ldexp(gamma, -exponent)
@@ -261,9 +261,9 @@ def inequalities(
 
 
 def _rounding_errors(W: Floats, Z: Floats, exponent: int) -> Floats:
-    """Return the lengths of the rounding errors of the additions in ``W``, divided by 2**exponent.
+    """Return the length of the rounding error of each addition in ``W``, divided by 2**exponent.
 
-    TwoSum (Knuth): the error of fl(a + b) is (a - (s - t)) + (b - t) with s = fl(a + b), t = fl(s - a), without error.
+    By TwoSum (Knuth), the error of s = fl(a + b) is exactly (a - (s - t)) + (b - t) with t = fl(s - a).
     """
     before, after = W[:-1], W[1:]
     added = after - before

@@ -1,4 +1,4 @@
-"""Novikoff's convergence proof, checked on a run of the perceptron: its two inequalities at every update."""
+"""Novikoff's convergence proof, with its inequalities checked at every update of a run of the perceptron."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from rosenblatt.theory.inputs import Floats, MatrixLike, bound_text, check_exact
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.separability import dataset_margin
 
-# The inequalities of the proof as a small picture for notebooks; ``plots.plot_proof`` shows more.
+# The inequalities of the proof as a small chart for notebooks; ``plots.plot_proof`` shows more.
 
 
 EVEN_UP_TO = 5
-"""The largest ratio of bound and updates for linear scales; beyond it they are logarithmic."""
+"""The chart has linear scales up to this ratio of the bound to the number of updates, and logarithmic ones beyond."""
 
 
 def draw_squeeze(proof: Proof) -> str:
-    """Return a picture of k gamma <= w*.w <= |w| <= sqrt(k) R over the updates k, up to where the bounds meet."""
+    """Return a chart of k gamma <= w*.w <= |w| <= sqrt(k) R over the updates k, up to the k where the bounds meet."""
     log = proof.bound > EVEN_UP_TO * proof.updates
     k = np.geomspace(1.0, proof.bound, 40) if log else np.linspace(0.0, proof.bound, 40)
     curves = [
@@ -51,17 +51,19 @@ _OUT_OF_RANGE = "the rows are too long, or the margin is too small, to be compar
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Proof:
-    """A run of the perceptron beside the inequalities that bound it, returned by `proof`.
+    """A run of the perceptron, returned by `proof`, with the inequalities of the convergence proof at every update.
 
-    It refers to the space of training: z = (x, 1) with a bias, z = x without. ``len`` is the number of updates, and
-    iteration yields an `Update` for each. The fields of `Update` are attributes of the proof, as arrays.
+    All vectors are in the space in which the perceptron learns: z = (x, 1) with a bias, z = x without. ``len`` is the
+    number of updates, and iteration yields an `Update` for each. The fields of `Update` are attributes of the proof, as
+    arrays.
 
     Attributes
     ----------
     k, row : arrays of int
-        The number of the update, from 1, and the number of the row with the mistake.
+        The number of the update, counted from 1, and the number of the misclassified row.
     activation, rise, square : arrays
-        y a of that row before the update, never positive; its increase by the update; and |z|^2, which equals it.
+        For that row, y a before the update, which is never positive; the increase of y a by the update; and |z|^2,
+        which equals the increase.
     projection, projection_low : arrays
         w*.w after the update, which increases by gamma or more, and its lower bound k gamma.
     norm2, norm2_high : arrays
@@ -71,18 +73,19 @@ class Proof:
     alpha, alpha_high : arrays
         Har-Peled's |w - (R^2 / gamma) w*|^2, which decreases by R^2 or more, and its upper bound alpha_0 - k R^2.
     checks : dict of str to array of bool
-        For each inequality, whether it held at each update, allowing for rounding. ``holds`` is whether all did.
+        For each inequality, whether it held at each update, with an allowance for rounding. ``holds`` is whether all
+        did.
     drift : array
-        A bound on the length of the rounding errors in the weights so far; 0 for integers.
+        A bound on the total length of the rounding errors in the weights so far; 0 for integer data.
     R, gamma, bound : float
-        The length of the longest z, rounded up; the margin of w*, rounded down; and (R / gamma)^2, whose
-        integer part is `mistake_bound`.
+        The length of the longest z, rounded up; the margin of w*, rounded down; and (R / gamma)^2. For the default w*,
+        the integer part of ``bound`` is `mistake_bound`.
     w_star, b_star : array and float
-        The separator, scaled to length 1 in the space trained.
+        The separator w*, with its bias, scaled so that w*, or (w*, b*) with a bias, has length 1.
     w, b : array and float
         The weights at the end of the run.
     margin : float
-        The margin of these weights scaled to length 1; minus infinity if the run did not converge.
+        The margin of these weights, scaled to length 1; minus infinity if the run did not converge.
     passes, updates, converged, fit_intercept, seed
         As for ``Perceptron``. ``seed`` is None if the rows are visited in the given order.
     """
@@ -132,7 +135,7 @@ class Proof:
 
     @property
     def fell(self) -> NDArray[np.int64]:
-        """The updates k at which the cosine decreased, so that the angle to w* grew."""
+        """The updates k at which the cosine decreased, so that the angle between w and w* grew."""
         return self.k[1:][np.diff(self.cosine) < -4.0 * rounding(len(self.w) + 1)]
 
     def __len__(self) -> int:
@@ -142,7 +145,7 @@ class Proof:
         return iter(map(Update, *(getattr(self, name).tolist() for name in Update._fields)))
 
     def table(self, most: int | None = None) -> Table:
-        """Return the numbers of each update, or of ``most`` evenly spaced updates, as a table."""
+        """Return a table with a line for each update, or for ``most`` evenly spaced updates."""
         if most is not None:
             check_integer("most", most, 1, or_none=True)
         shown = evenly_spaced(self.updates, most)
@@ -197,12 +200,12 @@ def proof(
 ) -> Proof:
     """Run the perceptron from zero and compare each update with the inequalities of the convergence proof.
 
-    The run is that of ``Perceptron`` with the same parameters, bit for bit. It stops after a pass without a mistake,
-    or at ``max_iter`` passes or ``max_updates`` updates.
+    The run is the same as that of a ``Perceptron`` with these parameters, bit for bit. It stops after a pass without a
+    mistake, after ``max_iter`` passes or after ``max_updates`` updates.
 
-    The proof (CIML 4.5, Har-Peled 30.1, parametric learning notes 3.3): let z = (x, 1) with a bias and z = x without,
-    R the length of the longest z, and w* a unit vector with y w*.z >= gamma for every row. A mistake has y w.z <= 0.
-    Its update, from w to w + y z,
+    The proof is in CIML 4.5, Har-Peled 30.1 and the parametric learning notes 3.3. Let z = (x, 1) with a bias and z = x
+    without, R the length of the longest z, and w* a unit vector with y w*.z >= gamma for every row. A mistake has y
+    w.z <= 0. The update at a mistake, from w to w + y z,
 
     - increases y w.z by exactly |z|^2;
     - increases w*.w by at least gamma, so w*.w >= k gamma after k updates;
@@ -212,31 +215,32 @@ def proof(
     Since w*.w <= |w|, it follows that k gamma <= sqrt(k) R, so k is at most (R / gamma)^2. The cosine of the angle
     between w and w* is at least sqrt(k) gamma / R. This bound increases, while the cosine itself may decrease.
 
-    All of this is checked at every update. Mistakes are decided exactly, gamma is computed exactly from the data and
-    rounded down, and R is rounded up. Rounding is allowed for: that of the compared sums, and that of the weights,
-    whose errors have the total length ``drift``. ``drift`` is 0 for integers.
+    All these inequalities are checked at every update. Mistakes are decided exactly, gamma is computed exactly from the
+    data and rounded down, and R is rounded up. The checks allow for rounding errors in the compared sums and in the
+    weights. ``drift`` bounds the total length of the errors in the weights, and is 0 for integers.
 
     Parameters
     ----------
     X, y : rows and labels of two classes
     fit_intercept, shuffle, max_iter, max_updates
-        As for ``Perceptron``, but by default rows are visited in the given order.
-    random_state : int or None
-        The seed of shuffled orders, as ``random_state`` or ``seed_`` of a ``Perceptron``. None draws a seed.
-    w_star, b_star : array of shape (d,) and float, optional
-        The separator for the proof, of any length. A number that float64 would round is an error. The default is the
-        separator of largest margin (`dataset_margin`).
+        As for ``Perceptron``. The defaults are True, False (rows are visited in the given order), 100 and 100,000.
+    random_state : int, default=None
+        The seed of shuffled orders, such as ``random_state`` or ``seed_`` of a ``Perceptron``. None draws a random
+        seed.
+    w_star, b_star : array of shape (d,) and float, default=None and 0.0
+        The separator for the proof, of any length. A number that float64 would round raises a ValueError. None means
+        the separator of largest margin (`dataset_margin`).
 
     Returns
     -------
     Proof
-        It prints as a summary, ``table()`` has the numbers, and ``plots.plot_proof`` draws them. The time is
-        proportional to updates times features.
+        It prints as a summary, ``table()`` returns the numbers, and ``plots.plot_proof`` draws them. The running time
+        is proportional to the number of updates times the number of features.
 
     See Also
     --------
     mistake_bound : The bound on the number of updates.
-    trace : The updates of a run, also for rows that are not separable.
+    trace : The updates of a run, also for data that is not linearly separable.
 
     Examples
     --------
@@ -251,7 +255,7 @@ def proof(
     The margin reached is 0.4472 and that of w* 0.4472; w lies 0 degrees from w*.
     >>> run.holds, run.row.tolist(), run.norm2.tolist()
     (True, [0, 1, 1, 0, 1], [2.0, 1.0, 2.0, 4.0, 5.0])
-    >>> [(update.rise, update.square) for update in run]  # the same, at each
+    >>> [(update.rise, update.square) for update in run]  # equal at each update
     [(2.0, 2.0), (1.0, 1.0), (1.0, 1.0), (2.0, 2.0), (1.0, 1.0)]
     """
     options = run_options(fit_intercept, shuffle, random_state, max_iter, max_updates)
@@ -292,7 +296,7 @@ def proof(
 
 
 def _best_separator(X: MatrixLike, y: ArrayLike, kind: str) -> tuple[Floats, float]:
-    """Return the separator of largest margin in the space trained."""
+    """Return the separator of largest margin, of the given kind, for the default w*."""
     bracket = dataset_margin(X, y, kind=kind)
     if bracket.high == -math.inf:
         words = ": separability(X, y) shows why."
@@ -310,7 +314,7 @@ def _best_separator(X: MatrixLike, y: ArrayLike, kind: str) -> tuple[Floats, flo
 
 
 def _given_separator(w_star: ArrayLike, b_star: float, d: int, bias: bool) -> tuple[Floats, float]:
-    """Return the user's separator, divided by the power of two that brings its largest entry close to 1."""
+    """Return the separator given by the user, divided by the power of two that brings its largest entry close to 1."""
     v = np.array(check_exact(w_star, "w_star"), dtype=np.float64)
     b_star = float(check_exact(b_star, "b_star"))
     if v.shape != (d,):

@@ -38,7 +38,7 @@ from rosenblatt.training.run import TrainingRun
 
 
 class TracedUpdate(NamedTuple):
-    """An update: the row with the mistake, its activation before, and the weights after."""
+    """One update: the misclassified row, its activation before the update, and the weights after it."""
 
     k: int
     pass_number: int
@@ -51,7 +51,7 @@ class TracedUpdate(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace:
-    """Every update of a run of the perceptron from zero, returned by `trace`.
+    """The updates of a run of the perceptron from zero, returned by `trace`.
 
     ``len`` is the number of updates, and iteration yields a `TracedUpdate` for each, with k, pass_number, row, label,
     activation, w and b. Weights are recomputed from the rows on demand, so a trace takes no more memory than the data.
@@ -59,11 +59,12 @@ class Trace:
     Attributes
     ----------
     row, pass_number, label : arrays
-        For each update, the number of the row with the mistake, the pass (from 1), and the label of the row.
+        For each update, the number of the misclassified row, the number of the pass (counted from 1), and the label of
+        the row.
     activation : array
-        w.x + b of that row before the update, up to rounding. Its sign is exact, and never that of the label.
+        w.x + b of that row before the update, up to rounding. Its sign is exact, and never the sign of the label.
     w, b : array and float
-        The weights at the end of the run; ``weights(k)`` returns those after k updates.
+        The weights at the end of the run; ``weights(k)`` returns the weights after k updates.
     mistakes_by_pass : array of int
         The number of updates in each pass.
     passes, converged, fit_intercept, seed
@@ -87,16 +88,16 @@ class Trace:
     _rows: Matrix = field(kw_only=True)
     """The distinct rows of the updates."""
     _places: NDArray[np.intp] = field(kw_only=True)
-    """The index of the row of each update among them."""
+    """For each update, the index of its row in ``_rows``."""
 
     @property
     def updates(self) -> int:
-        """How many updates the run made."""
+        """The number of updates in the run."""
         return len(self.row)
 
     @cached_property
     def activation(self) -> Floats:
-        """w.x + b of the row of each update before it; rounded once where floats leave the sign open."""
+        """w.x + b of the row of each update, before it; exact up to one rounding if the sign would be in doubt."""
         parts = [np.empty(0)]
         for moves, W in self._walk():
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -109,7 +110,7 @@ class Trace:
 
     @property
     def mistakes_by_pass(self) -> NDArray[np.int64]:
-        """How many updates each pass made."""
+        """The number of updates in each pass."""
         return np.bincount(self.pass_number - 1, minlength=self.passes)
 
     def __len__(self) -> int:
@@ -123,7 +124,7 @@ class Trace:
                 k += 1
 
     def weights(self, k: int) -> tuple[Floats, float]:
-        """Return w and b after ``k`` updates, both zero for k = 0."""
+        """Return w and b after ``k`` updates; both are zero for k = 0."""
         k = check_integer("k", k, 0, most=self.updates)
         long = np.zeros(len(self.w) + int(self.fit_intercept))
         for _, W in self._walk(k):
@@ -131,12 +132,12 @@ class Trace:
         return self._split(long.copy())
 
     def step(self, k: int) -> TracedUpdate:
-        """Return update ``k``, from 1."""
+        """Return update number ``k``, counted from 1."""
         k = check_integer("k", k, 1, most=self.updates)
         return self._step(k - 1, *self.weights(k))
 
     def is_of(self, X: MatrixLike, y: ArrayLike) -> bool:
-        """Return whether the rows and labels of the updates are those of ``X`` and ``y``."""
+        """Return whether the rows and labels of the updates equal the rows of ``X`` and ``y`` with these numbers."""
         matrix, labels = check_rows(X, y)
         if matrix.shape[1] != len(self.w) or self.row.max(initial=-1) >= len(labels):
             return False
@@ -145,7 +146,7 @@ class Trace:
         return bool(same.all() and (labels[self.row] == self.label).all())
 
     def table(self, most: int | None = None) -> Table:
-        """Return the updates, or ``most`` evenly spaced updates, as a table."""
+        """Return a table of the updates, or of ``most`` evenly spaced updates."""
         if most is not None:
             check_integer("most", most, 1, or_none=True)
         shown = set(evenly_spaced(self.updates, most))
@@ -186,7 +187,7 @@ class Trace:
         return (long[:-1], float(long[-1])) if self.fit_intercept else (long, 0.0)
 
     def _walk(self, k: int | None = None) -> Iterator[tuple[Floats, Floats]]:
-        """Yield in blocks y z of the first ``k`` updates, and the weights before, between and after them."""
+        """Yield, in blocks, y z of the first ``k`` updates and the weights before, between and after them."""
         return replay_updates(self._rows, self._places[:k], self._signs[:k], self.fit_intercept)
 
 
@@ -201,26 +202,29 @@ def trace(
 ) -> Trace:
     """Run the perceptron from zero and return every update.
 
-    The run is that of ``Perceptron`` with the same parameters, bit for bit. It stops after a pass without a mistake,
-    or at ``max_iter`` passes or ``max_updates`` updates, so rows that are not separable have a trace too.
+    The run is the same as that of a ``Perceptron`` with these parameters, bit for bit. It stops after a pass without a
+    mistake, after ``max_iter`` passes or after ``max_updates`` updates, so data that is not linearly separable can be
+    traced, too.
 
     Parameters
     ----------
     X, y : rows and labels of two classes
     fit_intercept, shuffle, max_iter, max_updates
-        As for ``Perceptron``, but by default rows are visited in the given order.
-    random_state : int or None
-        The seed of shuffled orders, as ``random_state`` or ``seed_`` of a ``Perceptron``. None draws a seed.
+        As for ``Perceptron``. The defaults are True, False (rows are visited in the given order), 100 and 100,000.
+    random_state : int, default=None
+        The seed of shuffled orders, such as ``random_state`` or ``seed_`` of a ``Perceptron``. None draws a random
+        seed.
 
     Returns
     -------
     Trace
-        It prints in words, ``table()`` has the updates, ``plots.plot_update`` draws one of them and ``plots.animate``
-        all. Its weights take time proportional to updates times features.
+        It prints as a summary, ``table()`` returns the updates, ``plots.plot_update`` draws one of them, and
+        ``plots.animate`` animates all. Computing the weights takes time proportional to the number of updates times the
+        number of features.
 
     See Also
     --------
-    proof : The updates on separable rows beside the inequalities of the convergence proof.
+    proof : Check the inequalities of the convergence proof at every update, for separable data.
 
     Examples
     --------
@@ -247,7 +251,7 @@ def trace(
 def run_options(
     fit_intercept: bool, shuffle: bool | str, random_state: int | None, max_iter: int, max_updates: int | None
 ) -> RunOptions:
-    """Return the checked options of a run."""
+    """Return the options of a run after checking them."""
     return RunOptions(
         max_iter=max_iter,
         max_updates=max_updates,
@@ -258,7 +262,7 @@ def run_options(
 
 
 def run_traced(X: Matrix, signs: Signs, labels: Labels, options: RunOptions) -> Trace:
-    """Return the updates of a run as in ``Perceptron``, on rows that are checked already."""
+    """Return the trace of a run as in ``Perceptron``, on rows that have been validated."""
     n, d = X.shape
     state, updates = LinearState.initial(options, 2, d), UpdateTrace()
     batch = make_batch(X, (signs > 0).astype(np.int32), np.array([-1, 1]), None, None)

@@ -1,1 +1,1 @@
-"""Linear programs by the perceptron, with certificates."""
+"""Linear programs solved by the perceptron, with certificates."""

@@ -1,6 +1,6 @@
 """Certificates of linear programs: feasible, infeasible (Farkas), optimal (weak duality), unbounded, undecided.
 
-Each is checked from A, b and c alone, exactly for the numbers as stored, by code that the searches do not use.
+Each is checked from A, b and c alone, exactly for the numbers as stored, by code that is independent of the searches.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ from rosenblatt.theory.inputs import (
 )
 from rosenblatt.theory.scores import least_score
 
-# Systems A x < b, validated and evaluated exactly.
+# Systems A x < b: validation and exact evaluation.
 
 
 def read_system(A: MatrixLike, b: ArrayLike) -> tuple[Matrix, Floats]:
-    """Return A as a matrix of finite float64, with any number of rows and columns, and b as a vector."""
+    """Return A as a matrix of finite float64, which may have no rows or no columns, and b as a vector."""
     matrix = check_matrix(A, "A", least_rows=0)
     if 0 in matrix.shape:
         matrix = np.zeros(matrix.shape)
@@ -57,7 +57,7 @@ def read_system(A: MatrixLike, b: ArrayLike) -> tuple[Matrix, Floats]:
 
 
 def read_vector(name: str, values: ArrayLike, length: int, what: str) -> Floats:
-    """Return finite float64 numbers, one for each row or column of A (``what`` is "row" or "column")."""
+    """Return ``length`` finite float64 numbers, one per row or column of A (``what`` is "row" or "column")."""
     vector = np.asarray(check_exact(values, name))
     if vector.ndim == 2 and 1 in vector.shape:
         vector = vector.ravel()
@@ -72,9 +72,9 @@ def read_vector(name: str, values: ArrayLike, length: int, what: str) -> Floats:
 
 
 def homogenized(A: Matrix, b: Floats) -> Matrix:
-    """Return the homogenized system: Z with a row (-a, b) for each row of A, and a last row (0, 1).
+    """Return the homogenized system: the matrix Z with a row (-a, b) for each row of A, and a last row (0, 1).
 
-    A x < b holds exactly if Z (x, 1) > 0, and any v with Z v > 0 gives the solution x = v[:-1] / v[-1].
+    A x < b holds if and only if Z (x, 1) > 0, and any v with Z v > 0 gives the solution x = v[:-1] / v[-1].
     """
     if sp.issparse(A):
         last = sp.csr_array(([1.0], ([0], [A.shape[1]])), shape=(1, A.shape[1] + 1))
@@ -85,7 +85,7 @@ def homogenized(A: Matrix, b: Floats) -> Matrix:
 
 
 def is_strictly_feasible(A: Matrix, b: Floats, x: Numbers) -> bool:
-    """Return whether A x < b in every row, decided exactly; x holds floats or fractions."""
+    """Return whether A x < b in every row, decided exactly; x may hold floats or fractions."""
     if x.shape != (A.shape[1],) or not are_finite(x):
         return False
     return least_score(homogenized(A, b), np.ones(A.shape[0] + 1), proportional([*x.tolist(), 1.0]), 0.0) > 0
@@ -97,7 +97,7 @@ def exact_dot(c: Iterable[float | Fraction], x: Iterable[float | Fraction]) -> F
 
 
 def largest_violation(A: Matrix, b: Floats, x: Numbers) -> Fraction:
-    """Return the largest entry of A x - b, exactly, for A with at least one row."""
+    """Return the largest entry of A x - b, exactly; A must have at least one row."""
     v = proportional([*x.tolist(), 1.0])
     return -least_score(homogenized(A, b)[:-1], np.ones(A.shape[0]), v, 0.0) / Fraction(v[-1])
 
@@ -137,13 +137,13 @@ def _common_denominators(fractions: list[Fraction]) -> Iterator[int]:
 
 
 MOST_POINT_BITS = 1 << 29
-"""The most bits of all coordinates of a point together, over their common denominator."""
-Point: TypeAlias = Annotated[Numbers, Codec(_write_point, _read_point)]  # floats, or Fractions where no floats do
+"""The most bits of all coordinates of a point together, if written over their common denominator."""
+Point: TypeAlias = Annotated[Numbers, Codec(_write_point, _read_point)]  # floats, or Fractions if no floats suffice
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Feasible(Certificate):
-    """A point with A x < b strictly in every row; ``check`` proves it exactly.
+    """A point x with A x < b strictly in every row; ``check`` verifies it exactly.
 
     ``x`` is an array of floats, or of Fractions if no solution was found among floats.
     """
@@ -160,14 +160,15 @@ class Feasible(Certificate):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Infeasible(Certificate):
-    """Proof that no x has A x < b in every row: a combination of rows that is 0 . x < 0 or worse (Farkas, Gordan).
+    """Proof that no x has A x < b in every row: a combination of rows that gives 0 . x < 0 or less (Farkas, Gordan).
 
     ``alpha`` has a nonnegative weight for each row of A with A^T alpha = 0 and b . alpha = ``-deficit``. If ``deficit``
-    is positive, not even A x <= b has a solution. If it is 0, A x <= b has no interior: each of its solutions has
-    equality in the rows of ``support``.
+    is positive, A x <= b has no solution either. If it is 0, the set A x <= b has no interior, because each of its
+    points has equality in the rows of ``support``.
 
-    ``weights`` are integers proportional to ``alpha`` on ``support``, for which this holds exactly. For large systems
-    they are None. Then ``check`` proves that exact weights exist within rounding of ``alpha``.
+    ``weights`` are integers proportional to ``alpha`` on ``support``, for which these equations hold exactly. For large
+    systems ``weights`` is None. Then ``check`` proves that exact weights exist that differ from ``alpha`` by rounding
+    errors.
     """
 
     alpha: Sparse
@@ -178,7 +179,7 @@ class Infeasible(Certificate):
 
     @classmethod
     def from_weights(cls, A: Matrix, b: Floats, rows: NDArray[np.intp], weights: tuple[int, ...]) -> Infeasible:
-        """Return the certificate for integer weights of the given rows, with ``alpha`` of sum 1."""
+        """Return the certificate with integer ``weights`` on the given rows, and with ``alpha`` of sum 1."""
         total = sum(weights)
         alpha = scatter(rows, [max(float(Fraction(weight, total)), 5e-324) for weight in weights], A.shape[0])
         deficit = -exact_dot(b[rows], weights) / total
@@ -186,7 +187,7 @@ class Infeasible(Certificate):
 
     @property
     def empty(self) -> bool:
-        """Whether not even A x <= b has a solution."""
+        """Whether the proof shows that A x <= b has no solution either."""
         return self.deficit > 0
 
     def check(self, A: MatrixLike, b: ArrayLike) -> bool:
@@ -209,7 +210,8 @@ class Infeasible(Certificate):
     def _encloses(self, A: Matrix, b: Floats) -> bool:
         """Return whether exact weights exist under which the rows of the homogenized system sum to zero.
 
-        Rows are scaled by powers of two, and their weights by the inverse, so that none dwarfs another.
+        Rows are divided by powers of two so that their entries are at most 1, and their weights are multiplied by the
+        same powers.
         """
         Z, rows = homogenized(A, b), self.support
         alpha = np.append(self.alpha[rows], self.deficit)
@@ -219,7 +221,7 @@ class Infeasible(Certificate):
         heights = np.frexp(np.max(np.abs(Z), axis=1, initial=0.0))[1]
         with np.errstate(all="ignore"):
             scaled, alpha = np.ldexp(Z, -heights[:, None]), np.ldexp(alpha, heights)
-            # a number that underflows would make it another system
+            # an entry that underflows would change the system
             exact = np.array_equal(np.ldexp(scaled, heights[:, None]), Z) and np.isfinite(alpha).all()
             return bool(exact) and encloses_zero_combination(
                 scaled, np.ones(len(Z)), np.arange(len(Z)), alpha / alpha.sum(), False
@@ -240,7 +242,7 @@ class Infeasible(Certificate):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class UndecidedProgram(Undecided):
-    """The `Undecided` of `strict_feasibility` and `maximize`, with the best point ``x`` found.
+    """The `Undecided` result of `strict_feasibility` and `maximize`, with the best point ``x`` found.
 
     ``check`` proves that ``A x <= b + excess`` in every row. If ``excess`` is negative, which happens in `maximize`, x
     is strictly feasible, but no bound on c . x could be proved.
@@ -250,7 +252,7 @@ class UndecidedProgram(Undecided):
     excess: Real
 
     def check(self, A: MatrixLike, b: ArrayLike) -> bool:
-        """Return whether no row of A x - b is above ``excess``."""
+        """Return whether no entry of A x - b is above ``excess``, decided exactly."""
         A, b = read_system(A, b)
         if self.x.shape != (A.shape[1],) or not are_finite(self.x):
             return False
@@ -277,10 +279,10 @@ _Proof: TypeAlias = Annotated[Infeasible, _PROOF]
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Optimum(Certificate):
-    """The largest c . x over A x <= b, proved to lie between ``low`` and ``high``.
+    """The largest c . x subject to A x <= b, proved to lie between ``low`` and ``high``.
 
-    ``x`` has A x < b strictly and ``c . x >= low``. ``proof`` shows that no x has A x < b and c . x > high; its weights
-    are a solution of the dual program: ``y >= 0`` with ``A^T y = c`` and ``b . y <= high``.
+    ``x`` has A x < b strictly and ``c . x >= low``. ``proof`` shows that no x has A x < b and c . x > high. Its weights
+    give a solution of the dual program: ``y >= 0`` with ``A^T y = c`` and ``b . y <= high``.
     """
 
     x: Point
@@ -290,16 +292,16 @@ class Optimum(Certificate):
 
     @property
     def value(self) -> float:
-        """The middle of the bracket."""
+        """The midpoint of ``low`` and ``high``."""
         return self.low / 2 + self.high / 2
 
     @property
     def y(self) -> Floats:
-        """The solution of the dual program, rounded to floats: a number for each row of A."""
+        """The solution of the dual program, rounded to floats: one number per row of A."""
         return self.proof.alpha[:-1] / self.proof.alpha[-1]
 
     def check(self, c: ArrayLike, A: MatrixLike, b: ArrayLike) -> bool:
-        """Return whether both ends of the bracket hold for this program, recomputed exactly."""
+        """Return whether both bounds hold for this program, recomputed exactly."""
         A, b = read_system(A, b)
         c = read_vector("c", c, A.shape[1], "column")
         floats = isinstance(self.low, float) and isinstance(self.high, float)
@@ -320,7 +322,7 @@ class Optimum(Certificate):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Unbounded(Certificate):
-    """Proof that c . x is unbounded over A x < b: it grows from the strictly feasible ``x`` along ``direction``.
+    """Proof that c . x is unbounded on A x < b: it grows without limit from the feasible ``x`` along ``direction``.
 
     ``check`` proves A x < b, A direction <= 0 and c . direction > 0, exactly.
     """
@@ -339,7 +341,7 @@ class Unbounded(Certificate):
 
 
 def with_objective_above(c: Floats, A: Matrix, b: Floats, z: float) -> tuple[Matrix, Floats]:
-    """Return the system A x < b, c . x > z."""
+    """Return the system A x < b, c . x > z as a matrix and a right-hand side."""
     if sp.issparse(A):
         return sp.csr_array(sp.vstack([A, sp.csr_array(-c[None, :])])), np.append(b, -z)
     return np.vstack([A, -c]), np.append(b, -z)

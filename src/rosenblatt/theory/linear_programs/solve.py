@@ -1,12 +1,13 @@
-"""Linear programs by the perceptron: strict feasibility as linear separation, optimisation by bisection.
+"""Linear programs solved by the perceptron: strict feasibility as linear separation, optimisation by bisection.
 
-A x < b has a solution if and only if some v has Z v > 0, where Z has a row (-a, b) for each row of A, and the row
-(0, 1). Then x = v[:-1] / v[-1]. So the rows of Z are examples with the label +1, and a perceptron without a bias that
-makes no mistake on them solves the system (Har-Peled 30.1). If there is no solution, Gordan's alternative gives weights
+A x < b has a solution if and only if some v has Z v > 0, where Z has a row (-a, b) for each row of A, and the row (0,
+1). Then x = v[:-1] / v[-1]. So the rows of Z are examples with the label +1, and a perceptron without a bias that makes
+no mistake on them solves the system (Har-Peled 30.1). If there is no solution, Gordan's alternative yields weights
 alpha >= 0, not all zero, with A^T alpha = 0 and b . alpha <= 0.
 
-The inequalities are strict. A x <= b may have solutions if A x < b has none, namely if it has no interior. So the claim
-"any linear program" holds for those with an interior; for the others a certificate names the rows responsible.
+The inequalities are strict. If the set A x <= b has no interior, it may have points although A x < b has no solution.
+So the perceptron solves linear programs whose feasible set has an interior; for the others a certificate names the rows
+responsible.
 """
 
 from __future__ import annotations
@@ -51,18 +52,19 @@ from rosenblatt.theory.search.rescaled import rescaled_perceptron
 
 # Sharper proofs of infeasibility: fewer rows and a larger deficit.
 #
-# Weights alpha >= 0 with A^T alpha = 0 and b . alpha <= 0 prove that A x < b has no solution. If the rows of a proof
-# have more than one such combination, b . alpha decreases along a direction in the null space of A^T until a weight is
-# zero. Repeated, this ends with weights that the rows determine. So an empty system gets the proof that not even A x
-# <= b has a solution, and an upper bound on an optimum becomes that of a vertex.
+# Weights alpha >= 0, not all zero, with A^T alpha = 0 and b . alpha <= 0 prove that A x < b has no solution. The
+# deficit of the proof is -b . alpha. If the rows of a proof have more than one such combination, moving along a
+# direction in the null space of A^T decreases b . alpha until a weight is zero. Repeating this ends with weights that
+# are determined by their rows. So if A x <= b has no solution either, the sharper proof usually shows it, and an upper
+# bound on an optimum becomes the bound at a vertex.
 
 
 FEW = 32  # up to this number of rows exact weights are computed
-SMALL = 1e-9  # smaller relative singular values and slopes count as zero; a wrong guess only loses the sharper proof
+SMALL = 1e-9  # smaller relative singular values and slopes count as zero; if wrong, only the sharper proof is lost
 
 
 def sharpened(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
-    """Return a proof with a larger deficit from the rows of ``proof``, or ``proof`` itself if none is found."""
+    """Return a proof with a larger deficit from some rows of ``proof``, or ``proof`` itself if none is found."""
     rows = proof.support
     own = dense_rows(A, rows)
     alpha = _lowered(own, b[rows], proof.alpha[rows])
@@ -74,7 +76,7 @@ def sharpened(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
 
 
 def _lowered(A: Floats, b: Floats, alpha: Floats) -> Floats | None:
-    """Return weights with A^T alpha = 0, a lower b . alpha and more zeros, or None if there is no choice.
+    """Return weights with A^T alpha = 0, a lower b . alpha and more zeros, or None if the rows determine the weights.
 
     Invariant of the loop: y >= 0 and A^T y = 0 up to rounding. Each round makes at least one more weight zero.
     """
@@ -90,7 +92,7 @@ def _lowered(A: Floats, b: Floats, alpha: Floats) -> Floats | None:
             if len(free) < 2:
                 break
             slope = free.T @ (free @ b[rows])
-            slope -= y[rows] * (y[rows] @ slope) / (y[rows] @ y[rows])  # scaling all weights is not progress
+            slope -= y[rows] * (y[rows] @ slope) / (y[rows] @ y[rows])  # excludes mere scaling of all weights
             if not np.max(np.abs(slope)) > SMALL * np.max(np.abs(b[rows])):
                 break
             ways = np.where(slope > 0, y[rows] / np.where(slope > 0, slope, 1.0), np.inf)
@@ -104,7 +106,7 @@ def _lowered(A: Floats, b: Floats, alpha: Floats) -> Floats | None:
 
 
 def _proof(A: Matrix, b: Floats, rows: NDArray[np.intp], own: Floats, alpha: Floats) -> Infeasible | None:
-    """Return the proof from the given rows, with exact weights if they are few; it has yet to be checked."""
+    """Return the proof from the given rows, not yet checked, with exact weights if the rows are few; None if it fails."""
     if len(rows) > FEW:
         alpha = scatter(rows, alpha / alpha.sum(), A.shape[0])
         return Infeasible(alpha, max(0.0, -float(b @ alpha)), rows, None)
@@ -116,18 +118,19 @@ def _proof(A: Matrix, b: Floats, rows: NDArray[np.intp], own: Floats, alpha: Flo
     return Infeasible.from_weights(A, b, rows, weights) if min(weights) > 0 else None
 
 
-# Empty systems distinguished from systems without an interior: A x <= b may have solutions if A x < b has none.
+# Distinguishing empty systems from systems without an interior, where A x <= b has solutions but A x < b has none.
 
 
 SLACK = 2.0**-33  # the relative slack that is added to b
 FEW_ENTRIES = 10_000  # a system of up to this number of entries is decided exactly
-MOST_WORK = 1e7  # the work for that, some seconds
+MOST_WORK = 1e7  # the limit of work for that, some seconds
 
 
 def proved_empty(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
     """Return a proof that not even A x <= b has a solution, or ``proof`` if none is found.
 
-    If b plus a little slack still has no solution, the weights that prove this have a positive deficit for b itself.
+    If the system has no solution even with a little slack added to b, the weights that prove this have a positive
+    deficit for b itself.
     """
     if proof.empty:
         return proof
@@ -146,10 +149,10 @@ def proved_empty(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
 
 
 def _exactly(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
-    """Return an exact proof that A x <= b has no solution, or ``proof`` if it has one or the system is large.
+    """Return an exact proof that A x <= b has no solution, or ``proof`` if there is a solution or the system is large.
 
-    By Farkas's lemma there are weights y >= 0 with A^T y = 0 and b . y = -1. They are found for integers proportional
-    to each row.
+    By Farkas's lemma the proof consists of weights y >= 0 with A^T y = 0 and b . y = -1. They are computed for integer
+    rows, each proportional to a row of (A, b).
     """
     if A.shape[0] * (A.shape[1] + 1) > FEW_ENTRIES:
         return proof
@@ -168,19 +171,19 @@ def _exactly(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
 
 
 def _ratio(integers: list[int], row: list[float]) -> Fraction:
-    """Return the factor between a row and the integers proportional to it; 0 for a row of zeros."""
+    """Return the factor by which ``integers`` are a multiple of ``row``; 0 for a row of zeros."""
     return next((integers[j] / Fraction(value) for j, value in enumerate(row) if value), Fraction(0))
 
 
 def largest_in_rows(A: Matrix) -> Floats:
-    """Return the largest absolute value in each row."""
+    """Return the largest absolute value in each row of ``A``."""
     if sp.issparse(A):
         return abs(A).max(axis=1).toarray().ravel()
     return np.max(np.abs(A), axis=1, initial=0.0)
 
 
 def from_homogenized(A: Matrix, b: Floats, answer: Unsolvable) -> Infeasible:
-    """Return the proof in terms of A and b; the weight of the row (0, 1) follows from the others."""
+    """Return the proof in terms of A and b; the weight of the row (0, 1) becomes the deficit."""
     own = answer.support < A.shape[0]
     rows = answer.support[own]
     if answer.weights is not None:
@@ -192,26 +195,26 @@ def from_homogenized(A: Matrix, b: Floats, answer: Unsolvable) -> Infeasible:
 
 # Recession directions, along which a linear program is unbounded: A d <= 0 and c . d > 0.
 #
-# The strict system A d < 0, c . d > 0 is Gordan's question for the rows -a and c. There are three cases. A solution is
-# a direction. If a proof of none has weight on c, then c is a nonnegative combination of rows of A, and the program is
-# bounded. Otherwise the proof names rows with a . d = 0 for every direction (implicit equalities). They are eliminated
-# exactly, which is a step of facial reduction (Borwein and Wolkowicz 1981), and the question is asked again on the
-# subspace, at most as many times as there are columns.
+# The strict system A d < 0, c . d > 0 is Gordan's alternative for the rows -a and c. There are three cases. A solution
+# is a recession direction. If there is none and the proof has weight on c, then c is a nonnegative combination of rows
+# of A, and the program is bounded. Otherwise the proof names rows with a . d = 0 for every direction d (implicit
+# equalities). They are eliminated exactly, which is a step of facial reduction (Borwein and Wolkowicz 1981), and the
+# same system is decided on the subspace. This is repeated at most once per column.
 #
-# A result is checked by `is_recession_direction`, so nothing rests on this search.
+# Results are checked by `is_recession_direction`, so this search need not be trusted.
 
 
 Line = list[Fraction]
 
 
 def recession_ray(c: Floats, A: Matrix) -> Numbers | None:
-    """Return d with A d <= 0 and c . d > 0, checked, as floats or fractions; None if none was found."""
+    """Return a verified d with A d <= 0 and c . d > 0, in floats or fractions, or None if none was found."""
     used = np.flatnonzero(abs(A).sum(axis=1))
     Z = sp.csr_array(sp.vstack([-A[used], sp.csr_array(c[None, :])])) if sp.issparse(A) else np.vstack([-A[used], c])
     answer = decide_equilibrated(Z)
     if isinstance(answer, list):
         return _proved(c, A, answer)
-    if not isinstance(answer, Unsolvable) or answer.support[-1] == len(used):  # weight on c: the program is bounded
+    if not isinstance(answer, Unsolvable) or answer.support[-1] == len(used):  # weight on c, so the program is bounded
         return None
     return _within(
         c, A, [[Fraction(value) for value in row] for row in dense_rows(A, used).tolist()], set(answer.support.tolist())
@@ -219,7 +222,7 @@ def recession_ray(c: Floats, A: Matrix) -> Numbers | None:
 
 
 def _within(c: Floats, A: Matrix, rows: list[Line], equal: set[int]) -> Numbers | None:
-    """Return a direction with ``a . d = 0`` in the rows ``equal`` and in others found to be equalities, or None."""
+    """Return a recession direction with ``a . d = 0`` in the rows ``equal`` and in further implicit equalities, or None."""
     goal = [Fraction(value) for value in c.tolist()]
     while True:
         # Invariant: every d with A d <= 0 and c . d > 0 has a . d = 0 in the rows ``equal``, so it is a combination of
@@ -244,7 +247,7 @@ def _within(c: Floats, A: Matrix, rows: list[Line], equal: set[int]) -> Numbers 
 
 
 def _proved(c: Floats, A: Matrix, ray: Line) -> Numbers | None:
-    """Return a direction as floats, or as fractions if the floats fail the check; None if it is not a direction."""
+    """Return a recession direction in floats, or in fractions if floats fail the check; None if both fail."""
     largest = max(abs(value) for value in ray)
     if not largest:
         return None
@@ -256,22 +259,22 @@ def _proved(c: Floats, A: Matrix, ray: Line) -> Numbers | None:
     return exact if is_recession_direction(c, A, exact) else None
 
 
-RESCALINGS = 30  # more than a margin of 1e-14 needs
-FIRST_STEPS = 3  # growing objective values tried before a recession direction is searched for
+RESCALINGS = 30  # more than enough for a margin of 1e-14
+FIRST_STEPS = 3  # the number of growing objective values tried before a search for a recession direction
 
 
 def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | UndecidedProgram:
-    """Find x with ``A x < b`` strictly in every row, or prove that there is none.
+    """Find x with ``A x < b`` strictly in every row, or prove that there is no such x.
 
     The rescaled perceptron is tried first; its first phase is the plain perceptron. If it finds no solution, the convex
-    hull of the rows (-a, b) and (0, 1) decides: it contains the origin if and only if there is no solution. Results are
-    exact for the numbers as stored, so the rounding of a coefficient may create a solution far out. Each result has
-    ``check(A, b)``, which recomputes it exactly, prints in words, and is saved as JSON.
+    hull of the rows (-a, b) and (0, 1) is examined: it contains the origin if and only if there is no solution. Results
+    are exact for the numbers as stored, so a rounded coefficient may create a solution with huge coordinates. Each
+    result has a method ``check(A, b)``, which recomputes it exactly. It prints as a summary and can be saved as JSON.
 
     Parameters
     ----------
     A : array or sparse matrix of shape (m, d)
-        Finite numbers. A number that float64 would round is an error, as in b and c. There may be no rows or no
+        Finite numbers. A number that float64 would round raises a ValueError, as in b. A may have no rows or no
         columns. A row of zeros means 0 < b.
     b : array of shape (m,)
         Finite numbers.
@@ -279,14 +282,15 @@ def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | U
     Returns
     -------
     Feasible, Infeasible or Undecided
-        `Feasible` has ``x``. `Infeasible` has weights ``alpha`` (Farkas); its ``empty`` is whether not even A x <= b
-        has a solution. With more than 10,000 entries ``empty`` may be False for a system that a relative slack of
-        1e-10 in b would make feasible. `Undecided` is returned only if exact arithmetic would take too long.
+        `Feasible` has the solution ``x``. `Infeasible` has weights ``alpha`` (Farkas); its ``empty`` is True if A
+        x <= b has no solution either. For more than 10,000 entries, ``empty`` may be False although A x <= b has no
+        solution, if a relative slack of 1e-10 in b would make the system feasible. `Undecided` is returned only if
+        exact arithmetic would take too long.
 
     See Also
     --------
-    maximize : The largest c . x over A x <= b.
-    separability : The same question for labelled rows.
+    maximize : Maximise c . x subject to A x <= b.
+    separability : Linear separability of labelled rows, which reduces to the same kind of system.
 
     Examples
     --------
@@ -297,7 +301,7 @@ def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | U
     >>> bool(answer), bool((A @ answer.x < [0, 0, 1]).all()), answer.check(A, [0, 0, 1])
     (True, True, True)
 
-    Shrunk to a point it has no interior; beyond that it is empty:
+    Shrunk to a point, the triangle has no interior; shrunk further, it is empty:
 
     >>> print(strict_feasibility(A, [0, 0, 0]))
     Infeasible: no x has A x < b, because A x <= b has no interior.
@@ -334,7 +338,7 @@ def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | UndecidedProgram:
 
 
 def _float_point(A: Matrix, b: Floats, found: list[list[Fraction]]) -> Floats | None:
-    """Return a solution in floats from the first v that gives one, or None."""
+    """Return the solution x in floats of the first v for which it is strictly feasible, or None."""
     for v in found:
         x = np.array([as_float(value / v[-1]) for value in v[:-1]], dtype=np.float64)
         if is_strictly_feasible(A, b, x):
@@ -345,37 +349,39 @@ def _float_point(A: Matrix, b: Floats, found: list[list[Fraction]]) -> Floats | 
 def maximize(
     c: ArrayLike, A: MatrixLike, b: ArrayLike, rtol: float = 1e-9, atol: float = 1e-9, max_steps: int = 200
 ) -> Optimum | Unbounded | Infeasible | UndecidedProgram:
-    """Find the largest ``c . x`` over ``A x <= b`` by bisection: is there an x with A x < b and c . x > z?
+    """Find the largest ``c . x`` subject to ``A x <= b``, by bisection on z in the system A x < b, c . x > z.
 
-    A solution x raises the lower end to its c . x. A proof of none has weights that solve the dual program, and lowers
-    the upper end to the bound that they prove; its rows meet in a corner, near which a better x is tried. The search
-    stops when ``high - low <= atol + rtol * max(|low|, |high|)``, or after ``max_steps``.
+    A solution x raises the lower bound to its c . x. If there is no solution, the weights of the proof solve the dual
+    program, and the bound that they prove becomes the upper bound. The rows of the proof meet in a corner, near which a
+    better x is tried. The search stops when ``high - low <= atol + rtol * max(|low|, |high|)``, or after ``max_steps``.
 
-    A x <= b must have an interior. If it has none, the result is the `Infeasible` of `strict_feasibility`, which names
-    the rows in which every solution has equality; use them to eliminate variables, and solve the smaller program. The
-    primal and dual programs cannot be solved together as one strict system: A x <= b, A^T y = c, y >= 0, c . x >= b . y
-    never has an interior, since no c . x exceeds b . y.
+    The set A x <= b must have an interior. If it has none, the result is the `Infeasible` of `strict_feasibility`. It
+    names rows in which every solution has equality. Use them to eliminate variables, and solve the smaller program. The
+    primal and the dual program cannot be solved together as one strict system: A x <= b, A^T y = c, y >= 0,
+    c . x >= b . y never has an interior, since no c . x exceeds b . y.
 
     Parameters
     ----------
     c : array of shape (d,)
-        The objective; for a minimum give -c.
+        The objective. To minimise c . x, pass -c.
     A, b
-        As for `strict_feasibility`. There are no other bounds: x >= 0 must be among the rows.
-    rtol, atol : float
-        The relative and absolute width of the bracket at which the search stops.
-    max_steps : int
-        The most bisection steps. The bracket reached is returned even if it is wider than ``rtol`` and ``atol``.
+        As for `strict_feasibility`. No other bounds are assumed: if x >= 0 is required, add rows for it.
+    rtol, atol : float, default=1e-9
+        The relative and the absolute width of the bracket at which the search stops.
+    max_steps : int, default=200
+        The maximum number of steps. After them the bracket is returned even if it is wider than ``rtol`` and ``atol``
+        allow.
 
     Returns
     -------
     Optimum, Unbounded, Infeasible or Undecided
-        `Optimum` has a strictly feasible ``x``, and the bracket ``low`` to ``high`` with its ``proof``. `Unbounded` has
-        an ``x`` and a ``direction``. Both have ``check(c, A, b)``, the others ``check(A, b)``.
+        `Optimum` has a strictly feasible ``x`` and the bounds ``low`` and ``high`` on the optimum with a ``proof``.
+        `Unbounded` has an ``x`` and a ``direction``. Both have a method ``check(c, A, b)``, the other two
+        ``check(A, b)``.
 
     See Also
     --------
-    strict_feasibility : Whether A x < b has a solution.
+    strict_feasibility : Decide whether A x < b has a solution.
 
     Examples
     --------
@@ -386,7 +392,7 @@ def maximize(
     >>> best = maximize([1, 1], A, b)
     >>> round(best.value, 8), best.high - best.low < 1e-8, best.check([1, 1], A, b)
     (2.8, True, True)
-    >>> best.y.round(6)  # 2 / 5 (x + 2 y <= 4) + 1 / 5 (3 x + y <= 6): no x + y is above 2.8
+    >>> best.y.round(6)  # 2 / 5 (x + 2 y <= 4) + 1 / 5 (3 x + y <= 6) gives x + y <= 2.8
     array([0. , 0. , 0.4, 0.2, 0. ])
     >>> print(maximize([1, 1], A[:2], b[:2]))
     Unbounded: from a strictly feasible x, c . x grows without bound along (1, 1).
@@ -404,12 +410,12 @@ def maximize(
     x, low = start.x, rounded(exact_dot(c, start.x), up=False)
     high, proof, step = math.inf, None, max(1.0, abs(low))
     for step_number in range(max_steps):
-        # Invariant: x is strictly feasible with c . x >= low, and ``proof``, if there is one, proves c . x <= high.
+        # Invariant: x is strictly feasible with c . x >= low, and ``proof``, if not None, proves c . x <= high.
         if proof is not None:
             if high - low <= atol + rtol * max(abs(low), abs(high)):
                 break
             z = low / 2 + high / 2
-        else:  # no upper bound yet: try ever larger values
+        else:  # no upper bound yet, so try growing values
             if step_number == FIRST_STEPS and (ray := recession_ray(c, A)) is not None:
                 return Unbounded(x, ray)
             z = min(low + step * 16.0 ** min(step_number, 255), sys.float_info.max)
@@ -434,7 +440,7 @@ def maximize(
 
 
 def _tightened(c: Floats, A: Matrix, b: Floats, z: float, proof: Infeasible, gap: float) -> tuple[float, Infeasible]:
-    """Return the upper bound on c . x that the weights prove, at most z, and its proof."""
+    """Return the upper bound on c . x that the weights of ``proof`` prove, which is at most z, and its proof."""
     rows = proof.support[:-1]
     if proof.weights is not None:
         *others, last = proof.weights
@@ -452,7 +458,8 @@ def _corner(
 ) -> Floats | None:
     """Return a strictly feasible point close to the corner where the rows of the proof are tight, or None.
 
-    Near the optimum these rows meet in its corner. The point is moved from there towards the interior point ``inside``.
+    Near the optimum these rows meet in the optimal corner. The point lies slightly inside, towards the interior point
+    ``inside``.
     """
     rows = proof.support[:-1]
     if len(rows) == 0:

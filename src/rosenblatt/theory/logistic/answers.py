@@ -44,7 +44,7 @@ STATUSES = ("finite", "+inf", "-inf", "either", "aliased")
 
 
 class ForcedSign(NamedTuple):
-    """Rows z that prove the sign of coefficient j: on the null space, their weighted sum is a positive multiple of +-e_j.
+    """Rows z that prove the sign of coefficient j: on the null space, their weighted sum is a multiple of +-e_j.
 
     The weights are positive. For complete separation ``weights`` may be None; then there are as many rows as columns,
     and an enclosure proves that positive weights exist.
@@ -117,7 +117,7 @@ class ProofCheck:
         return np.array(self.proof.null_basis, dtype=object).reshape(len(self.proof.null_basis), self.size).T
 
     def proves_tucker_pair(self) -> bool:
-        """Return whether b and alpha are Tucker's pair and ``null_basis`` spans all directions that are 0 on the hyperplane."""
+        """Return whether b and alpha are Tucker's pair and ``null_basis`` spans the directions 0 on the hyperplane."""
         if (self.signs < 0).any():
             return False
         if self.kind == "complete":

@@ -302,7 +302,7 @@ _FAR = 16.0  # a column is centred if its midrange is above 16 times its range; 
 
 @dataclass(frozen=True)
 class Centring:
-    """A problem with ``offsets`` subtracted from its columns, and the map of coefficients between it and the original."""
+    """A problem with ``offsets`` subtracted from its columns, and the map of coefficients to and from the original."""
 
     problem: Problem
     offsets: Floats

@@ -1,1 +1,1 @@
-"""Minimum number of misclassified rows of any hyperplane (the agnostic learning problem), bracketed with proof."""
+"""The minimum number of misclassified rows of any hyperplane (agnostic learning), with proved bounds."""

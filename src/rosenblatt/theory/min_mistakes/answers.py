@@ -1,4 +1,4 @@
-"""Certificate of the least number of rows to remove so that a hyperplane separates the rest.
+"""Certificate of the least number of rows whose removal makes the rest linearly separable.
 
 A core is a set of rows that no hyperplane separates. A minimal core is an irreducible infeasible subsystem (IIS) of the
 inequalities y (w . x + b) > 0 (Chinneck 2008, "Feasibility and Infeasibility in Optimization"). The remaining rows are
@@ -25,38 +25,39 @@ from rosenblatt.theory.inputs import Matrix, MatrixLike, Signs, certified_signs,
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.verdicts import Inseparable
 
-# The tree branches on a row, which is removed (with all its copies) or kept. A leaf bounds the cost of hitting all
-# cores under these decisions by weak duality. The linear program min sum_i c_i x_i over x >= 0 with sum_(i in K) x_i >=
-# 1 for each core K (c_i is the number of copies of row i) has the dual max sum_K t_K with sum_(K with i) t_K <= c_i: a
-# fractional packing of cores. Every feasible dual is at most the cost of every hitting set. A leaf stores integers
-# ``times`` in proportion to t, for cores that no removed row hits yet. With D the largest sum of ``times`` over the
-# cores with row i, divided by c_i, over all free rows i, t = times / D is feasible. So a hitting set costs at least
-# sum(times) / D, rounded up. Disjoint cores, each once, are the simplest case. Kept rows cannot hit a core and have no
-# constraint.
+# Each inner node of the tree branches on a row, which is either removed (with all its copies) or kept. A leaf bounds
+# the cost of hitting all cores under these decisions by weak duality. The linear program min sum_i c_i x_i over x >= 0
+# with sum_(i in K) x_i >= 1 for each core K (c_i is the number of copies of row i) has the dual max sum_K t_K with
+# sum_(K with i) t_K <= c_i. A feasible t is a fractional packing of cores, and its sum is at most the cost of every
+# hitting set. A leaf stores integers ``times`` proportional to t, for cores that no removed row hits. For each free row
+# i, add up ``times`` over the cores that contain i, and divide the sum by c_i. Let D be the largest of these quotients.
+# Then t = times / D is feasible, so a hitting set costs at least sum(times) / D, rounded up. The simplest packing has
+# disjoint cores, each once. Kept rows cannot hit a core and have no constraint.
 #
-# A tree is stored in preorder: the number of the row, then the branch where it is removed, then the branch where it is
-# kept. A leaf is a tuple of pairs (number of a core, times). Each branch is on a free row of some core, and a leaf
-# names a core at most once. The work of all leaves is limited in proportion to the size of cores and tree.
+# A tree is stored in preorder: the number of the row, then the subtree where it is removed, then the subtree where it
+# is kept. A leaf is a tuple of pairs (number of a core, times). Each branch is on a free row of some core, and a leaf
+# names a core at most once. The total work of all leaves is limited in proportion to the size of the cores and the
+# tree.
 
 
 Leaf: TypeAlias = tuple[tuple[int, int], ...]
 Tree: TypeAlias = tuple[int | Leaf, ...]
 MOST_NODES = 20_000
-MOST_COUNTED = 600  # rows of cores in leaves, per number in cores and tree; 500 leaves with all cores stay below it
+MOST_COUNTED = 600  # rows of cores in leaves, per number in cores and tree; 500 leaves with all cores stay below
 MOST_TIMES = 1 << 62  # sums stay within int64
 FREE, REMOVED, KEPT = 0, 1, 2
 
 
 def proved_bound(tree: Tree, cores: Sequence[Sequence[int]], copies: Mapping[int, int]) -> float:
-    """Return the lower bound on the cost of hitting all cores that the tree proves; 0 if it is not a valid tree.
+    """Return the lower bound on the cost of hitting all cores that the tree proves; 0 for an invalid tree.
 
-    ``copies`` has the number of equal rows for rows that have copies; all other rows cost 1.
+    ``copies`` maps a row to its number of copies, itself included; rows that are not in it cost 1.
 
     >>> proved_bound((((0, 1), (1, 1)),), [[0, 1], [2, 3]], {})  # disjoint
     2
     >>> proved_bound((((0, 1), (1, 1), (2, 1)),), [[0, 1], [1, 2], [0, 2]], {})  # each row twice: 3 / 2, rounded up
     2
-    >>> proved_bound((0, (), ((0, 1),)), [[0]], {})  # remove row 0; or keep it, which is infeasible
+    >>> proved_bound((0, (), ((0, 1),)), [[0]], {})  # remove row 0, or keep it, which is infeasible
     1
     """
     if not _is_short(tree, [len(core) for core in cores]):
@@ -65,8 +66,8 @@ def proved_bound(tree: Tree, cores: Sequence[Sequence[int]], copies: Mapping[int
     path: list[int] = []
     least = math.inf
     ended = False
-    # Depth first: ``path`` has the rows decided on the way to the next node, and ``states`` their states. The bound of
-    # the tree is the least bound of a leaf, as each hitting set agrees with the decisions of exactly one leaf.
+    # Depth first: ``path`` holds the rows decided on the way to the next node, and ``states`` their states. The bound
+    # of the tree is the least bound of a leaf, since each hitting set agrees with the decisions of exactly one leaf.
     for node in tree:
         if ended:
             return 0
@@ -115,21 +116,21 @@ class CoreStates:
         self.cost = 0
 
     def is_free(self, row: int) -> bool:
-        """Return whether this is a row of some core, neither removed nor kept."""
+        """Return whether ``row`` is a row of some core and neither removed nor kept."""
         return row in self.index and self.states[self.index[row]] == FREE
 
     def is_kept(self, row: int) -> bool:
-        """Return whether this row of some core is kept."""
+        """Return whether ``row``, a row of some core, is kept."""
         return bool(self.states[self.index[row]] == KEPT)
 
     def set_state(self, row: int, state: int) -> None:
-        """Set the state of a row of some core; ``cost`` is the number of rows removed, with copies."""
+        """Set the state of a row of some core, and update ``cost``, the number of removed rows with copies."""
         k = self.index[row]
         self.cost += int(self.copies[k]) * ((state == REMOVED) - int(self.states[k] == REMOVED))
         self.states[k] = state
 
     def bound(self, leaf: Leaf) -> float:
-        """Return the lower bound that the leaf proves on the cost of hitting all cores, removed rows included."""
+        """Return the lower bound on the cost of hitting all cores that the leaf proves, including removed rows."""
         total = sum(times for _, times in leaf)
         if not 0 < total < MOST_TIMES or any(times < 1 for _, times in leaf):
             return self.cost
@@ -141,7 +142,7 @@ class CoreStates:
             return self.cost
         rows, times = rows[states == FREE], times[states == FREE]
         if len(rows) == 0:
-            return math.inf  # all rows of a core are kept, so that no hitting set agrees with the decisions
+            return math.inf  # all rows of a core are kept, so no hitting set agrees with the decisions
         np.add.at(self.uses, rows, times)
         # D = max uses / copies. Among rows with the same number of copies only the most used one counts.
         most = np.zeros(len(self.numbers), dtype=np.int64)
@@ -153,7 +154,7 @@ class CoreStates:
 
 
 class Core(NamedTuple):
-    """Rows that no hyperplane separates, and the proof of an `Inseparable` verdict about these rows."""
+    """Rows that no hyperplane separates, with the proof that an `Inseparable` verdict about them has."""
 
     rows: Rows
     alpha: Vector
@@ -198,22 +199,24 @@ def _plain(node: int | tuple[tuple[int, int], ...]) -> int | list[list[int]]:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class FewestMistakes(Certificate):
-    """Bounds on the least number of rows whose removal makes the data linearly separable, with proof.
+    """Proved bounds on the least number of rows whose removal makes the data linearly separable.
 
     Attributes
     ----------
     low, high : int
-        The least number is at least ``low`` and at most ``high``, which is the length of ``rows``.
+        Lower and upper bound on the least number. ``high`` is the length of ``rows``.
     rows : array of int
-        Rows to remove. (w, b) separates all others.
+        Rows to remove. (w, b) separates all other rows.
     w, b : array and float
-        The hyperplane: floats, or integers if no floats separate.
+        The hyperplane, in floats, or in integers if no floats separate the rows.
     n : int
         The number of rows.
     cores : tuple of Core
-        Sets of rows that no hyperplane separates (infeasible subsystems), each with its proof. Each must lose a row.
+        Sets of rows that no hyperplane separates (infeasible subsystems), each with its proof. At least one row of each
+        must be removed.
     copies : tuple of arrays of int
-        Sets of equal rows with equal labels, which are removed together or not at all. Cores name the first.
+        Sets of equal rows with equal labels, which are removed together or not at all. Cores name the first row of a
+        set.
     tree : tuple
         The branch-and-bound tree, which proves that no fewer than ``low`` rows hit all cores. A single leaf is a
         packing of cores, for example ``low`` disjoint cores.
@@ -222,7 +225,7 @@ class FewestMistakes(Certificate):
 
     See Also
     --------
-    fewest_mistakes : The search that returns it.
+    fewest_mistakes : The function that returns a `FewestMistakes`.
     """
 
     low: int
@@ -242,7 +245,7 @@ class FewestMistakes(Certificate):
         return len(self.rows)
 
     def check(self, X: MatrixLike, y: ArrayLike) -> bool:
-        """Return whether (w, b) separates all rows but ``rows`` and ``low`` is a lower bound, recomputed exactly."""
+        """Return whether (w, b) separates all rows except ``rows``, and ``low`` is a lower bound, both exactly."""
         X, y = check_rows(X, y)
         signs = certified_signs(y, self.positive)
         if signs is None or self.n != len(signs):
@@ -261,7 +264,7 @@ class FewestMistakes(Certificate):
         return len(rest) == 0 or least_score(X[rest], signs[rest], self.w, self.b) > 0
 
     def _proved(self, X: Matrix, signs: Signs) -> float:
-        """Return the lower bound that cores, copies and tree prove; 0 if one of them is false."""
+        """Return the lower bound that cores, copies and tree prove; 0 if one of them is not valid."""
         pairs = [core.rows for core in self.cores if len(core.rows) == 2]
         firsts = np.array([first for first, _ in pairs], dtype=np.intp)
         seconds = np.array([second for _, second in pairs], dtype=np.intp)
@@ -279,7 +282,7 @@ class FewestMistakes(Certificate):
         cores = [core.rows.tolist() for core in self.cores]
         alone = {row for rows in cores for row in rows} - groups.keys()
         if len(groups) < len(self.copies) or len({*copies.tolist()} | alone) < len(copies) + len(alone):
-            return 0  # a row counts once
+            return 0  # each row may count only once
         return proved_bound(self.tree, cores, {row: len(group) for row, group in groups.items()})
 
     def __str__(self) -> str:

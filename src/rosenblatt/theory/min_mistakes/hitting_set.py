@@ -1,7 +1,7 @@
 """Minimum-cost hitting sets of cores, and branch-and-bound trees that prove lower bounds on their cost.
 
-Both use linear programs in floating point (SciPy's HiGHS), and neither is trusted: hyperplanes check the hitting sets,
-and the bound of a leaf is computed in integers.
+Both use linear programs in floating point (SciPy's HiGHS), whose results are not trusted: the hitting sets are checked
+with hyperplanes, and the bound of a leaf is computed in integers.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from rosenblatt.theory.min_mistakes.answers import FREE, KEPT, REMOVED, CoreStat
 
 UNITS = 1 << 30  # weights of a packing are rounded to multiples of 1 / UNITS
 MOST_LEAVES = 500
-MOST_CORES = 5000  # beyond, packings are greedy, without linear programs
-MOST_SPLITS = 100  # nodes of the integer program
-FIRST = 20  # work before its first node, in nodes
-SPLIT = 60_000.0  # work of a node for each row of a core
-PROGRAM = 8_000.0  # work of a linear program for each row of a core
+MOST_CORES = 5000  # with more cores, packings are greedy, without linear programs
+MOST_SPLITS = 100  # the most nodes of the integer program
+FIRST = 20  # work of the integer program before its first node, as a number of nodes
+SPLIT = 60_000.0  # work of a node per row of a core
+PROGRAM = 8_000.0  # work of a linear program per row of a core
 LIMIT = 1000.0  # seconds, if the user sets no limit
 
 Rows = NDArray[np.intp]
 
 
 def minimum_hitting_set(cores: Sequence[Rows], counts: NDArray[np.int64], budget: Budget) -> Rows | None:
-    """Return rows of least cost, or nearly least, that hit every core; None if none were found in the time left."""
+    """Return rows of least or nearly least cost that hit every core, or None if none are found in the time left."""
     from scipy.optimize import Bounds, LinearConstraint, milp  # slow to import
 
     used, incidence = _incidence(cores)
@@ -49,13 +49,13 @@ def minimum_hitting_set(cores: Sequence[Rows], counts: NDArray[np.int64], budget
 
 
 def greedy_hitting_set(cores: Sequence[Rows], counts: NDArray[np.int64]) -> Rows:
-    """Return rows that hit every core: greedy set cover, which takes the row that hits most open cores for its cost."""
+    """Return rows that hit every core, by greedy set cover: the row that hits most open cores per cost comes next."""
     used, incidence = _incidence(cores)
     hits = np.asarray(incidence.sum(axis=0)).ravel()
     by_row = sp.csc_array(incidence)
     left = np.ones(len(cores), bool)
     chosen = []
-    while left.any():  # invariant: ``left`` are the cores not hit yet, and hits[k] counts those with the row used[k]
+    while left.any():  # invariant: ``left`` marks the cores not hit yet, and hits[k] counts those that contain used[k]
         k = int(np.argmax(hits / counts[used]))
         chosen.append(k)
         ended = by_row.indices[by_row.indptr[k] : by_row.indptr[k + 1]]
@@ -66,7 +66,7 @@ def greedy_hitting_set(cores: Sequence[Rows], counts: NDArray[np.int64]) -> Rows
 
 
 def _incidence(cores: Sequence[Rows]) -> tuple[Rows, sp.csr_array]:
-    """Return the rows that occur, and the incidence matrix of cores and rows."""
+    """Return the rows that occur in cores, and the incidence matrix of cores and these rows."""
     used, columns = np.unique(np.concatenate(cores), return_inverse=True)
     owners = np.repeat(np.arange(len(cores)), [len(core) for core in cores])
     return used, sp.csr_array((np.ones(len(columns)), (owners, columns)), shape=(len(cores), len(used)))
@@ -74,7 +74,7 @@ def _incidence(cores: Sequence[Rows]) -> tuple[Rows, sp.csr_array]:
 
 @dataclass(order=True)
 class _Node:
-    """A leaf that may still be split: its bound, the decisions on the way, and the row to branch on, if any."""
+    """A node of the tree: its bound, its packing, the row to branch on (or None), and the decisions that lead to it."""
 
     bound: float
     number: int
@@ -84,7 +84,7 @@ class _Node:
 
 
 class BranchAndBound:
-    """Best-first branch and bound: the leaf with the least bound is split until the tree proves the goal."""
+    """Best-first branch and bound, which splits the leaf of least bound until the tree proves the goal."""
 
     def __init__(self, cores: Sequence[Rows], counts: NDArray[np.int64], budget: Budget) -> None:
         self.cores = [core.tolist() for core in cores]
@@ -97,17 +97,18 @@ class BranchAndBound:
     def prove(self, goal: int, disjoint: Leaf) -> tuple[int, Tree]:
         """Return the lower bound on the cost of a hitting set, at most ``goal``, and the tree that proves it.
 
-        ``disjoint`` is a packing that serves as the root's leaf if no better is found. The search stops at the goal,
-        where no branch can help, or at the limits of leaves and work.
+        ``disjoint`` is a packing that is used at the root if none better is found. The search stops when the bound
+        reaches the goal, when no branch can raise it, or at the limits of leaves and work.
         """
         root = self._node({})
         bound = self._bound(disjoint, {})
         if bound >= root.bound:
             root = self.nodes[0] = _Node(bound, 0, disjoint, root.row, {})
         open_leaves = [root]
-        # The heap has all leaves of the tree, so its first bound is the bound of the tree. The best bound of a child is
-        # never below its parent's, since a decision only leaves out hitting sets. If the packing that was found says
-        # less, because time ran out or the linear program was not solved well, the parent stays a leaf.
+        # The heap holds all leaves of the tree, so its first bound is the bound of the tree. The best possible bound of
+        # a child is never below the bound of its parent, since a decision only excludes hitting sets. If the packing
+        # found for a child proves less, because time ran out or the linear program was not solved well, the parent
+        # stays a leaf.
         while open_leaves[0].bound < goal and open_leaves[0].row is not None:
             if len(self.nodes) > 2 * MOST_LEAVES or self.budget.is_spent:
                 break
@@ -123,7 +124,7 @@ class BranchAndBound:
         return int(min(goal, open_leaves[0].bound)), self._preorder()
 
     def _node(self, removed: Mapping[int, bool]) -> _Node:
-        """Return the leaf of these decisions (True for a removed row), with the best packing found for it."""
+        """Return the node for these decisions (True for a removed row), with the best packing found for it."""
         left = [j for j, core in enumerate(self.cores) if not any(removed.get(row) for row in core)]
         free = [[row for row in self.cores[j] if row not in removed] for j in left]
         lost = next((j for j, rows in zip(left, free, strict=True) if not rows), None)
@@ -148,7 +149,7 @@ class BranchAndBound:
         return bound
 
     def _greedy_packing(self, left: Sequence[int], free: Sequence[Sequence[int]]) -> Leaf:
-        """Return an integer packing: cores that share no row, or no copy of a row, the shortest first."""
+        """Return an integer packing of cores, shortest first, that uses each copy of a row at most once."""
         capacity = {row: int(self.counts[row]) for rows in free for row in rows}
         leaf = []
         for j, rows in sorted(zip(left, free, strict=True), key=lambda core: len(core[1])):
@@ -158,9 +159,10 @@ class BranchAndBound:
         return tuple(leaf)
 
     def _fractional_packing(self, left: Sequence[int], free: Sequence[Rows]) -> tuple[Leaf, int | None]:
-        """Return a maximum fractional packing and the row to branch on: max sum t_K with sum_(K with i) t_K <= c_i.
+        """Return a maximum fractional packing and the row to branch on, or () and None if the program is not solved.
 
-        The dual values x_i of the constraints are an optimal fractional hitting set.
+        The packing maximises sum t_K subject to sum_(K with i) t_K <= c_i for each row i. The dual values x_i of these
+        constraints are an optimal fractional hitting set.
         """
         from scipy.optimize import linprog  # slow to import
 
@@ -196,7 +198,7 @@ class BranchAndBound:
 
 
 def _most_fractional(used: Rows, shares: Floats) -> int | None:
-    """Return the row whose share is nearest to 1/2; None if all are 0 or 1, as no branch can then raise the bound."""
+    """Return the row whose share is nearest to 1/2; None if all shares are 0 or 1, so no branch raises the bound."""
     distance = np.abs(shares - 0.5)
     k = int(np.argmin(distance))
     return int(used[k]) if distance[k] < 0.5 - 1e-6 else None

@@ -1,8 +1,8 @@
-"""Hyperplanes with few mistakes: the pocket of a perceptron, then exact line searches on the 0-1 loss.
+"""Hyperplanes with few mistakes: the pocket weights of a perceptron, then exact line searches on the 0-1 loss.
 
-Along a line of hyperplanes (w, b) + t (u, c) the 0-1 loss is piecewise constant and changes only where a row changes
-sides. Sorting these breakpoints gives the best t of all. The lines are the bias, each weight by itself (coordinate
-descent), and the updates of a perceptron.
+Along a line of hyperplanes (w, b) + t (u, c), the 0-1 loss is piecewise constant and changes only where a row changes
+sides. Sorting these breakpoints gives the best t. The lines change the bias, a single weight (coordinate descent), or
+all weights in the direction of a perceptron update.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ from rosenblatt.training.run import TrainingRun
 
 PASSES = 30
 SWEEPS = 10
-SORTED = 200.0  # work of a line search for each row
-REST = 0.75  # share of the work that is left for the cores
+SORTED = 200.0  # work of a line search per row
+REST = 0.75  # share of the work that is kept for the cores
 POCKET_REST = 0.75  # share of the seconds left when the perceptron stops
 LINES_REST = 0.5  # share of the seconds left when the line searches stop
-UPDATES = 30  # lines along misclassified rows in each sweep
+UPDATES = 30  # lines in the direction of misclassified rows, in each sweep
 
 
 @dataclass(frozen=True)
 class Points:
-    """Distinct rows, their signs, and the number of times each occurs."""
+    """Distinct rows, their signs, and the number of copies of each row."""
 
     X: Matrix
     signs: Signs
     counts: NDArray[np.int64]
 
     def mistakes(self, w: Numbers, b: float) -> NDArray[np.bool_]:
-        """Return the rows that are not certainly on their side of (w, b), rounding errors included."""
+        """Return a mask of the rows not certain to be on their correct side of (w, b), allowing for rounding errors."""
         return ~(self.margin_lower_bounds(w, b) > 0)
 
     def margin_lower_bounds(self, w: Numbers, b: float) -> Floats:
-        """Return lower bounds on y (w . x + b): the margin in floats minus its error bound."""
+        """Return lower bounds on y (w . x + b): its value in floats minus the error bound."""
         v = np.array(proportional_floats([*w.tolist(), int(b)])) if w.dtype == object else np.append(w, b)
         size = np.abs(v) + TINY
         with np.errstate(all="ignore"):
             s = np.asarray(self.signs * (self.X @ v[:-1] + v[-1]))
-            error = np.full(len(s), self._error(self.largest * size[:-1].sum() + size[-1]))  # of any row
+            error = np.full(len(s), self._error(self.largest * size[:-1].sum() + size[-1]))  # for every row
             close = np.flatnonzero(~(np.abs(s) > error))
             error[close] = self._error(abs(self.X[close]) @ size[:-1] + size[-1])
             return s - error
@@ -63,20 +63,21 @@ class Points:
         return largest_entry(self.X)
 
     def _error(self, reach: Any) -> Any:
-        """Return Higham's error bound gamma_n ``reach`` for a score, where ``reach`` sums the sizes of its terms.
+        """Return Higham's error bound gamma_n ``reach`` for a score; ``reach`` is the sum of its absolute terms.
 
-        n counts the products of a row, the bias, the rounding of an integer hyperplane to floats, and some more.
+        n counts the products of a row, the bias, the rounding of an integer hyperplane to floats, and a few spare
+        terms.
         """
         terms = int(np.max(np.diff(self.X.indptr), initial=0)) if sp.issparse(self.X) else self.X.shape[1]
         return 1.01 * ((terms + 6) * HALF_ULP * 1.02 * reach + (terms + 4) * TINY)
 
     def cost(self, wrong: NDArray[np.bool_]) -> int:
-        """Return the number of rows of the data, copies included."""
+        """Return the number of rows in the mask ``wrong``, with their copies."""
         return int(self.counts[wrong].sum())
 
 
 def best_hyperplane(points: Points, budget: Budget) -> tuple[Floats, float]:
-    """Return a hyperplane with few mistakes, for rows of both signs."""
+    """Return a hyperplane (w, b) with few mistakes; the rows must have both signs."""
     A, center, scale = _standardized(points.X)
     candidates = [(np.zeros(A.shape[1]), 1.0), (np.zeros(A.shape[1]), -1.0), *_trained(A, points, budget)]
     costs = [_mistakes_of(A, points, *candidate) for candidate in candidates]
@@ -90,7 +91,7 @@ def best_hyperplane(points: Points, budget: Budget) -> tuple[Floats, float]:
 
 
 def _standardized(X: Matrix) -> tuple[Matrix, Floats, Floats]:
-    """Return (X - center) * scale, with columns of size about 1, and both; sparse columns are not centred."""
+    """Return (X - center) * scale, with columns of magnitude about 1, center and scale; sparse X is not centred."""
     with np.errstate(all="ignore"):
         if sp.issparse(X):
             sizes = abs(X).max(axis=0).toarray().ravel()
@@ -105,7 +106,7 @@ def _standardized(X: Matrix) -> tuple[Matrix, Floats, Floats]:
 
 
 def _trained(A: Matrix, points: Points, budget: Budget) -> list[tuple[Floats, float]]:
-    """Return the averaged and the pocket weights of a perceptron."""
+    """Return the averaged weights and the pocket weights of a perceptron run."""
     if A.shape[1] == 0 or budget.is_spent:
         return []
     options = RunOptions(hypothesis="pocket", max_iter=PASSES, random_state=0)
@@ -126,10 +127,10 @@ def _mistakes_of(A: Matrix, points: Points, w: Floats, b: float) -> int:
 
 
 def _after_line_searches(A: Matrix, points: Points, w: Floats, b: float, budget: Budget) -> tuple[Floats, float]:
-    """Return (w, b) after line searches, until a sweep improves nothing or work or time runs out.
+    """Return (w, b) after line searches, which stop when a sweep improves nothing or work or time runs out.
 
-    Invariant: ``scores`` is A w + b, but for the rounding of all steps, and ``cost`` the number of mistakes by it. Both
-    are approximate, as `Points.mistakes` decides afterwards.
+    Invariant: up to the rounding of all steps, ``scores`` is A w + b, and ``cost`` is the number of mistakes according
+    to ``scores``. Both may be approximate, since `Points.mistakes` decides afterwards.
     """
     n, d = A.shape
     columns = sp.csc_array(A) if sp.issparse(A) else A
@@ -157,7 +158,7 @@ def _after_line_searches(A: Matrix, points: Points, w: Floats, b: float, budget:
 
 
 def _line(A: Matrix, columns: Matrix, line: int | None) -> tuple[Floats, float, Floats]:
-    """Return a direction (u, c), and the change of each score along it."""
+    """Return the direction (u, c) of line number ``line``, and the change of each score along it."""
     n, d = A.shape
     u = np.zeros(d)
     if line is None:
@@ -171,7 +172,7 @@ def _line(A: Matrix, columns: Matrix, line: int | None) -> tuple[Floats, float, 
 
 
 def _best_step(points: Points, scores: Floats, change: Floats) -> tuple[float, int]:
-    """Return the t at which scores + t change has the fewest mistakes, and that number."""
+    """Return the t for which scores + t * change has the fewest mistakes, and their number."""
     signs, counts = points.signs, points.counts
     moving = change != 0
     fixed = points.cost(~moving & ~(signs * scores > 0))
@@ -183,7 +184,7 @@ def _best_step(points: Points, scores: Floats, change: Floats) -> tuple[float, i
         return 0.0, points.cost(~(signs * scores > 0))
     rises = (signs[moving] * change[moving] > 0)[order]
     weight = counts[moving][order]
-    # Right after breakpoint k, the rows 0..k that rise and the rows k + 1.. that fall are right.
+    # Just after breakpoint k, the rows 0..k that rise and the rows k + 1.. that fall are classified correctly.
     wrong = fixed + np.concatenate([[0], np.cumsum(np.where(rises, 0, weight))])
     wrong += weight[rises].sum() - np.concatenate([[0], np.cumsum(np.where(rises, weight, 0))])
     span = max(1.0, float(breakpoints[-1] - breakpoints[0]))

@@ -1,9 +1,9 @@
-"""Search for the fewest mistakes of any hyperplane: an upper bound by hyperplanes, a lower bound by cores.
+"""Search for the fewest mistakes of any hyperplane: an upper bound from hyperplanes, a lower bound from cores.
 
-The problem is the maximum feasible subsystem of the inequalities y (w . x + b) > 0, by the implicit hitting set method
-(Parker and Ryan 1996; Chandrasekaran, Karp, Moreno-Centeno and Vempala 2011): cores are infeasible subsystems, each of
-which must lose a row. A minimum hitting set of the known cores is a lower bound. If the rows that it leaves are
-separable, it is optimal; otherwise these rows contain a new core.
+The problem is to find a maximum feasible subsystem of the inequalities y (w . x + b) > 0. The implicit hitting set
+method solves it (Parker and Ryan 1996; Chandrasekaran, Karp, Moreno-Centeno and Vempala 2011). Cores are infeasible
+subsystems, so at least one row of each must be removed. The cost of a minimum hitting set of the known cores is a lower
+bound. If the remaining rows are separable, this hitting set is optimal; otherwise they contain a new core.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from rosenblatt.theory.verdicts import Inseparable, Separable
 
 
 Mask = NDArray[np.bool_]
-CALL = 2e6  # work of deciding the separability of a small set, in multiplications
-EXACT = 1000.0  # and for each unit of the cube of the rows with exact weights, at most MOST_EXACT
+CALL = 2e6  # work of one decision on the separability of a small set, in multiplications
+EXACT = 1000.0  # plus this times the cube of the number of rows with exact weights, at most MOST_EXACT
 MOST_EXACT = 24
 
 
 class Removal(NamedTuple):
-    """The rows that (w, b) misclassifies, the hyperplane, and their number in the data."""
+    """The rows that (w, b) misclassifies, the hyperplane (w, b), and the number of these rows with their copies."""
 
     wrong: Mask
     w: Numbers
@@ -45,7 +45,7 @@ class Removal(NamedTuple):
 
 
 class CoreSearch:
-    """Search for cores in a few rows at a time; ``best`` is the best removal found on the way."""
+    """Search for cores in a few rows at a time; ``best`` is the cheapest removal found so far."""
 
     def __init__(self, points: Points, w: Numbers, b: float, budget: Budget) -> None:
         self.points, self.budget = points, budget
@@ -55,15 +55,15 @@ class CoreSearch:
         self.core_size = points.X.shape[1] + 2  # an irreducible core has at most d + 2 rows (Kirchberger's theorem)
 
     def find(self, allowed: Mask, first: Sequence[int] = ()) -> Core | Separable | None:
-        """Return a core among the allowed rows, or a separator of them, or None if time ran out.
+        """Return a core among the allowed rows, or a verdict that separates all of them, or None if time runs out.
 
-        A cutting-plane method. It begins with the rows ``first`` and some others; while these are separable, the rows
-        farthest on the wrong side of their separator are added.
+        This is a cutting-plane method. It starts with the rows ``first`` and a few others. As long as these are
+        separable, it adds the rows farthest on the wrong side of their separator.
         """
         points, budget = self.points, self.budget
         pool = self._start(allowed, first)
-        # The pool grows in every iteration: all its rows are on their side, which was decided exactly. If no allowed
-        # row is wrong, the separator is one of all allowed rows.
+        # The pool grows in every iteration, because all its rows are on their correct side, which was decided exactly.
+        # If no allowed row is on the wrong side, the separator separates all allowed rows.
         while len(pool) and not budget.is_spent:
             size = min(len(pool), self.core_size)
             budget.spend(CALL + 4.0 * len(pool) * self.core_size * size + EXACT * min(size, MOST_EXACT) ** 3)
@@ -95,17 +95,17 @@ class CoreSearch:
         return np.union1d(rows, np.array(first, dtype=np.intp))
 
 
-# The two bounds: a hyperplane from above, cores from below.
+# The two bounds: the upper bound from a hyperplane, the lower bound from cores.
 
 
 SEARCH = 2e10  # work of the search for hyperplanes and cores, about 20 seconds
 PROOF = 1e10  # work of the branch and bound over hitting sets
-SHARE = 0.7  # of the user's seconds, for the search
+SHARE = 0.7  # of the seconds that the user allows, for the search
 MOST_REFINED = 1000  # with more cores than this, hitting sets no longer guide the search
 
 
 class Bracket:
-    """The search on distinct rows: disjoint cores first, then cores that a hitting set of all others leaves."""
+    """The search on distinct rows: disjoint cores first, then cores outside a hitting set of the known cores."""
 
     def __init__(self, points: Points, max_seconds: float | None, progress: Progress) -> None:
         self.points, self.progress = points, progress
@@ -123,7 +123,7 @@ class Bracket:
 
     @property
     def best(self) -> Removal:
-        """The best removal so far."""
+        """The cheapest removal found so far."""
         return self.search.best
 
     def close(self) -> tuple[int, Tree]:
@@ -141,13 +141,13 @@ class Bracket:
         return sum(times for _, times in self.disjoint)
 
     def _find_disjoint_cores(self) -> None:
-        """Find for each mistake a core with it, disjoint from the others, or a hyperplane that classifies it, too.
+        """For each mistake, find a core that contains it and is disjoint from the other cores, or a better hyperplane.
 
-        If mistakes are few, a core has one mistake and otherwise correctly classified rows. If there are too few
-        correct rows for that, it may have any. Then search the rows outside all cores.
+        If mistakes are few, a core consists of one mistake and correctly classified rows. If there are too few of
+        these, it may contain any rows. At the end the rows outside all cores are searched.
         """
-        # ``left`` are the copies of each row in no core yet. A row is tried once, so the loop ends; the hyperplane, and
-        # with it the rows that are wrong, may change on the way.
+        # ``left`` counts the copies of each row that are in no core yet. Each row is tried once, so the loop ends. The
+        # hyperplane, and with it the set of mistakes, may change on the way.
         left = self.points.counts.copy()
         tried = np.zeros(len(left), bool)
         while not self.budget.is_spent:
@@ -165,7 +165,7 @@ class Bracket:
             pass
 
     def _add_core(self, found: Core | Separable | None, left: NDArray[np.int64]) -> bool:
-        """Add a core to the packing, as often as all its rows have copies left; return whether ``found`` is a core."""
+        """Add a core to the packing, once per copy that all its rows have left; return whether ``found`` is a core."""
         if isinstance(found, Core):
             times = int(left[found.rows].min())
             left[found.rows] -= times
@@ -175,10 +175,10 @@ class Bracket:
         return isinstance(found, Core)
 
     def _refine_by_hitting_sets(self) -> None:
-        """Search for cores outside a hitting set of the known cores: a greedy one at first, then a minimum one.
+        """Search for cores outside a hitting set of the known cores, greedy at first and minimum later.
 
-        If there is no core outside a minimum hitting set, both bounds meet: `CoreSearch` has then found a separator
-        of all other rows.
+        If there is no core outside a minimum hitting set, both bounds meet, because `CoreSearch` has then found a
+        separator of all other rows.
         """
         quick = True
         while self.cores and len(self.cores) < MOST_REFINED and not self.budget.is_spent:
@@ -190,7 +190,7 @@ class Bracket:
             quick = quick and fresh
 
     def _find_cores_outside(self, hit: NDArray[np.intp]) -> bool:
-        """Search for disjoint cores among the rows outside ``hit``; return whether there are any."""
+        """Search for disjoint cores among the rows outside ``hit``; return whether any was found."""
         allowed = np.ones(len(self.points.signs), bool)
         allowed[hit] = False
         before = len(self.cores)
@@ -202,29 +202,30 @@ class Bracket:
 
 
 def fewest_mistakes(X: MatrixLike, y: ArrayLike, max_seconds: float | None = None, verbose: int = 0) -> FewestMistakes:
-    """Bound the minimum number of rows whose removal makes the data linearly separable, with a proof of both bounds.
+    """Bound the minimum number of rows whose removal makes the data linearly separable, and prove both bounds.
 
-    This is the minimum number of mistakes of any hyperplane, where a row on the hyperplane counts as a mistake. The
-    problem is NP-hard (Johnson and Preparata 1978, densest hemisphere), so the answer is exact for small data and for
-    few mistakes, and otherwise a bracket.
+    This is also the minimum number of mistakes of any hyperplane, if a row on the hyperplane counts as a mistake. The
+    problem is NP-hard (Johnson and Preparata 1978, densest hemisphere). So the result is exact for small data and for
+    few mistakes; otherwise the bounds differ.
 
-    The upper bound is a hyperplane: the pocket of a perceptron, then line searches on the number of mistakes, then rows
-    are put back as long as the rest stays separable. The lower bound rests on cores: sets of at most d + 2 rows that no
-    hyperplane separates, so at least one row of each must be removed. Each new core is found among the rows outside a
-    hitting set of the known cores. Branch and bound proves that no smaller set of rows hits all cores; its tree is part
-    of the answer.
+    The upper bound comes from a hyperplane: the pocket weights of a perceptron, improved by line searches on the number
+    of mistakes and by separators found during the search for cores. The lower bound comes from cores: sets of at most
+    d + 2 rows that no hyperplane separates, so at least one row of each must be removed. Each new core is found among
+    the rows outside a hitting set of the known cores. Branch and bound proves that no set of fewer rows hits all cores,
+    and its tree is part of the result.
 
-    The search stops when both bounds meet, after a fixed amount of work (about half a minute), or at ``max_seconds``.
-    In high dimensions the lower bound is weak: for points in general position disjoint cores prove at most n / (d + 2).
+    The search stops when both bounds meet, after a fixed amount of work (about half a minute), or after
+    ``max_seconds``. In high dimensions the lower bound is weak: for points in general position, disjoint cores prove at
+    most n / (d + 2).
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Finite numbers, as for `separability`. Zero columns are allowed.
+        Finite numbers, as for `separability`. X may have no columns.
     y : array of shape (n,)
-        Labels of at most two classes. For one class against the rest pass ``y == name``.
+        Labels of at most two classes. To compare one class with the rest, pass ``y == name``.
     max_seconds : float, default=None
-        Stop after about this time, with the bounds reached.
+        Stop after about this many seconds and return the bounds reached. None means no limit on time.
     verbose : int, default=0
         If not 0, the progress of a long search is shown on standard error.
 

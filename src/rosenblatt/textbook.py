@@ -32,14 +32,20 @@ __all__ = [
 
 Number = int | float | Fraction
 Vector = list[Number]
-_LONG_RUN = 1_000_000  # after this many updates, a few seconds, a run that may never end warns
+_LONG_RUN = 1_000_000  # a run without max_updates warns after this many updates, a few seconds
 Voter = tuple[Vector, Number, int]
 Examples = Iterable[tuple[Iterable[Number], int]]
 
 
 def activation(w: Iterable[Number], b: Number, x: Iterable[Number]) -> Number:
-    """Return w·x + b (CIML section 4.1). A threshold theta in place of 0 is a bias of -theta.
+    """Return w·x + b (CIML section 4.1). A threshold theta instead of 0 is the same as a bias of -theta.
 
+    See Also
+    --------
+    perceptron_test : The label that follows from the activation.
+
+    Examples
+    --------
     >>> activation([2, -1], 3, [5, 4])
     9
     """
@@ -55,6 +61,13 @@ def perceptron_train(D: Examples, max_iter: int) -> tuple[Vector, Number]:
     CIML algorithm 5. A mistake is y·a <= 0, ties included. The loop ends early after a pass without a mistake, since
     later passes would not change the weights.
 
+    See Also
+    --------
+    rosenblatt.Perceptron : The estimator for this algorithm.
+    perceptron_test : Predict with the weights.
+
+    Examples
+    --------
     >>> perceptron_train([([1], +1), ([0], -1)], max_iter=10)
     ([2], -1)
     """
@@ -79,6 +92,13 @@ def perceptron_test(w: Iterable[Number], b: Number, x: Iterable[Number], boundar
     CIML algorithm 6: positive only above 0, so a tie is -1. Other texts leave the boundary undefined;
     ``boundary=0`` marks such points.
 
+    See Also
+    --------
+    perceptron_train : Learn the weights.
+    activation : The number w·x + b whose sign is returned.
+
+    Examples
+    --------
     >>> [perceptron_test([2], -2, [x]) for x in (0, 1, 2)], perceptron_test([2], -2, [1], boundary=0)
     ([-1, -1, 1], 0)
     """
@@ -88,11 +108,18 @@ def perceptron_test(w: Iterable[Number], b: Number, x: Iterable[Number], boundar
 def averaged_perceptron_train(D: Examples, max_iter: int) -> tuple[Vector, Number]:
     """Visit all of ``D`` in order ``max_iter`` times; return the average of ``(w, b)`` over all visits.
 
-    CIML algorithm 7: ``u`` and ``beta`` weight each update by its time, so that only mistakes cost work. A mistake
-    is y·a <= 0, ties included. The loop does not end early, because clean passes count in the average. ``c`` starts
-    at 1 and ends at visits + 1, so the zero weights before the first visit count once. This scales the result by
-    visits / (visits + 1) and changes no sign.
+    CIML algorithm 7: ``u`` and ``beta`` weight each update by the counter ``c`` at that time, so that only mistakes
+    cost work. A mistake is y·a <= 0, ties included. The loop does not end early, because error-free passes count in the
+    average. ``c`` starts at 1 and ends at visits + 1, so the zero weights before the first visit count once. This
+    scales the result by visits / (visits + 1) and changes no sign.
 
+    See Also
+    --------
+    rosenblatt.AveragedPerceptron : The estimator for this algorithm.
+    perceptron_test : Predict with the averaged weights.
+
+    Examples
+    --------
     >>> averaged_perceptron_train([([Fraction(1)], +1), ([Fraction(0)], -1)], max_iter=2)
     ([Fraction(4, 5)], Fraction(0, 1))
     """
@@ -106,8 +133,8 @@ def averaged_perceptron_train(D: Examples, max_iter: int) -> tuple[Vector, Numbe
                 u = _add(u, y * c, x)
                 beta = beta + y * c
             c = c + 1
-    # A step s made at counter c_s is part of c - c_s of the c vectors averaged. w sums s and u sums c_s s, so the mean
-    # is w - u / c. The bias is an int even if features are Fractions: dividing by a Fraction keeps it exact.
+    # An update s made at counter c_s is part of c - c_s of the c averaged vectors. w sums s and u sums c_s s, so the
+    # mean is w - u / c. The bias is an int even if features are Fractions: dividing by a Fraction keeps it exact.
     count = Fraction(c) if any(isinstance(u_d, Fraction) for u_d in u) else c
     return [w_d - u_d / count for w_d, u_d in zip(w, u, strict=True)], b - beta / count
 
@@ -115,10 +142,17 @@ def averaged_perceptron_train(D: Examples, max_iter: int) -> tuple[Vector, Numbe
 def voted_perceptron_train(D: Examples, max_iter: int) -> list[Voter]:
     """Visit all of ``D`` in order ``max_iter`` times; return every ``(w, b, c)``, oldest first.
 
-    CIML Eq 4.17, after Freund and Schapire. ``c`` is 1 for the visit that made the weights, plus 1 for each
-    visit that they survived, so the counts sum to the visits. A mistake is y·a <= 0, ties included. So the initial
-    zero weights survive no visit and are not a voter.
+    CIML Eq 4.17, after Freund and Schapire. ``c`` is 1 for the visit at which the weights were made, plus 1 for each
+    later visit without a mistake, so the counts sum to the number of visits. A mistake is y·a <= 0, ties included. So
+    the initial zero weights fail at the first visit and are not a voter.
 
+    See Also
+    --------
+    rosenblatt.VotedPerceptron : The estimator for this algorithm.
+    voted_perceptron_test : Predict with the voters.
+
+    Examples
+    --------
     >>> voted_perceptron_train([([1], +1), ([0], -1)], max_iter=2)
     [([1], 1, 1), ([1], 0, 2), ([1], -1, 1)]
     """
@@ -141,6 +175,12 @@ def voted_perceptron_test(voters: Iterable[Voter], x: Iterable[Number], boundary
 
     CIML Eq 4.17. A voter whose activation is exactly 0 abstains.
 
+    See Also
+    --------
+    voted_perceptron_train : Learn the voters.
+
+    Examples
+    --------
     >>> voters = voted_perceptron_train([([1], +1), ([0], -1)], max_iter=2)
     >>> voted_perceptron_test(voters, [1]), voted_perceptron_test(voters, [0], boundary=0)
     (1, 0)
@@ -154,7 +194,7 @@ class _WeightsAndUpdates(NamedTuple):
 
 
 class NoMistakesLeft(_WeightsAndUpdates):
-    """The pair ``(w, k)``, weights and number of updates, which also carries ``R``, the largest |x|."""
+    """The pair ``(w, k)`` of weights and number of updates, with the attribute ``R``, the largest |x|."""
 
     R: float = 0.0
 
@@ -162,11 +202,18 @@ class NoMistakesLeft(_WeightsAndUpdates):
 def perceptron_until_no_mistakes(S: Examples, *, max_updates: int | None = None) -> NoMistakesLeft:
     """Visit all of ``S`` in order, without a bias, until a whole pass makes no mistake; return ``w, k``.
 
-    Har-Peled figure 30.2: ``k`` counts the updates, ``.R`` is max |x|. A mistake is sign(w·x) != y, and
-    sign(0) is 0, so ties are mistakes. On data that no hyperplane through the origin separates (AND, for
-    instance, without `with_dummy_feature`) this never returns, unless ``max_updates`` is given: then an update beyond
-    it is a RuntimeError. Without ``max_updates`` there is a UserWarning after a million updates.
+    Har-Peled figure 30.2: ``k`` counts the updates, ``.R`` is max |x|. A mistake is sign(w·x) != y, and sign(0) is 0,
+    so ties are mistakes. On data that no hyperplane through the origin separates (AND, for instance, without
+    `with_dummy_feature`) this never returns unless ``max_updates`` is given; then one more update than that raises a
+    RuntimeError. Without ``max_updates``, the default, a UserWarning is issued after a million updates.
 
+    See Also
+    --------
+    rosenblatt.mistake_bound : An upper bound on the number of updates.
+    perceptron_train : The variant with a bias and a limit on the passes.
+
+    Examples
+    --------
     >>> run = perceptron_until_no_mistakes([([3, 4], +1), ([2, 0], -1)])
     >>> w, k = run
     >>> w, k, run.R
@@ -192,11 +239,17 @@ def perceptron_until_no_mistakes(S: Examples, *, max_updates: int | None = None)
 def perceptron_batch(S: Examples, max_updates: int | None = None) -> Vector:
     """While some example has y·(w·x) <= 0, ties included, update on the first of them; return ``w``.
 
-    The batch form of the Cornell slides, without a bias; they do not say which of these examples to take. On data that
-    no hyperplane through the origin separates (AND, for instance, without `with_dummy_feature`) this never returns,
-    unless ``max_updates`` is given: then an update beyond it is a RuntimeError. Without ``max_updates`` there is a
-    UserWarning after a million updates.
+    The batch form of the Cornell slides, without a bias; the slides do not say which of these examples to choose. On
+    data that no hyperplane through the origin separates (AND, for instance, without `with_dummy_feature`) this never
+    returns unless ``max_updates`` is given; then one more update than that raises a RuntimeError. Without
+    ``max_updates``, the default, a UserWarning is issued after a million updates.
 
+    See Also
+    --------
+    perceptron_until_no_mistakes : The variant that visits the examples in order.
+
+    Examples
+    --------
     >>> perceptron_batch([([3, 4], +1), ([2, 0], -1)])
     [-1, 4]
     """
@@ -211,7 +264,7 @@ def perceptron_batch(S: Examples, max_updates: int | None = None) -> Vector:
 
 
 class Step(NamedTuple):
-    """An example of a stream: the ``prediction`` before ``y`` is known (0 on the boundary), and ``w`` after it."""
+    """One example of a stream: the ``prediction`` before ``y`` is known (0 on the boundary), and ``w`` afterwards."""
 
     prediction: int
     y: int
@@ -226,6 +279,12 @@ def perceptron_online(stream: Examples) -> Iterator[Step]:
     The online form of the Cornell slides, without a bias; the stream may be endless. A mistake is y·(w·x) <= 0: a
     prediction of 0 is wrong for either label. ``mistakes`` counts the mistakes so far.
 
+    See Also
+    --------
+    perceptron_until_no_mistakes : The variant that repeats its passes until none makes a mistake.
+
+    Examples
+    --------
     >>> for step in perceptron_online([([3, 4], +1), ([2, 0], -1), ([0, 1], +1)]):
     ...     print(step.prediction, step.y, step.mistake, step.mistakes, step.w)
     0 1 True 1 [3, 4]
@@ -235,7 +294,7 @@ def perceptron_online(stream: Examples) -> Iterator[Step]:
     w: Vector = []
     mistakes = 0
     for x, y in _examples(stream):
-        w = w or [0] * len(x)  # the first example has the dimension
+        w = w or [0] * len(x)  # the first example determines the dimension
         prediction = _sign(_dot(w, x))
         mistake = y * prediction <= 0
         if mistake:
@@ -250,6 +309,12 @@ def perceptron_restart(D: Examples, max_updates: int) -> Vector:
     Algorithm 1 of the parametric learning notes, without a bias; returns ``w``. An example is wrong if y·(w·x) <= 0,
     ties included.
 
+    See Also
+    --------
+    perceptron_until_no_mistakes : The variant that continues after an update instead of restarting.
+
+    Examples
+    --------
     >>> perceptron_restart([([3, 4], +1), ([2, 0], -1)], max_updates=2)
     [1, 4]
     """
@@ -272,6 +337,12 @@ def with_dummy_feature(D: Examples) -> list[tuple[Vector, int]]:
 
     Parametric learning notes, section 3.2. The two models are equivalent: ``w·[1, *x]`` is ``w[1:]·x + w[0]``.
 
+    See Also
+    --------
+    perceptron_until_no_mistakes, perceptron_batch, perceptron_online, perceptron_restart
+
+    Examples
+    --------
     >>> perceptron_until_no_mistakes(with_dummy_feature([([1], +1), ([0], -1)])).w
     [-1, 2]
     """
@@ -279,7 +350,7 @@ def with_dummy_feature(D: Examples) -> list[tuple[Vector, int]]:
 
 
 def _examples(pairs: Examples) -> Iterator[tuple[Vector, int]]:
-    """Yield each example as a new list and an int; raise a ValueError for an example that is not valid."""
+    """Yield each example as a new list and an int; raise a ValueError for an invalid example."""
     expected = None
     for number, pair in enumerate(pairs):
         try:

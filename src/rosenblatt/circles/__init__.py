@@ -1,1 +1,1 @@
-"""Circles and spheres learned by lifting the points."""
+"""Circles and spheres that separate two classes, learned by lifting the points to (x, |x|^2)."""

@@ -1,4 +1,4 @@
-"""Circles that separate two classes, learned as planes in the lifted space (x, |x|^2) (Har-Peled 30.2)."""
+"""Circles that separate two classes, learned as planes in the space of (x, |x|^2) (Har-Peled 30.2)."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from rosenblatt.theory.search.wolfe import ExactRows, exact_search
 from rosenblatt.theory.separability import dataset_margin
 from rosenblatt.theory.vc import BallObstruction
 
-LARGEST = 1e150  # coordinates whose squares are floats
-PASSES = 100  # of the perceptron, before other methods are tried
-RTOL = 1e-6  # of margins
-FLAT = 1e-2  # with c below this, the best plane may be upright, which is a line
+LARGEST = 1e150  # the largest coordinate, so that squares do not overflow
+PASSES = 100  # the most passes of the perceptron before other methods are tried
+RTOL = 1e-6  # relative tolerance of margins
+FLAT = 1e-2  # if c is below this, the best plane may be vertical (c = 0), which gives a line
 
 
 def fit_circle(
@@ -42,49 +42,52 @@ def fit_circle(
 ) -> Circle | HalfSpace | Outside | NoCircle:
     """Return a circle with all points of one class inside and all others outside, in any dimension.
 
-    The points are lifted to (x, |x|^2), where circles become planes, and a perceptron finds a plane. If that takes too
-    long, the search for the largest margin and exact arithmetic decide. A plane gives a circle only if its weight for
-    |x|^2 has the right sign, so the sign is learned too, from one extra negative example at infinity in the direction
-    of |x|^2. The random order of the points is fixed, so equal input gives equal results.
+    The points are lifted to (x, |x|^2), where circles become planes, and a perceptron searches for a plane. If it does
+    not converge, the search for the largest margin and exact arithmetic decide. A plane gives a circle only if its
+    weight for |x|^2 is negative, so this sign is learned too, from one extra negative example at infinity in the
+    direction of |x|^2. The random order of the points is fixed, so equal input gives equal results.
 
-    Results are exact for the points as stored: a shape has every point strictly on its side, and a `NoCircle` has a
-    proof.
+    Results are exact for the points as stored: a shape has every point strictly on its correct side, and a `NoCircle`
+    has a proof.
 
     Parameters
     ----------
     points : array of shape (n, d)
-        One row for each point. Numbers that float64 would round raise an error.
+        One row per point. A number that float64 would round raises a ValueError.
     labels : array of n labels
-        Two classes. By default the second in sorted order is the class inside.
+        Labels of two classes, or of more if ``inside`` is given.
     largest_margin : bool, default=False
-        Whether to find the plane of largest margin instead of any. The margin is measured in the space of (u, |u|^2),
-        where u are the points, shifted so that the centre of their bounding box is the origin and scaled to a largest
-        norm of 1.
+        Whether to find the plane of largest margin instead of any plane. The margin is measured after the lift to (u,
+        |u|^2). Here u are the points, shifted so that the centre of their bounding box is the origin, and scaled to a
+        largest norm of 1.
     inside : label, default=None
-        The class inside, against all others.
+        The class that the circle should contain, against all other classes. None means the second label in sorted
+        order.
 
     Returns
     -------
     Circle
-        The circle has the class inside; see ``center`` and ``radius``. For a single class it is a circle around all
+        The circle contains the class; see ``center`` and ``radius``. For a single class it is a circle around all
         points.
     HalfSpace
-        With ``largest_margin``: the larger the circle, the larger its margin, and this line is the limit. Otherwise
-        only if the circles that separate are so large that floats cannot distinguish them from a line.
+        The limit of circles that grow without bound. With ``largest_margin`` it is returned if the margin increases
+        with the size of the circle; otherwise only if all separating circles are so large that floats cannot
+        distinguish them from a line.
     Outside
-        No circle has the class inside, but one has exactly the others inside. Its ``reason`` is a proof.
+        No circle contains exactly the class, but a circle contains exactly the other points. The first claim is proved
+        by ``reason``.
     NoCircle
-        None of the three separates the points, and a few points prove it.
+        None of these shapes separates the points, and a few points prove it.
 
     Notes
     -----
-    If a line separates the classes, so do large circles on both its sides. If none does, either all planes that
-    separate are circles around the class, or all are circles around the others. Proofs take seconds in 50 dimensions,
-    and the time grows fast in higher dimensions.
+    If a line separates the classes, so do large circles on either side of it. Otherwise, all separating planes are
+    circles around the class, or all are circles around the other points. Proofs take seconds in 50 dimensions, and the
+    time grows fast in higher dimensions.
 
     See Also
     --------
-    circle_from_plane : The shape of a plane that a linear model learned.
+    circle_from_plane : Convert a plane learned by a linear model into its shape.
 
     Examples
     --------
@@ -97,7 +100,8 @@ def fit_circle(
     >>> bool((circle.contains(X) == (y == 1)).all())
     True
 
-    The corners of a square and its middle. A circle holds the middle, but none holds the corners:
+    The corners of a square and its midpoint. A circle contains only the midpoint, but no circle contains only the
+    corners:
 
     >>> fit_circle([[0, 0], [0, 2], [2, 0], [2, 2], [1, 1]], [1, 1, 1, 1, 0], largest_margin=True)
     Outside of the circle with centre (1, 1) and radius 1: the positives are outside, since the plane has c < 0. No
@@ -115,17 +119,17 @@ def fit_circle(
     if held.inside_height == held.outside_height:
         return NoCircle(held)
     others = _hold(LiftedPoints(X, ~positive))
-    if isinstance(others, BallObstruction):  # planes of neither sign of c separate: so none does
+    if isinstance(others, BallObstruction):  # planes with neither sign of c separate, so no plane does
         either = LiftedPoints(X, positive, upward=False)
         weights = _exact_answer(either, gordan(either.rows))
         assert isinstance(weights, dict)
         return NoCircle(_obstruction(lifted, weights))
-    assert isinstance(others, Circle)  # where a line separates, a circle holds the class
+    assert isinstance(others, Circle)  # if a line separated, a circle would contain the class
     return Outside(others.center, others.radius, held)
 
 
 def _checked(points: ArrayLike, labels: ArrayLike, inside: object) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the points, and which of them belong to the class inside."""
+    """Return the validated points, and a mask of those in the class ``inside``."""
     X = check_array(unrounded_points(points), dtype=np.float64, order="C", input_name="points")
     largest = float(np.abs(X).max())
     if largest > LARGEST:
@@ -152,10 +156,10 @@ def _checked(points: ArrayLike, labels: ArrayLike, inside: object) -> tuple[Floa
 
 
 def _hold(lifted: LiftedPoints) -> Circle | HalfSpace | BallObstruction:
-    """Return a circle with exactly the positives inside, or the proof that there is none."""
+    """Return a circle (or its limit, a line) with exactly the positives inside, or the proof that there is none."""
     if (circle := _float_circle(lifted, _perceptron_plane(lifted))) is not None:
         return circle
-    answer = gordan(lifted.rows)  # exact for the rounded rows only, so it is checked on the points
+    answer = gordan(lifted.rows)  # exact only for the rounded rows, so the result is checked on the points
     if (circle := _float_circle(lifted, answer.v if isinstance(answer, Solvable) else None)) is not None:
         return circle
     plane = _exact_answer(lifted, answer)
@@ -168,9 +172,9 @@ def _hold(lifted: LiftedPoints) -> Circle | HalfSpace | BallObstruction:
 
 
 def _perceptron_plane(lifted: LiftedPoints) -> Floats | None:
-    """Return the plane (a, -c, b) of a perceptron, or None if it did not converge."""
+    """Return the plane (a, -c, b) that a perceptron finds, or None if it does not converge."""
     Z, y = lifted.rows.copy(), np.ones(len(lifted.rows))
-    Z[-1], y[-1] = -Z[-1], -1.0  # the same example with the other label, as a learner expects two classes
+    Z[-1], y[-1] = -Z[-1], -1.0  # the last example negated, with the label -1, since the learner expects two classes
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # other methods follow
         model = AveragedPerceptron(max_iter=PASSES, fit_intercept=False, random_state=0).fit(Z, y)
@@ -178,7 +182,7 @@ def _perceptron_plane(lifted: LiftedPoints) -> Floats | None:
 
 
 def _float_circle(lifted: LiftedPoints, v: Numbers | list[int] | None) -> Circle | None:
-    """Return the circle below the plane v in floats, if it separates the points."""
+    """Return the circle of the plane v in floats, or None if it does not separate the points."""
     if v is None:
         return None
     exact, square = lifted.ball(v)
@@ -194,7 +198,7 @@ def _float_circle(lifted: LiftedPoints, v: Numbers | list[int] | None) -> Circle
 
 
 def _exact_circle(lifted: LiftedPoints, v: Numbers | list[int]) -> Circle:
-    """Return the circle below the plane v in fractions; it separates, since the plane does."""
+    """Return the circle of the plane v in Fractions; it separates the points, since the plane does."""
     exact, square = lifted.ball(v)
     center = np.array(exact, dtype=object)
     farthest, _ = _gap(lifted, center)
@@ -205,7 +209,7 @@ def _exact_circle(lifted: LiftedPoints, v: Numbers | list[int]) -> Circle:
 
 
 def _best_line(lifted: LiftedPoints, reason: str) -> tuple[HalfSpace | None, float]:
-    """Return the line of largest margin, if it separates the points in floats, and an upper bound on the margin."""
+    """Return the line of largest margin, or None if it fails in floats, and an upper bound on the margin of lines."""
     bracket = dataset_margin(lifted.scaled, lifted.positive, kind="geometric", rtol=RTOL)
     if not bracket.low > 0 or bracket.w.dtype == object:
         return None, bracket.high
@@ -215,10 +219,11 @@ def _best_line(lifted: LiftedPoints, reason: str) -> tuple[HalfSpace | None, flo
 
 
 def _widest(lifted: LiftedPoints) -> Circle | HalfSpace | Outside | None:
-    """Return the shape of the plane of largest margin with c >= 0; of any c, if no plane with c >= 0 separates.
+    """Return the shape of the plane of largest margin, with c >= 0 if such a plane separates.
 
-    The margin is concave in the plane. So if the best plane of all has c < 0, the best with c >= 0 has c = 0: it is the
-    best line, if a line separates. None if floats cannot hold the shape.
+    The margin is a concave function of the plane. So if the best of all planes has c < 0, the best plane with c >= 0
+    has c = 0: it is the best line, if a line separates the points. The result is None if floats cannot represent the
+    shape, or if no separating plane was found.
     """
     signed = lifted.rows[:-1]
     X, positive = lifted.X, lifted.positive
@@ -244,25 +249,25 @@ def _separates(shape: Shape, lifted: LiftedPoints) -> bool:
 
 
 def _gap(lifted: LiftedPoints, center: Numbers) -> tuple[Fraction, Fraction]:
-    """Return the squared distances from the center to the farthest positive and to the nearest other point, exactly."""
+    """Return the exact squared distances from the center to the farthest positive and the nearest other point."""
     distance = squared_distances(lifted.X, center)
     inside, outside = np.flatnonzero(lifted.positive), np.flatnonzero(~lifted.positive)
     return max(map(distance, inside.tolist())), min(map(distance, outside.tolist()))
 
 
 def _exact_answer(rows: ExactRows, hint: Solvable | Unsolvable | None) -> list[int] | dict[int, int]:
-    """Return a plane v with z . v > 0 for all rows, or weights of rows that add up to zero (Gordan's theorem).
+    """Return a plane v with z . v > 0 for all rows, or weights with which rows sum to zero (Gordan's theorem).
 
-    The hint is for rounded rows, and only a starting point.
+    The ``hint`` is an answer for rounded rows, and is used only as a starting point.
     """
     answer = exact_search(rows, hint.support.tolist() if isinstance(hint, Unsolvable) else [0], most_work=math.inf)
-    assert answer is not None  # there is no limit
+    assert answer is not None  # there is no limit of work
     found, weights = answer
     return found if weights is None else dict(zip(found, weights, strict=True))
 
 
 def _obstruction(lifted: LiftedPoints, weights: dict[int, int]) -> BallObstruction:
-    """Return the proof from weights with which the signed rows add up to zero."""
+    """Return the proof that no ball has the positives inside, from weights with which the signed rows sum to zero."""
     rows = {row: tuple(map(Fraction, lifted.X[row].tolist())) for row in sorted(weights) if row < len(lifted.X)}
     total = sum(weights[row] for row in rows if lifted.positive[row])
     inside, outside = (

@@ -1,10 +1,10 @@
-"""Shapes that planes in the lifted space (x, |x|^2) have below them: circles, their outsides, and half-planes.
+"""Shapes cut out by planes in the space of (x, |x|^2): circles, outsides of circles, and half-planes.
 
 See Har-Peled 30.2. A plane is ``a . x - c |x|^2 + b = 0``. With m = a / 2c and r^2 = |m|^2 + b / c, the points on its
-positive side satisfy ``c (r^2 - |x - m|^2) > 0``. So the shape is a circle for c > 0; for c < 0 the positive points are
-outside, and for c = 0 the boundary is a line. Har-Peled's theorem needs c > 0 without stating it.
+positive side satisfy ``c (r^2 - |x - m|^2) > 0``. So the shape is a circle for c > 0. For c < 0 the positive points are
+outside the circle, and for c = 0 the boundary is a line. Har-Peled's theorem assumes c > 0 without stating it.
 
-Every shape decides exactly, for the numbers as stored. A point on the boundary belongs to neither class.
+Every shape classifies points exactly, for the numbers as stored. A point on the boundary belongs to neither class.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ from rosenblatt.theory.inputs import (
 )
 from rosenblatt.theory.vc import BallObstruction
 
-# Points lifted to (x, |x|^2, 1), and the balls of planes in that space, in floats and exactly.
+# Points lifted to (x, |x|^2, 1), and the balls that planes in that space define, in floats and exactly.
 #
-# Circles stay circles under translation and scaling. So points are first centred at the origin and scaled to length at
-# most 1, where the lift loses no digits.
+# Translation and scaling map circles to circles. So points are first centred at the origin and scaled to length at most
+# 1, where the lift loses no digits.
 
 
 class LiftedPoints:
-    """Signed rows z = y (u, |u|^2, 1) of the points u = (x - middle) / size, and one more row for c > 0.
+    """The signed rows z = y (u, |u|^2, 1) of the points u = (x - middle) / size, and one more row for c > 0.
 
     ``v = (a, -c, b)`` is a plane with exactly the positives on its positive side if z . v > 0 for all rows. The last
-    row, (0, -1, 0), then means c > 0: it is a negative example at infinity in the direction of |u|^2. Without
-    ``upward`` there is no such row, and c may have any sign.
+    row, (0, -1, 0), then means c > 0; it is a negative example at infinity in the direction of |u|^2. If ``upward`` is
+    False, there is no such row, and c may have any sign.
 
-    ``middle`` is the centre of the bounding box, and ``size`` its distance to the farthest point (1 if that is 0).
+    ``middle`` is the centre of the bounding box, and ``size`` is its distance to the farthest point (1 if that is 0).
     """
 
     def __init__(self, X: Floats, positive: NDArray[np.bool_], upward: bool = True) -> None:
         self.X, self.positive, self.upward = X, positive, upward
-        self.width = X.shape[1] + 2  # the columns of a row
+        self.width = X.shape[1] + 2  # the number of columns
         low, high = X.min(axis=0), X.max(axis=0)
         self.middle = low + (high - low) / 2
         from_middle = X - self.middle
@@ -66,7 +66,7 @@ class LiftedPoints:
 
     @cached_property
     def rows(self) -> Floats:
-        """The signed rows, in floats."""
+        """The signed rows, rounded to floats."""
         n, d = self.X.shape
         Z = np.zeros((n + 1, d + 2))
         Z[:n, : d + 1] = SphereLift().fit_transform(self.scaled)
@@ -76,7 +76,7 @@ class LiftedPoints:
         return Z if self.upward else Z[:n]
 
     def near(self, v: Floats) -> tuple[Floats, Floats]:
-        """Return z . v for every row with an error bound, which includes the rounding of the rows themselves."""
+        """Return z . v for every row and a bound on the error of each, which includes the rounding of the rows."""
         spread = np.abs(self.rows) @ (np.abs(v) + TINY)
         return self.rows @ v, 1.01 * (3 * len(v) + 16) * HALF_ULP * spread + TINY
 
@@ -86,7 +86,7 @@ class LiftedPoints:
         return max(value.bit_length() for value in self[len(self.X)]) + 1
 
     def __getitem__(self, i: int) -> list[int]:
-        """Return row i as integers, times a positive factor common to all rows."""
+        """Return row i as integers, multiplied by a positive factor that all rows share."""
         n, d = self.X.shape
         size = self._whole(self.size)
         if i == n:
@@ -107,7 +107,7 @@ class LiftedPoints:
         return max(value.as_integer_ratio()[1] for value in numbers)
 
     def ball(self, v: Numbers | list[int]) -> tuple[list[Fraction], Fraction]:
-        """Return the center and the squared radius of the ball below the plane v = (a, -c, b), exactly."""
+        """Return the exact center and squared radius of the ball of the plane v = (a, -c, b), in the space of x."""
         *a, minus_c, b = (Fraction(value) for value in np.asarray(v).tolist())
         center, square = ball_of_plane(a, -minus_c, b)
         size = Fraction(self.size)
@@ -116,7 +116,7 @@ class LiftedPoints:
 
 
 def ball_of_plane(a: Iterable[Fraction], c: Fraction, b: Fraction) -> tuple[list[Fraction], Fraction]:
-    """Return the center and the squared radius of the ball below ``a . x - c |x|^2 + b = 0``, exactly.
+    """Return the exact center and squared radius of the ball of the plane ``a . x - c |x|^2 + b = 0``.
 
     >>> ball_of_plane([Fraction(2), Fraction(4)], Fraction(1), Fraction(4))
     ([Fraction(1, 1), Fraction(2, 1)], Fraction(9, 1))
@@ -126,13 +126,13 @@ def ball_of_plane(a: Iterable[Fraction], c: Fraction, b: Fraction) -> tuple[list
 
 
 def squared_distances(X: Floats, center: Numbers) -> Callable[[int], Fraction]:
-    """Return a function that gives the squared distance of row i from the center, exactly."""
+    """Return a function that returns the exact squared distance of row i from the center."""
     middle = [Fraction(value) for value in center.tolist()]
     return lambda i: sum(((Fraction(x) - m) ** 2 for x, m in zip(X[i].tolist(), middle, strict=True)), Fraction(0))
 
 
 def root(square: Fraction, bits: int = 60) -> Fraction:
-    """Return the square root rounded down to about ``bits`` bits.
+    """Return the square root, rounded down to about ``bits`` bits.
 
     >>> root(Fraction(9, 4))
     Fraction(3, 2)
@@ -142,7 +142,7 @@ def root(square: Fraction, bits: int = 60) -> Fraction:
 
 
 def to_float(value: Fraction) -> float | Fraction:
-    """Return the nearest float, or the fraction itself if it is too large."""
+    """Return the nearest float, or the fraction itself if it is too large for a float."""
     try:
         return float(value)
     except OverflowError:
@@ -152,9 +152,8 @@ def to_float(value: Fraction) -> float | Fraction:
 def exact_signs(sums: Floats, size: Floats, d: int, exact: Callable[[int], Fraction]) -> NDArray[np.int8]:
     """Return the exact signs of ``sums`` of d terms in floats, where ``size`` sums the absolute values of the terms.
 
-    A floating-point filter: sums within the error bound are computed again by ``exact``. A term may be the square of a
-    rounded difference, with a relative error of 3 u, and sums of d terms and one more add d u. Each product may lose
-    TINY.
+    Sums within the error bound are computed again by ``exact``. A term may be the square of a rounded difference, with
+    a relative error of 3 u, and adding d + 1 terms contributes d u. Each product may lose TINY to underflow.
     """
     with np.errstate(all="ignore"):
         in_doubt = np.flatnonzero(~(np.abs(sums) > (d + 8) * (1.01 * HALF_ULP * size + TINY)))
@@ -165,7 +164,7 @@ def exact_signs(sums: Floats, size: Floats, d: int, exact: Callable[[int], Fract
 
 
 def sign(value: Fraction) -> int:
-    """Return +1, 0 or -1."""
+    """Return the sign of ``value``: +1, 0 or -1."""
     return (value > 0) - (value < 0)
 
 
@@ -173,10 +172,10 @@ NAMES = {1: "interval", 2: "circle", 3: "sphere"}
 
 
 class Shape:
-    """Base class of shapes: the side of the boundary on which each point lies."""
+    """Base class of shapes, which tell on which side of their boundary a point lies."""
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """Return for each row of ``points`` whether it is positive; a row on the boundary is not."""
+        """Return for each row of ``points`` whether it is positive, that is, in the shape but not on its boundary."""
         return self.sides(points) > 0
 
     def on_boundary(self, points: ArrayLike) -> NDArray[np.bool_]:
@@ -208,7 +207,7 @@ class _Ball(Shape):
     def __str__(self) -> str:
         name = NAMES.get(len(self.center), f"ball in {len(self.center)} dimensions")
         away = max(abs(Fraction(value)) for value in self.center.tolist()) / Fraction(self.radius)
-        digits = 6 + min(11, int(away).bit_length() // 3)  # more digits for centres far away
+        digits = 6 + min(11, int(away).bit_length() // 3)  # more digits for distant centres
         return f"{name} with centre {vector_text(self.center, digits)} and radius {number_text(self.radius)}"
 
     def _repr_html_(self) -> str:
@@ -230,15 +229,15 @@ class _Ball(Shape):
 
 
 class Circle(_Ball):
-    """A circle with the positives inside; a sphere or a ball in higher dimensions, an interval in one.
+    """A circle with the positives inside; a sphere in three dimensions, a ball in more, an interval in one.
 
     ``center`` is an array of d numbers, ``radius`` a number above 0. They are floats, or Fractions if no floats
     separate the points.
 
     See Also
     --------
-    fit_circle : Learns a circle from labelled points.
-    Outside, HalfSpace : The other shapes of planes.
+    fit_circle : Learn a circle from labelled points.
+    Outside, HalfSpace : The shapes of planes with c <= 0.
 
     Examples
     --------
@@ -264,7 +263,12 @@ class Outside(_Ball):
     """The outside of a circle, sphere or ball: the shape of a plane with c < 0.
 
     ``center`` and ``radius`` are as in `Circle`. ``reason`` proves that no circle has exactly the positives inside, and
-    has ``check(points)``; it is None if the shape comes from `circle_from_plane`.
+    has a method ``check(points)``. It is None if the shape comes from `circle_from_plane`.
+
+    See Also
+    --------
+    Circle : A circle with the positives inside.
+    fit_circle : Learn a circle from labelled points.
 
     Examples
     --------
@@ -291,7 +295,12 @@ class Outside(_Ball):
 class HalfSpace(Shape):
     """The points with ``w . x + b > 0``, one side of a line: the shape of a plane with c = 0.
 
-    ``reason`` is a sentence on why it is not a circle, or empty.
+    ``reason`` is a sentence that says why the shape is not a circle, or empty.
+
+    See Also
+    --------
+    Circle : A circle with the positives inside.
+    fit_circle : Learn a circle from labelled points.
 
     Examples
     --------
@@ -327,10 +336,15 @@ class HalfSpace(Shape):
 
 @dataclass(frozen=True, repr=False)
 class NoCircle:
-    """No circle, no line and no outside of a circle separates the points, and a few of them prove it.
+    """Proof that no circle, no line and no outside of a circle separates the points.
 
     ``proof`` names rows of both classes. In the space of (x, |x|^2) a weighted mean of one class equals a weighted mean
-    of the other. So no plane separates them there, and no circle, outside of a circle or line separates the points.
+    of the other. So no plane separates the classes in that space, and no circle, outside of a circle or line separates
+    the points.
+
+    See Also
+    --------
+    fit_circle : The function that returns a `NoCircle`.
 
     Examples
     --------
@@ -368,7 +382,7 @@ class NoCircle:
             return False
         held, others = (set(labels[list(part)].tolist()) for part in (proof.inside, proof.outside))
         k = len(proof.inside)
-        alone = replace(proof, inside=tuple(range(k)), outside=tuple(range(k, len(rows))))  # the same, of these rows
+        alone = replace(proof, inside=tuple(range(k)), outside=tuple(range(k, len(rows))))  # rows renumbered
         level = proof.inside_height == proof.outside_height
         return len(held) == 1 and not held & others and level and alone.check(given[rows])
 
@@ -376,8 +390,8 @@ class NoCircle:
 def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
     """Return the shape of a plane in the space of (x, |x|^2): the points with ``w . (x, |x|^2) + b > 0``.
 
-    With the weights of a linear model of lifted points (see `SphereLift`) it is the positive region of the model. In
-    Har-Peled's notation c is minus the last weight, and his theorem needs c > 0.
+    If w and b come from a linear model of lifted points (see `SphereLift`), the shape is the positive region of the
+    model. In Har-Peled's notation c is minus the last weight, and his theorem assumes c > 0.
 
     Parameters
     ----------
@@ -394,7 +408,12 @@ def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
     Raises
     ------
     ValueError
-        If the plane has all points (x, |x|^2) on one side.
+        If all weights are 0, or all points (x, |x|^2), except perhaps one, lie on one side of the plane.
+
+    See Also
+    --------
+    fit_circle : Learn a circle from labelled points.
+    SphereLift : The transformer from x to (x, |x|^2).
 
     Examples
     --------
@@ -427,7 +446,7 @@ def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
 
 
 def unrounded_points(points: ArrayLike) -> Any:
-    """Return points that float64 holds exactly; raise a ValueError for others. Sparse points are checked later."""
+    """Return ``points`` if float64 holds them exactly, else raise a ValueError; sparse points are checked later."""
     return points if sp.issparse(points) else check_exact(points, "points")
 
 

@@ -106,7 +106,7 @@ def _lowered(A: Floats, b: Floats, alpha: Floats) -> Floats | None:
 
 
 def _proof(A: Matrix, b: Floats, rows: NDArray[np.intp], own: Floats, alpha: Floats) -> Infeasible | None:
-    """Return the proof from the given rows, not yet checked, with exact weights if the rows are few; None if it fails."""
+    """Return the unchecked proof from the given rows, with exact weights if there are few rows; None if it fails."""
     if len(rows) > FEW:
         alpha = scatter(rows, alpha / alpha.sum(), A.shape[0])
         return Infeasible(alpha, max(0.0, -float(b @ alpha)), rows, None)
@@ -222,7 +222,7 @@ def recession_ray(c: Floats, A: Matrix) -> Numbers | None:
 
 
 def _within(c: Floats, A: Matrix, rows: list[Line], equal: set[int]) -> Numbers | None:
-    """Return a recession direction with ``a . d = 0`` in the rows ``equal`` and in further implicit equalities, or None."""
+    """Return a direction with ``a . d = 0`` in the rows ``equal`` and in further implicit equalities, or None."""
     goal = [Fraction(value) for value in c.tolist()]
     while True:
         # Invariant: every d with A d <= 0 and c . d > 0 has a . d = 0 in the rows ``equal``, so it is a combination of

@@ -102,7 +102,7 @@ class LiftedPoints:
 
     @cached_property
     def _denominator(self) -> int:
-        """A power of two that turns all coordinates, the middle and the size into integers."""
+        """A power of two by which every coordinate, the middle and the size can be multiplied to get integers."""
         numbers = (*np.unique(np.abs(self.X)).tolist(), *self.middle.tolist(), self.size)
         return max(value.as_integer_ratio()[1] for value in numbers)
 
@@ -172,10 +172,10 @@ NAMES = {1: "interval", 2: "circle", 3: "sphere"}
 
 
 class Shape:
-    """Base class of shapes, which tell on which side of their boundary a point lies."""
+    """Base class of shapes, whose boundary divides the space into a positive and a negative side."""
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """Return for each row of ``points`` whether it is positive, that is, in the shape but not on its boundary."""
+        """Return for each row of ``points`` whether it is on the positive side; a row on the boundary is not."""
         return self.sides(points) > 0
 
     def on_boundary(self, points: ArrayLike) -> NDArray[np.bool_]:
@@ -183,7 +183,7 @@ class Shape:
         return self.sides(points) == 0
 
     def sides(self, points: ArrayLike) -> NDArray[np.int8]:
-        """Return +1 for each positive row of ``points``, -1 for each negative row, 0 on the boundary."""
+        """Return +1 for each row of ``points`` on the positive side, -1 on the negative side, 0 on the boundary."""
         raise NotImplementedError
 
     def __repr__(self) -> str:

@@ -48,7 +48,7 @@ from rosenblatt.theory.scores import least_score, rows_within
 
 
 MOST_BITS = 1 << 18
-"""The most bits of an integer in a file. The work of exact searches is limited, so theirs have fewer than 232,000."""
+"""The most bits of an integer in a file. Exact searches do limited work and produce fewer than 232,000 bits."""
 _INTEGER = re.compile(rf"-?0x[0-9a-f]{{1,{MOST_BITS // 4}}}")
 _MOST_INDEX = 2**31 - 1
 
@@ -475,7 +475,7 @@ class AboutRows(Certificate):
 
 
 class Bracket(AboutRows):
-    """Base class of certificates with a bracket around a margin.
+    """Base class of certificates with a bracket around a margin, that is, a lower and an upper bound.
 
     ``history`` records how the bracket narrowed during the search: the number of steps, and the lower and upper bound
     after them, in floating point. It is not part of what is proved, and it is not saved.

@@ -227,10 +227,10 @@ def proportional_floats(v: Sequence[int]) -> list[float]:
 def bareiss(rows: Sequence[Sequence[int]] | Numbers) -> tuple[Numbers, list[int]]:
     """Return an echelon form of a matrix of integers, and its pivot columns, one per nonzero row.
 
-    Fraction-free Gaussian elimination (E. H. Bareiss 1968). Invariant: after r pivots, every entry below row r is the
-    determinant of the (r + 1) x (r + 1) submatrix of the pivot rows and columns and its own row and column. The
-    division by the previous pivot is therefore exact (Sylvester's identity), and by Hadamard's bound the entries stay
-    small.
+    The method is fraction-free Gaussian elimination (E. H. Bareiss 1968). Invariant: after r pivots, every entry below
+    row r is the determinant of the (r + 1) x (r + 1) submatrix formed by the pivot rows and columns plus the row and
+    column of the entry. The division by the previous pivot is therefore exact (Sylvester's identity), and by Hadamard's
+    bound the entries stay small.
     """
     M = np.array(rows, dtype=object)
     pivots: list[int] = []
@@ -375,7 +375,7 @@ def representatives(X: Matrix, groups: NDArray, rows: NDArray[np.intp], columns:
 
 
 def row_hashes(X: Matrix) -> NDArray[np.uint64]:
-    """Return a hash of each row: the sum modulo 2^64 of its mixed entries times a random odd number for each column."""
+    """Return a hash of each row: the sum modulo 2^64 of its `_mixed` entries times a random odd number per column."""
     n, d = X.shape
     odd = _odd_numbers(d)
     if sp.issparse(X):
@@ -442,12 +442,12 @@ class Ray:
 def farkas(A: Numbers, target: Numbers, patience: int = MOST_STALLED, most_work: float = math.inf) -> Combination | Ray:
     """Return a `Combination` if some mu >= 0 has A' mu = target, otherwise a `Ray`; exactly one exists (Farkas).
 
-    Phase one of the revised simplex method: minimise the sum of artificial variables. The inverse of the basis is kept
-    as integers over their common determinant, so that every division is exact (J. Edmonds 1967, E. H. Bareiss 1968).
-    The row of largest reduced cost enters (Dantzig's rule). After ``patience`` consecutive degenerate pivots, the first
-    row with positive reduced cost enters (Bland's rule, which cannot cycle); with ``patience=0`` this is always so. At
-    most as many rows as A has columns get weight. Beyond ``most_work``, in products of 64-bit words, a
-    `TooMuchWorkError` is raised.
+    The method is phase one of the revised simplex method, which minimises the sum of artificial variables. The inverse
+    of the basis matrix is kept as integers over their common determinant, so that every division is exact (J. Edmonds
+    1967, E. H. Bareiss 1968). The row of largest reduced cost enters (Dantzig's rule). After ``patience`` consecutive
+    degenerate pivots, the first row with positive reduced cost enters (Bland's rule, which cannot cycle); with
+    ``patience=0`` this is always so. At most as many rows as A has columns get weight. Beyond ``most_work``, in
+    products of 64-bit words, a `TooMuchWorkError` is raised.
 
     >>> farkas(np.array([[1, 0], [1, 1]], dtype=object), np.array([3, 2], dtype=object)).weights.tolist()
     [1, 2]

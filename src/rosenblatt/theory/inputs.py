@@ -365,7 +365,7 @@ def certified_signs(y: Labels, positive: object) -> Signs | None:
 
 
 def two_classes(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, Signs, Any]:
-    """Return the matrix, the sign of each row, and the label that counts as +1 (see `positive_label`)."""
+    """Return the matrix, the signs of its rows and the `positive_label`; raise a ValueError for more than two."""
     X, y = check_rows(X, y)
     classes = np.unique(y)
     if len(classes) > 2:
@@ -490,7 +490,7 @@ def rows_text(rows: Sequence[int], most: int | None = None) -> str:
 
 
 def rows_do(rows: Sequence[int], do: str) -> str:
-    """Return a phrase of the rows and a verb, with the verb in the singular for one row.
+    """Return "the row(s) ..." followed by the verb phrase ``do``, which is put in the singular for one row.
 
     >>> rows_do([3], "add up"), rows_do([0, 2], "prove")
     ('the row 3 adds up', 'the rows 0, 2 prove')

@@ -59,8 +59,8 @@ def rows_within(X: Matrix, signs: Signs, w: Numbers, b: float, square: Fraction)
 class _Scores:
     """The scores ``y (w . x + b)`` of all rows: in floats with error bounds, and exactly for chosen rows.
 
-    For the floats, ``w`` and ``b`` are divided by ``2**exponent``, so that the largest is about 1. They may be integers
-    of any size.
+    ``w`` and ``b`` may be integers of any size, so their floats are divided by ``2**exponent``, which makes the largest
+    about 1.
     """
 
     def __init__(self, X: Matrix, signs: Signs, w: Numbers, b: float) -> None:
@@ -111,7 +111,7 @@ class _Scores:
         return rows[~(low > least)]
 
     def exactly(self, rows: NDArray[np.intp]) -> Iterator[tuple[list[int], Fraction]]:
-        """Yield the exact scores of the given rows as integers and their unit, in parts that fit into memory."""
+        """Yield the exact scores of the given rows as integers and their common unit, in parts that fit memory."""
         columns = self.used
         if sp.issparse(self.X):
             columns = np.unique(self.X[rows].indices)

@@ -45,11 +45,11 @@ def separability(
 ) -> Verdict | Verdicts:
     """Decide whether two classes are linearly separable, and prove it.
 
-    The result is exact for the numbers as stored. It is a `Separable` with a hyperplane and a bracket around the
-    largest margin; an `Inseparable` with rows whose weighted class means are equal; or an `Undecided`, if
-    ``max_seconds`` or the work limit of exact arithmetic ended the search. Each result has a method ``check(X, y)``,
-    which verifies it from the data. A result prints as a summary and can be saved as JSON. Given more than two classes,
-    the function compares each with the rest and returns a dictionary of verdicts.
+    The result is exact for the numbers as stored. It is a `Separable` with a hyperplane and a bracket (lower and upper
+    bound) around the largest margin; an `Inseparable` with rows whose weighted class means are equal; or an
+    `Undecided`, if ``max_seconds`` or the work limit of exact arithmetic ended the search. Each result has a method
+    ``check(X, y)``, which verifies it from the data. A result prints as a summary and can be saved as JSON. Given more
+    than two classes, the function compares each with the rest and returns a dictionary of verdicts.
 
     Parameters
     ----------

@@ -172,7 +172,7 @@ class Inseparable(AboutRows):
 class UndecidedSeparability(Bracket, Undecided):
     """The `Undecided` of `separability`: no separator has a margin above ``high``, and (w, b) has the margin ``low``.
 
-    If ``low`` is zero or less, (w, b) does not separate. ``check`` proves both ends.
+    If ``low`` is zero or less, (w, b) does not separate the classes. ``check`` proves both bounds.
     """
 
     low: Real

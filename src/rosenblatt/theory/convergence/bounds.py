@@ -103,7 +103,7 @@ def novikoff(squared: Fraction, gamma: float) -> float:
 
 
 def allowing_for_rounding(K: Fraction, u: Fraction) -> Fraction:
-    """Return the bound ``K`` with an allowance for updates of relative error ``u``, valid for 1 / (64 u) updates.
+    """Return the bound ``K`` with an allowance for updates of relative error ``u``, for up to 1 / (64 u) updates.
 
     A run in floats has weights w_k = v_k + e with v_k = w_(k-1) + y z and |e| <= u |v_k|. Its decisions are exact, and
     the first update does not round. Let x = u k <= 1/64. Since |v_k|^2 <= |w_(k-1)|^2 + R^2, the sum of (1 + u)^(2 j)

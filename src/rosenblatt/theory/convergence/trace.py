@@ -137,7 +137,7 @@ class Trace:
         return self._step(k - 1, *self.weights(k))
 
     def is_of(self, X: MatrixLike, y: ArrayLike) -> bool:
-        """Return whether the rows and labels of the updates equal the rows of ``X`` and ``y`` with these numbers."""
+        """Return whether ``X`` and ``y`` have the rows and labels of the updates, at the same row numbers."""
         matrix, labels = check_rows(X, y)
         if matrix.shape[1] != len(self.w) or self.row.max(initial=-1) >= len(labels):
             return False

@@ -160,7 +160,7 @@ class Feasible(Certificate):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Infeasible(Certificate):
-    """Proof that no x has A x < b in every row: a combination of rows that gives 0 . x < 0 or less (Farkas, Gordan).
+    """Proof that no x has A x < b in every row: the rows combine to 0 . x < c with c <= 0 (Farkas, Gordan).
 
     ``alpha`` has a nonnegative weight for each row of A with A^T alpha = 0 and b . alpha = ``-deficit``. If ``deficit``
     is positive, A x <= b has no solution either. If it is 0, the set A x <= b has no interior, because each of its
@@ -208,7 +208,7 @@ class Infeasible(Certificate):
         return known and are_proportional(alpha[rows], self.weights, of, tiny)
 
     def _encloses(self, A: Matrix, b: Floats) -> bool:
-        """Return whether exact weights exist under which the rows of the homogenized system sum to zero.
+        """Return whether exact weights exist with which the rows of the homogenized system sum to zero.
 
         Rows are divided by powers of two so that their entries are at most 1, and their weights are multiplied by the
         same powers.

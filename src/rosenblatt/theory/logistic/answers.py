@@ -72,7 +72,7 @@ class Proof(NamedTuple):
 
 
 def proves_aliases(problem: Problem, aliased: Sequence[int], relations: Vectors) -> bool:
-    """Return whether exactly these columns are linear combinations of columns to their left."""
+    """Return whether exactly the columns ``aliased`` are linear combinations of columns to their left."""
     p = problem.X.shape[1]
     kept = np.setdiff1d(np.arange(p), aliased)
     if len(relations) != len(aliased) or any(len(relation) != p for relation in relations):
@@ -106,7 +106,7 @@ class ProofCheck:
 
     @property
     def kind(self) -> str:
-        """The kind of separation that b shows: "complete", "quasi-complete" or "overlap"."""
+        """The kind of separation according to b: "complete", "quasi-complete" or "overlap"."""
         return "complete" if self.signs.all() else "quasi-complete" if self.signs.any() else "overlap"
 
     @property
@@ -117,7 +117,7 @@ class ProofCheck:
         return np.array(self.proof.null_basis, dtype=object).reshape(len(self.proof.null_basis), self.size).T
 
     def proves_tucker_pair(self) -> bool:
-        """Return whether b and alpha are Tucker's pair and ``null_basis`` spans the directions 0 on the hyperplane."""
+        """Return whether b and alpha are Tucker's pair, and ``null_basis`` is the null basis that `Proof` describes."""
         if (self.signs < 0).any():
             return False
         if self.kind == "complete":

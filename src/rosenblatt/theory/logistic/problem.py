@@ -157,7 +157,7 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Problem:
-    """The observations of a regression: the columns ``X``, the class index ``own_class``, and the data row of each."""
+    """The observations of a regression: columns ``X``, class indices ``own_class`` and data row numbers ``rows``."""
 
     names: tuple[str, ...]
     classes: tuple[Any, ...]
@@ -186,7 +186,7 @@ class Problem:
         return every[every != self.own_class[:, None]].reshape(len(self.own_class), self.blocks)
 
     def margins(self, scores: NDArray[Any]) -> NDArray[Any]:
-        """Return z . b for the rows z of each observation, from the scores x . b_l without the baseline."""
+        """Return z . b for the rows z of each observation, given the scores x . b_l of all classes but the baseline."""
         every = np.column_stack([np.zeros(len(scores), dtype=scores.dtype), scores])
         margins = every[np.arange(len(scores)), self.own_class][:, None] - every
         others = np.arange(len(self.classes)) != self.own_class[:, None]

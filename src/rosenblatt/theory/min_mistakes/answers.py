@@ -130,7 +130,7 @@ class CoreStates:
         self.states[k] = state
 
     def bound(self, leaf: Leaf) -> float:
-        """Return the lower bound on the cost of hitting all cores that the leaf proves, including removed rows."""
+        """Return the lower bound that the leaf proves on the cost of hitting all cores, counting removed rows."""
         total = sum(times for _, times in leaf)
         if not 0 < total < MOST_TIMES or any(times < 1 for _, times in leaf):
             return self.cost
@@ -154,7 +154,7 @@ class CoreStates:
 
 
 class Core(NamedTuple):
-    """Rows that no hyperplane separates, with the proof that an `Inseparable` verdict about them has."""
+    """Rows that no hyperplane separates, with the proof of an `Inseparable` verdict on these rows."""
 
     rows: Rows
     alpha: Vector
@@ -241,11 +241,11 @@ class FewestMistakes(Certificate):
 
     @property
     def high(self) -> int:
-        """The number of rows to remove."""
+        """The upper bound, which is the number of rows in ``rows``."""
         return len(self.rows)
 
     def check(self, X: MatrixLike, y: ArrayLike) -> bool:
-        """Return whether (w, b) separates all rows except ``rows``, and ``low`` is a lower bound, both exactly."""
+        """Return whether, decided exactly, (w, b) separates all rows but ``rows``, and ``low`` is a lower bound."""
         X, y = check_rows(X, y)
         signs = certified_signs(y, self.positive)
         if signs is None or self.n != len(signs):

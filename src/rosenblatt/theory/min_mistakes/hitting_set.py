@@ -1,6 +1,7 @@
 """Minimum-cost hitting sets of cores, and branch-and-bound trees that prove lower bounds on their cost.
 
-Both use linear programs in floating point (SciPy's HiGHS), whose results are not trusted: the hitting sets are checked
+A core is a set of rows that no hyperplane separates, and a hitting set contains at least one row of each core. Both
+parts use linear programs in floating point (SciPy's HiGHS), whose results are not trusted: the hitting sets are checked
 with hyperplanes, and the bound of a leaf is computed in integers.
 """
 
@@ -49,7 +50,7 @@ def minimum_hitting_set(cores: Sequence[Rows], counts: NDArray[np.int64], budget
 
 
 def greedy_hitting_set(cores: Sequence[Rows], counts: NDArray[np.int64]) -> Rows:
-    """Return rows that hit every core, by greedy set cover: the row that hits most open cores per cost comes next."""
+    """Return rows that hit every core, by greedy set cover: each row hits the most remaining cores per cost."""
     used, incidence = _incidence(cores)
     hits = np.asarray(incidence.sum(axis=0)).ravel()
     by_row = sp.csc_array(incidence)

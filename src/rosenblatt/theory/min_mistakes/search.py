@@ -165,7 +165,7 @@ class Bracket:
             pass
 
     def _add_core(self, found: Core | Separable | None, left: NDArray[np.int64]) -> bool:
-        """Add a core to the packing, once per copy that all its rows have left; return whether ``found`` is a core."""
+        """Add a core to the packing as often as its rows have copies left; return whether ``found`` is a core."""
         if isinstance(found, Core):
             times = int(left[found.rows].min())
             left[found.rows] -= times
@@ -280,7 +280,7 @@ def fewest_mistakes(X: MatrixLike, y: ArrayLike, max_seconds: float | None = Non
 
 
 def _equal_rows(X: Matrix, signs: Signs) -> tuple[NDArray[np.intp], dict[int, list[int]]]:
-    """Return the first of each set of equal rows with equal signs, and the sets of more than one row by their first."""
+    """Return the first row of each set of equal rows with equal signs, and the sets of several rows by their first."""
     first_of = representatives(X, signs, np.arange(len(signs)), np.arange(X.shape[1]))
     firsts, counts = np.unique(first_of, return_counts=True)
     copies: dict[int, list[int]] = {first: [] for first in firsts[counts > 1].tolist()}

@@ -111,7 +111,7 @@ def decide_exactly(
 
 
 def conflicting_duplicates(X: Matrix, signs: Signs) -> Unsolvable | None:
-    """Return the proof by two equal rows of opposite signs, or None; this common case is found quickly."""
+    """Return a proof of inseparability from two equal rows of opposite signs, or None; the test is fast."""
     marks = row_hashes(X)
     order = np.argsort(marks, kind="stable")
     alike = np.flatnonzero((marks[order][1:] == marks[order][:-1]) & (signs[order][1:] != signs[order][:-1]))

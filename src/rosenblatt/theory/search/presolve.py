@@ -132,7 +132,7 @@ def rows_without_rare_columns(Z: Matrix, most: int) -> NDArray[np.intp]:
 
     A column is rare if at most ``most`` of its entries on the remaining rows are positive, or at most ``most`` are
     negative. Such columns are nearly redundant and make Newton's method slow. If the returned rows have no solution,
-    neither do all rows; if they have one, nothing is known about all rows.
+    neither do all rows; a solution of the returned rows proves nothing.
     """
     remaining = np.arange(Z.shape[0])
     while len(remaining):  # each round removes a row: a rare column is not zero on all of them

@@ -53,8 +53,9 @@ _LEAST_RIDGE = 1e-13  # relative to the largest diagonal entry; results are the 
 class HingeNewton:
     """The Newton iteration on the rows Z from the start ``v``; ``s`` is Z v, and ``off`` is |Z' a|_inf / |a|_1.
 
-    ``H`` is Z_A' Z_A for the active rows A, updated with the rows that enter or leave A. With fewer rows than columns
-    ``H`` is Z Z' instead, computed once, since (Z_A' Z_A + r I)^-1 Z_A' = Z_A' (Z_A Z_A' + r I)^-1 for every r > 0.
+    Here a = (1 - Z v)_+ are the weights. ``H`` is Z_A' Z_A for the active rows A, updated with the rows that enter or
+    leave A. With fewer rows than columns ``H`` is Z Z' instead, computed once, since (Z_A' Z_A + r I)^-1 Z_A' = Z_A'
+    (Z_A Z_A' + r I)^-1 for every r > 0.
     """
 
     def __init__(self, Z: Matrix, v: Floats) -> None:
@@ -172,8 +173,9 @@ MOST_COLUMNS = 6000  # the largest order of the matrix that each Newton step fac
 WIDE = 3000  # from this number of columns on, the perceptron gets more updates, since Newton steps are expensive
 UPDATES_PER_ROW, UPDATES_PER_WIDE_ROW = 0.2, 20.0  # 2 or 10 times the first value hardly changes the number of steps
 STAGES = ((None, 30), (30, 50), (10, 50), (3, 50), (None, 200))
-"""Pairs: leave out rows of columns with at most that many entries of one sign (None: leave out none), and the number of
-Newton steps. Most data end in the first stage after 5 to 15 steps. The others are for text with many rare words."""
+"""Pairs (most, steps): make ``steps`` Newton steps without the rows with an entry in a column that has at most ``most``
+entries of one sign (None: with all rows). Most data end in the first stage after 5 to 15 steps. The other stages are
+for text with many rare words."""
 FIRST_PROOF = 1e-4  # ``off`` at which a proof is first tried; with 1e-3 or 1e-5, one to three steps sooner or later
 ALMOST = 1e-9  # ``off`` below which the proof is also tried with rows of small weight
 BETWEEN_PROOFS = 5  # Newton steps from one attempt at a proof to the next

@@ -7,9 +7,10 @@ Problem: given points z_i, find weights a_i >= 0 of sum 1 that minimise the leng
 - Minor cycle: go to the point y of least length in the affine hull of the corral. If y has a negative weight, stop on
   the segment from x to y where the first weight becomes zero, drop that point, and repeat.
 
-Invariant: min_i z_i . u <= distance of the hull <= |x| for every unit vector u. ``low`` is the first bound for the best
-direction found so far, and ``high`` is the second bound for the shortest x. The search ends when they agree to a
-relative tolerance. Every major cycle makes x strictly shorter, so no corral occurs twice, and the algorithm is finite.
+Invariant: min_i z_i . u <= distance of the hull <= |x| for every unit vector u. ``low`` is the left-hand side for the
+best direction u found so far, and ``high`` is the right-hand side for the shortest x. The search ends when they agree
+to a relative tolerance. Every major cycle makes x strictly shorter, so no corral occurs twice, and the algorithm is
+finite.
 
 It takes about one to five steps per point of the final corral, almost independently of the margin. The steps are
 compiled (`kernels.wolfe`), and most of them consider only a working set of rows with the lowest scores.
@@ -139,7 +140,7 @@ class Hull:
         return sum(float(np.min(s[group])) for group in self.groups) / len(self.groups)
 
     def lowest_rows(self, s: Floats, count: int) -> NDArray[np.intp]:
-        """Return the ``count`` rows of least score in each group, or all of a smaller group."""
+        """Return the ``count`` rows of least score in each group, or all rows of a smaller group."""
         parts = []
         for group in self.groups:
             few = min(count, len(group)) - 1
@@ -188,7 +189,7 @@ def _search(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> N
     ``low`` is a least score over all rows. It comes from the steps if the working set has all rows, otherwise only from
     the passes.
 
-    The search is finite: each turn uses some of the limited number of steps, adds rows, lowers ``tol`` to ``rtol``
+    The search is finite: each iteration uses some of the limited number of steps, adds rows, lowers ``tol`` to ``rtol``
     (once), or restarts with iterative refinement (once).
     """
     working = _WorkingSet(hull, max_steps)
@@ -231,7 +232,7 @@ def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | N
     """Search among isometric copies of some rows (`Hull.from_products`), until no other row has a lower score.
 
     Products square the condition number, so margins below about 1e-7 of the row length cannot be resolved. This is the
-    ``noise`` of the copies, 3 sqrt(2**-50). Each turn but the last adds rows, so the search is finite.
+    ``noise`` of the copies, 3 sqrt(2**-50). Each iteration but the last adds rows, so the search is finite.
     """
     few, steps, passes = FEW_PRODUCTS, 0, 1
     low, best_u = -math.inf, np.zeros(hull.size)
@@ -254,7 +255,7 @@ def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | N
 
 
 def _watch_upper_bound(watch: Watcher | None, low: float, before: int) -> Watcher | None:
-    """Return a watcher for a search on some rows: its upper bound is valid for all rows, its lower bound is not."""
+    """Return a ``watch`` function for a search on some rows, whose upper bound is valid for all rows."""
     return None if watch is None else lambda steps, _, high: watch(before + steps, low, high)
 
 

@@ -109,7 +109,8 @@ class _Reduction:
     column of D with the number ``columns[j]``: exactly for columns that were never replaced, and up to one rounding of
     each entry for replaced ones, whose exact integers are in ``exact``. ``units`` is needed because the columns of
     ``A`` are scaled to entries of at most 1, while ``steps`` refer to the data as stored. A combination in terms of
-    ``A``, L u_j d_j - sum f_i u_i d_i, is turned into one of the data by proportional integers of (L u_j, f_i u_i).
+    ``A``, L u_j d_j - sum f_i u_i d_i, is converted to a combination of the d with integers proportional to (L u_j, f_i
+    u_i).
     """
 
     def __init__(self, A: Floats, exponents: NDArray[np.int64], columns: Rows) -> None:
@@ -233,12 +234,12 @@ def _in_pivot_order(swaps: NDArray[np.int32], count: int) -> Rows:
 def corrected_weights(A: Floats, weights: Floats) -> Floats | None:
     """Return positive weights close to ``weights`` with which the rows sum to zero up to rounding, or None.
 
-    Each round replaces a by a (1 - c), elementwise, with the least |c| for which A' (a (1 - c)) = 0. That is a
-    projection in the metric of relative changes, as in affine scaling: small weights move little. With P = diag(a) A,
-    columns scaled to length 1, c = P (P' P)^-1 P' 1, or (P P')^-1 P P' 1 if there are fewer rows than columns. A ridge
-    of 1e-13 handles dependent columns. Factors 1 - c are clipped to the interval from 0.1 to 10, so that weights stay
-    positive; the next round corrects the effect. The result is None if |c| does not decrease, in which case perhaps
-    only zero is a solution.
+    Each round replaces a by a (1 - c), elementwise, with the least |c| for which A' (a (1 - c)) = 0. This is a
+    projection in the metric of relative changes, as in affine scaling, so small weights change little. With P = diag(a)
+    A, columns scaled to length 1, c = P (P' P)^-1 P' 1, or (P P')^-1 P P' 1 if there are fewer rows than columns. A
+    ridge of 1e-13 handles dependent columns. Factors 1 - c are clipped to the interval from 0.1 to 10, so that weights
+    stay positive; the next round corrects the effect. The result is None if |c| does not decrease, in which case
+    perhaps only zero is a solution.
     """
     if np.all(np.abs(weights @ A) <= 1e-12 * (weights @ np.abs(A))):
         return weights

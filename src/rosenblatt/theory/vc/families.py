@@ -1,4 +1,7 @@
-"""Families of shapes: the subsets that halfspaces, balls, boxes and convex polygons cut, and their VC dimensions."""
+"""Families of shapes: the subsets that halfspaces, balls, boxes and convex polygons cut, and their VC dimensions.
+
+A shape cuts the subset of the points that lie in it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ Note: TypeAlias = Callable[[float], None]  # gets the share of the work that is 
 
 
 def ignore(share: float) -> None:
-    """Do nothing; a `Note` for callers that need no progress reports."""
+    """Do nothing: the `Note` for callers that need no progress reports."""
 
 
 def read_points(points: PointsLike) -> Fractions:

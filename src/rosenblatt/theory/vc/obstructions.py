@@ -1,4 +1,7 @@
-"""Certificates that a family cannot cut a subset: Radon partitions, their lifted form for balls, and plain reasons."""
+"""Certificates that a family cannot cut a subset: Radon partitions, their lifted form for balls, and plain reasons.
+
+A shape cuts the subset of the points that lie in it.
+"""
 
 from __future__ import annotations
 
@@ -104,7 +107,7 @@ class BallObstruction(RadonPartition):
 
 
 class Reason(str):
-    """A sentence on why no box or polygon cuts a subset.
+    """A sentence that says why no box or polygon cuts a subset.
 
     ``row`` is a row outside the subset that every box or polygon around the subset contains, or None. ``sides`` is the
     least number of sides of a polygon that cuts the subset if it is above k, or None.

@@ -1,4 +1,4 @@
-"""The perceptron for Python: fast and exact, with proofs of its results.
+"""Perceptrons for Python, fast and exact, with proofs of their results.
 
 The public names are imported on first use, which keeps ``import rosenblatt`` fast.
 """

@@ -1,4 +1,4 @@
-"""``python -m rosenblatt``: the command."""
+"""The entry point of ``python -m rosenblatt``, the command line interface."""
 
 from rosenblatt.cli.main import main
 

@@ -1,4 +1,4 @@
-"""Blocks of rows with labels, as readers return them: how to cut, join and check them; streams of files."""
+"""Blocks of labelled rows, functions that cut and join them, and the protocol of streams that read files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from rosenblatt.messages import ParameterError
 
 Features: TypeAlias = np.ndarray | sp.csr_array
-"""Rows of numbers, dense or sparse."""
+"""A matrix with one example per row: a NumPy array, or a CSR array of SciPy."""
 
 
 def is_sparse(X: Features) -> TypeGuard[sp.csr_array]:
@@ -22,9 +22,9 @@ def is_sparse(X: Features) -> TypeGuard[sp.csr_array]:
 
 
 def is_canonical_csr(indptr: np.ndarray, indices: np.ndarray, width: int) -> bool:
-    """Return whether untrusted arrays are those of a CSR matrix of ``width`` columns in canonical form.
+    """Return whether untrusted ``indptr`` and ``indices`` form a canonical CSR matrix with ``width`` columns.
 
-    In canonical form the columns of each row ascend.
+    In canonical form the column indices of each row strictly increase.
 
     >>> is_canonical_csr(np.array([0, 2, 3]), np.array([0, 2, 1]), 3)
     True
@@ -35,12 +35,12 @@ def is_canonical_csr(indptr: np.ndarray, indices: np.ndarray, width: int) -> boo
         return False
     rising = np.ones(len(indices) + 1, bool)
     rising[1:-1] = indices[1:] > indices[:-1]
-    rising[indptr] = True  # the first column of a row may be any
+    rising[indptr] = True  # the first index of a row may have any value
     return bool(rising.all() and np.min(indices, initial=0) >= 0 and np.max(indices, initial=-1) < width)
 
 
 def is_text(labels: np.ndarray) -> bool:
-    """Return whether untrusted labels are valid Unicode if they are strings; True for labels of other types.
+    """Return whether string labels from an untrusted file are valid Unicode; True for labels of any other type.
 
     >>> is_text(np.array(["a", "\U0001f600"])), is_text(np.array([0xD800], np.uint32).view("U1"))
     (True, False)
@@ -52,12 +52,12 @@ def is_text(labels: np.ndarray) -> bool:
 
 
 class DataError(ParameterError):
-    """Data that cannot be read as expected. The message names the file, and the line if there is one."""
+    """Raised for data that cannot be read. The message says where the fault is, such as the file and the line."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive rows of a stream. How a stream is cut into blocks has no meaning.
+    """Consecutive rows of a stream. Where a stream is cut into blocks does not affect results.
 
     Examples
     --------
@@ -70,26 +70,26 @@ class Block:
     """
 
     X: Features
-    """The features: a CSR array in canonical form, or a C-ordered array; float32 or float64. It may be read-only."""
+    """The features, float32 or float64: a CSR array in canonical form, or a C-ordered array. They may be read-only."""
     y: np.ndarray
-    """A label for each row; NaN if the input has none and none was required."""
+    """The label of each row; NaN for rows without one, if labels are not required."""
     first: int
-    """The number of the first row in the stream, from 0."""
+    """The index of the first row within the stream, counted from 0."""
     weight: np.ndarray | None = None
     """The weight of each row, or None if all are 1."""
     is_validated: bool = False
-    """Whether a reader has verified all this, and that ``X``, ``weight`` and the labels are finite."""
+    """Whether a reader has verified these properties, and that ``X``, ``y`` and ``weight`` are finite."""
     numbers: np.ndarray | None = field(default=None, repr=False)
-    """The number of each row among all rows of the files, from 0, if rows may have been left out."""
+    """The index of each row among all rows of the files, counted from 0; None unless unreadable rows are skipped."""
     passthrough: Mapping[str, Sequence[object]] | None = field(default=None, repr=False)
-    """The values of columns that come along, where ``data.open(passthrough=)`` asks for some."""
+    """The values of each column that ``data.open(passthrough=...)`` names, by column name; None if it names none."""
 
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.y)
 
     def __iter__(self) -> Iterator[Any]:
-        """Yield ``X`` and ``y``, so that a block unpacks to both; weights are in ``weight``."""
+        """Yield ``X`` and then ``y``, so that ``X, y = block`` works; sample weights are in ``weight``."""
         return iter((self.X, self.y))
 
     @property
@@ -99,14 +99,14 @@ class Block:
 
     @property
     def arrays(self) -> list[np.ndarray]:
-        """The arrays of its features, labels and weights."""
+        """The arrays that hold the features, the labels and the weights."""
         X = self.X
         features = [X.data, X.indices, X.indptr] if is_sparse(X) else [X]
         return [*features, self.y, *([] if self.weight is None else [self.weight])]
 
 
 def slice_block(block: Block, start: int, stop: int) -> Block:
-    """Return the rows ``start`` to ``stop`` of a block, or the block itself if these are all rows.
+    """Return the rows from ``start`` up to but not including ``stop``; the block itself if these are all its rows.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def slice_block(block: Block, start: int, stop: int) -> Block:
 
 
 def take_rows(block: Block, rows: np.ndarray, first: int) -> Block:
-    """Return some rows of a block, numbered from ``first`` on.
+    """Return the rows of a block at the positions ``rows``, as a block whose first row has the index ``first``.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def _select(block: Block, rows: slice | np.ndarray, first: int) -> Block:
 
 
 def skip_rows(blocks: Iterable[Block], row: int) -> Generator[Block, None, None]:
-    """Yield the rows from number ``row`` on.
+    """Yield the blocks of a stream from the row with index ``row`` on; the block that contains this row is cut.
 
     Examples
     --------
@@ -160,7 +160,9 @@ def skip_rows(blocks: Iterable[Block], row: int) -> Generator[Block, None, None]
 
 
 def join_blocks(blocks: Sequence[Block]) -> Block:
-    """Return consecutive blocks as one block; sparse blocks are padded to the widest.
+    """Join consecutive blocks into one.
+
+    Sparse blocks are padded to the width of the widest. Dense blocks of different widths raise a ValueError.
 
     Examples
     --------
@@ -200,7 +202,7 @@ def join_blocks(blocks: Sequence[Block]) -> Block:
 
 
 def rebatch(blocks: Iterable[Block], size: int) -> Generator[Block, None, None]:
-    """Yield the same rows in blocks of ``size`` rows; the last block may be smaller.
+    """Yield the rows of ``blocks`` in blocks of ``size`` rows; the last one may be smaller.
 
     Examples
     --------
@@ -224,7 +226,9 @@ def rebatch(blocks: Iterable[Block], size: int) -> Generator[Block, None, None]:
 
 
 def stack(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
-    """Return CSR arrays stacked vertically, padded to the widest. SciPy's ``vstack`` loses the flag of sorted rows.
+    """Stack CSR arrays vertically, padded to the width of the widest.
+
+    Unlike SciPy's ``vstack``, this keeps the flag ``has_canonical_format``.
 
     Examples
     --------
@@ -247,71 +251,77 @@ def stack(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
     return together
 
 
-# The protocol of blocks that come from files, as those of `data.open` do.
+# The protocol of streams that read blocks from files, such as the streams that `data.open` returns.
 
 
 class FileRecord(TypedDict):
-    """A record of what has been read of a file."""
+    """The state of one file: its size and modification time, and how many of its bytes have been read."""
 
     size: int
     modified: int
-    """The time of the last change, in nanoseconds."""
+    """The modification time, in nanoseconds."""
     read: int
-    """The number of bytes read."""
+    """The number of bytes read so far."""
     digest: str | None
-    """The digest of these bytes."""
+    """The digest of the bytes read so far; None if the file was changed while it was read."""
 
 
 Records = list[FileRecord]
 
 
 class Contents(Protocol):
-    """Records of what has been read of the files that blocks come from (`data.io.identity`)."""
+    """The state of the files that a stream reads; `data.io.identity` implements it."""
 
     def records(self) -> Records:
-        """Return a record of each file."""
+        """Return the state of each file."""
 
     def restore(self, records: Records | None) -> None:
-        """Continue with the records of an earlier run on the same files, if there are any."""
+        """Restore the states that an earlier run recorded; None if it recorded none."""
 
     def changed_size(self, records: Records) -> str:
-        """Return a description of how the sizes of files have changed, "" if they have not."""
+        """Describe how the number or the sizes of the files differ from ``records``; return "" if they do not."""
 
     def changed_bytes(self, records: Records, progress: Callable[[float], None]) -> str:
-        """Return which file has other bytes than those that were read, "" if none has."""
+        """Describe the first file whose bytes differ from those that were read before; return "" if none does.
+
+        ``progress`` is called with the share of the bytes compared so far, from 0 to 1.
+        """
 
 
 class FileStream(Protocol):
-    """A stream of blocks from files, with a fingerprint, a scale and a position."""
+    """A stream of blocks that are read from files, such as a `data.Stream`."""
 
     fingerprint: str
-    """Identifies the rows."""
+    """A digest that identifies the rows."""
     scale_pending: bool
-    """Whether all rows are read once before the first block, to find their scale."""
+    """Whether all rows will be read once before the first block is returned, to fit the column scale."""
     share_read: float
-    """The share of the files that has been read, from 0 to 1."""
+    """The share of the files read so far, from 0 to 1."""
     preparation: dict[str, Any] | None
-    """How rows are made of the files, as plain data."""
+    """Plain data that defines how rows are made from the files."""
     feature_names: list[str] | None
 
     def __iter__(self) -> Iterator[Block]:
-        """Read all blocks from the start."""
+        """Iterate over all blocks from the start of the files."""
 
     def reads(self, path: object) -> bool:
-        """Return whether a path names one of the files."""
+        """Return whether ``path`` is one of the files."""
 
     def unscaled(self) -> Iterable[Block]:
-        """Return the same rows before scaling."""
+        """Return a stream of the same rows without scaling."""
 
     def fit_scale(self, trained: Callable[[int, int], np.ndarray] | None) -> None:
-        """Find the scale of the columns from the rows in the mask that ``trained`` returns, or from all for None."""
+        """Fit the column scale to the training rows, or to all rows if ``trained`` is None.
+
+        ``trained(row, n)`` returns a mask of the training rows among the ``n`` rows that start with index ``row``.
+        """
 
     def watch_contents(self) -> Contents | None:
-        """Record what is read of the files from now on; None if they can be read only once."""
+        """Start recording the bytes that are read; return None if the files can be read only once."""
 
 
 def as_file_stream(blocks: object) -> FileStream | None:
-    """Return blocks as a stream of files, None for other blocks, such as a list of arrays.
+    """Return ``blocks`` if they are a stream of files, or None if they are not, such as a list of blocks.
 
     >>> as_file_stream([])
     """

@@ -1,8 +1,8 @@
 """Small charts for notebooks as inline SVG, without scripts, style sheets, ids or external resources.
 
-Text and axes have the colour of the surrounding text, so they suit light and dark pages. The other colours have enough
-contrast on both, and differ in line style or mark as well. Each chart has a text alternative (``aria-label``), and
-takes a few kilobytes however long the data is.
+Text and axes take the colour of the surrounding text, so they suit light and dark pages. The other colours contrast
+with both backgrounds, and what they distinguish also differs in line style or marker. Each chart has a text alternative
+(``aria-label``) and takes a few kilobytes, however large the data is.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from typing import Any, Protocol
 
 from rosenblatt.messages import evenly_spaced
 
-BLUE, RED, GREEN = "#2A87D3", "#D55E00", "#009E73"  # near those of Okabe and Ito; 3 to 1 or more on white and on black
+BLUE, RED, GREEN = "#2A87D3", "#D55E00", "#009E73"  # near the Okabe-Ito colours; contrast at least 3:1 on white and black
 MOST_ROWS = 12
-"""The largest number of rows in a chart or a table of a notebook; the rest is counted below it."""
+"""The most rows that a chart or a table in a notebook shows; a line below it counts the rest."""
 DOTS_UP_TO = 40
-"""A curve with at most this many points has a dot for each."""
-_MOST_POINTS, _MOST_TICKS = 120, 4  # of a curve, and beside an axis
-_WIDTH, _ROW = 360, 16  # pixels: of a chart, and of a line of text
-_MIDDLE, _APART = 26, 90  # the height of a number line, and the least distance of two numbers on one line
+"""A curve with at most this many points shows each of them as a dot."""
+_MOST_POINTS, _MOST_TICKS = 120, 4  # the most points of a curve, and the most tick labels of an axis
+_WIDTH, _ROW = 360, 16  # in pixels: the width of a chart, and the height of a line of text
+_MIDDLE, _APART = 26, 90  # the y coordinate of a number line; the least distance of two labels side by side
 _LEFT, _TOP, _HEIGHT, _BELOW = 56, 8, 110, 48  # the margins and the height of a chart
 _FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML forbids
 _LONGEST_NAME, _LONGEST_SENTENCE = 32, 700
 
 
 def escaped(words: object, most: int = _LONGEST_SENTENCE) -> str:
-    """Return text escaped for an element or an attribute, and shortened.
+    """Return text cut to ``most`` characters and escaped for an HTML element or attribute.
 
     >>> escaped("a < b & c"), escaped("abcdef", 4), escaped(chr(0))
     ('a &lt; b &amp; c', 'abc…', '\ufffd')
@@ -39,7 +39,7 @@ def escaped(words: object, most: int = _LONGEST_SENTENCE) -> str:
 
 
 def short_name(words: object) -> str:
-    """Return a name shortened to one line for a plot or a table; not escaped.
+    """Return a name on one line, cut to 32 characters, for a plot or a table; it is not escaped.
 
     >>> short_name("two\\nlines"), short_name("x" * 99)
     ('two lines', 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…')
@@ -53,7 +53,7 @@ def _shortened(text: str, most: int) -> str:
 
 
 def described(sentences: Iterable[str], *pictures: str) -> str:
-    """Return sentences as paragraphs, then the pictures.
+    """Return an HTML element with each sentence as a paragraph, followed by the pictures.
 
     >>> described(["a < b"], "<svg/>", "")
     '<div><p>a &lt; b</p><svg/></div>'
@@ -62,7 +62,7 @@ def described(sentences: Iterable[str], *pictures: str) -> str:
 
 
 def svg(width: int, height: int, words: str, *elements: str) -> str:
-    """Return a picture of ``width`` by ``height`` pixels, with a text alternative for screen readers."""
+    """Return an SVG picture of ``width`` by ``height`` pixels, with ``words`` as the text for screen readers."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escaped(words)}" width="{width}" '
         f'height="{height}" viewBox="0 0 {width} {height}" font-size="11" font-family="sans-serif" '
@@ -71,13 +71,13 @@ def svg(width: int, height: int, words: str, *elements: str) -> str:
 
 
 def text(x: float, y: float, words: object, anchor: str = "start") -> str:
-    """Return text that starts at a point, ends there or is centred on it."""
+    """Return SVG text that starts at (x, y), ends there or is centred there, as ``anchor`` says."""
     where = "" if anchor == "start" else f' text-anchor="{anchor}"'
     return f'<text x="{pixel(x)}" y="{pixel(y)}"{where}>{html.escape(short_name(words))}</text>'
 
 
 def room_for(names: Iterable[object]) -> int:
-    """Return the width in pixels of the longest name, with a little space on both sides.
+    """Return an estimate of the width of the longest name in pixels, with a little space on both sides.
 
     >>> room_for(["a", "abc"]), room_for(["W" * 99])
     (50, 220)
@@ -86,13 +86,13 @@ def room_for(names: Iterable[object]) -> int:
 
 
 def line(x1: float, y1: float, x2: float, y2: float, colour: str = "currentColor", width: float = 1.0) -> str:
-    """Return a straight line."""
+    """Return an SVG line from (x1, y1) to (x2, y2)."""
     places = f'x1="{pixel(x1)}" y1="{pixel(y1)}" x2="{pixel(x2)}" y2="{pixel(y2)}"'
     return f'<line {places} stroke="{colour}" stroke-width="{width:g}"/>'
 
 
 def pixel(value: float) -> str:
-    """Return a coordinate rounded to a tenth of a pixel.
+    """Return a coordinate as text, rounded to a tenth of a pixel.
 
     >>> pixel(2.0), pixel(1 / 3), pixel(-0.01)
     ('2', '0.3', '0')
@@ -101,7 +101,7 @@ def pixel(value: float) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number as text for an axis: integers below a million in full, others with four digits.
+    """Return a number as text for an axis: integers below a million in full, others with four significant digits.
 
     >>> number(12345), number(0.123456), number(1e300), number(-0.0), number(-math.inf)
     ('12,345', '0.1235', '1e+300', '0', '−∞')
@@ -116,9 +116,10 @@ def number(value: float) -> str:
 
 
 def scale(low: float, high: float, start: float, end: float, log: bool = False) -> Callable[[float], float]:
-    """Return the map from the numbers ``low`` to ``high`` to the pixels ``start`` to ``end``.
+    """Return a function that maps numbers from ``low`` to ``high`` to pixels from ``start`` to ``end``.
 
-    Any finite floats are allowed. If ``low`` equals ``high``, it is mapped to the middle.
+    The function is linear, or logarithmic with ``log=True``. Any finite ``low`` and ``high`` are allowed, positive
+    ones on a logarithmic scale. If they are equal, all numbers are mapped to the middle.
 
     >>> place = scale(-1e308, 1e308, 0, 100)
     >>> place(-1e308), place(0.0), place(1e308), scale(3, 3, 0, 100)(3)
@@ -138,10 +139,10 @@ def scale(low: float, high: float, start: float, end: float, log: bool = False) 
 
 
 def number_line(low: float, high: float, words: str, start: float = 0.0) -> str:
-    """Draw the bracket from ``low`` to ``high`` on a number line that begins at ``start`` or before.
+    """Draw the bracket from ``low`` to ``high`` on a number line that begins at ``start`` or further left.
 
-    Ends on the same pixel become one mark with one number. If one end is infinite, the bracket reaches the end of the
-    line. If neither is finite, nothing is drawn.
+    Two ends that fall on the same pixel share one mark and one label. If one end is infinite, the bracket extends to
+    the end of the line. If neither end is finite, an empty string is returned.
 
     >>> picture = number_line(0.5, 0.75, "between a half and three quarters")
     >>> [f">{end}</text>" in picture for end in ("0", "0.5", "0.75")]
@@ -171,7 +172,7 @@ def number_line(low: float, high: float, words: str, start: float = 0.0) -> str:
 
 
 def arrows(directions: Mapping[str, str], words: str) -> str:
-    """Draw a line for each name: arrows for "+inf", "-inf" and "either", a dot for "finite", a cross for others.
+    """Draw a row for each name: arrows for "+inf", "-inf" and "either", a dot for "finite", a cross for the rest.
 
     >>> picture = arrows({"age": "+inf", "dose": "finite"}, "age tends to infinity")
     >>> "age" in picture, picture.count("<path"), picture.count("<circle")
@@ -199,7 +200,7 @@ def arrows(directions: Mapping[str, str], words: str) -> str:
 
 
 def circle(center: str, radius: str, words: str, inside: bool = True) -> str:
-    """Draw a circle with its center and radius, and a plus sign on the positive side.
+    """Draw a circle labelled with its center and radius, a plus sign on the positive side and a minus on the other.
 
     >>> picture = circle("(1, 2)", "3", "a circle", inside=False)
     >>> ">(1, 2)</text>" in picture, ">r = 3</text>" in picture
@@ -220,11 +221,11 @@ def circle(center: str, radius: str, words: str, inside: bool = True) -> str:
     )
 
 
-# Curves on two axes, and bars.
+# Curves on two axes, and bar charts.
 
 
 class Numbers(Protocol):
-    """A list, a range or an array of numbers."""
+    """A sequence of numbers: a list, a range or an array."""
 
     def __len__(self) -> int: ...
 
@@ -233,7 +234,7 @@ class Numbers(Protocol):
 
 @dataclass(frozen=True)
 class Curve:
-    """Points joined in order. A curve with a name appears in the legend."""
+    """Points joined by lines, in order. A curve with a name appears in the legend."""
 
     x: Numbers
     y: Numbers
@@ -242,7 +243,7 @@ class Curve:
     dash: str = ""
 
     def points(self) -> list[tuple[float, float]]:
-        """Return the points to draw, at most `_MOST_POINTS`, evenly spaced with the first and the last.
+        """Return at most 120 points to draw, evenly spaced in order and including the first and the last.
 
         >>> len(Curve(range(100_000), range(100_000)).points())
         120
@@ -258,24 +259,26 @@ def chart(
     end: tuple[float, float, str] | None = None,
     least: float | None = None,
 ) -> str:
-    """Draw curves over one horizontal axis, with numbers beside each axis.
+    """Draw curves over one horizontal axis, with tick labels on both axes.
 
-    The numbers are the smallest and the largest value if both are integers, and round numbers between them otherwise.
+    Linear axes label the smallest and the largest value if both are integers, and otherwise round numbers between
+    them. Logarithmic axes label powers of ten. If there is no point to draw, an empty string is returned.
 
     Parameters
     ----------
     curves : sequence of Curve
-        Values that are not finite are left out, and on logarithmic scales those that are not positive.
+        The curves. Points that are not finite are left out, as are points that are not positive on logarithmic scales.
     words : str
         The text alternative for screen readers.
     x_name : str
         The label of the horizontal axis.
     log : bool, default=False
-        Whether both scales are logarithmic; the label notes it.
+        Whether both scales are logarithmic; the label of the horizontal axis says so.
     end : (x, y, text), optional
-        A point to mark with a star.
+        A point to mark with a star, and its text in the legend.
     least : float, optional
-        The vertical axis begins at this number or below it, on linear scales.
+        On a linear scale, the vertical axis begins at this number or below it. By default it begins at the smallest
+        value.
 
     Examples
     --------
@@ -291,7 +294,7 @@ def chart(
     low, high = min(ys) if log or least is None else min(*ys, least), max(ys)
     bottom = _TOP + _HEIGHT
     to_x = scale(min(xs), max(xs), _LEFT, _WIDTH - 10, log)
-    to_y = scale(low, low + 1.0 if high == least else high, bottom, _TOP, log)  # constant curves at `least` stay there
+    to_y = scale(low, low + 1.0 if high == least else high, bottom, _TOP, log)  # a constant `least` is at the bottom
     parts = [
         line(_LEFT, bottom, _WIDTH - 10, bottom),
         line(_LEFT, _TOP, _LEFT, bottom),
@@ -316,7 +319,9 @@ def chart(
 
 
 def ticks(low: float, high: float, log: bool = False) -> list[float]:
-    """Return the numbers to write beside an axis: its ends if both are integers, else up to four round numbers.
+    """Return the numbers that label an axis: its ends if both are integers, else up to four round numbers.
+
+    A logarithmic axis has up to four powers of ten, or its ends if it spans fewer than two.
 
     >>> ticks(0, 35), ticks(0.3, 12.5), ticks(1, 206.9, log=True), ticks(2.5, 2.5)
     ([0, 35], [5.0, 10.0], [1.0, 10.0, 100.0], [2.5])
@@ -355,7 +360,7 @@ def _curve(curve: Curve, places: list[tuple[float, float]]) -> str:
 
 
 def bars(values: Mapping[str, float], words: str) -> str:
-    """Draw a bar for each of the first twelve numbers, with its name to the left and the number to the right.
+    """Draw a bar for each of the first twelve values, with its name on the left and its value on the right.
 
     >>> picture = bars({"row 3": 0.5, "row 8": 0.25}, "two weights")
     >>> picture.count("<rect"), ">row 3</text>" in picture, ">0.25</text>" in picture

@@ -1,4 +1,4 @@
-"""Messages that name parameters, errors with such messages, checks of parameters, and words for counts and labels."""
+"""Messages that mention parameters, errors with such messages, checks of parameters, and text for counts and labels."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 _LONGEST_NAME = 100
-"""Longer names are not compared with others."""
+"""`did_you_mean` never suggests a name with more characters."""
 _MOST_COMPARED = 1000
-"""The most names that a name is compared with."""
+"""The most names that `did_you_mean` considers."""
 
 
 class Setting:
-    """A parameter whose name is not known in the template, alone or with a value.
+    """A parameter to mention in a message, alone or with a value. Use it if the template cannot spell out the name.
 
     >>> str(Setting("bits")), str(Setting("drop", ["id"]))
     ('bits', "drop=['id']")
@@ -34,16 +34,20 @@ class Setting:
 
 
 Spelling: TypeAlias = Callable[[Setting], str | None]
-"""Writes a parameter for the reader of a message; returns None if that reader cannot give the parameter."""
+"""A function that writes a parameter as the reader of a message knows it, for instance as a command line option.
+
+It returns None if that reader cannot set the parameter.
+"""
 
 _PLACE = re.compile(r"\{(\w+)(?:=([^{}]+)|:([^{}]+))?\}")
 
 
 class Message:
-    """A text that names parameters, which Python and the command each spell in their own way.
+    """A text that mentions parameters, which are written differently in Python and on the command line.
 
-    In the template, ``{bits}`` is the value of the keyword ``bits`` if it is given, else the parameter of that name.
-    ``{bits=30}`` is the parameter with a value: a Python literal, or the name of a keyword. Values may be messages.
+    In the template, ``{bits}`` stands for the value of the keyword argument ``bits`` if that is given, else for the
+    parameter named ``bits``. ``{bits=30}`` stands for the parameter with a value: a Python literal, or the name of a
+    keyword argument. Values may themselves be messages.
 
     >>> message = Message("{bits} must be at most {most}, got {got:,}: give {bits=most}.", most=30, got=1000)
     >>> print(message)
@@ -62,7 +66,7 @@ class Message:
         return repr(str(self))
 
     def render(self, spell: Spelling) -> str:
-        """Return the text with each parameter as ``spell`` writes it, or as in Python if that returns None."""
+        """Return the text, with parameters written by ``spell``, or as in Python where ``spell`` returns None."""
 
         def fill(place: re.Match[str]) -> str:
             name, value, form = place.groups()
@@ -82,14 +86,16 @@ class Message:
         return self.values[text] if text in self.values else literal_eval(text)
 
     def settings(self) -> list[Setting]:
-        """Return the parameters that the template itself names."""
+        """Return the parameters that the message mentions, except those in messages among its values."""
         return [
             Setting(name) for name, value, _ in _PLACE.findall(self.template) if value or name not in self.values
         ] + [value for value in self.values.values() if isinstance(value, Setting)]
 
 
 class Hint(Message):
-    """A part of a message for readers who can give all parameters that it names; for others it is ``otherwise``.
+    """A part of a message for readers who can set all parameters that it mentions; others see ``otherwise``.
+
+    ``needs`` names one more parameter that the reader must be able to set.
 
     >>> message = Message("the quotes are not closed{hint}.", hint=Hint(", or give {quote=''} if they mean nothing"))
     >>> print(message)
@@ -111,7 +117,7 @@ class Hint(Message):
 
 
 class ParameterError(ValueError):
-    """A ValueError with a `Message`: it names parameters, and a command can name its own options instead.
+    """A ValueError with a `Message`, so that the command line can show its own options in place of parameters.
 
     >>> error = ParameterError("{bits} must be at most 30, got {got}.", got=31)
     >>> str(error)
@@ -135,7 +141,9 @@ def _out_of_range(name: str, expected: str, value: object) -> ParameterError:
 
 
 def check_integer(name: str, value: object, least: int, *, or_none: bool = False, most: int | None = None) -> int:
-    """Return ``value`` as an int; raise a ParameterError if it is not an integer in its range.
+    """Return ``value`` as an int; raise a ParameterError unless it is an integer from ``least`` to ``most``.
+
+    With ``most=None`` there is no upper limit. ``or_none`` only adds "or None" to the error message.
 
     >>> check_integer("max_iter", 0, 1)
     Traceback (most recent call last):
@@ -150,7 +158,7 @@ def check_integer(name: str, value: object, least: int, *, or_none: bool = False
 
 
 def check_choice(name: str, value: object, allowed: tuple[str | bool, ...]) -> None:
-    """Raise a ParameterError unless ``value`` is one of the strings and booleans ``allowed``."""
+    """Raise a ParameterError unless ``value`` is one of the strings and booleans in ``allowed``."""
     word = isinstance(value, str)
     if not (word or is_boolean(value)) or not any(word == isinstance(one, str) and value == one for one in allowed):
         raise _out_of_range(name, " or ".join(map(repr, allowed)), value)
@@ -162,13 +170,13 @@ def check_boolean(name: str, value: object) -> None:
 
 
 def check_share(name: str, value: object) -> None:
-    """Raise a ParameterError unless ``value`` lies between 0 and 1, both excluded."""
+    """Raise a ParameterError unless ``value`` is a number strictly between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
         raise _out_of_range(name, "a number between 0 and 1", value)
 
 
 def check_positive(name: str, value: object, *, or_zero: bool = False, or_infinite: bool = False) -> None:
-    """Raise a ParameterError unless ``value`` is a number above 0, or also 0 or infinity if these are allowed."""
+    """Raise a ParameterError unless ``value`` is a finite number above 0, or 0 or infinity where those are allowed."""
     try:
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
     except OverflowError:
@@ -181,20 +189,20 @@ def check_positive(name: str, value: object, *, or_zero: bool = False, or_infini
 
 
 def check_seconds(name: str, value: object) -> None:
-    """Raise a ParameterError unless ``value`` is None or a time in seconds, above 0."""
+    """Raise a ParameterError unless ``value`` is None or a number of seconds above 0."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0.0):
         raise _out_of_range(name, "a number of seconds above 0 or None", value)
 
 
 def is_boolean(value: object) -> bool:
-    """Return whether ``value`` is a boolean of Python or numpy."""
+    """Return whether ``value`` is a boolean of Python or NumPy."""
     return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
 
 
 def did_you_mean(name: object, names: Iterable[object]) -> str:
-    """Return a question with the known name that is nearest to an unknown name, "" if none is near.
+    """Return a question that suggests the name in ``names`` most similar to ``name``, or "" if none is similar.
 
-    Case is ignored. Only the first 1000 names are compared, because comparing is slow.
+    Case is ignored. Only the first 1000 names are considered, because the comparison is slow.
 
     >>> did_you_mean("Shufle", ["max_iter", "shuffle"]), did_you_mean("bits", ["shuffle"])
     ("did you mean 'shuffle'?", '')
@@ -207,21 +215,21 @@ def did_you_mean(name: object, names: Iterable[object]) -> str:
 
 
 def shorten(value: object, most: int = 60) -> str:
-    """Return ``repr(value)`` in one line, cut to at most ``most`` characters.
+    """Return ``repr(value)`` on one line, cut to at most ``most`` characters; large integers are in hexadecimal.
 
     >>> shorten("a" * 100, 10)
     "'aaaaaa..."
     """
     try:
         text = hex(value) if type(value) is int and value.bit_length() > 64 else repr(value)
-    except ValueError:  # Python does not write integers of more than 4300 digits
+    except ValueError:  # Python refuses to write integers of more than 4300 digits
         text = f"a {type(value).__name__} of very many digits"
     text = " ".join(text.split()) if "\n" in text else text
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def show_text(text: str, most: int = 60) -> str:
-    """Return a text from a file for a message: as it is if it is short and printable, else as ``shorten`` returns it.
+    """Return text from a file in a form that is safe in a message: quoted and cut unless it is short and printable.
 
     >>> print(show_text("colour"), show_text("two\\nlines"))
     colour 'two\\nlines'
@@ -229,11 +237,11 @@ def show_text(text: str, most: int = 60) -> str:
     return text if text.isprintable() and len(text) <= most else shorten(text, most)
 
 
-# Labels as people write them, the same in tables, titles and at the command.
+# Text for labels, the same in tables, titles and the output of the command line.
 
 
 def label_text(label: object) -> str:
-    """Return a label as people write it: 1.0 is 1.
+    """Return a label as text; floats below 1e15 that are integers have no decimal point.
 
     >>> label_text(-1.0), label_text("spam"), label_text(0.5)
     ('-1', 'spam', '0.5')
@@ -244,7 +252,7 @@ def label_text(label: object) -> str:
 
 
 def plain_label(label: Any) -> Any:
-    """Return a label for JSON: 7 for 7.0, all others as they are.
+    """Return a label for JSON: an int for a float such as 7.0, a Python value for any other NumPy scalar.
 
     >>> plain_label(7.0), plain_label("7.0"), plain_label(0.5)
     (7, '7.0', 0.5)
@@ -258,7 +266,7 @@ def plain_label(label: Any) -> Any:
 
 
 def count_of(n: int, one: str) -> str:
-    """Return a count with its noun, in the plural unless it is 1.
+    """Return a count followed by its noun, which is in the plural unless the count is 1.
 
     >>> count_of(1, "update"), count_of(1200, "update"), count_of(2, "pass"), count_of(0, "class")
     ('1 update', '1,200 updates', '2 passes', '0 classes')
@@ -267,7 +275,7 @@ def count_of(n: int, one: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as a percentage, never rounded to 0% or 100%.
+    """Return a share as a percentage, with more digits below 1% and above 99%.
 
     >>> percent(0.2249), percent(0.9999), percent(0.0001), percent(0.0)
     ('22%', '99.99%', '0.01%', '0%')
@@ -279,7 +287,7 @@ def percent(share: float) -> str:
 
 
 def list_some(things: Sequence[object], most: int = 6) -> str:
-    """Return the names of things as a list in a sentence, shortened if there are many.
+    """Return things as a list for a sentence; if there are more than ``most``, count those left out.
 
     >>> list_some([0]), list_some([0, 1, 2]), list_some(range(10), 3)
     ('0', '0, 1 and 2', '0, 1 and 8 more')
@@ -290,7 +298,7 @@ def list_some(things: Sequence[object], most: int = 6) -> str:
 
 
 def name_some(things: Sequence[object], most: int = 6) -> str:
-    """Return the names of things, separated by commas, shortened if there are many.
+    """Return things separated by commas; if there are more than ``most``, count those left out.
 
     >>> name_some([0, 1, 2]), name_some(range(10), 3)
     ('0, 1, 2', '0, 1 and 8 more')
@@ -301,16 +309,16 @@ def name_some(things: Sequence[object], most: int = 6) -> str:
     )
 
 
-# Warnings that point at the user's line.
+# Warnings that point at the line of the user's code.
 
 
 _HERE = os.path.dirname(__file__) + os.sep
 _BETWEEN = tuple(f"{os.sep}{package}{os.sep}" for package in ("sklearn", "joblib"))
-"""Packages through which users call the library, as in pipelines and grid searches."""
+"""Packages that call this library on behalf of the user, for instance in pipelines and grid searches."""
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Issue a warning at the nearest line outside this library and scikit-learn."""
+    """Issue a warning that points at the nearest calling line outside this library, scikit-learn and joblib."""
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and _is_inside(frame.f_code.co_filename):
         level, frame = level + 1, frame.f_back
@@ -321,13 +329,13 @@ def _is_inside(file: str) -> bool:
     return file.startswith(_HERE) or any(part in file for part in _BETWEEN)
 
 
-# A sample of evenly spaced things, for tables and pictures that cannot show all.
+# Evenly spaced samples, for tables and pictures that cannot show everything.
 
 
 def evenly_spaced(n: int, most: int | None = None) -> list[int]:
-    """Return the indices of ``n`` things, or of at most ``most`` evenly spaced ones with the first and the last.
+    """Return at most ``most`` evenly spaced indices from 0 to ``n - 1``, including the first and the last.
 
-    If ``most`` is 1, it is the last.
+    If ``most`` is None, all indices are returned; if it is 1, only the last.
 
     >>> evenly_spaced(3), evenly_spaced(101, 3), evenly_spaced(101, 1)
     ([0, 1, 2], [0, 50, 100], [100])

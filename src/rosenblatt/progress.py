@@ -1,4 +1,4 @@
-"""Progress lines on standard error, redrawn on a terminal, and limits on the time and the work of searches."""
+"""Progress lines on standard error, and limits on the time and the work of searches."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import TextIO
 
 
 class Progress:
-    """A line that shows the progress of a run or a search; silent if ``verbose`` is 0.
+    """The progress of a training run or a search, shown on ``stream``; silent if ``verbose`` is 0.
 
-    A run of ``passes`` passes calls ``within`` and ``after``, a search ``search``, ``deciding``, ``exact`` or
-    ``bracket``, an enumeration ``share``. All end with ``close``.
+    On a terminal one line is redrawn in place; elsewhere new lines are printed, less often. A training run calls
+    ``within`` during each of its ``passes`` passes and ``after`` at its end. Searches call the other methods. A call
+    soon after the last line shows nothing. All callers finish with ``close``.
     """
 
     def __init__(self, verbose: int, passes: int = 1, stream: TextIO | None = None) -> None:
@@ -24,7 +25,7 @@ class Progress:
         self.start = self.drawn = time.monotonic()
 
     def within(self, done: int, part: float, mistakes: int) -> None:
-        """Redraw the bar: ``done`` passes are complete and ``part`` of the next, with ``mistakes`` so far."""
+        """Redraw the bar on a terminal, given the completed passes and the share ``part`` of the current pass."""
         seconds = self._due(0.1, math.inf)
         if seconds is not None:
             share = (done + part) / self.passes
@@ -36,57 +37,60 @@ class Progress:
             )
 
     def after(self, done: int, mistakes: int, validation_error: float | None) -> None:
-        """Print a line for a complete pass, unless there is a bar."""
+        """Print a line for a completed pass, unless a bar is drawn on a terminal."""
         if self.active and not self.bar:
             held_out = "" if validation_error is None else f", validation error {validation_error:.4f}"
             word = "mistake" if mistakes == 1 else "mistakes"
             self._show(f"pass {done}: {mistakes:,} {word}{held_out}, {time.monotonic() - self.start:.2f} s")
 
     def search(self, steps: int, low: float, high: float) -> None:
-        """Show the steps of a search and its bracket around a margin, from time to time."""
+        """Show the number of steps of a search and its lower and upper bound on the margin."""
         seconds = self._due(0.2, 5.0)
         if seconds is not None:
             least = f"{low:.6g}" if low > 0 else "none yet"
             self._show(f"step {steps:,}: margin at least {least}, at most {high:.6g}, {seconds:.0f} s")
 
     def exact(self, rows: int, share: float) -> None:
-        """Show the rows of an exact search and its share of the work that is allowed, from time to time."""
+        """Show the number of rows of a search in exact arithmetic, and the share of its allowed work that is done."""
         seconds = self._due(0.2, 5.0)
         if seconds is not None:
             self._show(f"exact arithmetic with {rows:,} rows: {share:.0%} of the allowed work, {seconds:.0f} s")
 
     def deciding(self, steps: int, wrong: int, rows: int) -> None:
-        """Show the steps of a search for a separator and the rows on the wrong side of it, from time to time."""
+        """Show the number of steps of a search for a separating hyperplane, and its number of misclassified rows."""
         seconds = self._due(0.2, 5.0)
         if seconds is not None:
             self._show(f"step {steps:,}: {wrong:,} of {rows:,} rows are on the wrong side, {seconds:.0f} s")
 
     def share(self, what: str, share: float) -> None:
-        """Show the share of some work that is done, and the time left at this pace, from time to time."""
+        """Show the share of the work ``what`` that is done, and an estimate of the time left."""
         seconds = self._due(0.2, 5.0)
         if seconds is not None and share > 0:
             minutes, rest = divmod(round(seconds * (1.0 - share) / share), 60)
             self._show(f"{what}: {share:.1%} in {seconds:.0f} s, about {minutes:,}:{rest:02d} left")
 
     def bracket(self, low: int, high: int) -> None:
-        """Show a bracket around the number of rows to remove, from time to time."""
+        """Show the lower and upper bound on the number of rows to remove."""
         seconds = self._due(0.2, 5.0)
         if seconds is not None:
             self._show(f"at least {low:,} and at most {high:,} rows to remove, {seconds:.0f} s")
 
     def comparing(self, share: float) -> None:
-        """Show the share of the files that has been compared with a checkpoint, from time to time."""
+        """Show the share of the files that has been compared with a checkpoint."""
         if self._due(0.2, 5.0) is not None:
             self._show(f"comparing the files with those of the checkpoint: {share:.0%}")
 
     def close(self, outcome: str = "") -> None:
-        """Print the ``outcome``; without one only clear the line on a terminal."""
+        """Print ``outcome`` and the elapsed time; if it is empty, only clear the line on a terminal."""
         if self.active and (outcome or self.bar):
             self._show(f"{outcome} ({time.monotonic() - self.start:.2f} s)" if outcome else "")
             self.stream.write("\n" if outcome and self.bar else "")
 
     def _due(self, on_terminal: float, elsewhere: float) -> float | None:
-        """Return the seconds since the start if enough time has passed to print a line, else None."""
+        """Return the seconds since the start, or None if it is too soon after the last line to show another.
+
+        ``on_terminal`` and ``elsewhere`` are the least seconds between two lines.
+        """
         now = time.monotonic()
         if not self.active or now - self.drawn < (on_terminal if self.bar else elsewhere):
             return None
@@ -98,11 +102,11 @@ class Progress:
         self.stream.flush()
 
 
-# Limits of a search: time if the user sets it, counted work, and the progress shown meanwhile.
+# Limits on a search: a time limit if the user sets one, and a limit on counted work.
 
 
 class Deadline:
-    """A limit on time; none if ``max_seconds`` is None."""
+    """A time limit of ``max_seconds`` from now on; None means no limit."""
 
     def __init__(self, max_seconds: float | None) -> None:
         self.all_seconds = math.inf if max_seconds is None else max_seconds
@@ -110,16 +114,16 @@ class Deadline:
 
     @property
     def seconds(self) -> float:
-        """The seconds left, infinite without a limit."""
+        """The seconds left; infinity if there is no limit."""
         return max(0.0, self.end - time.monotonic())
 
     def is_late(self, share: float) -> bool:
-        """Return whether there is a limit and at most this share of its seconds is left."""
+        """Return whether at most the fraction ``share`` of the time limit is left; False if there is no limit."""
         return self.end < math.inf and self.seconds <= share * self.all_seconds
 
 
 class Budget(Deadline):
-    """A limit on counted work, which ends a search at the same step on every machine, and on time."""
+    """A limit on counted work and on time. The limit on work ends a search at the same step on every machine."""
 
     def __init__(self, most_work: float, max_seconds: float | None) -> None:
         super().__init__(max_seconds)
@@ -136,9 +140,10 @@ class Budget(Deadline):
 
 
 class Limits(Deadline):
-    """A limit on time or a ``stop`` that returns True, and progress on standard error.
+    """The stopping conditions of a search, with its progress on standard error.
 
-    Without arguments a search is silent and runs to its own end.
+    The search has to stop after ``max_seconds``, or once ``stop()`` returns True. By default it has no limit and is
+    silent.
     """
 
     def __init__(
@@ -147,15 +152,15 @@ class Limits(Deadline):
         super().__init__(max_seconds)
         self.progress = Progress(verbose)
         self.low, self.high = -math.inf, math.inf  # the best bracket so far
-        self.history: list[tuple[int, float, float]] = []  # steps and bracket, each time that the bracket improved
+        self.history: list[tuple[int, float, float]] = []  # (steps, low, high) each time the bracket improved
         self.stop = stop
 
     def expired(self) -> bool:
-        """Return whether the search has to stop with its current result."""
+        """Return whether the search has to stop now and return its current result."""
         return time.monotonic() > self.end or self.stop()
 
     def bracket(self, steps: int, low: float, high: float) -> bool:
-        """Show the best bracket of a margin after some steps; return whether the search has to stop."""
+        """Intersect the bracket of the margin with [low, high] and show it; return whether the search has to stop."""
         before = self.low, self.high
         self.low, self.high = max(self.low, low), min(self.high, high)
         if before != (self.low, self.high):
@@ -164,11 +169,11 @@ class Limits(Deadline):
         return self.expired()
 
     def exact(self, rows: int, share: float) -> bool:
-        """Show the progress of an exact search; return whether it has to stop."""
+        """Show the progress of a search in exact arithmetic; return whether it has to stop."""
         self.progress.exact(rows, share)
         return self.expired()
 
     def deciding(self, steps: int, wrong: int, rows: int) -> bool:
-        """Show the number of rows on the wrong side; return whether the search has to stop."""
+        """Show the number of misclassified rows; return whether the search has to stop."""
         self.progress.deciding(steps, wrong, rows)
         return self.expired()

@@ -1,10 +1,10 @@
-"""Constants of float64 arithmetic for rounding error bounds.
+"""Constants of float64 arithmetic for bounds on rounding errors.
 
-The bounds themselves are where they are used: `kernels.row_ops.sign_threshold` for activations that a pass computes,
-`theory.scores` and `theory.enclosures` for proofs. Kernels and proofs share these constants and nothing else.
+`kernels.row_ops.sign_threshold` bounds the errors of the activations that a training pass computes. `theory.scores` and
+`theory.enclosures` bound the errors in proofs. Apart from these constants, kernels and proofs share no error analysis.
 """
 
 HALF_ULP = 2.0**-53
-"""The unit roundoff u: the relative error of an operation is at most u, unless its result underflows."""
+"""The unit roundoff u. One operation has a relative error of at most u, unless its result underflows or overflows."""
 TINY = 2.0**-1020
-"""An upper bound on what a product loses to underflow."""
+"""An upper bound on the absolute error of a product that underflows."""

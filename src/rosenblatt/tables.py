@@ -1,4 +1,4 @@
-"""A small immutable table with named columns, for text, notebooks and pandas."""
+"""A small immutable table with named columns, which can be shown as text or HTML or converted to pandas."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from rosenblatt.messages import Message, Spelling
 
 
 class Table:
-    """Named columns of equal length, with a title and notes; it is immutable.
+    """An immutable table of named columns of equal length, with a title and notes.
 
-    Printing it gives aligned plain text, a notebook shows it as HTML, and it turns into a pandas frame or a
-    dictionary of plain Python values. ``len(t)`` counts rows, ``t.columns`` names the columns, ``t["name"]``
-    is one column as a list, and iterating yields each row as a dictionary.
+    It prints as aligned plain text, and a notebook shows it as HTML. `to_pandas` returns a data frame, `to_dict` a
+    dictionary of plain Python values. For a table ``t``, ``len(t)`` is the number of rows, ``t.columns`` lists the
+    column names, and ``t["name"]`` is one column as a list. Iterating yields each row as a dictionary.
 
     Parameters
     ----------
     columns : mapping of str to sequence
-        The columns, in the order they are shown. Numpy arrays and numpy scalars become plain Python values.
-    title : str
-        One line above the table.
-    notes : sequence of str or Message
-        Lines below the table.
+        The columns by name, in display order. NumPy arrays and scalars become plain Python values.
+    title : str, default ""
+        The line above the table; no line if it is empty.
+    notes : sequence of str or Message, default ()
+        The lines below the table.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Table:
         return tuple(map(str, self._notes))
 
     def render_notes(self, spell: Spelling) -> list[str]:
-        """Return the notes, with each parameter that they name as ``spell`` writes it."""
+        """Return the notes as text, using ``spell`` to write each parameter that they mention."""
         return [note.render(spell) if isinstance(note, Message) else note for note in self._notes]
 
     @property
@@ -103,10 +103,10 @@ class Table:
         return self.to_text()
 
     def to_text(self, digits: int = 4) -> str:
-        """Return the table as aligned plain text, numbers to ``digits`` significant digits.
+        """Return the table as aligned plain text, with numbers rounded to ``digits`` significant digits.
 
-        Columns of numbers are aligned to the right, all others to the left. Integers are printed in full, and
-        so is the integer part of a number below a million; a missing value (None) is a dash.
+        Columns of numbers are right-aligned, all others left-aligned. Integers are printed in full, and so is the
+        integer part of a float below a million. A missing value (None) is shown as a dash.
 
         >>> print(Table({"word": ["good", "bad"], "weight": [2 / 3, -12345.6]}).to_text(digits=2))
         word  weight
@@ -148,7 +148,7 @@ class Table:
         return {name: list(values) for name, values in self._columns.items()}
 
     def to_pandas(self) -> Any:
-        """Return the table as a ``pandas.DataFrame``; pandas is imported only here.
+        """Return the table as a ``pandas.DataFrame``; raise an ImportError if pandas is not installed.
 
         >>> Table({"weight": [0.5, -1.0]}).to_pandas().shape
         (2, 1)
@@ -186,7 +186,7 @@ def _one_line(value: object) -> str:
 
 
 def _width(text: str) -> int:
-    """Return the width of the text on a terminal: two columns for a wide letter, none for a combining mark."""
+    """Return the width of a text on a terminal: two for each wide character, none for combining marks, else one."""
     return sum(
         0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
         for letter in text

@@ -1,1 +1,1 @@
-"""Files that are safe to read and replaced as a whole; nothing here is about perceptrons."""
+"""File formats that are safe to read and written atomically; they do not depend on the learners."""

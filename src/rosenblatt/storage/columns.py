@@ -1,9 +1,9 @@
-"""Compression of wide weights and their names: files leave out zero columns and numbered names.
+"""Compression of wide weight arrays and feature names: unused columns and numbered names are not stored.
 
-Hashed features are many and mostly unused. A file may therefore leave out the columns in which all arrays with a column
-for each feature are zero (+0.0; -0.0 is stored). It then stores the indices of the other columns in the array
-``columns``, and its header states the ``width``. Variances of weights are 1 in columns that are left out. A small file
-can state any width, so the width is checked before memory is allocated.
+A model with hashed features has many columns, most of them unused. A column is unused if every array with one column
+per feature holds +0.0 there (not -0.0), or 1 for the variances of weights. A file may leave out unused columns. It then
+stores the indices of the other columns in the array ``columns``, and the total number of columns as ``width`` in its
+header. A small file can state any width, so the width is checked before memory is allocated.
 """
 
 from __future__ import annotations
@@ -19,21 +19,23 @@ from rosenblatt.messages import Hint, ParameterError
 from rosenblatt.storage.schema import Place, integer, list_of, read_fields, size, string
 
 MOST_FEATURES = 1 << 24
-"""The most columns that a file may state without storing them, unless more are allowed."""
+"""The default limit on the stated width of a file that stores few of its columns."""
 LEAST_SHARE = 64
-"""A wider file stores at least one column in this many, so that its size vouches for its width."""
+"""A wider file stores at least one column in this many, so that its size justifies the memory it needs."""
 _NUMBERS_PER_FEATURE = 16
-"""The numbers that are allowed for each column: there are several arrays, with a row for each class."""
+"""The floats allowed per column, summed over all arrays: there are several, each with a row for every class."""
 _NUMBERS_PER_NAME = 8
-"""The memory of a name, in numbers."""
+"""The memory that a feature name takes, counted in floats of 8 bytes."""
 _WIDE = re.compile(r"([a-z_.]+\.)?(w|u|s|candidate_w|coef|feature_ranges)")
-"""Names of the arrays that have a column for each feature."""
+"""The names of the arrays that have one column per feature."""
 _NUMBERED = re.compile(r"#(0|[1-9][0-9]{0,17})")
 Arrays = Mapping[str, NDArray[Any]]
 
 
 def pack_columns(arrays: Arrays) -> tuple[int | None, dict[str, NDArray[Any]]]:
-    """Return the number of columns, and the arrays without zero columns; None and all columns if that is not smaller.
+    """Leave out the unused columns of arrays; return the total number of columns and the remaining arrays.
+
+    If that saves no space, the number is None and the arrays are unchanged.
 
     >>> width, packed = pack_columns({"w": np.array([[0.0, 0.0, 5.0, 0.0]])})
     >>> width, packed["columns"].tolist(), packed["w"].tolist()
@@ -60,9 +62,10 @@ def pack_columns(arrays: Arrays) -> tuple[int | None, dict[str, NDArray[Any]]]:
 
 
 def unpack_columns(width: int | None, arrays: Arrays, max_features: int | None) -> dict[str, NDArray[Any]]:
-    """Return the arrays with all their columns; raise a ValueError unless they are what `pack_columns` returns.
+    """Restore the columns that `pack_columns` left out; raise a ValueError if the arrays are not valid.
 
-    More than ``max_features`` columns raise a ParameterError; None allows as many as the stored columns vouch for.
+    More than ``max_features`` columns raise a ParameterError. If it is None, the limit is `MOST_FEATURES`, or
+    `LEAST_SHARE` times the number of stored columns if that is larger.
 
     >>> unpack_columns(4, {"columns": np.array([2], np.int32), "w": np.array([[5.0]])}, 4)["w"]
     array([[0., 0., 5., 0.]])
@@ -90,12 +93,15 @@ def unpack_columns(width: int | None, arrays: Arrays, max_features: int | None) 
 
 
 def _unused(name: str) -> float:
-    """Return the value of an array in unused columns."""
+    """Return the value that the array ``name`` has in unused columns."""
     return 1.0 if name.rpartition(".")[2] == "s" else 0.0
 
 
 def check_width(width: int, stored: int, n_rows: int, max_features: int | None) -> None:
-    """Raise a ParameterError if more than ``max_features`` columns are stated, of which ``stored`` are in the file."""
+    """Raise a ParameterError if ``width``, or the memory of ``n_rows`` rows of this width, is above the limit.
+
+    `unpack_columns` defines the limit on the width; ``stored`` is the number of columns that the file stores.
+    """
     most = MOST_FEATURES if max_features is None else max_features
     vouched = LEAST_SHARE * stored
     if width > most and (max_features is not None or width > vouched):
@@ -113,11 +119,14 @@ def check_width(width: int, stored: int, n_rows: int, max_features: int | None) 
         )
 
 
-# names
+# Names of features.
 
 
 def names_to_plain(names: list[str] | None) -> list[str] | dict[str, Any] | None:
-    """Return names of features for a file: if most are numbers (#0, #1, ...), only the others with their indices.
+    """Return feature names as plain data for a file.
+
+    If at least half of them are numbered (#0, #1, ..., starting in column ``first``), only the other names are stored,
+    with their indices.
 
     >>> names_to_plain(["age", "#0", "#1", "#2", "word", "#4"])
     {'count': 6, 'first': 1, 'columns': [0, 4], 'names': ['age', 'word']}
@@ -140,7 +149,11 @@ class _NameFields:
 
 
 def names_from_plain(data: object, n_features: int, max_features: int | None) -> list[str] | None:
-    """Return the feature names stored in a file; raise a ValueError unless they are ``n_features`` strings."""
+    """Return the feature names that `names_to_plain` stored, or None if it stored none.
+
+    Raise a ValueError unless there are ``n_features`` strings, and a ParameterError if they take more memory than
+    ``max_features`` allows.
+    """
     if data is None:
         return None
     place = Place("the header").at("feature_names")

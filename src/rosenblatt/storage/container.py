@@ -1,11 +1,11 @@
-"""Container format for arrays and plain data: safetensors with a checksum, written atomically and read without code.
+"""Container files for arrays and plain data: safetensors with a checksum, written atomically.
 
-The layout is that of safetensors, so its tools can open the files: eight bytes with the length of the head
-(little-endian), the head as JSON padded with spaces, the arrays. The head's ``__metadata__`` has three strings:
-``rosenblatt``, the version of this layout; ``sha256``, the digest of the whole file with zeros in place of the digest;
-and ``header``, one JSON text with everything that is not an array. Arrays are sorted by decreasing item size, then by
-name, without gaps. A file is refused unless its head is byte for byte what `write_container` writes for its content,
-so that there is only one way to read a file.
+Reading a file never runs code from it. The layout is the layout of safetensors, so tools for safetensors can open the
+files: eight bytes with the length of the head (little-endian), the head as JSON padded with spaces, then the arrays.
+The head's ``__metadata__`` has three strings: ``rosenblatt``, the version of this layout; ``sha256``, the digest of the
+whole file with zeros in place of the digest; and ``header``, a JSON text with everything that is not an array. Arrays
+are sorted by decreasing item size, then by name, and stored without gaps. A file is rejected unless its head is byte
+for byte what `write_container` would write. So each file has only one valid interpretation.
 """
 
 from __future__ import annotations
@@ -34,22 +34,23 @@ from rosenblatt.storage.schema import from_canonical_json, to_canonical_json
 
 try:
     import fcntl
-except ImportError:  # not on this system
+except ImportError:  # not available on Windows
     fcntl = None  # type: ignore[assignment]
 
 _KEPT = 100
-"""Bytes of a file's name that start the names of its temporary files: file systems allow about 255 for a name."""
+"""The bytes of a file's name that its temporary files repeat; file systems limit a name to about 255 bytes."""
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _ABANDONED = 3600.0
-"""Seconds after its last change when a temporary file counts as abandoned, where files cannot be locked."""
+"""Where files cannot be locked, a temporary file counts as abandoned if it has not changed for this many seconds."""
 
 
 class Replacement:
-    """A new file in the folder of ``target`` that replaces ``target``, which must not be a link, when complete.
+    """A temporary file in the folder of ``target`` that replaces ``target`` once it is complete.
 
-    The file is locked while it is open. The lock distinguishes files left behind by killed processes, which are deleted
-    here, from files that other processes are writing, in any container or on any host.
+    ``target`` must not be a symbolic link. The temporary file is locked while it is open. An unlocked temporary file
+    was left behind by a killed process, and is deleted when a new one is created. A locked one is still being written,
+    perhaps by a process in another container or on another host.
 
     Attributes
     ----------
@@ -71,18 +72,18 @@ class Replacement:
             self.descriptor = os.open(self._name, _NEW, 0o666)
             if _lock(self.descriptor) is not False and os.path.exists(self._name):
                 return
-            os.close(self.descriptor)  # another process took it for abandoned before it was locked
+            os.close(self.descriptor)  # another process considered it abandoned before it was locked
 
     def keep(self) -> None:
-        """Rename the file to the target, and close it."""
+        """Rename the temporary file to ``target``, and close it."""
         if fcntl is None:
             self._close()  # Windows cannot rename an open file
         os.replace(self._name, self._target)
-        with contextlib.suppress(OSError):  # everything is on the disk by now
-            self._close()  # not before, because others may delete a file that is not locked
+        with contextlib.suppress(OSError):  # the data has already been flushed to the disk
+            self._close()  # not earlier, because other processes may delete an unlocked file
 
     def discard(self) -> None:
-        """Close and delete the file, unless it was kept."""
+        """Close the temporary file, and delete it unless it was kept."""
         self._close()
         with contextlib.suppress(OSError):
             os.unlink(self._name)
@@ -94,7 +95,7 @@ class Replacement:
 
 
 def _lock(file: int) -> bool | None:
-    """Lock an open file; return False if another process has locked it, None if files cannot be locked."""
+    """Lock an open file and return True; False if another process has locked it, None if files cannot be locked."""
     if fcntl is None:
         return None
     try:
@@ -107,14 +108,14 @@ def _lock(file: int) -> bool | None:
 
 
 def _delete_abandoned(path: str) -> None:
-    """Delete a temporary file if it was left by a process that was killed."""
+    """Delete a temporary file if it was left behind by a killed process."""
     file = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
     try:
         locked = _lock(file)
         if locked is None:
             locked = time.time() - os.fstat(file).st_mtime > _ABANDONED
         if locked:
-            os.unlink(path)  # before it is closed, because the process that made it may be about to lock it
+            os.unlink(path)  # before closing it, because the process that created it may be about to lock it
     finally:
         os.close(file)
 
@@ -122,11 +123,11 @@ def _delete_abandoned(path: str) -> None:
 def write_atomically(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
     """Write ``parts`` to ``path`` atomically: afterwards the file holds all of them, or its old content.
 
-    The parts are written to a temporary file in the same folder. It is flushed to the disk and renamed, then the folder
-    is flushed. A power cut leaves the old or the new content, and the new one after this function has returned. A link
-    is followed, and the permissions of an existing file are kept. If several processes write at once, each writes its
-    own temporary file, and the last to finish wins. On an error, such as a full disk, an OSError names the file and
-    says what it holds now and what to do.
+    The parts are written to a temporary file in the same folder. That file is flushed to the disk and renamed, then the
+    folder is flushed. A power failure leaves either the old or the new content; once this function has returned, it is
+    the new content. Symbolic links are followed, and an existing file keeps its permissions. If several processes write
+    at once, each writes its own temporary file, and the last to finish wins. If writing fails, for instance because the
+    disk is full, an OSError names the file, says what the file now holds and suggests what to do.
     """
     target = os.path.realpath(path)
     state = "nothing was written"
@@ -164,11 +165,11 @@ def _write(file: int, parts: Iterable[bytes | memoryview], mode: int | None) -> 
 
 
 def _sync_folder(folder: str) -> None:
-    """Flush the new name to the disk, if folders can be synchronised."""
+    """Flush a folder to the disk, so that a renamed file survives a power failure, where the system supports it."""
     if hasattr(os, "O_DIRECTORY"):
         try:
             file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        except PermissionError:  # a folder can be writable and not readable
+        except PermissionError:  # a folder can be writable but not readable
             return
         try:
             os.fsync(file)
@@ -180,7 +181,7 @@ def _sync_folder(folder: str) -> None:
 
 
 LAYOUT = 1
-LONGEST_HEAD = 100_000_000  # the limit that safetensors sets
+LONGEST_HEAD = 100_000_000  # bytes, the limit of safetensors
 _TYPES: dict[str, np.dtype[Any]] = {
     f"{letter.upper()}{8 * size}": np.dtype(f"<{letter}{size}")
     for letter, sizes in (("f", (8, 4)), ("i", (8, 4, 2, 1)), ("u", (8, 4, 2, 1)))
@@ -192,10 +193,10 @@ _Shapes = dict[str, tuple[str, tuple[int, ...]]]
 
 
 def write_container(path: str | os.PathLike[str], header: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write plain data and arrays atomically to a file that `read_container` reads.
+    """Write plain data and arrays atomically to a file, which `read_container` reads.
 
-    The header is a dictionary that JSON can hold; arrays are of floats (4 or 8 bytes), integers or booleans. If the
-    file cannot be written, an OSError is raised and an existing file is unchanged.
+    The header is a dictionary that JSON can represent. Arrays hold floats of 4 or 8 bytes, integers or booleans. Other
+    contents raise a ValueError. If the file cannot be written, `write_atomically` raises an OSError.
 
     Examples
     --------
@@ -233,9 +234,9 @@ def write_container(path: str | os.PathLike[str], header: dict[str, Any], arrays
 def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return the header and the arrays of a file that `write_container` wrote.
 
-    Any other file is refused with a ValueError of one sentence: truncated, altered, forged, or of a newer layout.
-    Arrays take no memory beyond the size of the file, and no code is run. The meaning of header and arrays is not
-    checked.
+    Any other file raises a ValueError whose message is one sentence, for instance a file that is truncated, altered or
+    in a newer layout. The arrays take no more memory than the size of the file, and no code from the file is run. What
+    the header and the arrays mean is not checked.
     """
     check_is_file(path)
     path = Path(path)
@@ -250,27 +251,27 @@ def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[s
 
 
 def is_container(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file begins like the files that `write_container` writes."""
+    """Return whether a file starts like the files that `write_container` writes."""
     start = b'{"__metadata__":{"rosenblatt":'
     with open(path, "rb") as file:
         return file.read(8 + len(start))[8:] == start
 
 
 def check_is_file(path: str | os.PathLike[str]) -> None:
-    """Raise a ValueError for a folder, a device or a pipe; the last two may never end."""
+    """Raise a ValueError unless ``path`` is a regular file; reading a device or a pipe might never end."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise ValueError(f"{os.fspath(path)} is not a file.")
 
 
 def check_version(path: str | os.PathLike[str], found: object, known: int) -> None:
-    """Raise a ValueError unless ``found`` is a version from 1 to ``known``."""
+    """Raise a ValueError unless ``found`` is an integer from 1 to ``known``, the latest version that can be read."""
     fault = _version_fault(found, known)
     if fault:
         raise ValueError(f"{path} {fault}")
 
 
 class _Fault(Exception):
-    """A fault of a file, as the end of a sentence that starts with its name."""
+    """Raised for a fault in a file; its message continues a sentence that starts with the file's name."""
 
 
 _ALTERED = "has been altered or damaged since it was saved: take another copy, or save the model again"
@@ -288,12 +289,12 @@ def _version_fault(found: object, known: int) -> str:
 
 
 def _in_order(shapes: _Shapes) -> list[str]:
-    """Return the names in the order of their data: larger items first, so that all are aligned."""
+    """Return the names of the arrays in the order of the file: larger items first, so that all arrays are aligned."""
     return sorted(shapes, key=lambda name: (-_TYPES[shapes[name][0]].itemsize, name))
 
 
 def _head(shapes: _Shapes, text: str, digest: str) -> bytes:
-    """Return the bytes before the arrays."""
+    """Return the bytes of a file that precede the arrays, given the JSON ``text`` of its header and its digest."""
     head: dict[str, Any] = {"__metadata__": {"rosenblatt": str(LAYOUT), "sha256": digest, "header": text}}
     start = 0
     for name in _in_order(shapes):
@@ -332,7 +333,7 @@ def _read(file: BinaryIO, size: int) -> tuple[dict[str, Any], dict[str, np.ndarr
 
 
 def _read_head(file: BinaryIO, size: int) -> tuple[_Shapes, str, str]:
-    """Return types and shapes of the arrays, the header as JSON text, and the digest."""
+    """Return the types and shapes of the arrays, the header as JSON text, and the digest."""
     length = int.from_bytes(file.read(8), "little")
     if size < 8 or length > LONGEST_HEAD:
         raise _Fault("is not a model file: it does not start like a safetensors file.")
@@ -356,7 +357,7 @@ def _read_head(file: BinaryIO, size: int) -> tuple[_Shapes, str, str]:
     text, digest = metadata.get("header"), metadata.get("sha256")
     del head["__metadata__"]
     shapes = dict(_shapes(head))
-    # the head is a function of shapes, text and digest, so comparing all of it leaves nothing else to validate
+    # shapes, text and digest determine the head, so comparing all of its bytes validates everything else in it
     if type(text) is not str or type(digest) is not str or _head(shapes, text, digest)[8:] != words:
         raise _Fault(f"{_ALTERED}.")
     expected = sum(math.prod(shape) * _TYPES[kind].itemsize for kind, shape in shapes.values())
@@ -374,6 +375,6 @@ def _shapes(head: dict[str, Any]) -> Iterator[tuple[str, tuple[str, tuple[int, .
         if type(kind) is not str or kind not in _TYPES or type(shape) is not list or len(shape) > _MOST_AXES:
             raise _Fault(f"{_ALTERED}.")
         is_valid = all(type(length) is int and length >= 0 for length in shape)
-        if not name or not is_valid or math.prod(filter(None, shape)) >= 2**60:  # numpy checks empty arrays, too
+        if not name or not is_valid or math.prod(filter(None, shape)) >= 2**60:  # NumPy limits empty arrays too
             raise _Fault(f"{_ALTERED}.")
         yield name, (kind, tuple(shape))

@@ -1,4 +1,4 @@
-"""Schemas of files: annotated classes whose codecs write plain data and arrays, and validate all that they read."""
+"""Schemas of files: annotated classes, with a codec for each field that writes it and validates it when it is read."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from numpy.typing import NDArray
 
 from rosenblatt.messages import Hint, ParameterError, shorten
 
-DEEPEST = 64  # levels of nested lists and dictionaries
-LARGEST = 2**53  # counters are integers that float64 holds exactly
+DEEPEST = 64  # the most levels of nested lists and dictionaries
+LARGEST = 2**53  # the largest counter; float64 represents all integers up to here exactly
 _LABEL_TYPES = (
     "bool",
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
     *(f"float{bits}" for bits in (16, 32, 64)),
 )
 _WIDEST = 256
-"""The most characters for which labels keep the width of their array, which bounds the memory a file can demand."""
+"""Labels keep the item width of their array up to this many characters, which bounds the memory a file can demand."""
 _MOST_LETTERS = 1 << 24
-"""The most characters of all strings of an array, each as wide as the longest, unless `_WIDEST` for each is more."""
+"""The most characters in an array of strings that are padded to the longest; `_WIDEST` per string is always allowed."""
 
 
 def to_canonical_json(data: object, what: str) -> str:
-    """Return ``data`` as JSON without spaces; raise a ValueError if JSON would change it.
+    """Return ``data`` as JSON without spaces; raise a ValueError, which starts with ``what``, if JSON would change it.
 
     >>> to_canonical_json({"columns": ["age", "sex"], "scale": 0.5}, "this")
     '{"columns":["age","sex"],"scale":0.5}'
@@ -63,7 +63,7 @@ def from_canonical_json(text: str, what: str) -> Any:
 
 
 def _not_json(data: object, depth: int) -> str:
-    """Return a description of the first part of ``data`` that JSON cannot hold or would change; "" if there is none."""
+    """Describe the first part of ``data`` that JSON cannot represent exactly; return "" if there is none."""
     if depth == 0:
         return f"more than {DEEPEST} levels"
     if data is None or type(data) in (bool, int, str):
@@ -83,16 +83,19 @@ def _not_json(data: object, depth: int) -> str:
 
 @dataclass(frozen=True)
 class Codec:
-    """Writes a value as plain data and reads it back; ``read`` validates all that the rest of the code relies on."""
+    """A pair of functions that write a value as plain data and read it back.
+
+    ``read`` validates everything that the rest of the code relies on.
+    """
 
     write: Callable[[Any, Place], Any]
     read: Callable[[Any, Place], Any]
 
 
 class Place:
-    """A place in a file: its path for messages, the arrays of the file, and the sizes read so far.
+    """A position in the data of a file: its path for messages, the file's arrays, and the sizes read so far.
 
-    Sizes have names: all arrays with "features" in their shape must have the same length along that axis.
+    Sizes have names. For instance, all arrays with "features" in their shape must agree in length along that axis.
     """
 
     def __init__(self, what: str, arrays: Arrays | None = None, path: str = "", sizes: dict[str, int] | None = None):
@@ -101,33 +104,37 @@ class Place:
         self.sizes = {} if sizes is None else sizes
 
     def at(self, name: object) -> Place:
-        """Return the place of a field or an item within this one."""
+        """Return the place of the field or item ``name`` within this one."""
         return Place(self.what, self.arrays, f"{self.path}.{name}" if self.path else str(name), self.sizes)
 
     def alone(self, **sizes: int) -> Place:
-        """Return the same place with sizes of its own."""
+        """Return the same place with ``sizes`` in place of the sizes read so far."""
         return Place(self.what, self.arrays, self.path, sizes)
 
     def error(self, expected: str, value: object) -> ValueError:
-        """Return a ValueError for a value that is not as expected."""
+        """Return the ValueError for a ``value`` at this place that is not what was ``expected``."""
         name = f"{self.what}: {self.path!r}" if self.path else self.what
         return ValueError(f"{name} must be {expected}, got {shorten(value)}.")
 
     def has_size(self, name: int | str | None, size: int) -> bool:
-        """Return whether ``size`` is the size of this name; an unknown name gets this size."""
+        """Return whether the size ``name`` is ``size``; if it is not known yet, it becomes ``size``.
+
+        A number as ``name`` must equal ``size``; None allows any size.
+        """
         if name is None or type(name) is int:
             return name in (None, size)
         return self.sizes.setdefault(str(name), size) == size
 
 
 class Arrays:
-    """The arrays of a file by name. Plain data refers to arrays by name, and every array must be referred to.
+    """The arrays of a file by name. The plain data of the file must refer to each of them.
 
     Parameters
     ----------
     arrays : mapping, optional
-    most_columns : int
-        The columns that `claim` allows.
+        The arrays that were read; by default there are none.
+    most_columns : int, default 2**62
+        The most columns that ``claim`` allows in total.
 
     Examples
     --------
@@ -139,7 +146,7 @@ class Arrays:
     """
 
     _MOST_USES = 3
-    """The most fields that may refer to one array, so that memory is in proportion to the file."""
+    """The most fields that may refer to one array, which keeps memory proportional to the size of the file."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]] | None = None, most_columns: int = 2**62) -> None:
         self.arrays = dict(arrays or {})
@@ -147,7 +154,10 @@ class Arrays:
         self._most_columns, self._claimed = most_columns, 0
 
     def claim(self, columns: int) -> None:
-        """Count columns that the file declares but does not store. A small file can declare any number of them."""
+        """Count columns that the file declares but does not store; raise a ParameterError if there are too many.
+
+        Without this limit, a small file could demand any amount of memory.
+        """
         self._claimed += columns
         if self._claimed > self._most_columns:
             raise ParameterError(
@@ -158,7 +168,10 @@ class Arrays:
             )
 
     def put(self, path: str, array: NDArray[Any]) -> str:
-        """Store an array under ``path`` and return its name; reuse an array of the same field name and bits."""
+        """Store an array under ``path`` and return its name.
+
+        If an array with the same field name and the same bits is stored already, return the name of that array.
+        """
         field = path.rpartition(".")[2]
         for name, known in self.arrays.items():
             if name.rpartition(".")[2] == field and self._uses[name] < self._MOST_USES and _same_bits(known, array):
@@ -169,14 +182,14 @@ class Arrays:
         return path
 
     def take(self, name: object) -> NDArray[Any] | None:
-        """Return an array of the file, or None if there is no array of this name."""
+        """Return the array with this name; None if there is none, or if too many fields refer to it."""
         if type(name) is not str or name not in self.arrays or self._uses[name] >= self._MOST_USES:
             return None
         self._uses[name] += 1
         return self.arrays[name]
 
     def finish(self) -> None:
-        """Raise a ValueError if no field refers to an array."""
+        """Raise a ValueError if there is an array that no field refers to."""
         left = sorted(set(self.arrays) - set(self._uses))
         if left:
             raise ValueError(f"there is an unknown array {shorten(left[0])}.")
@@ -187,9 +200,9 @@ def _same_bits(one: NDArray[Any], other: NDArray[Any]) -> bool:
 
 
 def write_fields(schema: type, value: object, place: Place) -> dict[str, Any]:
-    """Return the attributes of ``value`` that the schema names, as plain data; arrays are put into the place's.
+    """Return the attributes of ``value`` that the schema names as plain data; add arrays to ``place.arrays``.
 
-    A field is left out if it is None and None is its default.
+    A field is left out if both its value and its default are None.
     """
     out = {}
     for name, (codec, default) in fields_of(schema).items():
@@ -200,7 +213,7 @@ def write_fields(schema: type, value: object, place: Place) -> dict[str, Any]:
 
 
 def read_fields(schema: type, data: object, place: Place) -> dict[str, Any]:
-    """Return the values written by `write_fields`, keyed by field name; raise a ValueError for any other data."""
+    """Return the values that `write_fields` wrote, by field name; raise a ValueError for any other data."""
     if not isinstance(data, dict):
         raise place.error("a dictionary", data)
     where = f"{place.what}: {place.path!r}" if place.path else place.what
@@ -230,7 +243,7 @@ def fields_of(schema: type) -> dict[str, tuple[Codec, object]]:
 
 
 def codec_of(hint: Any) -> Codec:
-    """Return the codec that a type is annotated with, or else the one for a number, a string, a list or a class."""
+    """Return the codec that a type is annotated with, or else the default codec for the type."""
     kind, parts = get_origin(hint), get_args(hint)
     if kind is Annotated:
         return next(part for part in hint.__metadata__ if isinstance(part, Codec))
@@ -245,7 +258,7 @@ def codec_of(hint: Any) -> Codec:
 
 
 def checked(expected: str, holds: Callable[[Any], bool], write: Callable[[Any], object] = lambda value: value) -> Codec:
-    """Return the codec of a plain value that must satisfy ``holds``."""
+    """Return the codec of a plain value that must satisfy ``holds``; errors describe it as ``expected``."""
 
     def read(data: object, place: Place) -> object:
         if not holds(data):
@@ -261,7 +274,7 @@ def integer(least: int = 0, most: int = LARGEST) -> Codec:
 
 
 def size(name: str, least: int = 0, most: int = LARGEST) -> Codec:
-    """Return the codec of an integer that other fields refer to as the size ``name``."""
+    """Return the codec of an integer that defines the size ``name`` for other fields."""
     count = integer(least, most)
 
     def read(data: object, place: Place) -> int:
@@ -298,7 +311,7 @@ def optional(codec: Codec) -> Codec:
 
 
 def list_of(codec: Codec, length: int | str | None = None) -> Codec:
-    """Return the codec of a list; ``length`` is a number or the name of a size."""
+    """Return the codec of a list; ``length`` is a number, the name of a size, or None for any length."""
 
     def write(values: Iterable[object], place: Place) -> list[object]:
         return [codec.write(value, place.at(k)) for k, value in enumerate(values)]
@@ -313,7 +326,10 @@ def list_of(codec: Codec, length: int | str | None = None) -> Codec:
 
 
 def record(schema: type, made: Callable[..., object] | None = None) -> Codec:
-    """Return the codec of an object whose fields a schema describes; it is read as ``made``, by default the schema."""
+    """Return the codec of an object whose fields a schema describes.
+
+    To read an object, ``made``, by default the schema itself, is called with the fields as keyword arguments.
+    """
     return Codec(
         lambda value, place: write_fields(schema, value, place),
         lambda data, place: (made or schema)(**read_fields(schema, data, place)),
@@ -329,10 +345,11 @@ def array(
     finite: bool = True,
     integral: bool = False,
 ) -> Codec:
-    """Return the codec of an array; its ``types`` are numpy's letters, and None in its shape is any length.
+    """Return the codec of an array with one of the ``types`` and with this ``shape``.
 
-    No number may be NaN. Numbers may have to be ``finite`` or ``integral``, at least ``least`` and at most ``most``.
-    Indices must lie below the size named ``below``, so that none is out of bounds.
+    Types are in NumPy's notation and separated by spaces. Each length in ``shape`` is a number, the name of a size, or
+    None for any length. NaN is not allowed. Numbers must be at least ``least`` and at most ``most``, finite if
+    ``finite``, and integers if ``integral``. If ``below`` names a size, they must be below it, as valid indices are.
     """
 
     expected = f"an array of {'finite ' if finite else ''}{'integral ' if integral else ''}numbers"
@@ -364,7 +381,7 @@ def array(
 def _in_range(
     values: NDArray[Any], least: float | None, most: float | None, finite: bool, integral: bool
 ) -> NDArray[np.bool_]:
-    """Return which numbers are in a range; NaN never is."""
+    """Return a mask of the numbers that satisfy all conditions; NaN never does."""
     if values.dtype.kind == "b":
         return np.ones(values.shape, bool)
     valid = np.isfinite(values) if finite else ~np.isnan(values)
@@ -382,9 +399,9 @@ def _write_plain(value: object, place: Place) -> object:
 
 BOOLEAN = checked("true or false", lambda value: type(value) is bool, bool)
 PLAIN = Codec(_write_plain, lambda data, place: data)
-"""Any plain data."""
+"""The codec of any data that JSON can represent."""
 Wide = Annotated[NDArray[np.float64], array("f8", "scores", "features")]
-"""Finite floats, a row for each score and a column for each feature (`storage.columns` leaves out zero columns)."""
+"""Finite floats with one row per score and one column per feature; `storage.columns` leaves out unused columns."""
 Floats = Annotated[NDArray[np.float64], array("f8", "scores")]
 Count = Annotated[int, integer()]
 Share = Annotated[float, number(0.0, 1.0)]
@@ -392,11 +409,11 @@ _SIMPLE: dict[Any, Codec] = {bool: BOOLEAN, int: integer(), float: number(), str
 _SIMPLE[dict[str, Any]] = checked("a dictionary", lambda value: type(value) is dict)
 
 
-# labels
+# Labels.
 
 
 def label_to_json(label: object) -> bool | int | float | str:
-    """Return a class label as JSON holds it; raise a ValueError unless it is a number, a boolean or a string.
+    """Return a class label as a JSON value; raise a ValueError unless it is a finite number, a boolean or a string.
 
     >>> label_to_json(np.float32(0.5)), label_to_json("spam")
     (0.5, 'spam')
@@ -437,7 +454,7 @@ def labels_to_plain(labels: np.ndarray) -> dict[str, Any]:
 
 
 def is_too_wide(n: int, longest: int) -> bool:
-    """Return whether ``n`` strings, padded to the longest, take too much memory in relation to the file size."""
+    """Return whether ``n`` strings padded to ``longest`` characters take too much memory for the size of their file."""
     return n * longest > max(_MOST_LETTERS, _WIDEST * n)
 
 
@@ -476,6 +493,6 @@ def labels_from_plain(data: object) -> np.ndarray:
 
 
 LABEL = Codec(lambda label, place: label_to_json(label), _read_label)
-"""A number, a boolean or a string."""
+"""The codec of a class label: a number, a boolean or a string."""
 LABELS = Codec(lambda labels, _: labels_to_plain(labels), lambda data, _: labels_from_plain(data))
-"""The sorted labels of all classes."""
+"""The codec of the sorted labels of all classes."""

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from rosenblatt.messages import evenly_spaced
 
-BLUE, RED, GREEN = "#2A87D3", "#D55E00", "#009E73"  # near the Okabe-Ito colours; contrast at least 3:1 on white and black
+BLUE, RED, GREEN = "#2A87D3", "#D55E00", "#009E73"  # near the Okabe-Ito colours; contrast of 3:1 on white and black
 MOST_ROWS = 12
 """The most rows that a chart or a table in a notebook shows; a line below it counts the rest."""
 DOTS_UP_TO = 40

@@ -1,4 +1,4 @@
-"""Sources of examples: files as streams, and generators of data sets with a known answer."""
+"""Data sets: streams of rows from files, and generators of synthetic data whose separability is known."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

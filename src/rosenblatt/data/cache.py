@@ -1,10 +1,11 @@
 """A cache of parsed rows for later passes, in memory or in a file.
 
-Parsing text takes several times as long as learning from it. A file that the user names is also used by later runs;
-otherwise the file has no name and disappears with the process, however that ends.
+Parsing text takes several times as long as learning from it. If the user names a cache file, later runs use it too.
+Otherwise a temporary file without a name is used, which disappears with the process, however the process ends.
 
-A file holds the arrays of all blocks one after the other, then facts about the rows as JSON. These contain, for each
-block, its checksum and the name, type and shape of its arrays. The file is not trusted: everything is checked.
+A cache file is a row file. It holds the arrays of all blocks one after the other, then JSON with facts about the rows,
+such as their number. For each block the facts also list a checksum, and the name, type and shape of each array. Row
+files are not trusted, so everything in them is checked.
 """
 
 from __future__ import annotations
@@ -36,29 +37,29 @@ from rosenblatt.storage.container import Replacement
 from rosenblatt.storage.schema import Place, checked, integer, list_of, read_fields
 
 _MARK = b"rosenblatt-rows"
-"""The first and last bytes of a file of rows."""
+"""The first and last bytes of a row file."""
 _TAIL = struct.Struct(f"<IQ{len(_MARK)}s")
-"""The end of a file: checksum and size of the facts, and the mark."""
+"""The end of a row file: the checksum and the size of the facts, and the mark."""
 _ALIGNMENT = 8
-"""Arrays start at multiples of this many bytes in their block."""
+"""Each array starts at a multiple of this many bytes within its block."""
 _TYPES = {
     "y": re.compile(r"\|b1|[<|][iu][1248]|<f[248]|<U[1-9][0-9]{0,6}"),
     "weight": re.compile("<f[48]"),
     **dict.fromkeys(("X", "data"), re.compile("<f[48]")),
     **dict.fromkeys(("indices", "indptr"), re.compile("<i[48]")),
 }
-"""The arrays of a block and their types in NumPy's notation."""
+"""The arrays of a block and the types that they may have, in NumPy's notation."""
 _LAYOUTS = ({"y", "X"}, {"y", "data", "indices", "indptr"})
-"""The arrays of a dense and of a sparse block, besides weights."""
+"""The arrays of a dense block and of a sparse block; either may also have weights."""
 
 
 def is_row_file(file: BinaryIO) -> bool:
-    """Return whether a file starts like a file of rows."""
+    """Return whether an open file starts like a row file."""
     return file.read(len(_MARK)) == _MARK
 
 
 class RowFileWriter:
-    """Writes blocks to a file.
+    """A writer of row files: call ``write`` for each block, then ``finish`` once.
 
     Examples
     --------
@@ -76,7 +77,7 @@ class RowFileWriter:
         self._blocks: list[list[object]] = []
 
     def write(self, block: Block) -> None:
-        """Write a block; raise a ValueError if its labels cannot be stored."""
+        """Write a block; raise a ValueError unless its labels are numbers, booleans or strings."""
         if block.y.dtype.kind not in "biufU":
             raise ValueError(f"labels of type {block.y.dtype}, expected numbers, booleans or strings")
         X, arrays = block.X, {"y": block.y}
@@ -100,27 +101,27 @@ class RowFileWriter:
         self._blocks.append([checksum, *entries])
 
     def finish(self, facts: Facts) -> None:
-        """Write facts about the rows, with "rows" and "n_features" among them."""
+        """Complete the file by writing the facts about the rows, which must include "rows" and "n_features"."""
         data = json.dumps(facts | {"checked": self._validated, "blocks": self._blocks}).encode()
         self._file.write(data + _TAIL.pack(zlib.crc32(data), len(data), _MARK))
         self._file.flush()
 
 
 class _StoredBlock(NamedTuple):
-    """The positions, types and shapes of the arrays of a block in a file."""
+    """The position of a block in a row file, with the positions, types and shapes of its arrays."""
 
     start: int
     size: int
     checksum: int
     arrays: dict[str, tuple[int, np.dtype, tuple[int, ...]]]
-    """For each array its start in the block, its type and its shape."""
+    """For each array, its offset within the block, its type and its shape."""
 
 
 class RowFile:
-    """A file written by a ``RowFileWriter``. Opening an incomplete file raises a ValueError. Thread-safe.
+    """A row file opened for reading; an incomplete file raises a ValueError. Thread-safe.
 
-    When a block is first read, its checksum is compared and its numbers are checked, because a forged file has a valid
-    checksum.
+    When a block is first read, both its checksum and its numbers are checked, because a forged file may have valid
+    checksums.
     """
 
     def __init__(self, file: BufferedIOBase) -> None:
@@ -149,14 +150,14 @@ class RowFile:
         return len(self._blocks)
 
     def block(self, k: int) -> Block:
-        """Return a block, its rows counted from 0; raise a ValueError if it is damaged."""
+        """Return block ``k``, with the index of its first row set to 0; raise a ValueError if it is damaged."""
         stored, arrays = self._blocks[k], {}
         every = self._bytes(stored.start, stored.size)
         if not self._verified[k] and zlib.crc32(every) != stored.checksum:
             raise ValueError(f"its bytes from {stored.start} on have changed")
         for name, (begin, dtype, shape) in stored.arrays.items():
             content = every[begin : begin + math.prod(shape) * dtype.itemsize]
-            # From the buffer, because SciPy copies arrays that are a small part of another array.
+            # By ``frombuffer``, because SciPy copies an array that is a small part of another array.
             array = np.frombuffer(content, np.uint8) != 0 if dtype.kind == "b" else np.frombuffer(content, dtype)
             arrays[name] = array.reshape(shape)
         if not self._verified[k]:
@@ -182,9 +183,10 @@ class RowFile:
         return content
 
     def _memory(self, size: int) -> np.ndarray:
-        """Return memory for some bytes, that of an earlier block if possible, because new pages take time.
+        """Return an array of ``size`` bytes, in the memory of an earlier block if possible.
 
-        The buffer belongs to the arrays of the block. It returns to ``_spare`` when the last of them is collected.
+        Reusing memory saves the time that the system needs to provide new pages. The arrays of a block keep its memory
+        in use. It is added to ``_spare`` when the last of these arrays is garbage-collected.
         """
         memory = bytearray()
         with suppress(IndexError):
@@ -197,7 +199,7 @@ class RowFile:
 
 
 def _read_places(blocks: list[Any], end: int) -> list[_StoredBlock]:
-    """Return the positions of all blocks, contiguous up to ``end``; raise a ValueError if they are not valid."""
+    """Return the positions of all blocks; raise a ValueError unless they are valid and contiguous up to ``end``."""
     found = []
     start = len(_MARK)
     for block in blocks:
@@ -225,7 +227,7 @@ def _read_places(blocks: list[Any], end: int) -> list[_StoredBlock]:
 
 
 def _check_rows(arrays: dict[str, np.ndarray], width: int) -> None:
-    """Raise a ValueError unless rows are finite, have the right width, and are in canonical CSR format."""
+    """Raise a ValueError unless rows and weights are valid: finite, ``width`` columns wide, canonical CSR if sparse."""
     y, n = arrays["y"], len(arrays["y"])
     if "X" in arrays:
         valid = arrays["X"].shape == (n, width) and bool(np.isfinite(arrays["X"]).all())
@@ -245,7 +247,7 @@ _WORD = checked("a number and a word", lambda v: type(v) is list and [type(part)
 
 
 class _RowFields:
-    """The fields that are needed to read a file of rows."""
+    """The facts that are needed to read the blocks of a row file."""
 
     checked: bool
     n_features: Annotated[int, integer(0, MAX_COLUMNS)]
@@ -253,7 +255,7 @@ class _RowFields:
 
 
 class _FactsFields:
-    """The fields that restore the counts of a source."""
+    """The facts from which a `RowSource` restores its counts."""
 
     key: str
     checked: bool
@@ -267,38 +269,39 @@ class _FactsFields:
 
 
 def check_facts(facts: Facts) -> None:
-    """Raise a ValueError unless these are the facts of a source."""
+    """Raise a ValueError unless ``facts`` are valid facts of a `RowSource`."""
     read_fields(_FactsFields, {name: value for name, value in facts.items() if name != "blocks"}, Place("its facts"))
 
 
 MEMORY_LIMIT = 1 << 26
-"""Bytes of rows that are kept in memory."""
+"""The most bytes of rows that are kept in memory instead of a temporary file."""
 
 
 class DamagedCache(Exception):
-    """Rows of the cache that can no longer be read; the files still have them."""
+    """Raised when cached rows can no longer be read; the original files still have these rows."""
 
 
 class RowCache:
-    """The rows of one stream, once all of them have been read.
+    """A cache for the rows of one stream; it is complete once all rows have been read.
 
-    If they cannot be stored, or cannot be read again, there is a warning and the files are read instead.
+    If the rows cannot be stored, or the stored rows cannot be read, a warning is issued and the original files are read
+    instead.
 
     Parameters
     ----------
     path : str or None
-        The file to store them in; None for a temporary file without a name.
+        The row file to use; None for memory or, if there are many rows, a temporary file.
     key : str
-        A digest that identifies these rows; a file with another key is replaced.
+        A digest that identifies the rows; a row file with another key is replaced.
     get_facts : callable
-        Returns the facts about the rows after the last of them, with "n_features".
+        Called after the last row; returns the facts about the rows, which include "n_features".
     width : int or None
         The number of columns; None if it is known only after the last row.
 
     Raises
     ------
     ParameterError
-        If another kind of file is at this path.
+        If ``path`` is an existing file of another kind.
     """
 
     def __init__(self, path: str | None, key: str, get_facts: Callable[[], Facts], width: int | None = None) -> None:
@@ -306,7 +309,7 @@ class RowCache:
         self._width = width
         self._in_memory: list[Block] | None = None
         self._reader: object = None
-        """The iteration whose rows are recorded: the latest, unless an earlier one continues at the same time."""
+        """Identifies the iteration that is recorded, which is the latest; None once two iterations overlap."""
         self._disabled = False
         self._file = self._open_file()
 
@@ -317,16 +320,16 @@ class RowCache:
 
     @property
     def facts(self) -> Facts | None:
-        """The facts about the rows, if they are in a file."""
+        """The facts about the rows if they are cached in a file, else None."""
         return None if self._file is None else self._file.facts
 
     @property
     def rows(self) -> int:
-        """The number of rows."""
+        """The number of cached rows."""
         return sum(map(len, self._in_memory or ())) if self._file is None else int(self._file.facts["rows"])
 
     def blocks(self) -> Generator[Block, None, None]:
-        """Yield the rows of the cache; if that fails, warn, discard them and raise a `DamagedCache`."""
+        """Yield the cached blocks; if one cannot be read, warn, discard the cache and raise a `DamagedCache`."""
         if self._file is None:
             yield from self._in_memory or ()
             return
@@ -343,12 +346,12 @@ class RowCache:
             raise DamagedCache from None
 
     def record(self, blocks: Generator[Block, None, None]) -> Generator[Block, None, None]:
-        """Yield blocks and store them. Nothing is stored unless all are read without another iteration in between."""
+        """Yield blocks and store them; the cache is kept only if all are read before another iteration starts."""
         mine = object()
         if not self._disabled:
             self._reader = mine
-        # Invariant: the blocks yielded so far are those written to ``file`` followed by ``waiting``. Blocks move to a
-        # file once they exceed ``space``, which is 0 for a named file.
+        # Invariant: the blocks yielded so far are the blocks written to ``file``, followed by ``waiting``. ``space`` is
+        # the memory left for blocks, 0 for a named file. Once it is negative, the waiting blocks are written.
         waiting: list[Block] = []
         file: _PartialFile | None = None
         space, rows = MEMORY_LIMIT if self._path is None else 0, 0
@@ -356,7 +359,7 @@ class RowCache:
             for block in blocks:
                 if self._is_only_reader(mine):
                     for array in block.arrays:
-                        array.flags.writeable = False  # later passes need it unchanged
+                        array.flags.writeable = False  # later passes need the same values
                     waiting.append(block)
                     rows, space = rows + len(block), space - block.nbytes
                 if space < 0 and waiting:
@@ -379,14 +382,14 @@ class RowCache:
                 file.discard()
 
     def _is_only_reader(self, reader: object) -> bool:
-        """Return whether no other iteration reads at the same time, which would mix the counts of both."""
+        """Return whether no other iteration overlaps with ``reader``; overlapping iterations would mix their counts."""
         if self._reader is not reader:
             self._reader = None
         return self._reader is reader
 
     @contextmanager
     def _disable_on_error(self) -> Iterator[None]:
-        """Continue without a cache if it cannot be written."""
+        """Warn and continue without a cache if it cannot be written."""
         try:
             yield
         except ParameterError:
@@ -403,7 +406,7 @@ class RowCache:
         return "a temporary file" if self._path is None else self._path
 
     def _open_file(self) -> RowFile | None:
-        """Return the file that has these rows, if there is one."""
+        """Return the row file at the path if it holds these rows, else None."""
         path = self._path
         if path is None:
             return None
@@ -421,7 +424,7 @@ class RowCache:
 
 
 def _open_row_file(path: str) -> RowFile | None:
-    """Return a row file, None if it is not complete; raise a ParameterError if it is another kind of file."""
+    """Open a row file; return None if it is incomplete, raise a ParameterError if it is another kind of file."""
     with ExitStack() as stack:
         file = stack.enter_context(open(path, "rb"))
         if os.path.getsize(path) and not is_row_file(file):
@@ -436,7 +439,7 @@ def _open_row_file(path: str) -> RowFile | None:
 
 
 class _PartialFile:
-    """A row file that is being written, without a name until it is complete."""
+    """A row file that is being written; ``path`` is its name once it is complete, or None for a temporary file."""
 
     def __init__(self, path: str | None) -> None:
         self._named = None if path is None else Replacement(path)
@@ -446,7 +449,7 @@ class _PartialFile:
         self.writer = RowFileWriter(self.file)
 
     def finish(self, facts: Facts) -> None:
-        """Write the facts about the rows, and name the file."""
+        """Write the facts about the rows, and give the file its name if it has one."""
         self.writer.finish(facts)
         if self._named is not None:
             os.fsync(self.file.fileno())  # so that after a power failure a named file has all its rows

@@ -1,4 +1,4 @@
-"""Descriptions of data before training: of the columns of a table, or of rows in other formats."""
+"""Descriptions of data before training: the columns of a table, or the rows of other formats."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# The table that describes columns. Its text fits 80 columns of a terminal, with remarks below it.
+# The table that describes columns. Its text is at most 80 characters wide and ends with remarks.
 
 
 WIDTH = 80
-"""Columns of a terminal."""
+"""The width of a terminal in characters."""
 _CUT = ("column", "becomes", "range")
-"""The columns of the table that are cut if a line is too long."""
+"""The columns of the table whose cells are cut if a line is too long."""
 _SHORTEST = 9
 
 
 class ColumnTable(Table):
-    """A table with a row for each column of a file; its text fits a terminal, with remarks below it.
+    """A table with a row for each column of a file. Its text fits a terminal and ends with remarks.
 
     Parameters
     ----------
     columns, title, notes
         As for `Table`.
     remarks : sequence of Message
-        Suspicious properties of columns, and what to do.
+        Suspicious properties of columns, and advice; by default there are none.
     """
 
     __slots__ = ("_remarks",)
@@ -75,7 +75,7 @@ class ColumnTable(Table):
         self._remarks = tuple(remarks)
 
     def to_text(self, digits: int = 4) -> str:
-        """Return the table as text of at most 80 columns, long cells cut, and the remarks below it.
+        """Return the table as text of at most 80 characters a line, with long cells cut, followed by the remarks.
 
         >>> table = {"column": ["id"], "becomes": ["left out"], "range": ["1 to 9"], "looks": ["counts the rows"]}
         >>> ColumnTable(table, "One column", remarks=[Message("id: counts the rows; {keep=ids} uses it", ids=["id"])])
@@ -92,11 +92,11 @@ class ColumnTable(Table):
         return "\n".join([*lines, *(["", "Look at:", *bullets(remarks)] if remarks else [])])
 
     def remarks(self, spell: Spelling) -> list[str]:
-        """Return the remarks, with each parameter as ``spell`` writes it."""
+        """Return the remarks as text, using ``spell`` to write each parameter that they mention."""
         return [remark.render(spell) for remark in self._remarks]
 
     def lines(self, width: int, digits: int = 4) -> list[str]:
-        """Return the lines of the table alone, its longest cells cut until they fit into ``width`` columns."""
+        """Return the lines of the table without title and remarks, the longest cells cut to fit ``width`` columns."""
         columns: dict[str, list[Any]] = {name: values for name, values in self.to_dict().items() if name != "looks"}
         columns["becomes"] = [text.removeprefix("words, ").partition(":")[0] for text in columns["becomes"]]
         longest = {name: max(map(len, [name, *columns[name]])) for name in _CUT}
@@ -111,13 +111,13 @@ class ColumnTable(Table):
 
 
 def bullets(lines: Iterable[str]) -> list[str]:
-    """Return lines as a bulleted list, wrapped to the columns of a terminal."""
+    """Return lines as a bulleted list, wrapped to the width of a terminal."""
     wrapper = textwrap.TextWrapper(WIDTH - 2, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return [wrapper.fill(f"- {line}") for line in lines]
 
 
 def _cut(text: str, width: int) -> str:
-    """Return a text of at most ``width`` letters.
+    """Return a text of at most ``width`` characters, which ends in an ellipsis if it was cut.
 
     >>> _cut("3 features: C, Q, S", 12)
     '3 features:…'
@@ -125,37 +125,37 @@ def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 1].rstrip(' ,')}…"
 
 
-# The profile of a column: missing and different values, their range, a small histogram.
+# The profile of a column: the numbers of missing and of distinct values, their range, and a small histogram.
 
 
 _BARS = "▁▂▃▄▅▆▇█"
 _BINS = 8
 _MOST_SHOWN = 3
-"""Values that are shown with their counts."""
+"""The most values that are shown with their counts."""
 _LONGEST_VALUE = 20
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _LAST_DAY = datetime.date.max.toordinal() - _EPOCH
 _FEWEST_ROWS = 20
-"""The fewest rows in which a column is said to determine the target."""
+"""With fewer rows than this, no column is said to determine the target."""
 
 
 class ColumnProfile(NamedTuple):
-    """The profile of one column in the first rows."""
+    """A summary of the values of one column in the first rows."""
 
     missing: int
     distinct: int
     range: str
     histogram: str
     codes: np.ndarray
-    """For each row the code of its value, in ascending order for numbers; -1 if it is missing."""
+    """For each row, an integer that stands for its value; -1 if it is missing. Larger numbers have larger codes."""
     largest_share: float
-    """The share of the most common value among the values that are not missing."""
+    """The share of the most frequent value among all values that are not missing."""
     integers: bool
     """Whether all values are integers."""
 
 
 def profile(array: pa.Array, kind: str, missing: tuple[str, ...]) -> ColumnProfile:
-    """Return the profile of a column of this kind; values of another kind count as missing."""
+    """Return the profile of a column of the given kind; values that are not of this kind count as missing."""
     if kind == "date":
         return _numbers(_days(array, missing), kind)
     if kind in PARSERS and kind != "boolean":
@@ -212,7 +212,7 @@ def _date_range(days: np.ndarray) -> str:
 
 
 def show_counts(counts: Counter[str]) -> str:
-    """Return the most common values with their counts.
+    """Return the three most frequent values with their counts, as text.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def show_counts(counts: Counter[str]) -> str:
 
 
 def histogram(values: np.ndarray) -> str:
-    """Return a histogram of values as eight bars.
+    """Return a histogram of values as eight bars; one bar if all are equal, "" if there are none.
 
     Examples
     --------
@@ -244,16 +244,17 @@ def histogram(values: np.ndarray) -> str:
 
 
 def draw(counts: Sequence[int]) -> str:
-    """Return counts as bars, the highest for the largest count; only 0 is the lowest bar."""
+    """Return a bar for each count, relative to the largest count; the lowest bar is used for 0 only."""
     most = max(counts, default=0)
     return "".join(_BARS[0 if not n else max(1, round(n / most * (len(_BARS) - 1)))] for n in counts)
 
 
 def determines_target(column: ColumnProfile, labels: np.ndarray, ordered: bool) -> bool:
-    """Return whether a column alone determines the label of every row, given the codes of the labels.
+    """Return whether a column alone determines the label of every row; ``labels`` are integer codes.
 
-    It does if its values repeat and each occurs with one label only, or if it is ``ordered`` and one threshold
-    separates two labels.
+    It does if its values repeat and each of them occurs with one label only. It also does if it is ``ordered`` and one
+    threshold on its values separates two labels. With fewer than 20 rows, or with missing values or labels, the answer
+    is always False.
     """
     codes, classes = column.codes, int(labels.max(initial=-1)) + 1
     if len(codes) < _FEWEST_ROWS or classes < 2 or column.distinct < 2 or (codes < 0).any() or (labels < 0).any():
@@ -270,7 +271,7 @@ COLUMNS = ("column", "kind", "becomes", "missing", "distinct", "histogram", "ran
 _DOMINATES = 0.99
 _MOSTLY = 0.5
 _LABEL_KINDS = {"integer": "number", "text": "category"}
-"""Kinds of labels that have another name as kinds of columns."""
+"""The kind of column that corresponds to a kind of label, where their names differ."""
 
 
 class _Remark(NamedTuple):
@@ -283,7 +284,11 @@ class _Remark(NamedTuple):
 def describe_columns(
     head: TableChunk, typed: bool, title: str, preparation: Preparation, excluded: Mapping[str, str], features: int
 ) -> ColumnTable:
-    """Return a row for each column, given the first rows of a table, the preparation and the excluded columns."""
+    """Return a table with a row for each column, computed from the first rows ``head`` of a file.
+
+    ``typed`` is whether the format has types, ``excluded`` maps the columns that were left out automatically to the
+    reasons, and ``features`` is the number of features.
+    """
     missing = tuple(preparation["missing_values"])
     target = preparation["target"] and preparation["target"]["name"]
     entries = {column["name"]: column for column in preparation["columns"]}
@@ -327,7 +332,7 @@ def _join_remarks(name: str, remarks: list[_Remark]) -> Message:
 def _kind(
     head: TableChunk, name: str, typed: bool, preparation: Preparation, entries: Mapping[str, ColumnEntry]
 ) -> str:
-    """Return the kind of a column that is used, or the kind that it would have."""
+    """Return the kind of a column or, if it is left out, the kind that it would have."""
     if name in entries:
         return str(entries[name]["kind"])
     if is_unsupported_type(head.columns[name].type):
@@ -369,7 +374,7 @@ def _left_out(name: str, reason: str | None) -> list[_Remark]:
 
 
 def _remarks(head: TableChunk, column: ColumnProfile) -> list[_Remark]:
-    """Return what is suspicious about a column by itself."""
+    """Return remarks on the values of a column, without regard to the target."""
     remarks = []
     if column.distinct <= 1:
         remarks.append(_Remark("constant" if column.distinct else "empty"))
@@ -394,7 +399,7 @@ def _like_id(head: TableChunk, name: str, kind: str, column: ColumnProfile, miss
 
 
 def _digits(array: pa.Array, name: str, missing: tuple[str, ...]) -> list[_Remark]:
-    """Return whether a column of strings holds codes, or numbers beside a few words, as a remark or none."""
+    """Return a remark if strings are codes with leading zeros, or numbers mixed with a few words; else no remark."""
     code = leading_zero_code(array, missing)
     if code:
         as_numbers = Message("; {column_types=kinds} treats them as numbers", kinds={name: "number"})
@@ -413,15 +418,15 @@ def _digits(array: pa.Array, name: str, missing: tuple[str, ...]) -> list[_Remar
 
 
 _MOST_LABELS = 10
-"""Labels that are shown with their counts."""
+"""The most labels that are shown with their counts."""
 _FEW_COLUMNS = 1000
-"""Columns that are few enough to compare their sizes."""
+"""The most columns whose ranges are compared."""
 _MUCH = 100.0
-"""The ratio of the largest values of two columns that is worth a note."""
+"""A note is given if the largest absolute values of two columns differ by more than this factor."""
 
 
 class _Sizes:
-    """The largest absolute value of each column, and the number of rows where it is nonzero."""
+    """For each column, its largest absolute value and the number of rows in which it is nonzero."""
 
     def __init__(self) -> None:
         self.largest, self.there, self.rows = np.zeros(0), np.zeros(0), 0
@@ -437,7 +442,7 @@ class _Sizes:
         self.rows += len(values)
 
     def notes(self, preparation: Preparation) -> list[Message]:
-        """Return a note if features that are nonzero in most rows have very different ranges."""
+        """Return a note if features that are nonzero in most rows have very different ranges; else an empty list."""
         dense = np.flatnonzero(2 * self.there > self.rows)
         sizes = self.largest[dense]
         if len(sizes) < 2 or sizes.max() <= _MUCH * sizes.min():
@@ -449,7 +454,7 @@ class _Sizes:
 
 
 def describe_rows(blocks: Iterable[Block], most: int, title: str, preparation: Preparation) -> Table:
-    """Return facts about the first ``most`` rows, in one pass.
+    """Return a table that summarises the first ``most`` rows: their features, values and labels.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Generators of data sets with a known answer.
+"""Generators of synthetic data sets whose separability is known.
 
-Every function takes ``random_state`` (None, an integer, a numpy ``Generator`` or ``RandomState``), and returns ``X``
-as float64 rows and ``y`` as labels -1 and +1. The same seed gives the same bits on every machine: sums use numpy's
-``sum`` and never BLAS, whose order of addition depends on the machine.
+Every function takes ``random_state`` (None, an integer, a NumPy ``Generator`` or ``RandomState``), and returns a
+float64 array ``X`` and labels ``y`` of -1 and +1. The same seed gives the same bits on every machine, because sums use
+NumPy's ``sum`` and never BLAS, whose order of addition depends on the machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | Non
 
 EPS = float(np.finfo(np.float64).eps)
 
-# The distance of the other rows from the planted margin, well above their rounding errors.
+# All rows except the two with the planted margin exceed it by at least this much, well above their rounding errors.
 CLEARANCE = 64 * EPS
 
 
@@ -39,36 +39,45 @@ def make_separable(
 ) -> tuple[Floats, Labels] | tuple[Floats, Labels, Floats]:
     """Draw ``n`` unit vectors in R^d that a hyperplane through the origin separates with a given margin.
 
-    A unit vector ``u`` has ``min_i y_i (u . x_i) == margin``, and no unit vector has a larger margin. Two of the rows
-    ``y x`` are ``margin u + s v`` and ``margin u - s v``, with ``v`` perpendicular to ``u``. Their mean is
-    ``margin u``, so every unit ``w`` has ``min_i y_i (w . x_i) <= w . (margin u) <= margin``. This is the margin
-    without a bias. Since the rows have norm 1, a perceptron without a bias makes at most ``1 / margin**2`` mistakes
-    on them, in any order.
+    There is a unit vector ``u`` with ``min_i y_i (u . x_i) == margin``, and no unit vector has a larger margin. This is
+    the margin without a bias. Since the rows have norm 1, a perceptron without a bias makes at most ``1 / margin**2``
+    mistakes on them, in any order (Novikoff's theorem).
+
+    The margin cannot be larger because of two support vectors: two of the vectors ``y_i x_i`` are ``margin u + s v``
+    and ``margin u - s v``, with ``v`` a unit vector perpendicular to ``u``. Their mean is ``margin u``, so every unit
+    vector ``w`` has ``min_i y_i (w . x_i) <= w . (margin u) <= margin``.
 
     The other rows are uniform on the sphere; rows closer to the hyperplane than ``margin`` are moved to a distance of
     one to two margins. Labels are random signs and, for ``n >= 2``, both occur.
 
-    The margin is exact to a few units in the last place, however small it is: ``v`` is a random coordinate axis and
-    ``u`` is 0 there, so the two terms of a row have no coordinate in common and their sum is not rounded. For
-    ``d = 2`` this would make ``u`` the other axis. So for ``d = 2`` and ``margin >= 1e-6`` the pair ``u, v`` is
-    rotated by a random angle, with an absolute error of a few 1e-16.
-
-    ``d = 1`` and ``n = 1`` allow ``margin = 1`` only.
+    The margin is exact to a few units in the last place, however small it is. For this, ``v`` is a random coordinate
+    axis and ``u`` is 0 on that axis, so no coordinate of ``margin u + s v`` is the sum of two nonzero terms. For
+    ``d = 2`` this would make ``u`` the other axis. So for ``d = 2`` and ``margin >= 1e-6`` the pair ``u, v`` is rotated
+    by a random angle, and the margin has an absolute error of a few 1e-16.
 
     Parameters
     ----------
     n, d : int
-        Rows and columns, at least 1.
+        The numbers of rows and columns, at least 1.
     margin : float
-        The margin, from 1e-100 to 1.
+        The margin, from 1e-100 to 1. It must be 1 if ``n`` or ``d`` is 1.
     random_state : None, int, Generator or RandomState, default None
-        The source of randomness.
+        The source of randomness. With None each call draws different rows.
     return_separator : bool, default False
-        Return ``(X, y, u)`` instead of ``(X, y)``.
+        Whether to return ``(X, y, u)`` instead of ``(X, y)``.
+
+    Returns
+    -------
+    X : ndarray of shape (n, d)
+        The rows.
+    y : ndarray of shape (n,)
+        The labels, -1 and +1.
+    u : ndarray of shape (d,)
+        The unit vector with the largest margin, only if ``return_separator`` is True.
 
     See Also
     --------
-    make_sorted : The same rows in the worst order.
+    make_sorted : Such rows with all positives before all negatives, a bad order for a perceptron.
 
     Examples
     --------
@@ -93,11 +102,33 @@ def make_separable(
 def make_sorted(
     n: int = 1000, d: int = 10, margin: float = 0.01, random_state: RandomState = None
 ) -> tuple[Floats, Labels]:
-    """Draw a separable set in the worst order: ``n / 2`` positives, then ``n / 2`` negatives (CIML section 4.2).
+    """Draw a linearly separable set in a bad order: ``n / 2`` positives, then ``n / 2`` negatives.
 
-    In this order the perceptron learns to predict "positive" from the first row and makes no mistake until the
-    negatives begin, where it learns the opposite as quickly. A pass makes few updates, so hundreds of passes are
-    needed; shuffled, the same rows need some dozens. The rows are those of `make_separable`, with the same margin.
+    In this order the perceptron soon predicts the positive class for every row and makes hardly any mistakes until the
+    negatives begin, where it soon predicts the negative class for every row (Daumé, CIML, section 4.2). A pass makes
+    few updates, so hundreds of passes are needed; if the same rows are shuffled, some dozens are enough.
+
+    Parameters
+    ----------
+    n : int, default 1000
+        The number of rows, an even number of at least 2.
+    d : int, default 10
+        The number of columns, at least 1.
+    margin : float, default 0.01
+        The margin without a bias, from 1e-100 to 1, as in `make_separable`. It must be 1 if ``d`` is 1.
+    random_state : None, int, Generator or RandomState, default None
+        The source of randomness. With None each call draws different rows.
+
+    Returns
+    -------
+    X : ndarray of shape (n, d)
+        The rows, of Euclidean norm 1.
+    y : ndarray of shape (n,)
+        The labels: first all +1, then all -1.
+
+    See Also
+    --------
+    make_separable : Such rows in random order.
 
     Examples
     --------
@@ -116,9 +147,28 @@ def make_sorted(
 def make_xor(n: int = 4, noise: float = 0.0, random_state: RandomState = None) -> tuple[Floats, Labels]:
     """Return the corners of the square {-1, +1}^2, positive where the two coordinates differ.
 
-    They are not linearly separable, but they are with the product of the coordinates as a third feature. More than
-    four rows repeat the corners. ``noise`` is the standard deviation of Gaussian noise added to every coordinate; a
-    row keeps the label of its corner.
+    The corners are not linearly separable, but become so with the product of the coordinates as a third feature. More
+    than four rows repeat the corners in order.
+
+    Parameters
+    ----------
+    n : int, default 4
+        The number of rows, at least 4.
+    noise : float, default 0
+        The standard deviation of Gaussian noise added to every coordinate; a row keeps the label of its corner.
+    random_state : None, int, Generator or RandomState, default None
+        The source of the noise. With None each call draws different noise.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 2)
+        The rows.
+    y : ndarray of shape (n,)
+        The labels, -1 and +1.
+
+    See Also
+    --------
+    make_rings : Classes that a polynomial in the squared radius separates.
 
     Examples
     --------
@@ -148,9 +198,35 @@ def make_circle(
 ) -> tuple[Floats, Labels]:
     """Draw points of R^d, positive inside a sphere and negative outside, none within ``gap`` of its surface.
 
-    Every row has ``| |x - center| - radius | >= gap``. Positives are uniform in the smaller ball. The distances of
-    negatives are uniform from ``radius + gap`` to ``2 * radius + gap``. Labels are random signs and, for ``n >= 2``,
-    both occur. ``center`` is the origin by default.
+    Every row has ``| |x - center| - radius | >= gap``. Positives are uniform in the ball of radius ``radius - gap``.
+    Negatives have a random direction from the center, and a distance to it that is uniform from ``radius + gap`` to
+    ``2 * radius + gap``. Labels are random signs and, for ``n >= 2``, both occur.
+
+    Parameters
+    ----------
+    n : int, default 200
+        The number of rows, at least 1.
+    d : int, default 2
+        The number of columns, at least 1.
+    radius : float, default 1
+        The radius of the sphere, from 1e-100 to 1e100.
+    center : array-like of shape (d,), optional
+        The center of the sphere; by default the origin.
+    gap : float, default 0.1
+        The least distance of a row from the sphere, at least 0 and below ``radius``.
+    random_state : None, int, Generator or RandomState, default None
+        The source of randomness. With None each call draws different rows.
+
+    Returns
+    -------
+    X : ndarray of shape (n, d)
+        The rows.
+    y : ndarray of shape (n,)
+        The labels, +1 inside the sphere and -1 outside.
+
+    See Also
+    --------
+    make_rings : Points on circles around the origin, with alternating labels.
 
     Examples
     --------
@@ -193,10 +269,13 @@ def make_circle(
 
 
 def _plant(y: Labels, d: int, margin: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return rows X for the labels y, and the unit vector u that separates them with exactly this margin, verified."""
+    """Return rows X for the labels y, and the unit vector u that separates them with this margin.
+
+    The margin is verified; a RuntimeError reports a margin that came out wrong.
+    """
     n = len(y)
     u, v = _frame(d, margin, rng)
-    Z = np.tile(u, (n, 1))  # the rows y x, all on the positive side; for margin 1 all of them are u
+    Z = np.tile(u, (n, 1))  # the vectors y_i x_i, all on the positive side; for margin 1 all are u
     if margin < 1:
         Z = rng.standard_normal((n, d))
         t = np.abs((Z * u).sum(axis=1)) / _norms(Z)
@@ -210,7 +289,7 @@ def _plant(y: Labels, d: int, margin: float, rng: np.random.Generator) -> tuple[
         Z += t[:, None] * u
         Z /= _norms(Z)[:, None]
 
-        # One support row in each class.
+        # One support vector in each class.
         s = math.sqrt((1 - margin) * (1 + margin))
         Z[rng.choice(np.flatnonzero(y > 0))] = margin * u + s * v
         Z[rng.choice(np.flatnonzero(y < 0))] = margin * u - s * v
@@ -231,7 +310,7 @@ def _frame(d: int, margin: float, rng: np.random.Generator) -> tuple[Floats, Flo
         u /= math.sqrt(math.fsum(u * u))
         return u, np.array([-u[1], u[0]])
     if d > 1:
-        # With v an axis and u zero on it, margin u + s v is computed without rounding, for any margin.
+        # With v an axis and u zero on it, no coordinate of margin u + s v is a sum of two nonzero terms.
         axis = rng.integers(d)
         u[axis], v[axis] = 0.0, 1.0
     return u / math.sqrt(math.fsum(u * u)), v
@@ -242,7 +321,7 @@ def _norms(X: Floats) -> Floats:
 
 
 def random_signs(n: int, rng: np.random.Generator) -> Labels:
-    """Return n random signs; for n >= 2 both occur."""
+    """Return ``n`` random signs; for ``n >= 2`` both signs occur."""
     y = 2 * rng.integers(0, 2, size=n, dtype=np.int64) - 1
     if n >= 2:
         y[:2] = 1, -1
@@ -278,7 +357,7 @@ def _margin(value: object, d: int) -> float:
 
 
 def random_generator(random_state: RandomState) -> np.random.Generator:
-    """Return the generator for ``random_state``."""
+    """Return ``random_state`` as a NumPy ``Generator``; a ``RandomState`` provides the seed of a new one."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
     if isinstance(random_state, np.random.Generator):
@@ -291,10 +370,10 @@ def random_generator(random_state: RandomState) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
-# Two classes in the plane that are not linearly separable but a kernel separates: rings and spirals.
+# Two classes in the plane that a kernel separates but a line does not: rings and spirals.
 #
-# They use only sums, products and square roots, which all machines round in the same way. The sine and cosine of
-# libraries differ in the last digit between machines.
+# The code uses only sums, products and square roots, which all machines round in the same way. The sine and cosine of
+# mathematical libraries differ in the last digit between machines.
 
 
 _INNER = 0.25  # the distance from the origin at which the arms of a spiral start
@@ -309,23 +388,31 @@ def make_rings(
 
     The innermost circle is positive, the next negative, and so on. Without noise the label is the sign of a polynomial
     of degree ``rings - 1`` in the squared radius. So a polynomial kernel of degree ``2 * (rings - 1)`` or more with
-    ``coef0 > 0`` separates the rows, and so does a Gaussian kernel. A row lies on a random circle of its class, in a
+    ``coef0 > 0`` separates the rows, and so does a Gaussian kernel. Each row lies on a random circle of its class, in a
     random direction. Labels are random signs and, for ``n >= 2``, both occur.
 
     Parameters
     ----------
-    n : int
-        Rows, at least 1.
+    n : int, default 200
+        The number of rows, at least 1.
     noise : float, default 0
-        The standard deviation of Gaussian noise added to every coordinate; a row keeps the label of its ring.
+        The standard deviation of Gaussian noise added to every coordinate; a row keeps the label of its circle.
     random_state : None, int, Generator or RandomState, default None
-        The source of randomness.
+        The source of randomness. With None each call draws different rows.
     rings : int, default 2
         The number of circles, at least 2.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 2)
+        The rows.
+    y : ndarray of shape (n,)
+        The labels, -1 and +1.
 
     See Also
     --------
     make_circle : A ball and the space around it, with a gap in between, in any dimension.
+    make_spiral : Two classes on the arms of a spiral.
 
     Examples
     --------
@@ -348,21 +435,33 @@ def make_spiral(
 ) -> tuple[Floats, Labels]:
     """Draw points of the plane on the two arms of a spiral, one arm for each class.
 
-    The positive arm has radius r in the direction of r turns, starting at r = 1/4. The negative arm is its point
-    reflection through the origin. So neighbouring arms are about half a unit apart everywhere. The classes are not
-    linearly separable. Without noise a Gaussian kernel separates them exactly, as it separates all distinct rows. Rows
-    are about uniform along the arms. Labels are random signs and, for ``n >= 2``, both occur.
+    The positive arm consists of the points at radius r and an angle of r turns, from r = 1/4 on. The negative arm is
+    its reflection through the origin. So neighbouring arms are about half a unit apart everywhere. For half a turn or
+    more, the arms are not linearly separable. Without noise a Gaussian kernel separates the rows exactly, as it
+    separates any distinct rows. Rows are about uniform along the arms. Labels are random signs and, for ``n >= 2``,
+    both occur.
 
     Parameters
     ----------
-    n : int
-        Rows, at least 1.
+    n : int, default 200
+        The number of rows, at least 1.
     turns : float, default 1.5
-        The number of turns of each arm around the origin, above 0.
+        The number of turns of each arm around the origin, above 0 and at most 1000.
     noise : float, default 0
         The standard deviation of Gaussian noise added to every coordinate; a row keeps the label of its arm.
     random_state : None, int, Generator or RandomState, default None
-        The source of randomness.
+        The source of randomness. With None each call draws different rows.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 2)
+        The rows.
+    y : ndarray of shape (n,)
+        The labels, -1 and +1.
+
+    See Also
+    --------
+    make_rings : Two classes on circles around the origin.
 
     Examples
     --------
@@ -378,16 +477,17 @@ def make_spiral(
         )
     rng = random_generator(random_state)
     y = random_signs(n, rng)
-    # The length of a short piece of an arm is about radius times angle, so the squared radius is uniform.
+    # A short piece of an arm has a length of about its radius times its angle, and the angle is proportional to the
+    # radius. So rows are about uniform along the arm if the squared radius is uniform.
     radius = np.sqrt(_INNER**2 + rng.random(n) * ((_INNER + turns) ** 2 - _INNER**2))
     X = (y * radius)[:, None] * _directions(radius)
     return _jittered(X, noise, rng), y
 
 
 def _directions(turns: Floats) -> Floats:
-    """Return the unit vectors at these angles, in turns, from the first axis, by sums and products only."""
+    """Return the unit vectors at angles in ``turns`` from the first axis, computed by sums and products only."""
     quarters = np.rint(turns * 4)
-    angle = (turns - quarters / 4) * (2 * math.pi)  # the difference is exact; up to an eighth of a turn
+    angle = (turns - quarters / 4) * (2 * math.pi)  # the difference is exact, and at most an eighth of a turn
     # Horner's scheme for the Taylor series: cos x = 1 - x^2/(1 2) (1 - x^2/(3 4) (...)), and sin x / x likewise.
     square = angle * angle
     sine, cosine = np.ones_like(angle), np.ones_like(angle)

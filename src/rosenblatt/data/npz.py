@@ -1,7 +1,7 @@
-"""Rows from NumPy's .npz files: ``X`` and ``y``, or a sparse matrix in CSR format as SciPy saves it, and ``y``.
+"""The reader of NumPy's .npz files: an array ``X``, or a CSR matrix as SciPy saves it, and labels ``y``.
 
-Arrays are read a few values at a time. So a damaged header does not take memory, and only arrays that are stored row
-by row can be read: C order and CSR.
+Arrays are read a few values at a time, so a damaged header cannot demand much memory. Only arrays that are stored row
+by row can be read in this way: arrays in C order and CSR matrices.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ERRORS = (
     RuntimeError,
     ValueError,
 )
-"""The errors that reading a damaged archive may raise."""
+"""The exceptions that reading a damaged archive may raise."""
 _HEADER_BYTES = 1 << 16
 
 
@@ -62,7 +62,7 @@ class NpzArchive(ExitStack):
             raise DataError(what, file=name, twice=twice)
 
     def array(self, name: str) -> StoredArray:
-        """Return an array from its start."""
+        """Open an array for reading from its start; raise a DataError if the archive does not hold it."""
         if name not in self.arrays:
             what = "{file} has no array {name}, which its other arrays need: save it again."
             raise DataError(what, file=self.name, name=name)
@@ -72,18 +72,18 @@ class NpzArchive(ExitStack):
 
 
 class StoredArray:
-    """An array in an archive, whose values are read in order. Its header and size are checked first.
+    """An array in an archive whose values are read in order, after its header and size have been checked.
 
     Attributes
     ----------
     where : str
-        The file and the array in messages.
+        The name of the file and of the array in messages.
     shape : tuple of int
         The shape in the header.
     is_fortran : bool
         Whether the values are in Fortran order.
     dtype : numpy.dtype
-        The type of the values; objects cannot be read.
+        The type of the values; arrays of objects cannot be read.
     """
 
     def __init__(self, archive: zipfile.ZipFile, name: str, file: str) -> None:
@@ -108,13 +108,13 @@ class StoredArray:
     def _read_header(self, head: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype]:
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # headers written by Python 2
+                warnings.simplefilter("ignore")  # NumPy warns about headers written by Python 2
                 version = np.lib.format.read_magic(head)
                 old = version == (1, 0)
                 read = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
                 shape, is_fortran, dtype = read(head)
             reason = f"its shape is {shape}" if min(shape, default=0) < 0 else ""
-        except Exception as error:  # NumPy evaluates the header, and does not document what a damaged one raises
+        except Exception as error:  # NumPy does not document which exceptions a damaged header raises
             reason = show_text(str(error).strip().partition("\n")[0], 200)
         if reason:
             raise DataError("{where} has a damaged header ({reason}): copy it again.", where=self.where, reason=reason)
@@ -131,7 +131,7 @@ class StoredArray:
         return self.size * self.dtype.itemsize
 
     def read(self, n: int) -> np.ndarray:
-        """Return the next ``n`` values, in the byte order of the machine."""
+        """Return the next ``n`` values in the byte order of the machine; raise an EOFError if there are fewer."""
         data = self.values.read(n * self.dtype.itemsize)
         if len(data) < n * self.dtype.itemsize:
             raise EOFError(f"{self.where} ends too early")
@@ -141,7 +141,7 @@ class StoredArray:
 
 
 _VALUES = 1 << 19
-"""Numbers in a block."""
+"""The most numbers in a block, unless a single row has more."""
 
 
 class StoredMatrix(NamedTuple):
@@ -149,7 +149,10 @@ class StoredMatrix(NamedTuple):
 
     shape: tuple[int, int]
     blocks: Callable[[int], Iterator[Features]]
-    """Yields all rows, given the most rows of a block. float32 and float64 keep their type, others become float64."""
+    """Yields all rows in blocks of at most the given number of rows.
+
+    float32 and float64 values keep their type, all others become float64.
+    """
 
 
 def _open_dense(archive: NpzArchive) -> StoredMatrix:
@@ -217,7 +220,7 @@ def _csr_rows(
     ends, step = indptr.read(1).astype(np.int64), min(most, _VALUES)
     for first in range(0, n, step):
         ends = np.concatenate([ends[-1:], indptr.read(min(step, n - first)).astype(np.int64)])
-        # By comparison, because the differences that SciPy checks may overflow.
+        # Neighbours are compared, because the differences that SciPy checks may overflow.
         if (first == 0 and ends[0] != 0) or (ends[1:] < ends[:-1]).any() or ends[-1] > data.size:
             raise _damaged(archive, f"indptr does not ascend from 0 to {data.size}")
         for start, stop in _cuts(ends):
@@ -231,7 +234,10 @@ def _csr_rows(
 
 
 def _cuts(ends: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield the start and stop of blocks of rows, given the end of each row; a row with many numbers is a block."""
+    """Yield the start and stop of blocks of rows, given the end of each row in the arrays of numbers.
+
+    A block has at most `_VALUES` numbers, except that a longer row forms a block by itself.
+    """
     start = 0
     while start < len(ends) - 1:
         stop = int(np.searchsorted(ends, ends[start] + _VALUES, side="right")) - 1
@@ -246,7 +252,7 @@ def _values(data: StoredArray, n: int) -> np.ndarray:
 
 
 def _canonical(values: np.ndarray, columns: np.ndarray, ends: np.ndarray, width: int) -> sp.csr_array:
-    """Return rows in canonical CSR format: ascending indices without duplicates."""
+    """Return rows in canonical CSR format: indices ascend, and values with the same index are added up."""
     index = np.int32 if width < 2**31 else np.int64
     X = sp.csr_array((values, columns.astype(index), ends.astype(index)), shape=(len(ends) - 1, width))
     X.sum_duplicates()
@@ -259,26 +265,26 @@ def _damaged(archive: NpzArchive, what: str) -> DataError:
 
 
 _LABEL_BYTES = 1 << 23
-"""The most bytes of the labels of a block."""
+"""The most bytes that the labels of a block take."""
 _SPARSE_ARRAYS = "format='csr', shape=X.shape, data=X.data, indices=X.indices, indptr=X.indptr"
 
 
 class _Rows(NamedTuple):
-    """Rows of one file as they are stored."""
+    """Consecutive rows of one file, as they are stored."""
 
     X: Features
     y: np.ndarray
     file: str
     first: int
-    """Rows of the file before these."""
+    """The number of rows of the file before these."""
     share: float
 
 
 class NpzSource(RowSource):
-    """The rows of arrays in .npz files, read a few at a time.
+    """A source of the rows of .npz files, which are read a few at a time.
 
-    float32 and float64 keep their type, other numbers become float64. Objects are an error, because they would have to
-    be unpickled.
+    float32 and float64 values keep their type, other numbers become float64. Arrays of objects raise a DataError,
+    because reading them would require unpickling.
     """
 
     def __init__(self, request: OpenRequest) -> None:
@@ -301,18 +307,18 @@ class NpzSource(RowSource):
 
     @property
     def n_features(self) -> int:
-        """Columns of the blocks."""
+        """The number of columns of the blocks."""
         assert self._width is not None
         return self._width
 
     @property
     def preparation(self) -> Preparation:
-        """How rows are made."""
+        """Plain data that defines how rows are made from the files."""
         common = {"format": "npz", "version": VERSION, "n_features": self._width}
         return common | {"target": self._target, "missing": self._missing, "fill": self._fill}
 
     def blocks(self) -> Generator[Block, None, None]:
-        """Yield all blocks; the rows before a row that cannot be read are yielded before the error is raised."""
+        """Yield all blocks. If a row cannot be read, the rows before it are yielded before the error is raised."""
         self.reset_counts()
         first = before = 0
         for rows in self._read():
@@ -339,7 +345,7 @@ class NpzSource(RowSource):
                 self.record_fault(message)
 
     def _filled(self, X: Features) -> tuple[Features, np.ndarray]:
-        """Return rows with missing numbers filled in, and the rows that still hold numbers that are not finite."""
+        """Fill in missing numbers; return the rows, and the indices of rows that still hold non-finite numbers."""
         values = X.data if is_sparse(X) else X
         if np.isfinite(values).all():
             return X, np.empty(0, np.int64)
@@ -367,7 +373,7 @@ class NpzSource(RowSource):
         return [math.fsum((column / max(1, len(column))).tolist()) for column in finite]
 
     def _read(self) -> Iterator[_Rows]:
-        """Yield rows and labels as stored."""
+        """Yield the rows and labels of all files as they are stored."""
         for file in range(len(self.files.names)):
             self.files.note_whole([file])
             with self._open(file) as (X, y):
@@ -381,7 +387,7 @@ class NpzSource(RowSource):
 
     @contextmanager
     def _open(self, file: int) -> Generator[tuple[StoredMatrix, StoredArray | None], None, None]:
-        """Open the matrix and the labels of a file, and check that they agree."""
+        """Open the matrix and the labels of a file, and check that their numbers of rows agree."""
         name, target = self.files.display_name(file), self._target
         with rename_errors(name, "npz", *ERRORS), NpzArchive(self.files.names[file], name) as archive:
             found, sparse = join_names(sorted(archive.arrays)), archive.arrays >= {"data", "format", "shape"}

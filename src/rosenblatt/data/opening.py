@@ -1,4 +1,4 @@
-"""``data.open``, which opens files of any format as streams of rows."""
+"""``data.open``, which opens files of any supported format as a stream of rows."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from rosenblatt.messages import ParameterError, Setting, check_choice, check_int
 from rosenblatt.scaling import ColumnScale
 
 _WITH_LISTS = ("parquet", "arrow")
-"""Formats that may have sparse rows in columns of lists."""
+"""Formats that can store sparse rows as columns of lists."""
 
 
 def check_options(request: OpenRequest) -> None:
-    """Raise an error if an option has no meaning for the format."""
+    """Raise a ParameterError if an option was given that does not apply to the format."""
     for name, formats in OPTION_FORMATS.items():
         if name in request.given and request.format not in formats:
             why = "each line holds its label" if name == "target" else "{option} has no meaning (it is for {others})"
@@ -51,7 +51,7 @@ def check_options(request: OpenRequest) -> None:
 
 
 def check_formats(request: OpenRequest) -> None:
-    """Raise an error if the names of two files belong to different formats."""
+    """Raise a DataError if the names of two files show different formats."""
     names = [name for name in request.files.names if isinstance(name, str)]
     if len(names) < 2 or format_of_name(names[0]) not in (None, request.format):
         return
@@ -69,7 +69,7 @@ def check_formats(request: OpenRequest) -> None:
 
 
 def check_given_preparation(request: OpenRequest, preparation: Preparation) -> None:
-    """Raise an error unless the preparation is valid and applies to files of the format."""
+    """Raise a ParameterError unless the preparation is valid and applies to the format of the files."""
     try:
         check_preparation(preparation)
     except ValueError as fault:
@@ -92,18 +92,18 @@ def conflict_with_preparation(name: str) -> ParameterError:
 
 
 class SinglePassStream(Stream):
-    """A stream of standard input, a pipe or a file object, which can be read only once."""
+    """A stream that can be read only once: standard input, a pipe or a file object."""
 
     def __init__(self, source: RowSource, block_rows: int | None = None, scale: StreamScale | None = None) -> None:
         super().__init__(source, block_rows, scale=scale)
         self._rest, self._ended = self._blocks(), False
 
     def part(self, split: Split, held: bool, scaled_as: Stream | None = None) -> Stream:
-        """Raise a DataError, because each part would have to be read by itself."""
+        """Raise a DataError, because each part needs a pass of its own over the input."""
         raise self._error("so it has no parts.")
 
     def unscaled(self) -> Stream:
-        """Return the stream itself if it is not scaled; else raise a DataError."""
+        """Return the stream itself if it is not scaled, else raise a DataError."""
         if self.scale is None:
             return self
         raise self._error("and is scaled as it is read.")
@@ -116,7 +116,7 @@ class SinglePassStream(Stream):
         return self
 
     def __next__(self) -> Block:
-        """Return the next block; raise a DataError if the stream has been read to its end before."""
+        """Return the next block; raise a DataError if the stream was read to its end before."""
         if self._ended:
             raise self._error("and has been read to its end: open it again, or save it to a file.")
         try:
@@ -159,140 +159,146 @@ def open(
     threads: int | None = None,
     cache: bool | str | os.PathLike[str] = False,
 ) -> Stream:
-    """Open files of examples as a stream of blocks. Only the first rows are read at once.
+    """Open files of examples as a stream of blocks. Only the first rows are read immediately.
 
     Tables (CSV, TSV, Parquet, Feather and Arrow, JSON lines) need a ``target``, the column with the labels. In
-    svmlight (LIBSVM) and Vowpal Wabbit text each line holds its label. From .npz files, ``X`` and ``y`` are read, or a
-    sparse matrix in CSR format as SciPy saves it and ``y``. Text may be compressed by gz, bz2, xz or zstd. Memory is
-    bounded for files of any size. Rows do not depend on the compression of files or on the size of blocks.
+    svmlight (LIBSVM) and Vowpal Wabbit text, each line holds its label. An .npz file holds an array ``X``, or a CSR
+    matrix as SciPy saves it, and the labels ``y``. Text may be compressed with gz, bz2, xz or zstd. Memory is bounded
+    for files of any size. The rows do not depend on the compression of the files or on the size of the blocks.
 
-    The schema of a table is inferred from its first 10,000 rows (``first_rows``), stored in ``stream.preparation``, and
-    the same for all rows:
+    The schema of a table is inferred from its first 10,000 rows (``first_rows``), stored in ``stream.preparation`` and
+    applied to all rows:
 
-    - a column of numbers is one feature, the nearest float64; booleans are 0 and 1. Whitespace around them is ignored;
-    - strings with few different values (up to 1000, most of which occur twice) are categories, one-hot encoded: one
-      feature such as ``colour=red`` for each value in these rows. A later new value is 0 in all of them and counted in
-      ``stream.unseen``;
-    - strings of three words or more on average, mostly different, are text: words are hashed into ``2**bits`` columns
+    - a column of numbers becomes one feature, rounded to the nearest float64; booleans become 0 and 1. Whitespace
+      around values is ignored;
+    - strings with few distinct values (at most 1000 and, unless there are 20 or fewer, at most half as many as rows)
+      are categories. They are one-hot encoded, with a feature such as ``colour=red`` for each value. A value that
+      first occurs in later rows is 0 in all these features and counted in ``stream.unseen``;
+    - strings that average three words or more and mostly differ are text. The words are hashed into ``2**bits`` columns
       and counted, and the counts of a row are scaled to Euclidean length 1. An empty text has no words;
     - numbers with a decimal comma (3,14 or 1.234,56) or with commas between thousands (1,234.56) are numbers too, if
-      the rows show which of the two formats they have;
-    - dates, nested values and strings that are nearly all different are ambiguous. One error lists all that is
-      ambiguous in a file and what to do. With ``on_ambiguous="drop"`` such columns are left out, and so are columns
+      the rows show which of the two formats is used;
+    - dates, nested values and strings that nearly all differ are ambiguous. One error lists everything that is
+      ambiguous in a file, and what to do. With ``on_ambiguous="drop"`` such columns are left out, and so are columns
       that look like ids: integers that count or number the rows, and strings that differ in nearly every row.
 
-    Tables of numbers become dense rows. So do tables with categories if at least a quarter of the features in these
-    rows are nonzero. Other tables become CSR.
+    Tables of numbers become dense rows. So do tables with categories if at least a quarter of the features in the first
+    rows are nonzero. Other tables become CSR rows.
 
-    Rows of standard input, pipes and file objects are returned as soon as their lines arrive. For a table, the first
-    ``first_rows`` rows or its end must arrive first.
+    From standard input, pipes and file objects, rows are returned as soon as their lines arrive. The exception is a
+    table, of which the first ``first_rows`` rows must arrive before any are returned.
 
     Parameters
     ----------
     path : str, path, a list of them, or a binary file object
-        Files, patterns such as ``part-*.csv.gz``, "-" for standard input, or an open file with ``read`` or ``read1``,
-        such as ``sys.stdin.buffer`` or an ``io.BytesIO``. The last two can be read only once. A file object is not
-        closed.
+        Names of files, patterns such as ``part-*.csv.gz``, "-" for standard input, or an open binary file such as
+        ``sys.stdin.buffer`` or an ``io.BytesIO``. Standard input and open files can be read only once. An open file is
+        not closed.
     target : str or int, optional
-        The column with the labels, by its name or its number (-1 is the last). For .npz files, the name of the array.
-        Integers become int64, other numbers float64, booleans bool, and everything else strings. Numbers that look like
-        a regression target (nearly all different, and either fractions or very many) are an error unless
-        ``column_types`` names the column.
+        The column with the labels: its name, or its position from 0 on (-1 is the last). For .npz files, the name of
+        the array with the labels, by default "y". Integer labels become int64, other numbers float64, booleans bool,
+        and everything else strings. Numbers that look like a regression target (very many distinct integers, or more
+        than a few distinct fractions) raise an error unless ``column_types`` names the column.
     format : str, optional
         "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl", "svmlight" (or "libsvm"), "vw" or "npz". By default
-        it is detected from the file's first bytes, its name or its first line.
+        it is detected from the first bytes of the file, its name or its first lines.
     preparation : dict, optional
-        The ``preparation`` of another stream, to make rows in exactly the same way. The target may be missing then,
-        other columns are left out (``stream.extra_columns``), and the files may be tables of another format.
+        The ``preparation`` of another stream, to make rows in exactly the same way. The target column may then be
+        missing, and a table may have another format. Columns that the preparation does not name are ignored and listed
+        in ``stream.extra_columns``.
     columns, drop : list of str, optional
-        The columns to use as features, and the columns to leave out.
+        The columns to use as features, by default all, and the columns to leave out, by default none.
     keep : list of str, optional
-        Columns to use although they are ambiguous or look like ids: dates as days, ids as numbers, strings as text.
+        Columns to use even if they are ambiguous or look like ids. Dates become days, integer ids become numbers, and
+        strings are treated as text.
     on_ambiguous : "error", "drop" or "note", default "error"
-        Whether ambiguous columns are an error, or are left out together with columns that look like ids;
-        ``stream.excluded`` lists the reasons. With "drop", strings with more than 1000 repeated values are hashed
-        categories. Numbers mixed with words, and commas that may be decimal commas or thousands separators, are an
-        error with "error" and "drop". With "note", for ``stream.describe``, they are left out too, and ``stream.notes``
-        lists all that is ambiguous.
+        The treatment of ambiguous columns. "error" raises an error. "drop" leaves them out, together with columns that
+        look like ids, and lists the reasons in ``stream.excluded``; strings with more than 1000 distinct values, most
+        of which repeat, become hashed categories. Two kinds of columns raise an error even with "drop": numbers mixed
+        with words, and numbers whose commas may be decimal commas or thousands separators. "note", which is meant for
+        ``stream.describe``, leaves out these as well and lists everything ambiguous in ``stream.notes``.
     column_types : dict, optional
-        The kinds of columns that the first rows do not show: "number", "boolean", "category", "text", "date",
-        "decimal-comma", "thousands-comma", or a list of all categories. A date (1912-08-05, also with time and offset,
-        or 30.05.1912 and 5/30/1912 if the first rows show which is the day) is the number of days since 1970-01-01,
-        with the time of day in UTC as a fraction. Durations are days.
+        The kinds of columns by name, instead of the inferred kinds: "number", "boolean", "category", "text", "date",
+        "decimal-comma", "thousands-comma", or a list of all categories. A date becomes the number of days since
+        1970-01-01, with the time of day in UTC as a fraction. Dates are written as 1912-08-05, also with a time and an
+        offset, or as 30.05.1912 or 5/30/1912 if the first rows show which number is the day. Durations become days.
     categories : "onehot" or "hash", default "onehot"
-        Whether each category has its own feature, or is hashed into the same columns as words.
+        Whether each category has its own feature, or is hashed into the columns that words share.
     bits : int, default 18
-        There are ``2**bits`` hashed columns, also for Vowpal Wabbit text.
+        Words, hashed categories and the features of Vowpal Wabbit text share ``2**bits`` columns.
     ngrams : int, default 1
-        Count n-grams of up to this many words.
+        The most words in an n-gram of text; all n-grams of 1 to ``ngrams`` words are counted.
     missing : "error", "zero", "mean" or "auto", default "error"
-        Whether a missing number or NaN is an error, or is replaced by 0 or by the mean of the first rows. A missing
-        category is an error, or 0 in all its features. "auto" is "mean" for tables and .npz files, and may be given
-        for all formats.
+        Whether a missing number or NaN raises an error, or is replaced by 0 or by the mean of its column in the first
+        rows. A missing category raises an error, or is 0 in all features of its column. "auto" is "mean" for tables and
+        .npz files, and has no effect on other formats.
     missing_values : list of str, optional
-        Strings that denote a missing value, in addition to an empty cell. For numbers ``?``, ``NA``, ``nan``, ``null``
-        and similar texts are missing anyway.
+        Strings that denote a missing value, in addition to the empty cell. In columns of numbers, ``?``, ``NA``,
+        ``nan``, ``null`` and similar texts always do.
     weight : str or int, optional
-        The column with the sample weights.
+        The column with the sample weights: its name, or its position from 0 on. By default all weights are 1.
     scale : "none", "standard", "maxabs" or "auto", default "none"
-        Whether columns of numbers stay as they are, are centred at their mean and divided by their standard deviation,
-        or are divided by their largest absolute value. "auto" is "standard" for tables where some columns are more than
-        three times as large as others or as the bias, else "none". Means and deviations are computed from exact sums
-        over all rows and rounded once, as in `ExactScaler`, so all rows are read once before the first is returned.
-        ``stream.preparation`` stores them. Features of categories and words are not scaled, and sparse columns are
-        never centred.
+        The scaling of columns of numbers: none, centring at the mean and division by the standard deviation, or
+        division by the largest absolute value. "auto" is "standard" for tables in which some columns are more than
+        three times as large as others or as the bias feature 1, else "none". Means and deviations are computed from
+        exact sums over all rows and rounded once, as in `ExactScaler`. So all rows are read once before the first is
+        returned. ``stream.preparation`` stores the scale. Features of categories and words are not scaled. In sparse
+        rows, columns that are mostly 0 are not centred.
     header : bool, optional
-        Whether the first line of CSV names the columns. By default it does if one of its cells is the ``target``, if
-        none is a number, or if the cells count the columns from 0 or from 1, like the default names of pandas. If that
-        line may be data nevertheless, ``stream.notes`` says so. Columns without names are c1, c2, ...
+        Whether the first line of CSV or TSV names the columns. By default it does if one of its cells is the
+        ``target``, if none is a number, or if the cells count the columns from 0 or from 1, as the default names of
+        pandas do. If such a line may also be data, ``stream.notes`` says so. Columns without names are called c1, c2,
+        and so on.
     delimiter : str, optional
-        The character between cells; by default the first of comma, semicolon, tab and vertical bar that occurs in the
-        first line.
+        The character between cells. By default it is a tab for TSV, and for CSV the first of comma, semicolon, tab and
+        vertical bar that occurs in the first line.
     quote : str, optional
         The character around cells that contain delimiters or newlines; by default ``"`` for CSV, "" (none) for TSV.
     zero_based : bool, optional
-        Whether the first index of svmlight text is 0. By default it is if 0 occurs in the first megabyte.
+        Whether the indices of svmlight text start at 0 instead of 1. By default they do if an index 0 occurs in the
+        first megabyte.
     n_features : int, optional
-        The columns of svmlight text; entries beyond them are left out and counted in ``stream.unseen``. By default the
-        largest index determines it, and an index beyond 2**26 columns, for which training takes 5 GB, is an error.
+        The number of columns of svmlight text; entries in later columns are left out and counted in
+        ``stream.unseen``. By default the largest index determines it, and an index beyond 2**26 columns, for which
+        training takes 5 GB, raises an error.
     passthrough : list of str, optional
-        Columns of a table, used or not, whose values are returned with the rows in ``block.passthrough``: cells of
-        text as they are written, other values as they are stored.
+        Columns of a table whose values are returned in ``block.passthrough``, whether or not they are features. Text
+        is returned as it is written, other values as they are stored.
     labels : bool, default True
-        Whether each row must have a label. With False the labels of tables are not read.
+        Whether each row must have a label. With False, the labels of tables and .npz files are not read.
     keep_words : bool, default False
-        Whether to keep the words that are hashed, for ``stream.feature_names``. This is slower.
+        Whether to keep the words that are hashed, so that ``stream.feature_names`` can name them. This is slower.
     on_error : "raise" or "skip", default "raise"
         Whether a row that cannot be read raises a ``DataError``, or is left out and counted in ``stream.skipped``.
     max_line_bytes : int, default 64,000,000
-        Maximum size of a line of text, or of a CSV record of several lines, in bytes. A longer line cannot be read, and
-        takes no more memory than this.
+        The largest size in bytes of a line of text, or of a CSV record of several lines. A longer line counts as a row
+        that cannot be read, and takes no more memory than this.
     first_rows : int, default 10,000
-        Rows from which the schema of a table and the means for missing numbers are inferred.
+        The number of rows from which the schema of a table and the means for missing numbers are inferred.
     block_rows : int, optional
-        Rows in a block. It does not change the rows.
+        The number of rows in a block; by default the format determines it. It does not change the rows.
     threads : int, optional
-        Threads that read ahead, by default one for each processor, at most four; none for file objects, which are read
-        when a block is requested. It does not change the rows.
+        The number of threads that read ahead. By default there is one for each processor, at most four, and none for
+        file objects, which are read only when a block is requested. It does not change the rows.
     cache : bool, str or path, default False
-        Whether to cache the rows of the first pass for later passes, which are then many times faster than parsing
-        text. The cache is in memory for small data, else in a temporary file; or in the named file, which later runs on
-        the same data use too. It takes 12 bytes for each nonzero number, or 8 if rows are dense. Input that can be read
-        only once is not cached. If the file cannot be written, there is a warning.
+        Whether to cache the rows of the first pass for later passes, which then run many times faster than if they
+        parsed text. True keeps small data in memory and other data in a temporary file. A path names a file that later
+        runs on the same data use as well. The cache takes 12 bytes for each nonzero number, or 8 for each number of
+        dense rows. Input that can be read only once is not cached. If a cache cannot be written, a warning is issued.
 
     Returns
     -------
     Stream
-        Iterate over it for blocks with ``X`` and ``y``, give it to ``fit_stream``, or call ``read()`` for all rows.
+        Iterate over it for blocks with ``X`` and ``y``, pass it to ``fit_stream``, or call ``read()`` for all rows.
 
     Raises
     ------
     DataError
-        A ValueError that names the file, and the line or row, that cannot be read.
+        If the files cannot be read. It is a ValueError whose message names the file, and the line or row if known.
 
     See Also
     --------
-    rosenblatt.data.Stream : The blocks, and what is known about the rows.
+    rosenblatt.data.Stream : The stream that is returned.
 
     Examples
     --------
@@ -361,7 +367,7 @@ def open(
 
 
 def _make_source(request: OpenRequest) -> RowSource:
-    """Return the source that reads the files. The reader of a format is imported when it is needed."""
+    """Return the source that reads the files; only the reader for their format is imported."""
     if request.format in TABLES:
         from rosenblatt.data.tables.source import open_table
 
@@ -386,14 +392,14 @@ def _make_source(request: OpenRequest) -> RowSource:
 
 
 def _make_cache(request: OpenRequest, source: RowSource, cache: bool | str | os.PathLike[str]) -> RowCache:
-    """Return the cache of the rows; it holds the rows of an earlier run if they are the same."""
+    """Return the cache for the rows. A named file that already holds the same rows is used, not replaced."""
     path = None if isinstance(cache, bool) else os.fspath(cache)
     if path is not None and source.files.reads(path):
         raise ParameterError("{cache} must not be one of the files that are read, got {path}.", path=path)
     if request.passthrough:
         raise ParameterError("{passthrough} and {cache} cannot be combined: leave out one of the two.")
     recipe = [VERSION, source.recipe, request.labels, request.keep_words, request.skip]
-    if request.preparation is not None:  # it does not define the dialect of these files
+    if request.preparation is not None:  # it may not define how these files are written
         recipe.append([getattr(request, name) for name in DIALECT])
     width = source.n_features if source.fixed_width else None
     return RowCache(path, fingerprint(source.files.names, recipe, dated=True), source.facts, width)

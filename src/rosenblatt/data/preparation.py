@@ -1,4 +1,4 @@
-"""Validation of preparations, the plain data that defines how rows are made from files."""
+"""Validation of preparations: a preparation is plain data that defines how rows are made from files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rosenblatt.storage.schema import Place, codec_of, integer, list_of, number,
 KINDS = ("number", "boolean", "category", "text", "date", "decimal-comma", "thousands-comma")
 """The kinds of columns of a table."""
 DATE_ORDERS = ("dmy", "mdy")
-"""Day, month, year, or month, day, year; dates with the year first have no order."""
+"""Day-month-year and month-day-year; dates that begin with the year need no order."""
 LABEL_KINDS = ("integer", "number", "boolean", "text")
 MOST_BITS = 30
 MOST_NGRAMS = 5
@@ -23,12 +23,12 @@ _MOST_FEATURES = 2**31 - 1
 
 
 def is_preparation(data: object) -> bool:
-    """Return whether ``data`` looks like the preparation of a stream, in contrast to other data of the user."""
+    """Return whether ``data`` looks like the preparation of a stream and not like other data of the user."""
     return type(data) is dict and data.get("format") in FORMATS and "version" in data
 
 
 def number_of_feature(preparation: Preparation, feature: int) -> str:
-    """Return the name of a feature that has none: its number in svmlight text, or its position in rows, from 0.
+    """Return a name for an unnamed feature: its index in svmlight text, or else its column, counted from 0.
 
     >>> number_of_feature({"format": "svmlight", "zero_based": False}, 6), number_of_feature({"format": "npz"}, 6)
     ('feature 7', '#6')
@@ -39,7 +39,7 @@ def number_of_feature(preparation: Preparation, feature: int) -> str:
 
 
 def is_hashed(column: ColumnEntry) -> bool:
-    """Return whether a column of a preparation is hashed: text, or too many categories to list.
+    """Return whether a column of a preparation is hashed: it holds text, or categories that are not listed.
 
     >>> is_hashed({"name": "note", "kind": "text"})
     True
@@ -49,7 +49,7 @@ def is_hashed(column: ColumnEntry) -> bool:
     return column["kind"] == "text" or (column["kind"] == "category" and column.get("categories") is None)
 
 
-# The schema of a preparation, by its format.
+# The schemas of preparations, one for each format or group of formats.
 
 
 _MissingNumbers = Annotated[str, string(*FILLS)]
@@ -123,9 +123,9 @@ class _Table(_Any):
 
 
 def check_preparation(data: object) -> int | None:
-    """Return the number of features that a preparation defines, None if it does not define it.
+    """Return the number of features that a preparation defines, or None if it leaves the number open.
 
-    Raise a ValueError if it is not a valid ``stream.preparation``.
+    Raise a ValueError unless ``data`` is a valid ``stream.preparation``.
 
     >>> check_preparation({"format": "svmlight", "version": 1, "zero_based": True, "n_features": 3})
     3
@@ -161,7 +161,10 @@ def _check_scale(scale: dict[str, Any], width: int | None, centred: Container[in
 
 
 def _table_features(table: Preparation, place: Place) -> tuple[int | None, Container[int]]:
-    """Return the number of features of a table and which are numeric; raise a ValueError if its parts disagree."""
+    """Return the number of features of a table, and the indices of those that are columns of numbers.
+
+    Raise a ValueError if parts of the preparation contradict each other.
+    """
     dialect, columns = table["dialect"], table["columns"]
     if dialect["delimiter"] is not None:
         codec_of(bool).read(dialect["header"], place.at("dialect.header"))
@@ -186,7 +189,7 @@ def _table_features(table: Preparation, place: Place) -> tuple[int | None, Conta
 
 
 def check_character(name: str, character: str) -> None:
-    """Raise a ParameterError unless ``character`` can be a delimiter or a quote; "" means no quotes."""
+    """Raise a ParameterError unless ``character`` is valid as a delimiter or a quote; a quote may be "" for none."""
     allowed = len(character) == 1 and character.isascii() and character not in "\r\n"
     if not allowed and not (name == "quote" and character == ""):
         what = "{setting} must be one ASCII character, got {got}."

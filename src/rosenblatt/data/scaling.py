@@ -1,4 +1,4 @@
-"""The scaling of the columns of a stream, fitted in one pass over its rows."""
+"""Column scaling for streams, fitted in one pass over the rows."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from rosenblatt.scaling import ColumnScale, ColumnSums
 SCALES = ("none", "standard", "maxabs", "auto")
 """The values of ``scale`` in ``data.open``."""
 _MUCH = 3.0
-"""Scales differ if one column is more than this many times as large as another, or as the bias, which is 1."""
+"""Scales differ if one column is more than this many times as large as another, or as the bias feature 1."""
 
 TrainedRows = Callable[[int, int], NDArray[np.bool_]]
-"""Given the number of a row and a count n, returns which of the n rows from there on are trained on."""
+"""A function of the index of a row and a count n that returns a mask of the training rows among the next n rows."""
 
 
 class StreamScale:
-    """The scale of a stream, known from the start or after one pass over its rows.
+    """The column scale of a stream, which is given by a preparation or fitted in one pass over the rows.
 
     Parameters
     ----------
     method : str
         One of ``SCALES``.
     fitted : ColumnScale, optional
-        The scale of a preparation.
+        The scale that a preparation stores; by default the scale is fitted to the rows.
     """
 
     def __init__(self, method: str = "none", fitted: ColumnScale | None = None) -> None:
@@ -39,21 +39,22 @@ class StreamScale:
         self.pending = fitted is None and method != "none"
 
     def for_other_rows(self) -> StreamScale:
-        """Return the scale of other rows: the same if a preparation stores it, else one to be fitted to them."""
+        """Return the scale for other rows: this one if it comes from a preparation, else one still to be fitted."""
         return self if self._stored else StreamScale(self.method)
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """Plain data that identifies the scale: its numbers if a preparation stores them, else the method."""
+        """Plain data that identifies the scale: its numbers if they come from a preparation, else the method."""
         if self._stored and self.fitted is not None:
             return {"scale": self.fitted.to_plain()}
         return {} if self.method == "none" else {"scaled": self.method}
 
     def fit(self, blocks: Iterable[Block], numbers: NDArray[np.int64] | None, trained: TrainedRows | None) -> None:
-        """Fit the scale to all rows, or to the rows that are trained on.
+        """Fit the scale to all rows, or only to the training rows that ``trained`` selects.
 
-        ``numbers`` are the columns of numbers of a table. None means that all columns are alike; then sparse ones are
-        never centred. In sparse rows of a table, columns of numbers are centred if most of their values are nonzero.
+        ``numbers`` holds the indices of the columns of numbers in a table; only these are scaled. None means that the
+        rows do not come from a table and all columns are scaled. Columns of dense rows can be centred. Columns of
+        sparse rows are centred only if they belong to a table and most of their values are nonzero.
         """
         sums = ColumnSums("maxabs" if self.method == "maxabs" else "standard")
         sparse = False
@@ -74,11 +75,11 @@ class StreamScale:
     def apply(
         self, blocks: Iterable[Block], table: bool, skipped: Callable[[str], None] | None = None
     ) -> Iterator[Block]:
-        """Yield scaled blocks.
+        """Yield the blocks with their rows scaled.
 
-        A row whose numbers become too large for float64 raises a DataError; if ``skipped`` is given, it is left out and
-        ``skipped`` is called with the reason. Sparse rows that are not from a table cannot be centred and raise a
-        DataError.
+        A row with a number that becomes too large for float64 raises a DataError. If ``skipped`` is given, such a row
+        is left out instead, and ``skipped`` is called with the reason. Sparse rows that are not from a ``table`` raise
+        a DataError if the scale would centre them.
         """
         left_out = 0
         for block in blocks:
@@ -103,14 +104,16 @@ class StreamScale:
 
 
 def _infinite_rows(X: Features) -> NDArray[np.intp]:
-    """Return the rows that hold a number which is not finite."""
+    """Return the indices of the rows that hold a number that is not finite."""
     places = np.flatnonzero(~np.isfinite(X.data if is_sparse(X) else X))
     rows = np.searchsorted(X.indptr, places, side="right") - 1 if is_sparse(X) else places // max(1, X.shape[1])
     return np.unique(rows)
 
 
 def scales_differ(centre: NDArray[np.float64], spread: NDArray[np.float64]) -> bool:
-    """Return whether some columns are much larger than others, or than the bias, and dominate the activations.
+    """Return whether some columns are much larger than others or than the bias feature 1.
+
+    Such columns would dominate the activations. ``centre`` and ``spread`` are the means and standard deviations.
 
     Examples
     --------

@@ -1,6 +1,7 @@
-"""The base class of row sources, which yield the blocks of a stream, and the options of ``data.open``.
+"""The options of ``data.open``, and the base class of row sources, which yield the blocks of a stream.
 
-A source can be iterated as often as its files can be read. It counts what it reads and what it leaves out.
+A source can be iterated as often as its files can be read. It counts the rows that it leaves out, and the unseen and
+missing values in the rows that it yields.
 """
 
 from __future__ import annotations
@@ -23,27 +24,27 @@ if TYPE_CHECKING:
     from rosenblatt.data.tables.reader import TableChunk
 
 VERSION = 1
-"""Version of preparations."""
+"""The version of the layout of preparations."""
 FIRST_ROWS = 10_000
-"""Rows from which the columns of a table are inferred."""
+"""The default number of rows from which the schema of a table is inferred."""
 FILLS = ("error", "zero", "mean")
-"""The treatments of missing numbers."""
+"""The treatments of missing numbers: raise an error, fill with 0, or fill with the mean."""
 ON_AMBIGUOUS = ("error", "drop", "note")
 """The treatments of columns whose kind is ambiguous."""
 DIALECT = ("header", "delimiter", "quote")
-"""The options that describe how CSV and TSV are written."""
+"""The options that describe how CSV and TSV files are written."""
 _KEPT_MESSAGES = 10
 
 Preparation: TypeAlias = dict[str, Any]
-"""How rows are made from a file, as plain data that JSON can hold."""
+"""Plain data that defines how rows are made from files, and that JSON can represent."""
 ColumnEntry: TypeAlias = dict[str, Any]
-"""How one column of a table becomes features: an entry of "columns" in a preparation."""
+"""An entry of "columns" in a preparation, which defines how one column of a table becomes features."""
 Facts: TypeAlias = dict[str, Any]
-"""Counts, width and words after the last row, as plain data that JSON can hold."""
+"""The results of a complete pass as plain data: counts, the number of columns, and hashed words."""
 
 
 def _option(default: object = None, *formats: str) -> Any:
-    """Return a field for an option that applies only to some formats, by default to tables."""
+    """Return a dataclass field for an option that applies only to some formats, by default to tables."""
     return field(default=default, metadata={"formats": formats or TABLES})
 
 
@@ -54,7 +55,7 @@ class OpenRequest:
     files: LineSource
     format: str
     preparation: Preparation | None = None
-    """If given, it defines how rows are made instead of the options."""
+    """If it is given, it defines how rows are made, and the options do not."""
     given: frozenset[str] = frozenset()
     """The names of the ``_option`` fields that were given."""
     labels: bool = True
@@ -87,18 +88,18 @@ class OpenRequest:
         return self.files.display_name(0)
 
     def setting(self, name: str) -> Any:
-        """Return an option, from the preparation if there is one."""
+        """Return the value of an option; it is taken from the preparation if there is one."""
         return getattr(self, name) if self.preparation is None else self.preparation.get(name)
 
 
 OPTION_FORMATS: dict[str, tuple[str, ...]] = {
     option.name: option.metadata["formats"] for option in fields(OpenRequest) if option.metadata
 }
-"""For each option that applies only to some formats, these formats."""
+"""Maps each option that applies only to some formats to these formats."""
 
 
 class RowSource:
-    """Base class of all sources of rows.
+    """Base class of row sources, which read files and yield blocks of rows.
 
     Attributes
     ----------
@@ -111,19 +112,19 @@ class RowSource:
     share : float
         The share of the input that has been read in this pass, from 0 to 1.
     skipped : int
-        Rows left out in this pass.
+        The number of rows left out in this pass.
     messages : list of str
-        The reasons for the first ten of them.
+        The reasons why the first ten of these rows were left out.
     unseen : Counter
         For each column, the number of values that are not known categories.
     filled : Counter
-        For each column of a table, the number of missing values in rows that are kept.
+        For each column of a table, the number of missing values in rows that were not left out.
     hashed_names : dict
-        The words that were hashed, by column, if they are kept.
+        The first word that was hashed to each column, if words are kept.
     extra_columns : list of str
-        Columns that have been found so far and are not in the preparation.
+        Columns found so far that the preparation does not name.
     excluded : dict
-        The columns that were left out although no option names them, and why.
+        The columns that were left out automatically, not by an option, mapped to the reasons.
     notes : list of Message
         Notes about how the files are read.
     """
@@ -147,13 +148,13 @@ class RowSource:
         self.filled: Counter[str] = Counter()
 
     def record_fault(self, message: str) -> None:
-        """Count a row that is left out."""
+        """Count a row that is left out, and keep the message if it is one of the first ten."""
         self.skipped += 1
         if len(self.messages) < _KEPT_MESSAGES:
             self.messages.append(message)
 
     def facts(self) -> Facts:
-        """Return the counts, the width and the words after the last row."""
+        """Return the counts, the number of columns and the hashed words, after the last row."""
         return {
             "skipped": self.skipped,
             "complaints": self.messages,
@@ -164,38 +165,38 @@ class RowSource:
         }
 
     def restore(self, facts: Facts) -> None:
-        """Restore the counts that an earlier pass over all rows ended with."""
+        """Restore the counts and the words with which an earlier complete pass ended."""
         self.skipped, self.messages = int(facts["skipped"]), [str(message) for message in facts["complaints"]]
         self.unseen, self.filled = Counter(facts["unseen"]), Counter(facts["filled"])
         self.hashed_names.update((int(column), str(word)) for column, word in facts["words"])
 
     @property
     def n_features(self) -> int:
-        """Columns of the blocks so far."""
+        """The number of columns of the blocks, as far as it is known."""
         raise NotImplementedError
 
     @property
     def feature_names(self) -> list[str] | None:
-        """A name for each feature, or None."""
+        """A name for each feature; None if features have no names."""
         return None
 
     @property
     def number_columns(self) -> np.ndarray | None:
-        """The features that are columns of numbers in a table; None if the source is not such a table."""
+        """The indices of the features that are columns of numbers in a table; None for other formats."""
         return None
 
     @property
     def preparation(self) -> Preparation:
-        """How rows are made."""
+        """Plain data that defines how rows are made from the files."""
         raise NotImplementedError
 
     @property
     def recipe(self) -> Preparation:
-        """The preparation without what is known only after the last row."""
+        """The preparation, without the number of columns if that is known only after the last row."""
         return self.preparation | ({} if self.fixed_width else {"n_features": None})
 
     def head(self) -> tuple[TableChunk, bool, str] | None:
-        """Return the first rows of a table as stored, whether it has types, and a title; None for other formats."""
+        """Return the first rows of a table, whether its format has types, and a title; None for other formats."""
         return None
 
     def blocks(self) -> Generator[Block, None, None]:
@@ -204,7 +205,7 @@ class RowSource:
 
 
 def add_facts(parts: Sequence[Facts]) -> Facts:
-    """Return the combined facts of several sources, each of which has read a part of the rows."""
+    """Combine the facts of several sources, each of which has read one part of the rows."""
     unseen: Counter[str] = Counter()
     filled: Counter[str] = Counter()
     words: dict[int, str] = {}
@@ -230,7 +231,7 @@ def check_missing(missing: object) -> None:
 
 @contextmanager
 def rename_errors(file: str, format: str, *errors: type[Exception]) -> Generator[None, None, None]:
-    """Replace these errors, and a MemoryError, by a ``DataError`` that names the file."""
+    """Replace exceptions of the given types, or a MemoryError, with a ``DataError`` that names the file."""
     try:
         yield
     except DataError:
@@ -245,7 +246,7 @@ def rename_errors(file: str, format: str, *errors: type[Exception]) -> Generator
 
 
 def fit_columns(X: sp.csr_array, width: int) -> tuple[sp.csr_array, int]:
-    """Return a CSR array with ``width`` columns, and the number of entries that were beyond them.
+    """Cut or widen a CSR array to ``width`` columns; also return the number of entries that were cut off.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Stratified splits of a stream: rows of each class are held out by their number in the class and a seed.
+"""Stratified splits of a stream: a seed and the position of a row within its class decide if the row is held out.
 
-The rows of a class are cut into groups of consecutive rows. The same number of rows is held out of each group, drawn
-by a hash of the seed. So classes have the same shares in both parts, no rows have to be stored, and the split does not
-depend on blocks.
+The rows of each class are cut into groups of consecutive rows. The same number of rows is held out of each group, chosen
+by a hash of the seed. So classes have nearly the same shares in both parts, no rows have to be stored, and the split
+does not depend on how the stream is cut into blocks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rosenblatt.kernels.orders import mix
 
 @dataclass(frozen=True)
 class Split:
-    """A rule that selects the rows that are held out.
+    """A rule that decides which rows are held out.
 
     Examples
     --------
@@ -34,18 +34,19 @@ class Split:
     size: int
     """The number of rows in a group."""
     first: int
-    """The first place in the random order of a group that is held out."""
+    """The rank, in the random order of each group, of the first row that is held out."""
     stop: int
-    """The place after the last one that is held out."""
+    """The rank after the last row that is held out."""
     seed: int
     keeps_first: bool = False
-    """Whether the first row of a class is never held out, so that every class is trained on."""
+    """Whether the first row of each class is never held out, so that every class has a training row."""
 
     @classmethod
     def of_share(cls, share: float, seed: int) -> Split:
-        """Return a split that holds out a share of the rows of each class, rounded to a hundredth or a simple fraction.
+        """Return a split that holds out about ``share`` of the rows of each class.
 
-        Small denominators split small classes more evenly. For instance, 0.33 becomes 1/3.
+        The share is rounded to a fraction with a denominator of at most 20 if one is close, else to hundredths. Small
+        denominators split small classes more evenly. For instance, 0.33 becomes 1/3.
         """
         part = Fraction(share).limit_denominator(20)
         if abs(part - Fraction(share)) > Fraction(1, 50) * min(Fraction(share), 1 - Fraction(share)):
@@ -54,11 +55,11 @@ class Split:
 
     @classmethod
     def of_folds(cls, folds: int, seed: int) -> list[Split]:
-        """Return splits such that each row is held out by exactly one of them."""
+        """Return ``folds`` splits such that each row is held out by exactly one of them."""
         return [cls(folds, fold, fold + 1, seed) for fold in range(folds)]
 
     def held_out(self, labels: Iterable[np.ndarray]) -> Iterator[NDArray[np.bool_]]:
-        """Yield a mask of the rows that are held out, for each block of labels."""
+        """Yield a mask of the held-out rows for each block of labels."""
         seen: dict[object, tuple[int, int]] = {}
         for y in labels:
             classes, codes = np.unique(y, return_inverse=True)
@@ -73,10 +74,13 @@ class Split:
             yield mask
 
     def _of_class(self, number: int, before: int, n: int) -> NDArray[np.bool_]:
-        """Return a mask of the next n rows of a class, after ``before`` earlier rows, that are held out."""
+        """Return a mask of the held-out rows among the next ``n`` rows of a class.
+
+        ``number`` is the class, counted in order of appearance, and ``before`` the number of its earlier rows.
+        """
         # Row p of the class is in the group that starts at g = p - p % size. The group's rows are ordered by the hashes
-        # mix(mix(g + start) + offset), a permutation that depends only on the group, so blocks do not matter. The row
-        # is held out if its rank in that order lies in [first, stop).
+        # mix(mix(g + start) + offset). This permutation depends only on the class, the group and the seed, so blocks do
+        # not matter. The row is held out if its rank in this order lies in [first, stop).
         places = np.arange(before, before + n, dtype=np.uint64)
         place = (places % np.uint64(self.size)).astype(np.intp)
         group: NDArray[np.uint64] = places - places % np.uint64(self.size)
@@ -84,7 +88,7 @@ class Split:
         offsets: NDArray[np.uint64] = np.arange(self.size, dtype=np.uint64)
         draws = mix(mix(group + start)[:, None] + offsets)
         if self.keeps_first:
-            draws[group == 0, 0] = np.iinfo(np.uint64).max  # last in the order
+            draws[group == 0, 0] = np.iinfo(np.uint64).max  # puts the first row last
         own = draws[np.arange(n), place]
         rank = (draws < own[:, None]).sum(axis=1)
         return (rank >= self.first) & (rank < self.stop)
@@ -92,13 +96,13 @@ class Split:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a split: the rows that are held out, or the others."""
+    """One part of a split: the held-out rows or, if ``held`` is False, the other rows."""
 
     split: Split
     held: bool
 
     def __call__(self, blocks: Iterable[Block]) -> Iterator[Block]:
-        """Yield the rows of this part, numbered from 0."""
+        """Yield blocks of the rows of this part, with row indices from 0."""
         first = 0
         waiting: list[Block] = []
 

@@ -1,4 +1,4 @@
-"""``Stream``, the rows of files as blocks that can be iterated repeatedly."""
+"""``Stream``, which reads the rows of files in blocks and can be iterated repeatedly."""
 
 from __future__ import annotations
 
@@ -23,25 +23,26 @@ from rosenblatt.tables import Table
 
 
 class Skipped(NamedTuple):
-    """Rows that were left out because they cannot be read."""
+    """The number of rows that were left out because they cannot be read, and the reasons."""
 
     rows: int
     sentences: list[str]
-    """The reasons for the first ten."""
+    """The reasons for the first ten rows, as sentences."""
 
 
 class Stream:
-    """Blocks of rows from files, as ``data.open`` returns them.
+    """A stream of blocks of rows from files, as ``data.open`` returns it.
 
     Each iteration starts at the beginning of the files. Input that can be read only once (standard input, a pipe, a
-    file object) can be iterated once: then ``iter(stream) is stream``. Counts refer to the latest iteration.
+    file object) can be iterated only once, and ``iter(stream)`` is then the stream itself. Counts such as
+    ``rows_read`` and ``skipped`` refer to the latest iteration.
 
     Attributes
     ----------
     labelled : bool
-        Whether rows have labels; otherwise they are NaN.
+        Whether rows have labels; otherwise all labels are NaN, or may be NaN in text formats.
     rows_read : int
-        Rows yielded.
+        The number of rows that have been yielded.
 
     Examples
     --------
@@ -83,11 +84,11 @@ class Stream:
         return list(self._source.files.names) if self._source.files.rereadable else None
 
     def reads(self, path: str | os.PathLike[str]) -> bool:
-        """Return whether a path names one of the files that are read."""
+        """Return whether ``path`` is one of the files that are read."""
         return self._source.files.reads(path)
 
     def __iter__(self) -> Iterator[Block]:
-        """Read all blocks from the start."""
+        """Iterate over all blocks from the start of the files."""
         return self._blocks()
 
     def _blocks(self) -> Generator[Block, None, None]:
@@ -104,9 +105,10 @@ class Stream:
         return blocks if self._part is None else self._part(blocks)
 
     def part(self, split: Split, held: bool, scaled_as: Stream | None = None) -> Stream:
-        """Return a stream of the rows that a split holds out, or of the others.
+        """Return a stream of the rows that a split holds out or, if ``held`` is False, of all other rows.
 
-        The scale is fitted to these rows, unless ``scaled_as`` is another stream whose scale is used.
+        Columns are scaled as in the stream ``scaled_as``. If it is None, a scale that does not come from a preparation
+        is fitted to the rows of the part.
         """
         stream = copy.copy(self)
         stream._part = Part(split, held)
@@ -114,7 +116,7 @@ class Stream:
         return stream
 
     def rescaled(self) -> Stream:
-        """Return a stream of the same rows whose scale is fitted again, because other rows may be trained on."""
+        """Return a stream of the same rows whose scale will be fitted again, for instance to other training rows."""
         stream = copy.copy(self)
         stream._scale = self._scale.for_other_rows()
         return stream
@@ -127,19 +129,20 @@ class Stream:
 
     @property
     def scale_pending(self) -> bool:
-        """Whether all rows will be read once before the first block is returned, to fit the scale."""
+        """Whether all rows will be read once before the first block is returned, to fit the column scale."""
         return self._scale.pending
 
     @property
     def scale(self) -> ColumnScale | None:
-        """The scale of columns, None if they are not scaled; all rows are read once if it has not been fitted."""
+        """The column scale; None if columns are not scaled. If it is not fitted yet, all rows are read once."""
         self.fit_scale()
         return self._scale.fitted
 
     def fit_scale(self, trained: TrainedRows | None = None, progress: Callable[[float], None] | None = None) -> None:
-        """Fit the scale, if it is pending, to all rows or to the rows that are trained on.
+        """Fit the column scale to all rows, or to the training rows that ``trained`` selects.
 
-        ``progress`` is called with the share of the files that has been read, from 0 to 1.
+        If the scale is fitted already, nothing happens. ``progress`` is called with the share of the files that has
+        been read, from 0 to 1.
         """
         if not self._scale.pending:
             return
@@ -154,7 +157,10 @@ class Stream:
             self._scale.fit(self._of_part(watched(blocks)), self.number_columns, trained)
 
     def _stored(self) -> Generator[Block, None, None]:
-        """Yield blocks before scaling, from the cache if it is complete, else or after a failure from the files."""
+        """Yield the blocks before scaling, from the cache if it is complete, else from the files.
+
+        If the cache fails, the remaining rows are read from the files.
+        """
         cache, row = self._cache, 0
         if cache is not None and cache.complete:
             total = cache.rows
@@ -171,9 +177,10 @@ class Stream:
 
     @property
     def fingerprint(self) -> str:
-        """A digest that identifies these rows, from the files' sizes and contents and from how rows are made.
+        """A digest that identifies these rows, computed from the contents of the files and the preparation.
 
-        Of files above some megabytes only samples are read, at the start, at the end and in between.
+        Of files larger than a few megabytes only samples are read: the start, the end, and parts in between. Input that
+        can be read only once has no fingerprint; asking for it raises a ValueError.
         """
         if not self._source.files.rereadable:
             raise ValueError("input that can be read only once has no fingerprint: save it to a file.")
@@ -181,9 +188,9 @@ class Stream:
         return fingerprint(self._source.files.names, self._source.recipe | made)
 
     def watch_contents(self) -> Contents | None:
-        """Record digests of what is read of the files from now on; return None if they can be read only once.
+        """Start recording digests of the bytes that are read; return None if the files can be read only once.
 
-        A run that writes checkpoints stores the digests, to recognise the files when it resumes.
+        A run that writes checkpoints stores the digests, and checks the files against them when it resumes.
         """
         files = self._source.files
         files.contents = Contents(files.names) if files.rereadable else None
@@ -191,11 +198,11 @@ class Stream:
 
     @property
     def counts(self) -> Facts:
-        """The counts of the last iteration as plain data for `restore_counts`."""
+        """The counts of the latest iteration, as plain data for `restore_counts`."""
         return self._source.facts()
 
     def restore_counts(self, counts: Sequence[Facts]) -> None:
-        """Set the counts to the sum of those of several streams, which have read the parts of this one in order."""
+        """Set the counts to the sums over several streams, each of which has read one part of this one, in order."""
         self._source.restore(add_facts(counts))
 
     @property
@@ -205,35 +212,36 @@ class Stream:
 
     @property
     def n_features(self) -> int:
-        """Columns of ``X``; for svmlight text, the columns so far."""
+        """The number of columns of ``X``; for svmlight text, the number found so far."""
         return self._source.n_features
 
     @property
     def number_columns(self) -> np.ndarray | None:
-        """The columns of ``X`` that are columns of numbers in a table; None if the input is not a table."""
+        """The indices of the columns of ``X`` that are columns of numbers in a table; None for other formats."""
         return self._source.number_columns
 
     @property
     def feature_names(self) -> list[str] | None:
         """A name for each column of ``X``, or None if the input has no names.
 
-        ``colour=red`` is 1 in rows whose colour is red. Hashed columns are ``#`` and a number; with
-        ``keep_words=True`` they have the first word that has been hashed to them.
+        The feature ``colour=red`` is 1 in rows whose colour is red. The name of a hashed column is ``#`` and its number
+        or, with ``keep_words=True``, the first word that was hashed to it.
         """
         return self._source.feature_names
 
     @property
     def preparation(self) -> Preparation:
-        """How rows are made, as plain data that JSON can hold; with it ``data.open`` reads other files in the same way.
+        """Plain data that defines how rows are made from the files, and that JSON can represent.
 
-        If the scale has not been fitted yet, all rows are read once.
+        If it is given to ``data.open``, other files are read in exactly the same way. If the column scale is not fitted
+        yet, all rows are read once.
         """
         made = {} if self.scale is None else {"scale": self.scale.to_plain()}
         return json.loads(json.dumps(self._source.preparation | made))
 
     @property
     def excluded(self) -> dict[str, str]:
-        """The columns that were left out with ``on_ambiguous="drop"``, and why: they look like ids or are ambiguous."""
+        """The columns that ``on_ambiguous="drop"`` left out because they are ambiguous or look like ids, with reasons."""
         return dict(self._source.excluded)
 
     @property
@@ -253,15 +261,16 @@ class Stream:
 
     @property
     def filled(self) -> dict[str, int]:
-        """For each column of a table, the number of missing values; numbers are filled in, categories are all 0.
+        """For each column of a table, the number of missing values; columns without any are not listed.
 
-        Rows that are left out (``skipped``) do not count, and a text without words is not missing.
+        Missing numbers are filled in, and a missing category is 0 in all its features. Rows that were left out do not
+        count. A text without words is not missing.
         """
         return {name: count for name, count in self._source.filled.items() if count}
 
     @property
     def extra_columns(self) -> list[str]:
-        """The columns that are not in the given ``preparation``; they are not read."""
+        """The columns that the given ``preparation`` does not name; they are ignored."""
         return list(self._source.extra_columns)
 
     def read(self) -> tuple[Features, np.ndarray]:
@@ -275,12 +284,16 @@ class Stream:
     def describe(self, rows: int = FIRST_ROWS) -> Table:
         """Return a table that describes the first rows, before any training.
 
-        For a table it has a row for each column, in the order of the file: its kind, its features, the numbers of
-        missing and different values, a small histogram, the range or the most common values, and what looks suspicious
-        (it numbers the rows, it is constant, it alone determines the target). The rows are those that the schema was
-        inferred from (``first_rows``). For other files it has the numbers of rows (at most ``rows``) and features, and
-        the ranges of values and labels. Input that can be read only once must be described before it is read, and
-        formats other than tables cannot be read afterwards.
+        If the files are tables, it has a row for each of their columns: its kind, its features, the numbers of missing
+        and of distinct values, a small histogram, the range or the most frequent values, and suspicious properties. A
+        column is suspicious if, for instance, it numbers the rows, is constant, or determines the target by itself. The
+        description covers the rows that the schema was inferred from (``first_rows`` in ``data.open``).
+
+        For other formats, it lists the numbers of rows and features, the range of the values, and the labels. The
+        description covers the first ``rows`` rows, by default 10,000.
+
+        Input that can be read only once must be described before its rows are read. If it is not a table, its rows
+        cannot be read afterwards.
 
         Examples
         --------

@@ -1,1 +1,1 @@
-"""Bytes and lines of files, whatever their compression."""
+"""Access to the bytes and lines of files, compressed or not."""

@@ -1,7 +1,7 @@
-"""The decompressed bytes of a file on disk, a pipe, standard input or a file object, and the detection of its format.
+"""The decompressed bytes of files, pipes, standard input and file objects, and the detection of file formats.
 
-The name and the first bytes show how a file is compressed. An OSError means that the file cannot be read, a
-``DataError`` that its contents are damaged; both name the file.
+The compression is detected from the name and the first bytes of a file. An OSError means that the file cannot be read,
+a ``DataError`` that its contents are damaged. Both messages name the file.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class BinaryFile(Protocol):
     """An open file in binary mode. If it also has ``read1``, lines are passed on as soon as they can be read."""
 
     def read(self, size: int, /) -> bytes:
-        """Return at most ``size`` bytes, none at the end."""
+        """Return at most ``size`` bytes; no bytes mean the end of the file."""
 
 
 def display_name(file: str | BinaryFile) -> str:
-    """Return the name of a file in messages."""
+    """Return the name that messages use for a file."""
     name = file if isinstance(file, str) else getattr(file, "name", None)
     if name in (STANDARD_INPUT, "<stdin>"):
         return "standard input"
@@ -58,10 +58,10 @@ class _Readable(Protocol):
 
 
 class ByteStream:
-    """The decompressed bytes of a file from its start.
+    """The decompressed bytes of a file, from its start.
 
-    ``on_read`` is called with the bytes as they are stored in the file, in order. The memory belongs to the stream and
-    is reused after the call returns.
+    ``on_read`` is called with each piece of the stored bytes, before decompression and in order. The memory of the
+    piece is reused after the call returns.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class ByteStream:
         self._peeked = b""
         with self._rename_errors():
             by_name, raw = False, file
-            if file == STANDARD_INPUT:  # unbuffered, because a thread that waits for it must not hold a lock
+            if file == STANDARD_INPUT:  # unbuffered, because a thread that waits for input must not hold a lock
                 raw = getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
             elif isinstance(file, str):
                 by_name, raw = True, io.FileIO(file)
@@ -94,13 +94,13 @@ class ByteStream:
 
     @property
     def consumed(self) -> int:
-        """Stored bytes of the file that have been read so far."""
+        """The number of stored bytes of the file that have been read so far."""
         return self._stored.count
 
     def readinto(self, buffer: memoryview) -> int:
-        """Fill ``buffer``, which stays the caller's, and return the number of bytes read.
+        """Fill ``buffer`` and return the number of bytes read; no reference to ``buffer`` is kept.
 
-        They are fewer only at the end, or if a pipe pauses after a newline.
+        Fewer bytes than requested are read only at the end, or if a pipe pauses after a newline.
         """
         filled = min(len(self._peeked), len(buffer))
         buffer[:filled] = self._peeked[:filled]
@@ -117,7 +117,7 @@ class ByteStream:
         return filled
 
     def peek(self, size: int) -> bytes:
-        """Return the next ``size`` bytes, or fewer like ``readinto``; they are read again later."""
+        """Return the next ``size`` bytes without consuming them; fewer in the same cases as in ``readinto``."""
         buffer = bytearray(size)
         self._peeked = bytes(buffer[: self.readinto(memoryview(buffer))]) + self._peeked
         return self._peeked[:size]
@@ -131,7 +131,7 @@ class ByteStream:
     def _detect_compression(self, head: bytes, by_name: bool) -> str | None:
         found = next((kind for kind, starts in _MAGIC.items() if head.startswith(starts)), None)
         expected = COMPRESSIONS.get(Path(self.name).suffix.lower())
-        if expected and not found and by_name:  # a file object may be decompressed already
+        if expected and not found and by_name:  # a file object may already be decompressed
             why = "is empty" if not head else "does not start like one"
             what = "{file} is named like a {kind} file, but {why}: copy it again, or rename it."
             raise DataError(what, file=self.name, kind=expected, why=why)
@@ -183,13 +183,13 @@ class _CountingReader(io.RawIOBase):
         return n
 
     def peek(self, size: int) -> bytes:
-        """Return the next ``size`` bytes; fewer at the end, or if a pipe has delivered only one line."""
+        """Return the next ``size`` bytes without consuming them; fewer at the end, or if a newline arrives earlier."""
         while len(self._head) < size and b"\n" not in self._head and (more := self._read(size - len(self._head))):
             self._head += more
         return self._head
 
     def pauses(self) -> bool:
-        """Return whether there may be nothing to read for a moment; False for a file on disk."""
+        """Return whether a pipe has no input at present; False for a file on disk, True if this cannot be tested."""
         if self.on_disk or self._head:
             return False
         with suppress(OSError, ValueError):
@@ -203,7 +203,7 @@ class _CountingReader(io.RawIOBase):
 
 
 def is_regular(path: str | int) -> bool:
-    """Return whether a path or a descriptor is a regular file, which can be read again and has a size."""
+    """Return whether a path or a file descriptor refers to a regular file, which has a size and can be read again."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)
     except OSError:
@@ -247,7 +247,7 @@ _SVMLIGHT = re.compile(rb"\s*+%b(?:\s++qid:\d++)?(?:\s++\d++:%b)+\s*+(?:#.*)?" %
 
 
 def detect_format(name: str, head: bytes, given: str | None = None) -> str:
-    """Return the format of a file: the given one, else that of its first bytes, its name or its first lines.
+    """Return the format of a file: ``given``, or if that is None, as its first bytes, name or first lines show.
 
     Examples
     --------
@@ -277,7 +277,7 @@ def detect_format(name: str, head: bytes, given: str | None = None) -> str:
 
 
 def format_of_name(name: str) -> str | None:
-    """Return the format that belongs to the ending of a file's name, None if there is none.
+    """Return the format that the extension of a file name shows, or None if it shows none.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""The identity of files: sizes, modification times and digests of what has been read of them; fingerprints of rows.
+"""The identity of files: their sizes, modification times, digests of the bytes read, and fingerprints of rows.
 
-With them a resumed run checks that the files have not changed.
+A resumed run uses them to check that its files have not changed.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 PIECE = 1 << 18
-"""Bytes that are read at once to compute a digest; they fit in the processor's cache."""
+"""The number of bytes that are read at once to compute a digest; they fit in the processor's cache."""
 
 Record = dict[str, Any]
-"""The state of one file as plain data: "size", "modified", "read" (a number of bytes) and "digest" (of these bytes)."""
+"""The state of one file: its "size", when it was "modified", the number of bytes "read", and their "digest"."""
 
 
 class RunningDigest:
     """A running CRC-32 of bytes.
 
-    It takes little time compared with reading, and detects accidental changes, but not forgeries.
+    Computing it takes little time compared with reading. It detects accidental changes, but not forgeries.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class RunningDigest:
         self.count = self._sum = 0
 
     def update(self, data: bytes | memoryview) -> None:
-        """Add some bytes."""
+        """Add ``data`` to the bytes that the digest covers."""
         self.count += len(data)
         self._sum = zlib.crc32(data, self._sum)
 
@@ -48,10 +48,11 @@ class RunningDigest:
 
 
 class Contents:
-    """Digests of what is read of some files from now on.
+    """Digests of the bytes that are read from files.
 
-    If a file is read from start to end, ``reader`` takes the bytes as they are read. If it is read in another way, or
-    if its rows come from a cache, all its bytes are read again when ``records`` is first called.
+    If a file is read from start to end, the function that ``reader`` returns takes the bytes as they are read. If a
+    file is read in another way, or its rows come from a cache, ``add_whole`` must be called. All its bytes are then
+    read when ``records`` is first called.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -61,7 +62,7 @@ class Contents:
         self._whole: set[int] = set()
 
     def reader(self, file: int) -> Callable[[memoryview], None] | None:
-        """Return a function to call with the bytes of a file as they are read; None if the digest is complete."""
+        """Return a function to call with the bytes of a file as they are read; None if the digest covers all bytes."""
         if self._is_known(file):
             return None
         running = RunningDigest()
@@ -86,14 +87,14 @@ class Contents:
         return [{"size": s, "modified": t, "read": count, "digest": digest} for (s, t), (count, digest) in pairs]
 
     def restore(self, records: Sequence[Record] | None) -> None:
-        """Restore the digests of an earlier run; without them, the files are read again when digests are needed."""
+        """Restore the digests of an earlier run; if there are none, `records` computes them from the whole files."""
         if records is None:
             self.add_whole()
         else:
             self._read = [(record["read"], record["digest"]) for record in records]
 
     def changed_size(self, records: Sequence[Record]) -> str:
-        """Return how the number of files or their sizes have changed, "" if they have not."""
+        """Describe how the number or the sizes of the files differ from ``records``; return "" if they do not."""
         if len(records) != len(self._names):
             return f"files read: {len(records)} then, {len(self._names)} now"
         for name, (size, _), then in zip(self._names, self._about, records, strict=True):
@@ -102,10 +103,10 @@ class Contents:
         return ""
 
     def changed_bytes(self, records: Sequence[Record], progress: Callable[[float], None]) -> str:
-        """Return which file has changed in the bytes that had been read of it, "" if none has.
+        """Describe the first file whose bytes differ from those that were read before; return "" if none does.
 
-        Files with the same modification time are trusted. Of the others the same number of bytes is read again.
-        ``progress`` is called with the share of these bytes, from 0 to 1.
+        Files with an unchanged modification time are trusted. Of each other file, the number of bytes in its record is
+        read again. ``progress`` is called with the share of these bytes that has been compared, from 0 to 1.
         """
         dated = zip(self._names, self._about, records, strict=True)
         doubtful = [(name, then) for name, (_, modified), then in dated if modified != then["modified"]]
@@ -126,7 +127,7 @@ class Contents:
         return self._read[file][0] == self._about[file][0]
 
     def _digest_now(self, file: int) -> str | None:
-        """Return the digest of a complete file, None if it has been changed or replaced meanwhile."""
+        """Return the digest of a whole file, or None if the file has been changed or replaced meanwhile."""
         name, about = self._names[file], self._about[file]
         try:
             digest = digest_of(name, about[0])
@@ -141,7 +142,10 @@ def _size_and_time(name: str) -> tuple[int, int]:
 
 
 def digest_of(name: str, size: int, progress: Callable[[int], None] = lambda count: None) -> str:
-    """Return the digest of the first ``size`` bytes of a file, or of all bytes if there are fewer."""
+    """Return the digest of the first ``size`` bytes of a file, or of the whole file if it is shorter.
+
+    ``progress`` is called with the number of bytes read so far.
+    """
     running, buffer = RunningDigest(), memoryview(bytearray(PIECE))
     with io.FileIO(name) as file:
         while running.count < size and (n := file.readinto(buffer[: size - running.count])):
@@ -151,16 +155,16 @@ def digest_of(name: str, size: int, progress: Callable[[int], None] = lambda cou
 
 
 PART = 1 << 16
-"""Bytes of a sample of a large file."""
+"""The size of each sample of a large file, in bytes."""
 PARTS = 64
-"""Samples of a large file."""
+"""The number of samples of a large file."""
 
 
 def fingerprint(names: Sequence[str], recipe: object, dated: bool = False) -> str:
-    """Return a digest of the contents of files and of the recipe, plain data that defines how rows are made.
+    """Return a digest of the contents of files and of ``recipe``, plain data that defines how rows are made.
 
-    Of files above ``PARTS * PART`` bytes only ``PARTS`` samples are read, including the first and the last bytes. With
-    ``dated``, the modification time counts too.
+    Of files larger than ``PARTS * PART`` bytes only ``PARTS`` samples are read, including the first and the last bytes.
+    If ``dated`` is True, the digest also covers the modification times.
 
     Examples
     --------
@@ -184,7 +188,7 @@ def fingerprint(names: Sequence[str], recipe: object, dated: bool = False) -> st
 
 
 def _starts(size: int) -> list[int]:
-    """Return the offsets of the samples in a file of this size."""
+    """Return the offsets of the parts to read in a file of this size."""
     if size <= PARTS * PART:
         return list(range(0, size, PART))
     return [k * (size - PART) // (PARTS - 1) for k in range(PARTS)]

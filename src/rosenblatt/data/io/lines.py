@@ -18,42 +18,43 @@ from rosenblatt.kernels.parsing.bytes import PAD
 from rosenblatt.messages import Message, check_integer, shorten
 
 CHUNK_BYTES = 1 << 22
-"""Bytes of text that are parsed at once and become a block."""
+"""The number of bytes of text that are parsed at once and become a block."""
 TO_UTF8 = "convert the file, for instance by iconv -f latin1 -t utf8"
 """Advice about text in another encoding."""
 LONGEST_LINE = 64_000_000
 """The default limit on the bytes of a line."""
 MOST_LINE_BYTES = 1 << 30
-"""The largest limit, because Arrow counts the bytes of a text with 32 bits."""
+"""The largest limit that can be set, because Arrow counts the bytes of a text with 32 bits."""
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 @dataclass(frozen=True)
 class TextChunk:
-    """Whole lines of one file, each ending in a newline: ``buffer[start:stop]``. More than ``PAD`` bytes follow.
+    """Whole lines of one file, ``buffer[start:stop]``, each of which ends in a newline.
 
-    The chunk owns its buffer. A consumer that no longer needs it may return it by ``LineSource.recycle``.
+    More than ``PAD`` bytes follow them in the buffer. The chunk owns the buffer. A consumer that no longer needs the
+    chunk may pass it to ``LineSource.recycle``.
     """
 
     buffer: bytearray
     start: int
     stop: int
     file: int
-    """Number of the file in ``LineSource.names``."""
+    """The index of the file in ``LineSource.names``."""
     share: float
-    """The share of all files that has been read up to these lines, from 0 to 1; 0 if the size is unknown."""
+    """The share of all files that has been read with these lines, from 0 to 1; 0 if the size is unknown."""
     fault: Message | None = None
-    """Why the line that this chunk stands for cannot be read; the chunk then holds one blank line."""
+    """The reason if this chunk stands for a line that cannot be read; it then holds one blank line instead."""
 
     @property
     def text(self) -> np.ndarray:
-        """The buffer as an array, as kernels need it."""
+        """The buffer as an array of bytes, for compiled kernels."""
         return np.frombuffer(self.buffer, np.uint8)
 
 
 def quote_bytes(text: bytes) -> str:
-    """Return text in quotes for messages, cut if it is long."""
+    """Return text in quotes for a message, cut if it is long."""
     try:
         return shorten(text.strip().decode())
     except UnicodeDecodeError:
@@ -61,7 +62,7 @@ def quote_bytes(text: bytes) -> str:
 
 
 def file_names(paths: Paths) -> list[str]:
-    """Return the files that ``paths`` names; the matches of a pattern are sorted, lists keep their order.
+    """Return the names of the files in ``paths``; matches of a pattern are sorted, lists keep their order.
 
     Examples
     --------
@@ -95,20 +96,21 @@ class LineSource:
     paths : str, path, a list of them, or a binary file object
         Files, patterns such as ``part-*.gz``, or "-" for standard input.
     chunk_bytes : int, optional
-        Bytes of text in a chunk. Chunks with a longer line are larger.
-    max_line_bytes : int
-        The most bytes of a line without its newline. Longer lines do not take more memory than this.
+        The number of bytes of text in a chunk, by default 4 MiB. Chunks with a longer line are larger.
+    max_line_bytes : int, default 64,000,000
+        The most bytes of a line without its newline. A longer line becomes a chunk with a fault, and takes no more
+        memory than this.
 
     Attributes
     ----------
     names : list of str
-        The files in the order of reading.
+        The files in the order in which they are read.
     rereadable : bool
         Whether all of them can be read again: files on disk, not pipes, standard input or file objects.
     size : int or None
-        Bytes of all files as they are stored; None if unknown.
+        The size of all files as they are stored, in bytes; None if unknown.
     contents : Contents or None
-        Digests of what has been read of the files, if requested.
+        Digests of the bytes that have been read, if requested.
     """
 
     def __init__(
@@ -141,16 +143,16 @@ class LineSource:
         return all(name != STANDARD_INPUT and is_regular(name) for name in self.names)
 
     def reads(self, path: str | os.PathLike[str]) -> bool:
-        """Return whether a path names one of the files."""
+        """Return whether ``path`` is one of the files."""
         there = os.path.exists(path)
         return there and any(os.path.exists(name) and os.path.samefile(path, name) for name in self.names)
 
     def display_name(self, file: int) -> str:
-        """Return how messages name a file."""
+        """Return the name that messages use for a file, given its index."""
         return display_name(self.names[file])
 
     def head(self, size: int = 1 << 16) -> bytes:
-        """Return the first bytes of the first file, decompressed; they are read again later."""
+        """Return the first ``size`` bytes of the first file, decompressed, without consuming them."""
         self._check_unread()
         stream = self._peeked or self.open_bytes(0)
         head = stream.peek(size)
@@ -161,13 +163,16 @@ class LineSource:
         return head
 
     def open_bytes(self, file: int) -> ByteStream:
-        """Return the bytes of a file from its start, including the bytes that ``head`` returned."""
+        """Open a file to read its bytes from the start, including the bytes that ``head`` returned."""
         on_read = None if self.contents is None else self.contents.reader(file)
         stream, self._peeked = self._peeked or ByteStream(self._file or self.names[file], on_read), None
         return stream
 
     def note_whole(self, files: Sequence[int] | None = None) -> None:
-        """Note that these files, by default all, are not read from start to end."""
+        """Note that the files with these indices, by default all, are not read from start to end.
+
+        Their digests then cover all their bytes.
+        """
         if self.contents is not None:
             self.contents.add_whole(files)
 
@@ -184,7 +189,7 @@ class LineSource:
                 stream.close()
 
     def recycle(self, chunk: TextChunk) -> None:
-        """Reuse the buffer of a chunk that is no longer needed. Chunks that are not recycled are garbage-collected."""
+        """Keep the buffer of a chunk that is no longer needed, to use it for a later chunk."""
         if len(chunk.buffer) == self._chunk_bytes + PAD + 1:
             self._spare.append(chunk.buffer)
 
@@ -195,10 +200,11 @@ class LineSource:
         return bytearray(size + PAD + 1)
 
     def _lines(self, stream: ByteStream, file: int, consumed: int) -> Generator[TextChunk, None, None]:
-        # Invariant: ``rest`` is the start of a line whose newline has not been read, at most one line. Each turn puts
-        # it at the front of a new buffer and fills this up. The buffer belongs to the consumer once it is yielded:
-        # another thread may have recycled and overwritten it when the generator resumes. So everything that is needed
-        # of it is copied into ``rest`` before the yield, and local references are deleted before the next allocation.
+        # Invariant: ``rest`` is the start of a line whose newline has not been read, at most one line. Each iteration
+        # copies it to the front of a new buffer, and then fills the buffer. Once the buffer is yielded, it belongs to
+        # the consumer, and another thread may have recycled and overwritten it when the generator resumes. So all bytes
+        # still needed are copied into ``rest`` before the yield, and local references are deleted before the next
+        # allocation.
         rest = b""
         first, size = True, self._chunk_bytes
         while True:
@@ -233,7 +239,7 @@ class LineSource:
             size = max(self._chunk_bytes, min(2 * len(rest), self.max_line_bytes + 1))
 
     def _long_lines(self, buffer: bytearray, start: int, stop: int) -> Generator[tuple[int, int], None, None]:
-        """Yield the start and end of each line that has too many bytes."""
+        """Yield the start and end of each line with too many bytes."""
         while stop - start > self.max_line_bytes + 1:
             end = buffer.rfind(b"\n", start, start + self.max_line_bytes + 1) + 1
             if not end:
@@ -242,13 +248,13 @@ class LineSource:
             start = end
 
     def _long_line(self, file: int, share: float) -> TextChunk:
-        """Return the chunk that stands for a line with too many bytes."""
+        """Return a chunk with a fault that stands for a line with too many bytes."""
         what = "the line has more than {most:,} bytes, expected a newline before that: "
         fault = Message(what + "give a larger {max_line_bytes} if lines are this long", most=self.max_line_bytes)
         return TextChunk(bytearray(b"\n" * (PAD + 2)), 0, 1, file, share, fault)
 
     def _skip_line(self, stream: ByteStream) -> bytes:
-        """Read to the end of a line; return what has been read of the next line."""
+        """Read to the end of a line; return the bytes of the next line that have been read with it."""
         buffer = bytearray(self._chunk_bytes)
         while read := stream.readinto(memoryview(buffer)):
             end = buffer.find(b"\n", 0, read) + 1
@@ -263,7 +269,7 @@ class LineSource:
 
 
 def _bom_length(buffer: bytearray, name: str) -> int:
-    """Return the length of the byte order mark at the start of a text."""
+    """Return the length of the byte order mark at the start of a text, which may be 0; raise an error for UTF-16."""
     if buffer.startswith((b"\xff\xfe", b"\xfe\xff")):
         what = "{file} is text in UTF-16, expected UTF-8 or ASCII: convert it, for instance by iconv -t UTF-8."
         raise DataError(what, file=name)

@@ -26,12 +26,12 @@ def processor_count() -> int:
 def ordered_map(
     items: Generator[Item, None, None], work: Callable[[Item], Result], threads: int, queue_ahead: int = 2
 ) -> Generator[Result, None, None]:
-    """Yield ``work(item)`` for each of ``items``, in their order.
+    """Yield ``work(item)`` for each item of ``items``, in order.
 
     The threads take items in turn, at most ``threads + queue_ahead`` items ahead of the consumer, so memory is bounded.
-    Without threads, an item is processed when its result is requested. An error stops the threads and is raised after
-    the results before it. Closing the generator stops the threads too. A thread that is blocked waiting for input is
-    abandoned after half a second, and does not keep the process alive.
+    With ``threads=0``, an item is processed when its result is requested. An error stops the threads, and is raised
+    after the results of earlier items have been yielded. Closing the generator also stops the threads. A thread that is
+    blocked waiting for input is abandoned after half a second, and does not keep the process alive.
 
     Examples
     --------
@@ -46,10 +46,10 @@ def ordered_map(
 
 
 class _WorkerPool(Generic[Item, Result]):
-    """Threads that share one generator; the thread that holds the lock takes the next item and queues its result.
+    """Threads that share one generator. The thread that holds the lock takes the next item and queues a future for it.
 
-    Invariant: futures are in the queue in the order of the items, because an item is taken and its future is queued
-    under the same lock. ``slots`` counts the items that may still be taken; the consumer releases a slot with each
+    Invariant: the queue holds the futures in the order of the items, because an item is taken and its future is queued
+    under the same lock. ``slots`` counts the items that may still be taken; the consumer releases a slot for each
     result.
     """
 

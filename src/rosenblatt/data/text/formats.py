@@ -1,7 +1,7 @@
 """The readers of svmlight (LIBSVM) and Vowpal Wabbit text.
 
 A line of svmlight is ``label index:value index:value ...``. A line of Vowpal Wabbit is
-``label |namespace name:value ...``; names are hashed into columns.
+``label |namespace name:value ...``, and names are hashed into columns.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from rosenblatt.kernels.parsing.vw import BAD_NAMESPACE, BAD_WEIGHT, BASE, NO_BA
 from rosenblatt.messages import Hint, Message, check_choice, check_integer
 
 MOST_INFERRED = 2**26
-"""The most columns without ``n_features``, so that one large index does not allocate gigabytes."""
+"""The most columns if ``n_features`` is not given, so that one large index does not allocate gigabytes."""
 _WEIGHT_BYTES = 16
-"""Bytes of a learner for each column: a weight and the sum of its values over time."""
+"""The bytes that a learner needs for each column: a weight, and the sum for its average."""
 _HEAD_BYTES = 1 << 20
 _INDEX_ZERO = re.compile(rb"^[^#\n]*[ \t]0+:", re.MULTILINE)
 
 
 class SvmlightReader(TextReader):
-    """Blocks of rows from svmlight or LIBSVM text.
+    """A reader of svmlight (LIBSVM) text.
 
-    A line is a label and features ``index:value`` by ascending index, separated by spaces or tabs; a ``qid:n`` after
-    the label and everything from ``#`` on are ignored. Numbers become the nearest float64. Values and labels must be
-    finite.
+    A line is a label followed by features ``index:value`` with ascending indices, separated by spaces or tabs. A
+    ``qid:n`` after the label is ignored, and so is everything from ``#`` on. Numbers are rounded to the nearest
+    float64. Values and labels must be finite.
 
     Parameters
     ----------
-    zero_based : bool or "auto"
-        Whether the first index is 0 instead of 1; with "auto", whether an index 0 occurs in the first megabyte.
+    zero_based : bool or "auto", default False
+        Whether indices start at 0 instead of 1. With "auto" they do if an index 0 occurs in the first megabyte.
     n_features : int, optional
-        As for ``TextReader``. Without it an index beyond 2**26 columns is a fault.
+        As for ``TextReader``. If it is not given, a line with an index beyond 2**26 columns cannot be read.
     *arguments, **options
         As for ``TextReader``.
 
@@ -69,11 +69,11 @@ class SvmlightReader(TextReader):
         if zero_based == "auto":
             zero_based = _INDEX_ZERO.search(self.files.head(_HEAD_BYTES)) is not None
         self.zero_based = bool(zero_based)
-        """Whether the first index is 0."""
+        """Whether indices start at 0 instead of 1."""
 
     @property
     def preparation(self) -> Preparation:
-        """How rows are made, with the number of columns so far; None before the first row."""
+        """Plain data that defines how rows are made, with the number of columns so far, None before the first row."""
         features = self.n_features or None
         return {"format": "svmlight", "version": VERSION, "zero_based": self.zero_based, "n_features": features}
 
@@ -116,23 +116,24 @@ class SvmlightReader(TextReader):
 
 
 class VwReader(TextReader):
-    """Blocks of rows from Vowpal Wabbit text.
+    """A reader of Vowpal Wabbit text.
 
     A line is ``[label [importance [base]]] ['tag] |namespace[:weight] name[:value] name[:value] ... |namespace ...``.
-    Names map to the same columns as in vw: the hash of the name, seeded by the hash of the namespace, cut to ``bits``
-    bits; a name of digits is its own number. Features that share a column are added up. A missing value is 1; values
-    are multiplied by the namespace's weight. Importances become the blocks' ``weight``. Numbers become the nearest
-    float64 and must be finite; a base, the prediction that vw would start from, must be 0. Names are any bytes except
-    whitespace, colons and bars. As in vw, a word that touches the first bar is a tag, and tags are ignored. vw's
-    constant feature is not added, because learners have a bias.
+    Names map to the same columns as in vw: the hash of the name, seeded with the hash of the namespace and cut to
+    ``bits`` bits. A name of digits hashes to its number plus the seed. Values of features that share a column are added
+    up. A value that is not written is 1, and values are multiplied by the weight of their namespace. Importances become
+    sample weights. Numbers are rounded to the nearest float64 and must be finite. The base, the prediction that vw
+    would start from, must be 0. Names consist of any bytes except whitespace, colons and bars. As in vw, a word that
+    touches the first bar is a tag, and tags are ignored. vw's constant feature is not added, because learners have a
+    bias.
 
     Parameters
     ----------
-    bits : int
-        There are 2**bits columns, as with vw's ``-b``. From 1 to 30.
-    keep_words : bool
-        Whether to keep the first name of each column in ``hashed_names``, as ``namespace^name``, or as ``name`` in the
-        default namespace. This is slower.
+    bits : int, default 18
+        There are ``2**bits`` columns, as with vw's ``-b``. From 1 to 30.
+    keep_words : bool, default False
+        Whether to keep the first name hashed to each column in ``hashed_names``, as ``namespace^name``, or as ``name``
+        in the default namespace. This is slower.
     *arguments, **options
         As for ``TextReader``.
 
@@ -171,12 +172,15 @@ class VwReader(TextReader):
 
     @property
     def feature_names(self) -> list[str] | None:
-        """A name for each column, ``#`` and its number if none has been read; None unless names are kept."""
+        """The first name hashed to each column, or ``#`` and the column's number if there is none yet.
+
+        None unless ``keep_words`` is True.
+        """
         return [self.hashed_names.get(k) or f"#{k}" for k in range(self.n_features)] if self._keep_words else None
 
     @property
     def preparation(self) -> Preparation:
-        """How rows are made."""
+        """Plain data that defines how rows are made from the files."""
         return {"format": "vw", "version": VERSION, "bits": self._bits, "n_features": self.n_features or None}
 
     def _parser(self, parsed: ParsedChunk, slow: SlowNumbers, progress: np.ndarray) -> Callable[[], int]:

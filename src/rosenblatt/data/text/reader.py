@@ -1,4 +1,4 @@
-"""The base class of the readers of svmlight and Vowpal Wabbit text, which parse chunks of lines ahead, in order."""
+"""The base class of the readers of svmlight and Vowpal Wabbit text, which parse chunks of lines in threads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rosenblatt.messages import Message, check_integer
 _NUMBER = re.compile(rb"[+-]?\d*\.?\d*(?:[eE][+-]?\d+)?")
 _WORD = re.compile(rb"[^ \t\r\n]{0,80}")
 _AHEAD = 16
-"""Chunks parsed ahead, which keeps threads busy while one chunk, or the work on a block, takes long."""
+"""The number of chunks to parse ahead, so that threads stay busy while one chunk or the use of a block takes long."""
 COMMON_FAULTS = {
     BAD_VALUE: "the value is {word}, expected a finite number",
     TOO_LARGE: "the number {word} is too large for float64",
@@ -30,27 +30,30 @@ COMMON_FAULTS = {
 
 @dataclass
 class ParsedChunk:
-    """The rows of one chunk of text, in arrays with spare capacity, and the lines that cannot be read."""
+    """The rows of one chunk of text, in arrays with spare capacity, and its lines that cannot be read."""
 
     rows: list[np.ndarray]
-    """Labels, indptr, indices, values, weights; the last is empty if the format has no weights."""
+    """The labels, indptr, indices, values and weights; the last is empty if the format has no weights."""
     chunk: TextChunk
     faults: list[tuple[int, Message]] = field(default_factory=list)
-    """For each line that cannot be read, the number of lines of the chunk before it, and the reason."""
+    """For each line that cannot be read, the number of lines before it in the chunk, and the reason."""
     rows_before: list[int] = field(default_factory=list)
-    """For each line that cannot be read, the number of rows of the chunk before it."""
+    """For each line that cannot be read, the number of rows before it in the chunk."""
     lines: int = 0
     n: int = 0
     entries: int = 0
     highest: int = -1
     name_positions: np.ndarray = field(default_factory=lambda: np.empty((0, 5), np.int64))
-    """Columns with the positions of their names: start and end of the namespace, start and end of the name."""
+    """For each name: its column, the start and end of its namespace, and the start and end of the name.
+
+    If the last number is negative, the name is the number before it.
+    """
     names: list[tuple[int, str]] = field(default_factory=list)
-    """Columns with their names."""
+    """Pairs of a column and its name."""
 
     @property
     def numbers(self) -> np.ndarray:
-        """The number of each row among all lines of this chunk that are not blank."""
+        """The index of each row among all lines of this chunk that are not blank."""
         rows = np.arange(self.n)
         return rows + np.searchsorted(self.rows_before, rows, side="right")
 
@@ -64,32 +67,32 @@ class ParsedChunk:
 
 
 class TextReader(RowSource):
-    """Base class of the readers of text with a row on each line.
+    """Base class of the readers of text formats with one row on each line.
 
     Parameters
     ----------
     files : LineSource
         The files.
     labelled : bool
-        Whether a line without a label is an error; otherwise its label is NaN.
+        Whether a line without a label cannot be read; otherwise its label is NaN.
     n_features : int, optional
         The number of columns; entries beyond them are left out and counted in ``unseen``. By default the format or the
         largest index determines it.
     skip : bool
         Whether a line that cannot be read is left out and counted in ``skipped``, instead of raising a ``DataError``.
-    threads : int
-        Threads that read and parse ahead. The rows are the same.
+    threads : int, default 0
+        The number of threads that read and parse ahead. It does not change the rows.
 
     Attributes
     ----------
     width : int
-        Columns so far, one more than the largest index or more.
+        The number of columns so far, which is larger than every index.
     """
 
     faults: Mapping[int, str]
-    """Templates of messages for the kernel's codes, with {word} for the word that cannot be read."""
+    """Message templates for the error codes of the kernel; {word} stands for the word that cannot be read."""
     weighted = False
-    """Whether the format has weights."""
+    """Whether the format has sample weights."""
 
     def __init__(
         self,
@@ -113,7 +116,7 @@ class TextReader(RowSource):
 
     @property
     def n_features(self) -> int:
-        """Columns of the blocks: ``n_features`` if it is given, else the columns so far."""
+        """The number of columns of the blocks: ``n_features`` if it was given, else the number found so far."""
         return self.width if self._n_features is None else self._n_features
 
     def __iter__(self) -> Iterator[Block]:
@@ -147,7 +150,7 @@ class TextReader(RowSource):
             self.share = 1.0 if self.files.size else 0.0
 
     def restore(self, facts: Facts) -> None:
-        """Restore the counts and the width that an earlier pass over all rows ended with."""
+        """Restore the counts and the number of columns with which an earlier complete pass ended."""
         super().restore(facts)
         self.width = max(self.width, int(facts["n_features"]))
 
@@ -174,8 +177,8 @@ class TextReader(RowSource):
         progress["place"], progress["highest"] = chunk.start, -1
         slow = SlowNumbers()
         parse = self._parser(parsed, slow, progress)
-        # The kernel parses until it needs help, says why by a code, and continues from ``progress`` when it is called
-        # again. It finishes a row only as a whole, so rows that were parsed before stay valid.
+        # The kernel parses until it needs help, returns a code that says why, and continues from ``progress`` when it
+        # is called again. It adds a row only once the row is complete, so the rows before it stay valid.
         while (code := parse()) != DONE:
             if code == NEED_SPACE:
                 most = size // 2 + 2  # a row or an entry takes at least two bytes, and indptr has one more number
@@ -197,7 +200,7 @@ class TextReader(RowSource):
         # Estimates stay a little above the densest recent chunk, so that arrays rarely have to grow.
         self._density = max(0.98 * self._density, 1.02 * parsed.entries / size)
         self._row_density = max(0.98 * self._row_density, 1.02 * parsed.n / size)
-        self.files.recycle(chunk)  # nothing refers to its buffer: names have been copied, arrays hold numbers
+        self.files.recycle(chunk)  # nothing refers to its buffer any more
         return parsed
 
     def _allocate(self, n: int, entries: int) -> list[np.ndarray]:
@@ -206,26 +209,32 @@ class TextReader(RowSource):
         return [np.empty(n), indptr, np.empty(entries, np.int32), np.empty(entries), weights]
 
     def _merge(self, parsed: ParsedChunk) -> None:
-        """Update the width and names with the rows of a chunk, in the order of the files."""
+        """Update the number of columns, and the names, from a parsed chunk; called in the order of the files."""
         self.width = max(self.width, parsed.highest + 1)
 
     def _parser(self, parsed: ParsedChunk, slow: SlowNumbers, progress: np.ndarray) -> Callable[[], int]:
-        """Return a function that runs the kernel on the chunk from where it stopped, and returns its code."""
+        """Return a function that runs the kernel on the chunk, from where it last stopped, and returns its code."""
         raise NotImplementedError
 
     def _explain(self, code: int, word: bytes) -> Message:
-        """Return why a line cannot be read, without a full stop, given the kernel's code and the invalid word."""
+        """Return a message on why a line cannot be read, given the kernel's error code and the word at fault.
+
+        The message has no full stop.
+        """
         return Message(self.faults[code], word=quote_bytes(word))
 
 
 class SlowNumbers:
-    """Numbers of one line that the kernel cannot round correctly: their places and their values."""
+    """The numbers of one line that the kernel cannot round correctly, as arrays of their positions and values."""
 
     def __init__(self) -> None:
         self.arrays = np.empty(16, np.int64), np.empty(16)
 
     def resolve(self, text: bytearray, progress: np.ndarray) -> None:
-        """Parse them by Python's float, which rounds correctly; or enlarge the arrays if there are too many."""
+        """Parse the numbers with Python's ``float``, which rounds correctly.
+
+        If there are too many for the arrays, only enlarge the arrays; the kernel then starts the line again.
+        """
         places, values = self.arrays
         resolved, seen = int(progress["resolved"][0]), int(progress["seen"][0])
         if seen > len(places):

@@ -40,7 +40,7 @@ class Stream:
     Attributes
     ----------
     labelled : bool
-        Whether rows have labels; otherwise all labels are NaN, or may be NaN in text formats.
+        Whether every row has a label; otherwise labels may be NaN.
     rows_read : int
         The number of rows that have been yielded.
 
@@ -241,7 +241,7 @@ class Stream:
 
     @property
     def excluded(self) -> dict[str, str]:
-        """The columns that ``on_ambiguous="drop"`` left out because they are ambiguous or look like ids, with reasons."""
+        """The columns that ``on_ambiguous="drop"`` left out, mapped to the reasons why they were left out."""
         return dict(self._source.excluded)
 
     @property

@@ -1,1 +1,1 @@
-"""Readers of tables, and how their columns become features."""
+"""Readers of tables, and the encoding of their columns as features."""

@@ -31,38 +31,38 @@ if TYPE_CHECKING:
 
 
 _VALUES = 1 << 19
-"""Values in a chunk, which keeps it to a few megabytes for any number of columns."""
+"""The number of values in a chunk, which limits it to a few megabytes for any number of columns."""
 _ROWS = 1 << 16
 """The most rows in a chunk."""
 _SMALL = 1 << 25
-"""The most bytes of a row group that is read at once."""
+"""Row groups of at most this many bytes are read whole."""
 _LARGE = 1 << 26
-"""Record batches of more bytes are mapped into memory instead of read."""
+"""Files whose record batches average more bytes than this are mapped into memory instead of read."""
 _SHORT = 12
-"""The most bytes of a string that is stored inside its string view."""
+"""Arrow stores a string of at most this many bytes inside its string view."""
 _PIECE = 1 << 24
-"""Bytes that are read from a pipe at once."""
+"""The most bytes that are read from a pipe at once."""
 LIST_ROWS = 1 << 13
-"""Rows in a chunk of lists, whose length is unknown."""
+"""The number of rows in a chunk of list columns, because the lengths of the lists are unknown."""
 
 
 class LazyBatch(NamedTuple):
-    """Rows of one file, read on demand."""
+    """Consecutive rows of one file, which are read on demand."""
 
     read: Callable[[], pa.RecordBatch | pa.Table]
     file: int
     first: int
-    """Rows of the file before these."""
+    """The number of rows of the file before these."""
     share: float
 
 
 class _BinaryReader(TableReader[LazyBatch]):
-    """Base class of the readers of binary formats, whose values have types and whose rows have no lines."""
+    """Base class of the readers of binary formats, in which values have types and messages count rows, not lines."""
 
     kind = ""
 
     def parse(self, item: LazyBatch) -> TableChunk:
-        """Return the validated columns of a batch; dictionaries are decoded."""
+        """Read a batch and return its columns, validated and with dictionaries decoded."""
         label = self.files.display_name(item.file)
         with self._rename_errors(item.file):
             rows = item.read()
@@ -133,23 +133,23 @@ def _plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
         return pa.DictionaryArray.from_arrays(array.indices, words).dictionary_decode()
     if str(array.type) != "string_view":
         return array
-    if (views := array.buffers()[1]) is not None:  # four integers for each string, its size first
+    if (views := array.buffers()[1]) is not None:  # four int32 for each string, the first is its size
         sizes = np.frombuffer(views, np.int32)[4 * array.offset :: 4][: len(array)]
         _check_sizes(replace_nulls(array, sizes, 0))
         unused = sizes[null_rows(array)]
-        if ((unused < 0) | (unused > _SHORT)).any():  # views that Arrow did not check, but would follow
+        if ((unused < 0) | (unused > _SHORT)).any():  # views of nulls, which Arrow does not check but would follow
             return strings_to_arrow(array.to_pylist())
     return array.cast(pa.string())
 
 
 def _check_sizes(sizes: np.ndarray) -> None:
-    """Raise an error if strings, which may share bytes in the file, are too large once they do not share them."""
+    """Raise a ValueError if strings that may share bytes in the file would take 2 GiB or more without sharing."""
     if sizes.sum(dtype=np.int64) >= 2**31:
         raise ValueError(f"{len(sizes)} strings take more than {2**31} bytes together")
 
 
 class ParquetReader(_BinaryReader):
-    """A table in Parquet files, read a few pages of its row groups at a time."""
+    """A reader of Parquet files. Small row groups are read whole, others a few pages at a time."""
 
     kind = "Parquet"
 
@@ -178,16 +178,16 @@ class ParquetReader(_BinaryReader):
 
 
 def _row_group(name: str, about: pa.parquet.FileMetaData, k: int, columns: list[str] | None) -> pa.Table:
-    """Return one row group of a Parquet file, given its metadata."""
+    """Read row group ``k`` of a Parquet file; ``about`` is the metadata of the file."""
     options = {"metadata": about, "pre_buffer": False, "buffer_size": 1 << 16}
     with import_arrow(".parquet").ParquetFile(name, **options) as table:
         return table.read_row_group(k, columns=columns, use_threads=False)
 
 
 class ArrowReader(_BinaryReader):
-    """A table in Arrow files or streams (Feather is one of them), read record batch by record batch.
+    """A reader of Arrow files (such as Feather files) and Arrow streams, one record batch at a time.
 
-    A batch is as large as it was written; large ones of uncompressed files are mapped into memory.
+    Record batches are as large as they were written. Files with large ones are mapped into memory.
     """
 
     kind = "Arrow"
@@ -234,7 +234,7 @@ class ArrowReader(_BinaryReader):
 
 
 class _RawBytes(io.RawIOBase):
-    """A file that can be read only once, for Arrow, which needs reads to return all the bytes that it requests."""
+    """Adapts input that can be read only once to Arrow, which needs each read to return all requested bytes."""
 
     def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
@@ -243,7 +243,7 @@ class _RawBytes(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return up to ``size`` bytes. Data is read in pieces, so that a corrupt size does not allocate memory."""
+        """Return ``size`` bytes, fewer at the end. Reading in pieces keeps a corrupt size from allocating memory."""
         parts: list[bytes] = []
         while size > 0:
             part = bytearray(min(size, _PIECE))

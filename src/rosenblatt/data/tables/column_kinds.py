@@ -44,33 +44,33 @@ PARSERS: dict[str, Parser] = {
     "date": parse_dates,
     **{kind: partial(parse_formatted, kind=kind) for kind in NUMBER_FORMATS},
 }
-"""The parser of each kind of column that holds one number in each row; dates have their year first."""
+"""The parser for each kind of column that holds one number in each row; for dates that begin with the year."""
 MOST_CATEGORIES = 1000
 FEW_WORDS = 5
-"""The most words beside numbers that may mean missing values."""
+"""The most distinct words in a column of numbers that may mean missing values."""
 FEW = 20
-"""Different values that may be categories even if each occurs once."""
+"""Up to this many distinct values may be categories even if each occurs only once."""
 _CELLS_AT_ONCE = 1 << 16
 _LEADING_ZERO = r"^\s*0[0-9]+\s*$"
 _SHOWN = 40
-"""Characters of a value that is shown as an example."""
+"""The most characters of a value that is shown as an example."""
 
 
 class AmbiguousColumn(NamedTuple):
     """A column of ambiguous kind: the reason, and the kinds that it may have."""
 
     reason: str
-    """What is ambiguous, to follow the name of the column."""
+    """What is ambiguous, as text that follows the name of the column."""
     suggestions: tuple[str, ...] = ()
     """The kinds that it may have."""
     fallback: str = ""
-    """The kind if the column is used without ``column_types``; "hash" for hashed categories, "" for no kind."""
+    """The kind if the column is used without ``column_types``; "hash" for hashed categories, "" for no kind at all."""
     never_dropped: bool = False
     """Whether it is an error even with ``on_ambiguous="drop"``, because it seems to hold numbers."""
     words: tuple[str, ...] = ()
-    """The few words that it holds beside numbers."""
+    """The distinct words among its numbers, if there are few."""
     example: str = ""
-    """One of its values, written so that it is not ambiguous."""
+    """One of its values, rewritten so that it is not ambiguous."""
 
 
 def parser_of(column: ColumnEntry) -> Parser:
@@ -80,9 +80,10 @@ def parser_of(column: ColumnEntry) -> Parser:
 
 
 def numeric_columns(head: TableChunk, names: list[str], missing: tuple[str, ...]) -> set[str]:
-    """Return the columns of text whose cells are all numbers or missing.
+    """Return the columns among ``names``, all of text, whose cells are numbers or missing.
 
-    Cells of many columns are parsed at once, because a table may have very many columns.
+    Columns of codes with leading zeros are not among them. Many columns are parsed at once, because a table may have
+    very many columns.
     """
     found: set[str] = set()
     n = max(1, head.n)
@@ -99,7 +100,7 @@ def numeric_columns(head: TableChunk, names: list[str], missing: tuple[str, ...]
 
 
 def leading_zero_code(array: pa.Array, missing: tuple[str, ...]) -> str:
-    """Return the first value with a leading zero if all are digits of one length, such as postcodes; else "".
+    """Return the first value with a leading zero if all values are equally many digits, such as postcodes; else "".
 
     Examples
     --------
@@ -116,7 +117,7 @@ def leading_zero_code(array: pa.Array, missing: tuple[str, ...]) -> str:
 def infer_kind(
     head: TableChunk, name: str, typed: bool, missing: tuple[str, ...], categories: str = "onehot"
 ) -> str | AmbiguousColumn:
-    """Return the kind of a column, or why it is ambiguous."""
+    """Return the kind of a column or, if that is ambiguous, an `AmbiguousColumn` with the reason."""
     pa = import_arrow()
     array, type_ = head.columns[name], head.columns[name].type
     if name in head.mixed:
@@ -158,7 +159,7 @@ def _mixed_numbers(head: TableChunk, name: str, kind: str, n: int, bad: list[int
 def _kind_of_number_format(
     head: TableChunk, name: str, missing: tuple[str, ...], values: list[str]
 ) -> str | AmbiguousColumn | None:
-    """Return the number format of a column, None if it holds something else."""
+    """Return the number format of a column, an `AmbiguousColumn`, or None if it holds something else."""
     known = [value for value in values if value not in MISSING_NUMBERS]
     found = possible_formats(known)
     if len(found) == 1:
@@ -195,29 +196,31 @@ def _kind_of_strings(values: list[str], categories: str) -> str | AmbiguousColum
     return AmbiguousColumn(reason, ("text",), "text" if mostly_different else "hash")
 
 
-# Columns that look like ids. They identify rows, and so do not generalise to new rows.
+# Columns that look like ids. Ids identify rows, so what is learned from them does not generalise to new rows.
 
 
 FEWEST_ROWS = 20
-"""The fewest rows in which a column can look like an id; in fewer rows many columns do by chance."""
+"""With fewer rows than this, no column looks like an id, because many would by chance."""
 _DIFFERENT = 0.95
-"""The share of values that differ in a column of names or ids."""
+"""The least share of distinct values in a column of names or ids."""
 _SHORT_TEXT = 8.0
-"""Words: shorter texts contain few of the words that every language repeats."""
+"""Texts that average fewer words than this are short; they contain few of the common words of a language."""
 _MOST_SINGLE = 0.15
-"""The largest share of words in short texts that occur in one row only. Names with a number have 0.2 and more."""
+"""The largest share of words that occur in only one row, for short texts. Names with a number have 0.2 or more."""
 _MOST_SINGLE_IN_LONG = 0.4
-"""The same for long texts: a hundred short messages or reviews have 0.3 to 0.4, a thousand have 0.15."""
+"""The same limit for long texts. A hundred short messages or reviews have 0.3 to 0.4, a thousand have 0.15."""
 _TEXTS_READ = 1000
-"""Texts whose words are counted."""
+"""The number of texts whose words are counted."""
 _FEW_WORDS = 2.0
 _QUICK = 64
-"""Rows that rule out most columns quickly."""
+"""The number of rows in a first check, which rules out most columns quickly."""
 _WORD = re.compile(r"\w+")
 
 
 def integers_like_ids(array: pa.Array, missing: tuple[str, ...]) -> str | None:
-    """Return why a column of numbers looks like an id, None if it does not, or has fractions, gaps or few rows.
+    """Return the reason why a column of numbers looks like an id, or None if it does not.
+
+    A column with fractions, missing values or fewer than 20 rows does not.
 
     Examples
     --------
@@ -252,9 +255,9 @@ def _are_different_integers(values: np.ndarray) -> bool:
 
 
 def strings_like_ids(values: list[str]) -> str | None:
-    """Return why strings look like ids or names, None if they repeat, are free text, or are few.
+    """Return the reason why strings look like ids or names; None if they repeat, are free text, or are few.
 
-    Words of free text occur in several rows. If nearly all values differ and so do their words, there is nothing to
+    In free text, words occur in several rows. If nearly all values differ and so do their words, there is nothing to
     learn from them.
 
     Examples
@@ -280,16 +283,20 @@ def strings_like_ids(values: list[str]) -> str | None:
 
 
 _MOST_CLASSES = 100
-"""Different integers that may be classes in any number of rows."""
+"""Up to this many distinct integers may be classes, whatever the number of rows."""
 _MOST_FRACTIONS = 10
-"""Different numbers that may be classes if some have fractions."""
+"""Up to this many distinct numbers may be classes if some of them are fractions."""
 _FEWEST = 2
 
 
 def label_kind(
     head: TableChunk, name: str, typed: bool, given: str | Sequence[str] | None, missing: tuple[str, ...], file: str
 ) -> str:
-    """Return the kind of the labels: "integer", "number", "boolean" or "text". ``given`` is in ``column_types``."""
+    """Return the kind of the labels: "integer", "number", "boolean" or "text".
+
+    ``given`` is the kind from ``column_types``, or None. A column without labels or of an unsupported type raises a
+    DataError.
+    """
     array = head.columns[name]
     where = Message("{file}: column {name}, the target,", file=file, name=repr(name))
     if is_unsupported_type(array.type):
@@ -307,7 +314,7 @@ def label_kind(
 
 
 def missing_labels(head: TableChunk, target: Mapping[str, str], missing: tuple[str, ...]) -> Message | None:
-    """Return what to do about rows without a label, None if all rows have one."""
+    """Return a message on rows without a label, with advice; None if all rows have one."""
     words = missing if target["kind"] == "text" else (*MISSING_NUMBERS, *missing)
     count = parse_strings(head.columns[target["name"]], words).null_count
     if not count:
@@ -322,10 +329,11 @@ def missing_labels(head: TableChunk, target: Mapping[str, str], missing: tuple[s
 
 
 def regression_labels(head: TableChunk, name: str, typed: bool, missing: tuple[str, ...]) -> Message | None:
-    """Return what to do about labels that look like the target of a regression, None if they look like classes.
+    """Return a message with advice if the labels look like a regression target; None if they look like classes.
 
-    These are more than 10 different numbers, some with fractions, or different numbers with fractions in more than a
-    third of the rows, or more than 100 different integers in more than a third of the rows.
+    Numbers that include fractions look like a regression target if more than 10 of them are distinct, or more than 2
+    and more than a third as many as rows. Integers do if more than 100 of them are distinct, and more than a third as
+    many as rows.
     """
     kind = infer_kind(head, name, typed, missing, "hash")
     if kind != "number" and kind not in NUMBER_FORMATS:

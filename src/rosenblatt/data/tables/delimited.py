@@ -1,7 +1,8 @@
 """The reader of CSV and TSV.
 
-A record is one line, or several if a quoted cell contains newlines. Arrow parses records in chunks: directly as
-numbers if all cells are valid, otherwise as strings, to find the invalid record. Both give the same numbers.
+A record is one line, or several if a quoted cell contains newlines. Arrow parses records in chunks. If all cells are
+valid, columns of numbers are parsed directly as numbers; otherwise as strings, to find the invalid record. Both ways
+give the same numbers.
 """
 
 from __future__ import annotations
@@ -40,13 +41,14 @@ if TYPE_CHECKING:
 
 # Records of CSV text. A record ends at a line end that is not inside quotes.
 #
-# A quote opens a quoted part only at the start of a cell, or directly after a closing quote (a doubled quote).
-# Elsewhere it is an ordinary character. As in Arrow, lines end in a newline, a carriage return, or both.
+# A quote opens a quoted part only at the start of a cell, or directly after a closing quote, so a doubled quote does
+# not end a quoted part. Elsewhere a quote is an ordinary character. As in Arrow, a line ends in a newline, a carriage
+# return, or both.
 
 
 _NEWLINE, _RETURN = b"\n\r"
 _AT_ONCE = 1 << 16
-"""Quotes that are converted at once to Python's integers, which take more memory than the text."""
+"""The number of quotes handled at once as Python integers, which take more memory than the text."""
 
 
 def line_count(data: bytes) -> int:
@@ -56,7 +58,7 @@ def line_count(data: bytes) -> int:
 
 
 def blank_lines(data: bytes) -> int:
-    """Return the size of the blank lines at the start of ``data``.
+    """Return the number of bytes in blank lines at the start of ``data``.
 
     Examples
     --------
@@ -68,7 +70,7 @@ def blank_lines(data: bytes) -> int:
 
 
 def whole_records(data: bytes, delimiter: str | None, quote: str) -> int:
-    """Return the size of the complete records at the start of ``data``, which ends with a line end.
+    """Return the number of bytes in complete records at the start of ``data``, which must end with a line end.
 
     Examples
     --------
@@ -80,7 +82,7 @@ def whole_records(data: bytes, delimiter: str | None, quote: str) -> int:
     quotes = _quotes(data, delimiter, quote)
     if len(quotes) % 2 == 0:
         return len(data)
-    # The last quoted part is still open. The last complete record ends outside quotes: search backwards.
+    # The last quoted part is still open. The last complete record ends outside quotes, so search for its end backwards.
     for k in range(len(quotes) - 1, -1, -2):
         start = int(quotes[k - 1]) if k else 0
         end = max(data.rfind(b"\n", start, quotes[k]), data.rfind(b"\r", start, quotes[k]))
@@ -90,7 +92,7 @@ def whole_records(data: bytes, delimiter: str | None, quote: str) -> int:
 
 
 def record_places(data: bytes, delimiter: str | None, quote: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the start of each record and the number of lines before it; empty lines are not records.
+    """Return the position of each record and the number of lines before it; empty lines are not records.
 
     Examples
     --------
@@ -102,14 +104,14 @@ def record_places(data: bytes, delimiter: str | None, quote: str) -> tuple[np.nd
     ends[:-1] &= ~((text[:-1] == _RETURN) & (text[1:] == _NEWLINE))
     line_ends = np.flatnonzero(ends)
     quotes = _quotes(data, delimiter, quote) if quote else np.empty(0, np.int64)
-    record_ends = line_ends[np.searchsorted(quotes, line_ends) % 2 == 0]  # an even number of quotes before it
+    record_ends = line_ends[np.searchsorted(quotes, line_ends) % 2 == 0]  # an even number of quotes comes before
     starts = np.concatenate([[0], record_ends[:-1] + 1])
     empty = (record_ends == starts) | ((record_ends == starts + 1) & (text[starts] == _RETURN))
     return starts[~empty], np.searchsorted(line_ends, starts)[~empty]
 
 
 def _quotes(data: bytes, delimiter: str | None, quote: str) -> np.ndarray:
-    """Return the places of the quotes that open and close quoted parts, alternating."""
+    """Return the positions of the quotes that open and close quoted parts, alternately."""
     text = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(text == ord(quote))
     before = text[quotes - 1]
@@ -134,17 +136,17 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
 
 @dataclass(frozen=True)
 class DialectHints:
-    """Hints for the detection of a dialect, from options and from files that were read before."""
+    """Hints for the detection of a dialect, from options and from a preparation that was made from earlier files."""
 
     columns: Sequence[str] = ()
-    """Columns of the files that were read before; a header names all of them."""
+    """The columns of the earlier files; a first record that names all of them is a header."""
     defaults: Dialect = field(default_factory=dict)
-    """The dialect of these files, which is used if ``columns`` do not decide."""
+    """The dialect of the earlier files, which is used if ``columns`` do not decide."""
     named: Sequence[str] = ()
-    """Columns that options name; a first record with one of them is a header."""
+    """Columns that options name; a first record that contains one of them is a header."""
 
     def delimiter(self, line: bytes, quote: str) -> str:
-        """Return the delimiter of the first line: the one that gives ``columns``, else a default one.
+        """Return the delimiter of the first line: one that yields all of ``columns``, or else the default.
 
         >>> DialectHints().delimiter(b"a;b", ""), DialectHints(("size, cm", "b")).delimiter(b"size, cm;b", "")
         (';', ';')
@@ -157,7 +159,7 @@ class DialectHints:
         return default if default in found else next(iter(found), default or ",")
 
     def has_header(self, cells: Sequence[str]) -> bool:
-        """Return whether the first record, with these cells, names the columns.
+        """Return whether the first record, which has these cells, is a header.
 
         >>> DialectHints().has_header(["a", "7"]), DialectHints(("7",)).has_header(["a", "7"])
         (False, True)
@@ -170,7 +172,7 @@ class DialectHints:
         return bool(self.defaults.get("header", not has_number(cells) or _counts_up(cells)))
 
     def is_data(self, cells: Sequence[str]) -> bool:
-        """Return whether the first record looks like data although names are expected.
+        """Return whether the first record looks like data although a header is expected.
 
         >>> DialectHints(("a", "b")).is_data(["1", "2"]), DialectHints(("a", "b")).is_data(["a", "2"])
         (True, False)
@@ -179,7 +181,7 @@ class DialectHints:
 
 
 def has_number(cells: Sequence[str]) -> bool:
-    """Return whether a cell is a number."""
+    """Return whether any of the cells is a number."""
     return any(_NUMBER.fullmatch(cell) for cell in cells)
 
 
@@ -198,7 +200,7 @@ def _cells(line: bytes, delimiter: str, quote: str) -> set[str]:
 
 
 def _counts_up(cells: Sequence[str]) -> bool:
-    """Return whether the cells count the columns, from 0 or from 1, like the default names of pandas.
+    """Return whether the cells count the columns from 0 or from 1, as the default names of pandas do.
 
     >>> _counts_up(["0", "1", "2"]), _counts_up(["1", "2"]), _counts_up(["1", "male", "yes"])
     (True, True, False)
@@ -217,19 +219,19 @@ _NOT_UTF8 = Message("the row is not valid UTF-8: {cure}", cure=TO_UTF8)
 
 @dataclass
 class _FileProgress:
-    """The position in a file, and the text that has been read ahead of it."""
+    """The position up to which a file has been parsed, and the text that has been read beyond it."""
 
     names: list[str] | None = None
     """The columns of the file; None before its first record has been read."""
     line: int = 1
-    """The line at which the pieces begin."""
+    """The number of the line at which ``pieces`` begin, from 1."""
     pieces: list[bytes] = field(default_factory=list)
-    """Text that ends inside quotes, so its last record may be incomplete."""
+    """Text that has been read but not parsed, because it ends inside quotes and so in an incomplete record."""
     size: int = 0
 
 
 class DelimitedReader(TableReader[Records]):
-    """A table as CSV or TSV. ``data.open`` documents the options. Quotes inside quoted cells are doubled."""
+    """A reader of CSV and TSV; ``data.open`` documents the options. Quotes inside quoted cells must be doubled."""
 
     typed = False
 
@@ -251,7 +253,7 @@ class DelimitedReader(TableReader[Records]):
         """Whether the header was detected from the cells of the first record, not given by the caller."""
 
     def dialect(self) -> Dialect:
-        """Return the delimiter, the quote, and whether there is a header."""
+        """Return the delimiter, the quote, and whether there is a header, as far as they are known."""
         return {"delimiter": self.delimiter, "quote": self.quote, "header": self.header}
 
     def _read(self) -> Generator[Records, None, None]:
@@ -276,7 +278,7 @@ class DelimitedReader(TableReader[Records]):
         return whole_records(self.quote.encode() + piece, self.delimiter, self.quote) > 0
 
     def _records(self, at: _FileProgress, chunk: TextChunk, final: bool) -> Generator[Records, None, None]:
-        """Yield the complete records of the pieces, and keep the rest."""
+        """Yield the complete records of the pieces, and keep the rest; if ``final``, the rest cannot be read."""
         data = b"".join(at.pieces)
         while data:
             data = self._after_names(data, at, chunk)
@@ -294,14 +296,14 @@ class DelimitedReader(TableReader[Records]):
         at.pieces, at.size = [data] if data else [], len(data)
 
     def _fault(self, at: _FileProgress, chunk: TextChunk, reason: Message) -> Records:
-        """Return an item for a line that cannot be read; raise an error unless such lines are left out."""
+        """Return an item for a line that cannot be read; raise a DataError unless such lines are left out."""
         if not self.skip or not at.names:
             file = self.files.display_name(chunk.file)
             raise DataError("{file}, line {line}: {reason}.", file=file, line=at.line, reason=reason)
         return Records(b"", chunk.file, at.line, chunk.share, at.names, [(0, reason)])
 
     def _after_names(self, data: bytes, at: _FileProgress, chunk: TextChunk) -> bytes:
-        """Read the names of the columns once the first record of a file is complete; return the rest."""
+        """Read the names of the columns once the first record of a file is complete; return the text after them."""
         if at.names is not None:
             return data
         blank = blank_lines(data)
@@ -371,7 +373,10 @@ class DelimitedReader(TableReader[Records]):
             raise DataError(what, file=self.files.display_name(file), line=line, why=why) from None
 
     def parse(self, item: Records) -> TableChunk:
-        """Return records as columns: of numbers if all cells are numbers, of strings otherwise."""
+        """Parse records into columns.
+
+        If all cells are valid, columns of numbers hold numbers; otherwise all columns hold strings.
+        """
         pa = import_arrow()
         label, lines = self.files.display_name(item.file), None
 
@@ -400,7 +405,7 @@ class DelimitedReader(TableReader[Records]):
         )
 
     def _long_records(self, data: bytes) -> list[int]:
-        """Return the numbers of records that have too many bytes."""
+        """Return the indices of the records that have too many bytes."""
         most = self.files.max_line_bytes
         if len(data) <= most or not self.quote or self.quote.encode() not in data:
             return []
@@ -438,7 +443,7 @@ class DelimitedReader(TableReader[Records]):
         return chunk
 
     def _as_text(self, item: Records) -> tuple[Records, list[int]]:
-        """Return the records in UTF-8, and the numbers of records that were not UTF-8."""
+        """Return the records in UTF-8, and the indices of records that were not valid UTF-8."""
         try:
             item.data.decode("utf-8")
             return item, []
@@ -468,7 +473,7 @@ class DelimitedReader(TableReader[Records]):
             pa.BufferReader(item.data),
             pc.ReadOptions(use_threads=False, block_size=len(item.data) + 1, column_names=item.names),
             pc.ParseOptions(delimiter=self.delimiter, quote_char=self.quote or False, invalid_row_handler=leave_out),
-            pc.ConvertOptions(  # Arrow copies these words for each column, so there are none without need
+            pc.ConvertOptions(  # Arrow copies these words for each column, so they are given only if needed
                 column_types=types, include_columns=list(types), null_values=words, true_values=[], false_values=[]
             ),
         )
@@ -478,16 +483,16 @@ class DelimitedReader(TableReader[Records]):
 
 
 _ENOUGH = 4
-"""The least count of each value of a column that makes another value in the first row look like a name."""
+"""If every value of a column occurs at least this often, another value in its first row looks like a name."""
 NAMES_FIRST = Message(", and this line looks like a header{hint}", hint=Hint(": give {header=True} if it is"))
-"""Advice about a first row that looks like names."""
+"""Advice for a first row that looks like a header."""
 
 
 def header_notes(head: TableChunk, request: OpenRequest) -> list[Message]:
-    """Return a note if the first row was taken for names but may be data.
+    """Return a note if the first row was taken for a header but may be data; else an empty list.
 
-    There is no doubt if options name columns. Unless the names are numbers that count the columns, there is no doubt
-    either if a column holds numbers, booleans or dates, or repeated values that do not occur in the first row.
+    If options name columns, it is certainly a header. A header without numbers is also certain if a column holds
+    numbers, booleans or dates, or if a column has often repeated values and no column has its name among its values.
     """
     names = list(head.columns)
     named = [*request.drop, *request.keep, *(request.columns or ()), *request.column_types]
@@ -503,7 +508,10 @@ def header_notes(head: TableChunk, request: OpenRequest) -> list[Message]:
 
 
 def _repeated_name(head: TableChunk, missing: tuple[str, ...]) -> str | None:
-    """Return the first name that is also a value of its column, "" if none is, None if names are unlike values."""
+    """Return the first name that is also a value of its column, or "" if there is none.
+
+    Return None if the columns show that the names are not values.
+    """
     again = ""
     unlike = False
     for name in head.columns:
@@ -519,7 +527,10 @@ def _repeated_name(head: TableChunk, missing: tuple[str, ...]) -> str | None:
 
 
 def looks_like_names(chunk: TableChunk, place: int, preparation: Preparation) -> bool:
-    """Return whether the row at a place has words in all columns that should hold numbers, at least one of them."""
+    """Return whether the row at ``place`` has words in all columns that should hold numbers.
+
+    Return False if there are no such columns.
+    """
     if any(fault == place for fault, _ in chunk.faults):
         return False
     row = place if chunk.places is None else int(np.searchsorted(chunk.places, place))

@@ -1,4 +1,4 @@
-"""Encoding of columns as features, given a preparation: numbers, one-hot categories, hashed words, sparse rows."""
+"""The encoding of columns as features, as a preparation defines: numbers, categories, hashed words, sparse rows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class RowsToCount:
-    """Rows of a chunk with an unseen category or a missing value, by column. Only valid rows are counted.
+    """The rows of a chunk with an unseen category or a missing value, by column.
 
     >>> rows = RowsToCount(filled={"a": np.array([0, 2])})
     >>> rows.counts(np.array([True, True, False]))
@@ -47,12 +47,12 @@ class RowsToCount:
     """
 
     unseen: dict[str, np.ndarray] = field(default_factory=dict)
-    """Rows whose category does not occur in the preparation."""
+    """The rows whose category does not occur in the preparation."""
     filled: dict[str, np.ndarray] = field(default_factory=dict)
-    """Rows whose value is missing."""
+    """The rows whose value is missing."""
 
     def counts(self, is_valid: np.ndarray) -> tuple[Counter[str], Counter[str]]:
-        """Return the number of valid rows among both, by column."""
+        """Return the number of valid rows with an unseen category, and with a missing value, by column."""
         unseen, filled = (
             Counter({name: int(np.count_nonzero(is_valid[rows])) for name, rows in found.items()})
             for found in (self.unseen, self.filled)
@@ -69,12 +69,12 @@ class EncodedRows:
     weight: np.ndarray | None
     places: np.ndarray
     faults: list[tuple[int, Message]]
-    """Places of records that cannot be read, in order, and why."""
+    """Pairs of the place of a record that cannot be read and the reason, ordered by place."""
     chunk: TableChunk
     unseen: Counter[str]
     filled: Counter[str]
     words: dict[int, str]
-    """The first word of each hashed column."""
+    """The first word that was hashed to each column, if words are kept."""
     passthrough: Passthrough | None = None
     """The values of the passthrough columns."""
 
@@ -88,22 +88,22 @@ class EncodedRows:
 
     @property
     def numbers(self) -> np.ndarray:
-        """The number of each row among all records of this chunk."""
+        """The index of each row among all records of this chunk."""
         return np.searchsorted(np.sort([*self.places.tolist(), *(place for place, _ in self.faults)]), self.places)
 
 
 class Hasher:
-    """Feature hashing with scikit-learn: the column of a word is the hash of ``column=word``.
+    """Feature hashing with scikit-learn; the column of a word is the hash of ``column=word``.
 
-    Texts are split into words as by scikit-learn's ``HashingVectorizer``: lower case, two letters or more. Counts are
-    not negative, and the row of a text has Euclidean length 1.
+    Texts are split into words as in scikit-learn's ``HashingVectorizer``: in lower case, with two letters or more.
+    Counts have no alternating signs, and the row of a text has Euclidean length 1.
 
     Parameters
     ----------
     bits : int
-        Words share 2**bits columns.
+        Words share ``2**bits`` columns.
     ngrams : int
-        Count n-grams of up to this many words.
+        The most words in an n-gram; all n-grams of 1 to ``ngrams`` words are counted.
 
     Examples
     --------
@@ -131,17 +131,17 @@ class Hasher:
         if not words:
             return sp.csr_array((0, self._hasher.n_features))
         counts = sp.csr_array(self._hasher.transform(words))
-        squares = np.add.reduceat(np.append(counts.data**2, 0.0), counts.indptr[:-1])  # integers: exact
+        squares = np.add.reduceat(np.append(counts.data**2, 0.0), counts.indptr[:-1])  # integers, so exact
         lengths = np.sqrt(np.where(np.diff(counts.indptr) > 0, squares, 1.0))
         counts.data /= np.repeat(lengths, np.diff(counts.indptr))
         return counts
 
     def places(self, words: list[str]) -> np.ndarray:
-        """Return the column of each word."""
+        """Return the hashed column of each word."""
         return self._hasher.transform([[word] for word in words]).indices if words else np.empty(0, np.int32)
 
     def names(self, words: list[list[list[str]]]) -> dict[int, str]:
-        """Return the first word of each hashed column, given for each column of a table the words of each row."""
+        """Return the first word of each hashed column; ``words`` holds, for each text column, the words of each row."""
         unique = list(dict.fromkeys(chain.from_iterable(chain.from_iterable(zip(*words, strict=True)))))
         found: dict[int, str] = {}
         for column, word in zip(self.places(unique).tolist(), unique, strict=True):
@@ -162,7 +162,7 @@ _TOO_LARGE = "a number that is infinite or too large for float64, expected finit
 
 
 class Encoder:
-    """Encoder of columns as rows of features, given a preparation.
+    """An encoder of the columns of a table as rows of features, as a preparation defines.
 
     Parameters
     ----------
@@ -192,12 +192,12 @@ class Encoder:
 
     @property
     def preparation(self) -> Preparation:
-        """How rows are made."""
+        """Plain data that defines how rows are made from the files."""
         return self._preparation
 
     @property
     def number_columns(self) -> np.ndarray | None:
-        """The features that are columns of numbers; None if rows are lists."""
+        """The indices of the features that are columns of numbers."""
         pairs = zip(self._offsets, self._plain, strict=True)
         return np.array([k for k, column in pairs if column["kind"] not in ("boolean", "category")], np.int64)
 
@@ -226,11 +226,11 @@ class Encoder:
         return names + [words.get(k) or f"#{k}" for k in range(self.n_features - self.fixed)]
 
     def fit_width(self, rows: EncodedRows) -> Features:
-        """Return the features of the next rows, in the order of the files, with all columns known so far."""
+        """Return the features of ``rows`` with all columns known so far; called in the order of the files."""
         return rows.X
 
     def encode(self, chunk: TableChunk) -> EncodedRows:
-        """Return the rows of a chunk. Thread-safe."""
+        """Encode the rows of a chunk. Thread-safe."""
         faults = Faults(chunk.n)
         counted = RowsToCount()
         X = self._features(chunk, faults, counted)
@@ -267,7 +267,7 @@ class Encoder:
             self._fill(values, faults, counted)
         if not codes and not self._preparation["sparse"]:
             return values
-        # Each column has one entry in each row: a category's is at its offset plus its code.
+        # Each column has one entry in each row. The entry of a category is at the column's offset plus the code.
         places = np.tile(np.array(self._offsets, np.int32), (n, 1))
         for k, code in codes.items():
             places[:, k] += np.maximum(code, 0)
@@ -284,7 +284,7 @@ class Encoder:
         return X
 
     def _codes(self, array: pa.Array, column: ColumnEntry, faults: Faults, counted: RowsToCount) -> np.ndarray:
-        """Return the code of each category, -1 where it is missing or unknown."""
+        """Return the code of the category in each row, -1 if it is missing or unknown."""
         texts = parse_strings(array, self._missing)
         self._note_missing(texts, column["name"], faults, counted)
         codes = import_arrow(".compute").index_in(texts, strings_to_arrow(column["categories"]))
@@ -293,7 +293,7 @@ class Encoder:
         return replace_nulls(codes, as_numpy(codes), -1)
 
     def _note_missing(self, texts: pa.Array, name: str, faults: Faults, counted: RowsToCount) -> None:
-        """Add the rows without a category to ``faults``, or to the rows that are counted."""
+        """Add the rows without a category to ``faults`` or, if missing values are allowed, to ``counted``."""
         if not texts.null_count:
             return
         if self._preparation["missing"] == "error":
@@ -319,7 +319,7 @@ class Encoder:
     def _with_words(
         self, chunk: TableChunk, X: Features, faults: Faults, counted: RowsToCount
     ) -> tuple[Features, dict[int, str]]:
-        """Return the features followed by the hashed columns, and the words of these."""
+        """Append the hashed columns to the features; also return the words hashed to them, if words are kept."""
         assert self._hasher is not None
         every: list[list[list[str]]] = []
         hashed = sp.csr_array((chunk.n, self.n_features - self.fixed))
@@ -339,7 +339,7 @@ class Encoder:
         return both, self._hasher.names(every) if self._keep_words else {}
 
     def _hashed_codes(self, name: str, texts: pa.Array) -> sp.csr_array:
-        """Return rows with a single 1 in the column of their category; missing categories give empty rows."""
+        """Return rows with a single 1 in the hashed column of their category; a missing category gives an empty row."""
         assert self._hasher is not None
         coded = texts.dictionary_encode()
         places = self._hasher.places([f"{name}={text}" for text in coded.dictionary.to_pylist()])
@@ -388,7 +388,7 @@ def _is_list(type_: pa.DataType) -> bool:
 
 
 class ListEncoder(Encoder):
-    """Encoder of two columns of lists as sparse rows.
+    """An encoder of two columns of lists as sparse rows.
 
     If the preparation has "n_features", rows have that many columns; entries beyond them are left out and counted.
     """
@@ -400,12 +400,12 @@ class ListEncoder(Encoder):
 
     @property
     def preparation(self) -> Preparation:
-        """How rows are made, with the number of columns so far; None before the first row."""
+        """Plain data that defines how rows are made, with the number of columns so far, None before the first row."""
         return self._preparation | {"n_features": self.n_features or None}
 
     @property
     def number_columns(self) -> None:
-        """None, because all features are alike."""
+        """Always None, because features are not columns of the table."""
         return None
 
     @property
@@ -415,14 +415,14 @@ class ListEncoder(Encoder):
         return ColumnLayout(dict.fromkeys(LISTS, "list") | labels.needed, labels.known)
 
     def feature_names(self, words: dict[int, str]) -> None:
-        """Return None, because columns have no names."""
+        """Return None, because features have no names."""
         return None
 
     def fit_width(self, rows: EncodedRows) -> Features:
-        """Return the features of the next rows with the width of the preparation, or the width so far."""
+        """Return the features with the number of columns in the preparation or, if it has none, the number so far."""
         assert is_sparse(rows.X)
         if self._width is None:
-            # Rows that are left out do not count.
+            # Rows that are left out do not affect the width.
             all_valid = len(rows.y) == rows.chunk.n
             width = rows.X.shape[1] if all_valid else 1 + int(rows.X.indices.max(initial=-1))
             self.n_features = max(self.n_features, width)
@@ -431,7 +431,7 @@ class ListEncoder(Encoder):
         return X
 
     def _features(self, chunk: TableChunk, faults: Faults, counted: RowsToCount) -> Features:
-        """Return the lists as CSR; rows that cannot be read are empty."""
+        """Return the lists as CSR rows; rows that cannot be read become empty."""
         arrays = [chunk.columns[name] for name in LISTS]
         for name, array in zip(LISTS, arrays, strict=True):
             _check_type(array.type, name, chunk.where(0))
@@ -462,7 +462,7 @@ class ListEncoder(Encoder):
 
 
 def _check_type(type_: pa.DataType, name: str, where: str) -> None:
-    """Raise an error unless the type is a list of numbers, or of null, which is the type of empty lists."""
+    """Raise a DataError unless the type is a list of numbers, or a list of null, the type of empty lists."""
     types = import_arrow().types
     found, expected = f"{type_} values", "lists"
     if _is_list(type_):
@@ -485,7 +485,7 @@ def _emptied(array: pa.Array, faults: Faults) -> pa.Array:
 
 
 def _column_numbers(array: pa.Array) -> np.ndarray:
-    """Return column numbers as int32, -1 for invalid ones."""
+    """Return the indices of columns as int32, -1 in place of invalid ones."""
     numbers = as_numpy(array)
     if numbers.dtype != np.int32:
         numbers = np.where((numbers < 0) | (numbers >= MAX_COLUMNS), -1, numbers).astype(np.int32)
@@ -493,7 +493,7 @@ def _column_numbers(array: pa.Array) -> np.ndarray:
 
 
 def _values(array: pa.Array) -> np.ndarray:
-    """Return values as float32 or float64, NaN for missing ones."""
+    """Return values as float32 or float64, NaN in place of missing ones."""
     values = as_numpy(array)
     if values.dtype not in (np.float32, np.float64):
         values = to_floats(values)

@@ -1,7 +1,7 @@
-"""The reader of tables as JSON lines, one object on each line.
+"""The reader of tables in JSON lines, a format with one JSON object on each line.
 
-Arrow parses the lines of a chunk if all of them are valid. Otherwise Python's json does, to find the invalid line. A
-field that a line lacks is null. Numbers become the nearest float64 either way.
+Arrow parses the lines of a chunk if all of them are valid. Otherwise Python's ``json`` parses them, to find the invalid
+line. Both round numbers to the nearest float64. A field that a line lacks is null.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
 
 _NOT_UTF8 = Message("the line is not valid UTF-8: {cure}", cure=TO_UTF8)
 _COLUMN_ROWS = 1000
-"""Rows from which the columns of a file are found."""
+"""The most rows that are read to find the fields of a file."""
 _MOST_CELLS = 10_000_000
-"""Cells, rows times fields, that may be nearly all empty in the first rows."""
+"""The most cells (rows times fields) in the first rows that may be nearly all empty."""
 _LEAST_SHARE = 100
-"""If there are more cells, at least one in this many must have a value."""
+"""If there are more cells than `_MOST_CELLS`, at least one in this many must have a value."""
 _CELLS_AT_ONCE = 2_000_000
-"""Cells of later rows that are allocated at once."""
+"""The most cells of later rows that are allocated at once."""
 _STRING = re.compile(rb'"((?:[^"\\]++|\\.)*+)"(\s*+:)?')
 _DEEPEST = 100
-"""Nested brackets that certainly do not overflow the stack of Arrow's parser, which crashes the process."""
+"""The deepest nesting of brackets that Arrow may parse; much deeper nesting overflows its stack and crashes."""
 JsonObject: TypeAlias = dict[str, Any]
 
 
 class JsonReader(TableReader[Records]):
-    """A table as JSON lines."""
+    """A reader of tables in JSON lines."""
 
     _ignored_types: dict[str, pa.DataType] = {}  # noqa: RUF012  replaced, never changed
-    """The types of fields that are not needed, so that Arrow does not infer them again."""
+    """The types of fields that are not needed, kept so that Arrow does not infer them for each chunk."""
 
     def _read(self) -> Generator[Records, None, None]:
         with closing(self.files.chunks()) as chunks:
@@ -63,7 +63,7 @@ class JsonReader(TableReader[Records]):
                 line += data.count(b"\n")
 
     def items(self) -> Generator[Records, None, None]:
-        """Yield all items from the start, cut into parts whose cells fit in memory."""
+        """Yield all items from the start, cut into parts of a limited number of cells."""
         assert self.layout is not None
         most = max(1, _CELLS_AT_ONCE // max(1, len(self.layout.needed)))
         for item in super().items():
@@ -75,7 +75,7 @@ class JsonReader(TableReader[Records]):
                 yield item._replace(data=item.data[start:stop], line=item.line + k * most)
 
     def parse(self, item: Records) -> TableChunk:
-        """Return lines as the columns of the layout."""
+        """Parse lines into the columns of the layout."""
         pa = import_arrow()
         assert self.layout is not None
         lines = [k for k, line in enumerate(item.data.split(b"\n")) if line.strip()]
@@ -94,7 +94,7 @@ class JsonReader(TableReader[Records]):
         return self._slowly(item)
 
     def _table(self, data: bytes, rows: int) -> pa.Table:
-        """Return lines as an Arrow table; raise ArrowInvalid if a line is invalid or there are too many fields."""
+        """Parse lines with Arrow; raise ArrowInvalid if a line is invalid or there are too many unknown fields."""
         arrow, pj = import_arrow(), import_arrow(".json")
         assert self.layout is not None
         types = {"number": arrow.float64(), "boolean": arrow.bool_(), "string": arrow.string()}
@@ -141,15 +141,15 @@ class JsonReader(TableReader[Records]):
         return TableChunk(arrays, len(valid), self._where(item), np.array(valid, np.int64), faults, item.share)
 
     def passthrough(self, item: Records, chunk: TableChunk, places: np.ndarray) -> Passthrough:
-        """Return the values of the passthrough fields, None where a line lacks one."""
+        """Return the values of the passthrough fields; the value is None if a line lacks the field."""
         lines = item.data.split(b"\n")
-        if chunk.places is None:  # places count the lines that are not blank
+        if chunk.places is None:  # then places count only lines that are not blank
             lines = [line for line in lines if line.strip()]
         objects = [json.loads(lines[place]) for place in places.tolist()]
         return {name: [row.get(name) for row in objects] for name in self.passthrough_columns}
 
     def head(self, rows: int) -> TableChunk:
-        """Return the first ``rows`` rows as one chunk; the type of a column is the common type of its values."""
+        """Return the first ``rows`` rows as one chunk; each column has the common type of its values."""
         found: list[JsonObject] = []
         wheres: list[str] = []
         for item in self._peek_items():
@@ -175,7 +175,10 @@ class JsonReader(TableReader[Records]):
         return chunk
 
     def _check_cells(self, found: list[JsonObject], used: list[str]) -> None:
-        """Raise an error if nearly all cells of a large table are empty, because it would take far more memory."""
+        """Raise a DataError if nearly all cells of a large table are empty.
+
+        As a table, such data would take far more memory than the file.
+        """
         cells, there = len(found) * len(used), sum(map(len, found))
         if self.chosen is None and cells > _MOST_CELLS and cells > _LEAST_SHARE * there:
             raise DataError(
@@ -189,7 +192,7 @@ class JsonReader(TableReader[Records]):
             )
 
     def read_columns(self, rows: int) -> None:
-        """Find the fields of the first rows."""
+        """Set ``columns`` to the fields of the first rows, or to None if there are no rows."""
         if not self.head(min(rows, _COLUMN_ROWS)).n:
             self.columns = None
 
@@ -197,7 +200,10 @@ class JsonReader(TableReader[Records]):
         return lambda place: f"{self.files.display_name(item.file)}, line {item.line + place}"
 
     def _objects(self, item: Records) -> tuple[list[JsonObject], list[int], list[tuple[int, Message]]]:
-        """Return the objects, their lines, and the lines that cannot be read."""
+        """Parse lines with ``json``; return the objects, their positions, and the lines that cannot be read.
+
+        Positions count the lines of the item from 0.
+        """
         objects, places = [], []
         faults = list(item.faults)
         for place, line in enumerate(item.data.split(b"\n")):
@@ -242,7 +248,7 @@ def _depth(line: bytes) -> int:
 
 
 def _cell(name: str, value: object, kind: str) -> str | None:
-    """Return a value as text that parses to the same value."""
+    """Return a value as text that parses to the same value, None for null; raise a DataError if it is nested."""
     if value is None:
         return None
     if isinstance(value, dict | list):
@@ -252,13 +258,13 @@ def _cell(name: str, value: object, kind: str) -> str | None:
 
 
 def _column(values: list[object]) -> tuple[pa.Array, str]:
-    """Return values as an array of their type; and their types if these differ or are nested."""
+    """Return values as an Arrow array, and "" or, if they are nested or of several types, the types in words."""
     pa = import_arrow()
     types = {type(value) for value in values} - {type(None)}
     if not types:
         return pa.nulls(len(values)), ""
     if types == {float}:
-        return numbers_to_arrow(np.array(values, np.float64)), ""  # None becomes NaN, which is missing too
+        return numbers_to_arrow(np.array(values, np.float64)), ""  # None becomes NaN, which also means missing
     texts = strings_to_arrow([None if isinstance(v, dict | list | None) else plain_text(v) for v in values])
     if len(types) == 1 and not types & {dict, list}:
         return (texts.cast(pa.bool_()) if types == {bool} else texts), ""

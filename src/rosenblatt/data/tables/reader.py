@@ -1,7 +1,7 @@
 """The base class of the readers of all table formats, and the chunks of columns that they return.
 
 A reader yields raw items in order. Several threads may parse items into ``TableChunk``s at the same time. Columns are
-Arrow arrays of the type that is stored, or of strings if the format is text.
+Arrow arrays of the stored type, or of strings if the format is text.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 
 DELIMITERS = ",;\t|"
-"""Delimiters of CSV that are detected, the most common first."""
+"""The delimiters of CSV that are detected, the most common first."""
 _LONGEST_NAME = 100
-"""Characters of a column's name in a message."""
+"""The most characters of a column's name in a message."""
 
 
 def missing_columns(
     missing: Sequence[str], needed: Collection[str], found: Sequence[str], file: str, way_out: str = ""
 ) -> DataError:
-    """Return the error for columns that a file does not have: what it has instead, and what to do."""
+    """Return the error for columns that a file lacks; it lists the columns that were found and says what to do."""
     hint = suggestion(missing[0], found) if len(missing) == 1 else ""
     names = join_names(map(shorten, missing), last=" and no column ")
     expected = f", expected {join_names(needed)}" if len(needed) > 1 else ""
@@ -70,13 +70,13 @@ def first_repeated(names: Iterable[str]) -> str | None:
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:
-    """Return a hint at the name among ``names`` that may be meant, "" if none is similar."""
+    """Return a hint at the name in ``names`` that is most similar to ``name``, or "" if none is similar."""
     question = did_you_mean(name, names)
     return f" ({question})" if question else ""
 
 
 def join_names(names: Iterable[str], most: int = 20, last: str = ", ") -> str:
-    """Return a list of names as text, the first ``most`` of them, with ``last`` before the last name.
+    """Join names to a list, with ``last`` before the last name; names beyond the first ``most`` are only counted.
 
     >>> join_names(["a", "b", "c"]), join_names("abc", last=" and "), join_names("abc", most=2)
     ('a, b, c', 'a, b and c', 'a, b and 1 more')
@@ -96,7 +96,7 @@ Passthrough: TypeAlias = dict[str, list[Any]]
 
 NAME_COLUMNS = Hint(", or choose the columns to use with {columns}")
 MOST_COLUMNS = 200_000
-"""Columns of a table that are read without being named by ``columns``."""
+"""The most columns of a table that are read unless ``columns`` names the columns to read."""
 
 
 class Records(NamedTuple):
@@ -105,12 +105,12 @@ class Records(NamedTuple):
     data: bytes
     file: int
     line: int
-    """Number of the first line, from 1."""
+    """The number of the first line, from 1."""
     share: float
     names: Sequence[str] = ()
     """The names of the columns, if the format names them once for each file."""
     faults: Sequence[tuple[int, Message]] = ()
-    """Places of lines that cannot be read, and why."""
+    """Pairs of the index of a line that cannot be read and the reason."""
 
 
 @dataclass
@@ -122,38 +122,41 @@ class TableChunk:
     n: int
     """The number of rows."""
     where: Callable[[int], str]
-    """Returns the position of a place in this chunk for messages, such as "a.csv, line 7"."""
+    """Returns the text that messages use for a place, such as "a.csv, line 7".
+
+    A place is the index of a record among all records of the chunk.
+    """
     places: np.ndarray | None = None
-    """The place of each row among all records of the chunk; None if all of them are rows."""
+    """The place of each row; None if all records of the chunk are rows."""
     faults: list[tuple[int, Message]] = field(default_factory=list)
-    """Places of records that cannot be read, and why."""
+    """Pairs of the place of a record that cannot be read and the reason."""
     share: float = 0.0
     """The share of the input that has been read up to the end of this chunk."""
     mixed: dict[str, str] = field(default_factory=dict)
-    """Columns whose values have several types, and the types."""
+    """Columns whose values have several types, mapped to these types in words."""
     passthrough: dict[str, pa.Array] = field(default_factory=dict)
-    """An Arrow array for each passthrough column, if it is read with the others."""
+    """An Arrow array for each passthrough column, if these are read together with the columns needed."""
 
     def error(self, place: int, reason: Message) -> DataError:
-        """Return the error for a row that cannot be read."""
-        # A reason with an ``advice`` says what to do. Leaving out such rows would hide the mistake.
+        """Return the error for the record at ``place``, which cannot be read."""
+        # A reason with ``advice`` already says what to do. Leaving out such rows would hide the mistake.
         skip = "" if reason.values.get("advice") else Hint("; {on_error='skip'} leaves such rows out")
         return DataError("{where}: {reason}{skip}.", where=self.where(place), reason=reason, skip=skip)
 
 
 @dataclass(frozen=True)
 class ColumnLayout:
-    """The columns that rows are made of."""
+    """The columns that are needed to make rows, and the columns that files may have."""
 
     needed: dict[str, str]
-    """From name to the type of the values: "number", "boolean", "string" or "list"."""
+    """Maps each name to the type of the values: "number", "boolean", "string" or "list"."""
     known: frozenset[str] | None
-    """All columns that may occur; None if any may."""
+    """All columns that a file may have; None if it may have any."""
     fills: bool = False
     """Whether missing values are filled in."""
 
     def check(self, found: Sequence[str], file: str) -> None:
-        """Raise an error if a file lacks a column, has an unknown one, or has two of the same name."""
+        """Raise a DataError if a file lacks a column, has an unknown one, or has two of the same name."""
         twice = first_repeated(found)
         if twice is not None:
             what = "{file}: two columns are named {name}, expected different names: rename one."
@@ -176,26 +179,27 @@ class ColumnLayout:
 
 
 class TableReader(Generic[Item]):
-    """A table in some files, read item by item. The type of an item depends on the format.
+    """Base class of the readers of tables, which read files item by item. The format defines the type of an item.
 
     Attributes
     ----------
     columns : list of str or None
         The columns of the first file; None before reading has begun, or if the file is empty.
     layout : ColumnLayout or None
-        The columns to read; None for all columns as they are stored.
+        The columns to read; None to read all columns as they are stored.
     chosen : list or None
-        The columns that all files must have; None if all files must have the columns of the first file.
+        The names or positions of the columns that all files must have; None if they must have the columns of the first
+        file.
     many_columns : bool
-        Whether there may be more than ``MOST_COLUMNS`` columns, because a preparation names those that are read.
+        Whether there may be more than ``MOST_COLUMNS`` columns, because a preparation names the columns to read.
     unnamed : list of lists of str
-        Names for the columns of files that do not name them: of all columns, and of all but the target.
+        The names of columns in files that do not name them: for all columns, and for all but the target.
     passthrough_columns : list of str
         Columns whose values are returned with the rows, whether or not they are features.
     known : frozenset of str or None
         The columns of the preparation; None without a preparation.
     extra_columns : list of str
-        The other columns that have been found so far.
+        Columns found so far that are not in ``known``.
     """
 
     typed = True
@@ -233,22 +237,22 @@ class TableReader(Generic[Item]):
         yield from self._rest
 
     def parse(self, item: Item) -> TableChunk:
-        """Return an item as a chunk of the table."""
+        """Parse an item into a chunk of the table."""
         raise NotImplementedError
 
     def passthrough(self, item: Item, chunk: TableChunk, places: np.ndarray) -> Passthrough:
-        """Return the values of the passthrough columns for the rows at these places of an item's chunk."""
+        """Return the values of the passthrough columns for the rows at ``places``, in the chunk of an item."""
         raise NotImplementedError
 
     def note_extra(self, names: Iterable[str]) -> None:
-        """Record columns that the preparation does not name."""
+        """Record the columns among ``names`` that the preparation does not name."""
         known = self.known
         if known is not None:
             new = (name for name in names if name not in known and name not in self.extra_columns)
             self.extra_columns.extend(dict.fromkeys(new))
 
     def check_passthrough(self, names: Sequence[str], file: str) -> None:
-        """Raise an error if a passthrough column is missing."""
+        """Raise a DataError if a passthrough column is not in ``names``."""
         missing = [name for name in self.passthrough_columns if name not in set(names)]
         if missing:
             raise missing_columns(missing, self.passthrough_columns, names, file)
@@ -262,17 +266,20 @@ class TableReader(Generic[Item]):
             self._raise_fault(chunk, rows - found)
             chunk.faults = []
             found += chunk.n
-            chunks += [chunk] if chunk.n else []  # empty chunks are not kept, because every line may be at fault
+            chunks += [chunk] if chunk.n else []  # if every line is at fault, there may be very many empty chunks
             if found >= rows:
                 break
         return _join_chunks(chunks, rows, self.files.display_name(0))
 
     def read_columns(self, rows: int) -> None:
-        """Find the columns of the first file; formats that do not name them once look at the first ``rows`` rows."""
+        """Set ``columns`` to the columns of the first file.
+
+        Formats that do not list the columns at the start look at the first ``rows`` rows.
+        """
         next(self._peek_items(), None)
 
     def _peek_items(self) -> Generator[Item, None, None]:
-        """Yield items that are read again later."""
+        """Yield items without consuming them: `items` yields them again."""
         if self.files.rereadable:
             yield from self._read()
             return
@@ -282,13 +289,13 @@ class TableReader(Generic[Item]):
             yield item
 
     def _raise_fault(self, chunk: TableChunk, rows: int) -> None:
-        """Raise an error for the first record that cannot be read, if fewer than ``rows`` rows come before it."""
+        """Raise a DataError for the first record that cannot be read, if fewer than ``rows`` rows come before it."""
         for place, reason in chunk.faults[: 0 if self.skip else 1]:
             if (place if chunk.places is None else np.searchsorted(chunk.places, place)) < rows:
                 raise chunk.error(place, reason)
 
     def _check_columns(self, names: list[str], file: int) -> None:
-        """Raise an error unless a file has the columns of the first file, or those that are needed."""
+        """Raise a DataError unless a file has the columns of the first file, or the columns that are needed."""
         if self.columns is None:
             self._check_number(len(names), self.files.display_name(file))
             ColumnLayout({}, None).check(names, self.files.display_name(file))
@@ -301,7 +308,10 @@ class TableReader(Generic[Item]):
         self.note_extra(names)
 
     def _check_number(self, columns: int, file: str) -> None:
-        """Raise an error if a table has too many columns (each takes kilobytes), unless some are named."""
+        """Raise a DataError if a table has too many columns, unless the columns to read are named.
+
+        Each column takes kilobytes of memory.
+        """
         if columns > MOST_COLUMNS and not self.many_columns and self.chosen is None:
             what = (
                 "{file} has {columns:,} columns, expected at most {most:,}: write sparse rows, such as svmlight{hint}."
@@ -309,12 +319,12 @@ class TableReader(Generic[Item]):
             raise DataError(what, file=file, columns=columns, most=MOST_COLUMNS, hint=NAME_COLUMNS)
 
     def _chosen_of(self, names: Sequence[str]) -> list[str]:
-        """Return the columns that all files must have, out of those of the first file."""
+        """Return the names among ``names``, the columns of the first file, that ``chosen`` selects."""
         chosen = set(self.chosen or ())
         return [name for k, name in enumerate(names) if name in chosen or k in chosen or k - len(names) in chosen]
 
     def _share(self, file: int, part: float) -> float:
-        """Return the share of all files that has been read, given the part of the current file."""
+        """Return the share of all files that has been read, given the share ``part`` of the current file."""
         if not self.files.size:
             return 0.0
         before = sum(os.path.getsize(name) for name in self.files.names[:file])

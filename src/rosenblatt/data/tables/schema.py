@@ -1,6 +1,6 @@
-"""The schema of a table, inferred from its first rows and stored as plain data, a preparation.
+"""Inference of the schema of a table from its first rows.
 
-One error lists all that is ambiguous.
+The schema is stored as a preparation, which is plain data. One error lists everything that is ambiguous.
 """
 
 from __future__ import annotations
@@ -46,11 +46,14 @@ if TYPE_CHECKING:
 
 
 _MOST_NAMED = 20
-"""Ambiguous columns that are named one by one."""
+"""The most ambiguous columns that a message names one by one."""
 
 
 def find_column(column: str | int | None, order: list[str], use: str, file: str, header: bool | None) -> str | None:
-    """Return the name of a column given by name or number; ``use`` names the parameter in error messages."""
+    """Return the name of a column that is given by its name or position; raise a ParameterError if there is none.
+
+    None stays None. ``use`` is the name of the parameter in error messages.
+    """
     if column is None or (isinstance(column, str) and column in order):
         return column
     if isinstance(column, int) and -len(order) <= column < len(order):
@@ -77,7 +80,7 @@ def find_column(column: str | int | None, order: list[str], use: str, file: str,
 
 
 class Ambiguities:
-    """All that is ambiguous in a table, each as a message without its full stop."""
+    """Everything that is ambiguous in a table, as messages without a full stop."""
 
     def __init__(self, file: str) -> None:
         self._file = file
@@ -85,14 +88,17 @@ class Ambiguities:
         self._no_target: ParameterError | None = None
 
     def add_target(self, order: list[str]) -> None:
-        """Add that no target is given."""
+        """Add the message that no target is given."""
         names, unlabelled = join_names(order), Hint("; or {labels=False} for rows without labels")
         ways = Message("Give {target}, one of {names}{unlabelled}", names=names, unlabelled=unlabelled)
         self._no_target = ParameterError("which column of {file} is the label? {ways}.", file=self._file, ways=ways)
         self.found.append(Message("which column is the label? {ways}", ways=ways))
 
     def add_columns(self, ambiguous: dict[str, AmbiguousColumn], may_drop: bool = False) -> None:
-        """Add columns of ambiguous kind; with ``may_drop``, say how to drop them all unless they hold numbers."""
+        """Add columns of ambiguous kind.
+
+        With ``may_drop``, the message says how to drop all of them, unless one seems to hold numbers.
+        """
         several = {name: column for name, column in ambiguous.items() if len(column.suggestions) > 1}
         others = {name: column for name, column in ambiguous.items() if name not in several}
         if others:
@@ -113,7 +119,7 @@ class Ambiguities:
         self.found.append(Message(what, rows=rows, some=some, more=more))
 
     def error(self) -> ParameterError:
-        """Return one error for all that is ambiguous."""
+        """Return one error for everything that is ambiguous."""
         if self._no_target is not None and len(self.found) == 1:
             return self._no_target
         messages = {f"message{k}": message for k, message in enumerate(self.found)}
@@ -141,15 +147,15 @@ def _list_columns(ambiguous: dict[str, AmbiguousColumn]) -> Message:
 
 
 _MOST_EXCLUDED_NAMED = 8
-"""Columns that are named with a reason."""
+"""The most columns that a note names with a reason."""
 UNUSABLE = "and cannot be used as a feature"
-"""The end of the reason if a column cannot be kept."""
+"""The end of the reason if the option ``keep`` cannot keep a column."""
 _REWRITE = "write them as"
-"""The words of the reason if a column can be kept once its values are written in another way."""
+"""Words in the reason if a column can be kept only once its values are written in another way."""
 
 
 def excluded_note(excluded: Mapping[str, str]) -> Message | None:
-    """Return a note about the columns that were left out, ``stream.excluded``, and how to keep one; None without any.
+    """Return a note on the columns in ``stream.excluded`` and how to keep one of them; None if there are none.
 
     Examples
     --------
@@ -173,12 +179,12 @@ def excluded_note(excluded: Mapping[str, str]) -> Message | None:
 
 
 def is_usable(reason: str | None) -> bool:
-    """Return whether a column that was left out for this reason can be kept; False if it was not left out."""
+    """Return whether ``keep`` can keep a column left out for this reason; False if it was not left out (None)."""
     return reason is not None and not reason.endswith(UNUSABLE) and _REWRITE not in reason
 
 
 def exclusion_reason(column: AmbiguousColumn) -> str:
-    """Return why an ambiguous column is left out, and what to do if it cannot be kept as it is.
+    """Return the reason why an ambiguous column is left out, with advice if it cannot be kept as it is.
 
     Examples
     --------
@@ -191,7 +197,7 @@ def exclusion_reason(column: AmbiguousColumn) -> str:
 
 
 def check_table_options(request: OpenRequest) -> None:
-    """Raise an error if an option for the columns of a table has a wrong value."""
+    """Raise a ParameterError if an option for tables has a wrong value."""
     for name in ("columns", "drop", "keep", "missing_values"):
         if isinstance(value := getattr(request, name), str):
             what = "{setting} must be a list of strings, got {got}: give {cure}."
@@ -214,17 +220,17 @@ def check_table_options(request: OpenRequest) -> None:
 
 
 _KEPT_FIRST = ("number", "text", "date", "category")
-"""The order of kinds in which columns are used that would be left out, if there are no others."""
+"""If all columns would be left out, those of the first of these kinds that occurs are used."""
 
 
 class Schema(NamedTuple):
-    """The columns of a table, as features or left out."""
+    """The schema of a table: its preparation, the columns left out, and what is ambiguous."""
 
     preparation: Preparation
     excluded: dict[str, str]
-    """The columns that were left out although no option names them, and why."""
+    """The columns that were left out automatically, not by an option, mapped to the reasons."""
     ambiguities: list[Message]
-    """All that is ambiguous; an error unless the table is only described."""
+    """Messages on what is ambiguous; empty unless ``on_ambiguous`` is "note", because otherwise an error is raised."""
 
 
 def infer_schema(
@@ -235,9 +241,9 @@ def infer_schema(
     Raises
     ------
     DataError
-        If something is ambiguous. It lists all of that: dates, nested values, numbers mixed with other values, strings
-        that are nearly all different, the label, and what replaces missing numbers. With ``on_ambiguous="drop"`` only
-        for columns that seem to hold numbers.
+        If something is ambiguous: dates, nested values, numbers mixed with other values, strings that nearly all
+        differ, or the label column. One message lists everything, and missing values that need filling. With
+        ``on_ambiguous="drop"``, columns raise it only if they seem to hold numbers.
     """
     file = options.file
     ambiguities = Ambiguities(file)
@@ -291,7 +297,7 @@ def infer_schema(
 
 
 def _has_lists_only(head: TableChunk, used: list[str], file: str) -> bool:
-    """Return whether rows are sparse, in columns of lists; an error if there are other columns too."""
+    """Return whether columns of lists hold sparse rows; raise a DataError if there are other columns as well."""
     lists = set(LISTS) <= set(used) and has_lists(head.columns)
     others = [name for name in used if name not in LISTS]
     if lists and others:
@@ -307,7 +313,7 @@ def _has_lists_only(head: TableChunk, used: list[str], file: str) -> bool:
 
 
 class _Columns:
-    """The columns that features are made of, the columns that are left out, and the ambiguous columns."""
+    """The classification of columns: features, columns that are left out, and ambiguous columns."""
 
     def __init__(
         self, head: TableChunk, order: list[str], typed: bool, options: OpenRequest, header: bool | None
@@ -350,7 +356,7 @@ class _Columns:
             self._use_excluded(fallbacks)
 
     def _like_id(self, name: str, kind: str | AmbiguousColumn) -> AmbiguousColumn | None:
-        """Return why a column looks like an id, None if it does not."""
+        """Return an `AmbiguousColumn` with the reason if a column looks like an id, else None."""
         array = self._head.columns[name]
         if kind == "number":
             reason = integers_like_ids(array, self._missing)
@@ -362,7 +368,7 @@ class _Columns:
         return None
 
     def _use_excluded(self, fallbacks: dict[str, str]) -> None:
-        """Use some of the columns that would be left out, because there are no others: numbers if there are any."""
+        """Use some of the columns that would be left out, because no others remain; prefer columns of numbers."""
         for kind in _KEPT_FIRST:
             some = [name for name in fallbacks if fallbacks[name] == kind]
             if some:
@@ -371,7 +377,7 @@ class _Columns:
                 return
 
     def missing_counts(self) -> dict[str, int]:
-        """Return the number of missing values in the first rows, for columns of numbers or categories that have any."""
+        """Return the number of missing values in the first rows, for each numeric or category column with any."""
         counts = {}
         for column in self.entries:
             array, kind = self._head.columns[column["name"]], column["kind"]
@@ -387,13 +393,13 @@ class _Columns:
 
 
 def _counts_rows(array: pa.Array) -> bool:
-    """Return whether a column counts the rows, like the index that pandas writes before the other columns."""
+    """Return whether a column counts the rows, like the index that pandas writes as the first column."""
     values, _ = parse_numbers(array, ())
     return len(values) > 2 and bool((np.diff(values) == 1.0).all())
 
 
 def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: OpenRequest) -> ColumnEntry:
-    """Return the entry for one column in the preparation."""
+    """Return the entry of one column for the preparation."""
     array, missing = head.columns[name], tuple(options.missing_values)
     if not isinstance(kind, str):
         given = [plain_text(value) if isinstance(value, bool | float) else str(value) for value in kind]
@@ -419,7 +425,10 @@ def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: Ope
 
 
 def _date_order(array: pa.Array, name: str, missing: tuple[str, ...]) -> dict[str, str]:
-    """Return the part of an entry that holds the order of day and month; empty if the year comes first."""
+    """Return the order of day and month as part of an entry; empty if the year comes first.
+
+    Raise a DataError if the order is ambiguous.
+    """
     dates = date_format_of(text for text in parse_strings(array, missing).to_pylist() if text is not None)
     if dates.ambiguity:
         values = {"name": repr(name), "ambiguity": dates.ambiguity, "example": dates.example}
@@ -438,7 +447,10 @@ def _mean(array: pa.Array, column: ColumnEntry, missing: tuple[str, ...]) -> flo
 
 
 def _is_sparse(head: TableChunk, preparation: Preparation) -> bool:
-    """Return whether rows become CSR: if columns are hashed, or less than a quarter of the features are nonzero."""
+    """Return whether rows become CSR.
+
+    They do if columns are hashed, or if there are categories and less than a quarter of the features are nonzero.
+    """
     encoder = Encoder(preparation)
     if encoder.n_features != encoder.fixed:
         return True

@@ -1,4 +1,4 @@
-"""The rows of tables, read in any format and encoded as features."""
+"""The row source for tables: a reader for any table format, and an encoder of columns as features."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from rosenblatt.messages import Message
 
 
 class TableSource(RowSource):
-    """The rows of a table."""
+    """A source of the rows of a table, which a reader reads and an encoder turns into features."""
 
     def __init__(self, reader: TableReader[Any], encoder: Encoder, request: OpenRequest) -> None:
         super().__init__(reader.files, encoder.labelled, encoder.fixed_width)
         self._reader, self._encoder, self._request = reader, encoder, request
         self._begun = False
         reader.layout = encoder.layout
-        if request.preparation is not None:  # of other files, so these may have more columns
+        if request.preparation is not None:  # made from other files, so these files may have more columns
             fills = request.preparation.get("missing", "error") != "error"
             reader.known, reader.layout = reader.layout.known, ColumnLayout(reader.layout.needed, None, fills)
             if reader.columns is not None:
@@ -39,7 +39,7 @@ class TableSource(RowSource):
 
     @property
     def n_features(self) -> int:
-        """Columns of the blocks."""
+        """The number of columns of the blocks."""
         return self._encoder.n_features
 
     @property
@@ -49,16 +49,16 @@ class TableSource(RowSource):
 
     @property
     def number_columns(self) -> np.ndarray | None:
-        """The features that are columns of numbers."""
+        """The indices of the features that are columns of numbers; None if the table holds sparse rows."""
         return self._encoder.number_columns
 
     @property
     def preparation(self) -> Preparation:
-        """How rows are made."""
+        """Plain data that defines how rows are made from the files."""
         return self._encoder.preparation
 
     def blocks(self) -> Generator[Block, None, None]:
-        """Yield all blocks; the rows before a row that cannot be read are yielded before the error is raised."""
+        """Yield all blocks. If a row cannot be read, the rows before it are yielded before the error is raised."""
         self.reset_counts()
         self._begun = True
         first = before = 0
@@ -71,7 +71,7 @@ class TableSource(RowSource):
                     rows = rows.before(place)
                 for place, reason in rows.faults:
                     fault = Message("{where}: {reason}.", where=rows.chunk.where(place), reason=reason)
-                    self.record_fault(fault.render(lambda setting: None))  # without hints at what could be done
+                    self.record_fault(fault.render(lambda setting: None))  # without hints at parameters
                 X = self._encoder.fit_width(rows)
                 self.unseen.update(rows.unseen)
                 self.filled.update(rows.filled)
@@ -88,7 +88,7 @@ class TableSource(RowSource):
             self.share = 1.0 if self.files.size else 0.0
 
     def _with_advice(self, rows: EncodedRows, reason: Message, first_rows: bool) -> Message:
-        """Return the reason of the first fault, with advice if the first row looks like the names of the columns."""
+        """Return ``reason``, with advice if the row at fault is the first row and looks like a header."""
         place, _ = rows.faults[0]
         unnamed = isinstance(self._reader, DelimitedReader) and self._reader.header is False
         first = first_rows and not (rows.places < place).any()
@@ -97,13 +97,13 @@ class TableSource(RowSource):
         return reason
 
     def head(self) -> tuple[TableChunk, bool, str] | None:
-        """Return the first rows as they are stored, whether the format has types, and a title; None for sparse rows."""
+        """Return the first rows, whether the format has types, and a title; None if the table holds sparse rows."""
         if self.preparation.get("lists"):
             return None
         reader, layout = self._reader, self._reader.layout
         if self.files.rereadable:
             reader = _make_reader(self._request)
-            reader.chosen = None  # columns that are not used are described too
+            reader.chosen = None  # unused columns are described too
         elif self._begun:
             what = "{file} can be read only once: describe it before its rows are read."
             raise DataError(what, file=self._request.file)
@@ -117,7 +117,7 @@ class TableSource(RowSource):
         return head, reader.typed, f"{len(head.columns):,} columns of {names}, from {which} {head.n:,} rows"
 
     def restore(self, facts: Facts) -> None:
-        """Restore the counts and the width that an earlier pass over all rows ended with."""
+        """Restore the counts and the number of columns with which an earlier complete pass ended."""
         super().restore(facts)
         self._encoder.n_features = int(facts["n_features"])
 
@@ -130,7 +130,7 @@ class TableSource(RowSource):
 
 
 def open_table(request: OpenRequest) -> TableSource:
-    """Return the rows of a table, encoded by the preparation of the request, or by one inferred from the first rows."""
+    """Return the source for a table; without a preparation in the request, one is inferred from the first rows."""
     reader, preparation = _make_reader(request), request.preparation
     schema: Schema | None = None
     if preparation is not None:
@@ -150,7 +150,7 @@ def open_table(request: OpenRequest) -> TableSource:
 
 
 def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schema, list[Message]]:
-    """Return the schema of a table, and notes about it."""
+    """Infer the schema of a table from its first rows; also return notes about how it is read."""
     check_table_options(request)
     head = reader.head(request.first_rows)
     if not head.n:
@@ -170,6 +170,6 @@ def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schem
 
 
 def _make_reader(request: OpenRequest) -> TableReader[Any]:
-    """Return a reader at the start of the files."""
+    """Return a new reader for the format of the request, at the start of the files."""
     readers: dict[str, type[TableReader[Any]]] = {"parquet": ParquetReader, "arrow": ArrowReader, "jsonl": JsonReader}
     return readers.get(request.format, DelimitedReader)(request)

@@ -1,6 +1,6 @@
 """Parsers for the values of Arrow arrays: numbers, booleans, strings, labels, dates, and numbers with a decimal comma.
 
-Each parser returns the values and the rows that hold something else.
+Each parser returns the values, and the indices of the rows that hold something else.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 # Conversions between Arrow arrays and the values of Python and NumPy.
 #
-# They use the buffers, because pyarrow's own conversions (``pa.array``, ``pa.scalar``, ``to_numpy``) import pandas
-# where it is installed, and that takes longer than reading a small table.
+# They use the buffers, because pyarrow's own conversions (``pa.array``, ``pa.scalar``, ``to_numpy``) import pandas if
+# it is installed, which takes longer than reading a small table.
 
 
 @cache
 def import_arrow(module: str = "") -> Any:
-    """Return pyarrow, or one of its modules, imported when a table is first read."""
+    """Import pyarrow, or one of its modules, when it is first needed; raise an ImportError if it is not installed."""
     try:
         return import_module("pyarrow" + module)
     except ImportError:
@@ -45,7 +45,7 @@ def combine_chunks(array: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 @lru_cache(maxsize=256)
 def is_unsupported_type(type_: pa.DataType) -> bool:
-    """Return whether values of this type are not numbers, booleans, strings, dates or null."""
+    """Return whether a type is not supported: it is neither number, boolean, string, date, time nor null."""
     pa = import_arrow()
     types = pa.types
     binary = types.is_binary(type_) or types.is_large_binary(type_) or types.is_fixed_size_binary(type_)
@@ -61,7 +61,7 @@ def is_unsupported_type(type_: pa.DataType) -> bool:
 
 
 def show_type(type_: pa.DataType) -> str:
-    """Return a type for a message."""
+    """Return the name of a type for a message."""
     return show_text(str(type_), 100)
 
 
@@ -72,7 +72,7 @@ def is_number_type(type_: pa.DataType) -> bool:
 
 
 def numbers_to_arrow(numbers: np.ndarray) -> pa.Array:
-    """Return a NumPy array of numbers or booleans as an Arrow array; numbers are not copied."""
+    """Convert a NumPy array of numbers or booleans to an Arrow array; numbers are not copied."""
     pa = import_arrow()
     if numbers.dtype.kind == "b":
         return numbers_to_arrow(numbers.view(np.uint8)).cast(pa.bool_())
@@ -81,7 +81,7 @@ def numbers_to_arrow(numbers: np.ndarray) -> pa.Array:
 
 
 def strings_to_arrow(texts: Sequence[str | None]) -> pa.Array:
-    """Return strings as an Arrow array, null for None.
+    """Convert strings to an Arrow array; None becomes null.
 
     Examples
     --------
@@ -99,11 +99,14 @@ def strings_to_arrow(texts: Sequence[str | None]) -> pa.Array:
 
 
 _NUMPY_TYPES = {"double": "float64", "float": "float32", "halffloat": "float16", "null": "float64"}
-"""Types that have another name in NumPy than in Arrow."""
+"""The NumPy names of types that have another name in Arrow."""
 
 
 def as_numpy(array: pa.Array) -> np.ndarray:
-    """Return an Arrow array of numbers or booleans as a NumPy array; numbers are not copied, nulls become any value."""
+    """Convert an Arrow array of numbers or booleans to a NumPy array.
+
+    Numbers are not copied. The values in place of nulls are arbitrary.
+    """
     pa = import_arrow()
     if pa.types.is_boolean(array.type):
         return as_numpy(array.cast(pa.uint8())).view(np.bool_)
@@ -114,7 +117,7 @@ def as_numpy(array: pa.Array) -> np.ndarray:
 
 
 def null_rows(array: pa.Array) -> np.ndarray:
-    """Return the rows where an Arrow array has no value."""
+    """Return the indices of the rows where an Arrow array is null."""
     return np.flatnonzero(as_numpy(array.is_null())) if array.null_count else np.empty(0, np.int64)
 
 
@@ -134,20 +137,20 @@ BOOLEANS = ("false", "False", "FALSE", "true", "True", "TRUE")
 """Texts that mean a boolean."""
 _LARGEST_INTEGER = 2.0**53
 _LONGEST_LABEL = 1000
-"""Characters: each element of a NumPy array of strings takes the memory of its longest element."""
+"""The most characters of a label; in a NumPy array of strings every element takes the memory of the longest."""
 
 
 class Faults(dict[int, Message]):
-    """The rows, of ``n``, that cannot be read, each with the reason; the first reason of a row is kept."""
+    """The rows that cannot be read, out of ``n``, mapped to the first reason found for each."""
 
     def __init__(self, n: int) -> None:
         self.is_valid = np.ones(n, np.bool_)
         """Whether each row can be read."""
 
     def add(self, rows: Sequence[int] | np.ndarray, reason: Message) -> None:
-        """Add a reason, without its full stop, for each of ``rows``."""
+        """Add ``reason``, a message without a full stop, for each of ``rows`` that has no reason yet."""
         places = np.asarray(rows, np.int64)
-        new = places[self.is_valid[places]]  # vectorised, because a row may be at fault in each of very many columns
+        new = places[self.is_valid[places]]  # vectorised, because a row may be at fault in very many columns
         self.is_valid[new] = False
         self.update(dict.fromkeys(new.tolist(), reason))
 
@@ -159,7 +162,7 @@ class Faults(dict[int, Message]):
         expected: str | Message,
         advice: Callable[[str], str] = lambda text: "",
     ) -> None:
-        """Add ``rows`` whose cell in a column does not hold what is expected, with advice that depends on its text."""
+        """Add ``rows`` whose cell in a column is not as expected, with advice that depends on the cell's text."""
         if not is_number_type(array.type):
             array = array.cast(import_arrow().string())  # Python has no dates after the year 9999
         for row in rows:
@@ -172,7 +175,7 @@ class Faults(dict[int, Message]):
 
 
 def plain_text(value: Any) -> str:
-    """Return a number or a boolean as the text of a category; integers have no decimal point.
+    """Return a number or a boolean as text, as for a category; floats that are integers have no decimal point.
 
     Examples
     --------
@@ -188,7 +191,7 @@ def plain_text(value: Any) -> str:
 
 
 def parse_numbers(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray, list[int]]:
-    """Return an Arrow array as the nearest float64 with NaN for missing values, and the rows that are not numbers."""
+    """Parse numbers to the nearest float64, NaN if missing; also return the rows that are not numbers."""
     values, bad = _floats(array, missing)
     if missing:
         numbers, no_numbers = strings_to_numbers(strings_to_arrow(missing))
@@ -207,13 +210,13 @@ def _floats(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray, list
 
 
 def to_floats(numbers: np.ndarray) -> np.ndarray:
-    """Return numbers as the nearest float64, without a copy if they are float64 already."""
-    with np.errstate(invalid="ignore"):  # a signalling NaN of float16
+    """Convert numbers to the nearest float64, without a copy if they are float64 already."""
+    with np.errstate(invalid="ignore"):  # NumPy warns about a signalling NaN of float16
         return numbers.astype(np.float64, copy=False)
 
 
 def strings_to_numbers(texts: pa.Array) -> tuple[np.ndarray, list[int]]:
-    """Return strings as the nearest float64 with NaN for null, and the rows that are not numbers.
+    """Parse strings to the nearest float64, NaN for null; also return the rows that are not numbers.
 
     Examples
     --------
@@ -227,7 +230,7 @@ def strings_to_numbers(texts: pa.Array) -> tuple[np.ndarray, list[int]]:
         return replace_nulls(numbers, as_numpy(numbers), np.nan), []
     except pa.ArrowInvalid:
         pass
-    # Arrow's cast fails as a whole and does not name the value. Bisect the distinct strings that look like numbers.
+    # Arrow's cast fails as a whole and does not name the value, so bisect the distinct strings that look like numbers.
     coded = texts.dictionary_encode()
     words = coded.dictionary
     waiting = [np.flatnonzero(as_numpy(pc.match_substring_regex(words, _LIKE_A_NUMBER)))]
@@ -246,7 +249,7 @@ def strings_to_numbers(texts: pa.Array) -> tuple[np.ndarray, list[int]]:
 
 
 def parse_booleans(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray, list[int]]:
-    """Return booleans, or texts that mean them, as 0 and 1 with NaN for missing ones, and rows that are neither."""
+    """Parse booleans to 0 and 1, NaN if missing; also return the rows that are not booleans."""
     pa, pc = import_arrow(), import_arrow(".compute")
     if pa.types.is_boolean(array.type):
         return parse_numbers(array, missing)
@@ -257,7 +260,7 @@ def parse_booleans(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarra
 
 
 def parse_strings(array: pa.Array, missing: tuple[str, ...]) -> pa.Array:
-    """Return an array as strings without surrounding whitespace; empty and missing ones are null."""
+    """Convert an array to strings without surrounding whitespace; empty and missing values become null."""
     pa, pc = import_arrow(), import_arrow(".compute")
     if is_number_type(array.type):
         values = array.to_pylist()
@@ -293,7 +296,7 @@ def parse_labels(array: pa.Array, target: dict[str, str], missing: tuple[str, ..
     return values.astype({"integer": np.int64, "boolean": np.bool_, "number": np.float64}[kind])
 
 
-# Date formats: whether the day or the month comes first in 30.05.2023 and 5/30/2023, and such dates in ISO 8601.
+# Date formats: whether the day or the month comes first, as in 30.05.2023 and 5/30/2023, and conversion to ISO 8601.
 
 
 _TIME = (
@@ -306,20 +309,20 @@ _MONTHS = 12
 
 
 class DateFormat(NamedTuple):
-    """The order of day and month in dates, or why it is ambiguous."""
+    """The order of day and month in dates, or the reason why it is ambiguous."""
 
     order: str
-    """One of ``DATE_ORDERS`` of preparations; "" where the year comes first, or where the order is ambiguous."""
+    """One of ``DATE_ORDERS`` of preparations; "" if the year comes first, or if the order is ambiguous."""
     ambiguity: str = ""
-    """Why the dates cannot be read, to follow the name of a column; "" if they can be read."""
+    """Why the dates cannot be read, as text that follows the name of the column; "" if they can be read."""
     example: str = ""
-    """One of the dates in ISO 8601, as it may be meant."""
+    """One of the ambiguous dates in ISO 8601, in a possible reading."""
 
 
 def detect_date_format(texts: Iterable[str]) -> DateFormat | None:
     """Return the format of texts that are all dates; None if one of them is not a date, or if there are none.
 
-    The day comes first in dates with points. In dates with slashes or hyphens a number above 12 shows the order.
+    In dates with points the day comes first. In dates with slashes or hyphens a number above 12 shows the order.
 
     Examples
     --------
@@ -343,7 +346,7 @@ def detect_date_format(texts: Iterable[str]) -> DateFormat | None:
 
 
 def date_format_of(texts: Iterable[str]) -> DateFormat:
-    """Return the format of those texts that are dates; the others are ignored."""
+    """Return the format of the dates among the texts; other texts are ignored."""
     dates = [text for text in texts if _YEAR_FIRST.fullmatch(text) or _YEAR_LAST.fullmatch(text)]
     return detect_date_format(dates) or DateFormat("")
 
@@ -366,7 +369,7 @@ def _format_of_year_last(dates: list[re.Match[str]]) -> DateFormat:
 
 
 def _as_iso(date: re.Match[str]) -> str:
-    """Return a date in ISO 8601, the day before the month unless the second number is above 12."""
+    """Return a date in ISO 8601, taking the first number as the day unless the second is above 12."""
     day, month = int(date[1]), int(date[3])
     if month > _MONTHS:
         day, month = month, day
@@ -374,7 +377,7 @@ def _as_iso(date: re.Match[str]) -> str:
 
 
 def to_iso(texts: pa.Array, order: str = "") -> pa.Array:
-    """Return dates in ISO 8601 where their year comes first or they have this order; others stay as they are.
+    """Rewrite dates in ISO 8601 if their year comes first or they are in this order; keep other texts unchanged.
 
     Examples
     --------
@@ -399,7 +402,7 @@ def to_iso(texts: pa.Array, order: str = "") -> pa.Array:
 
 
 def _to_24_hours(texts: pa.Array) -> pa.Array:
-    """Return dates whose times have hours from 0 to 23 instead of am and pm."""
+    """Rewrite times of day with am or pm, after a date, as times from 0 to 23 hours."""
     pc = import_arrow(".compute")
     if not pc.any(pc.match_substring_regex(texts, "[AaPp][Mm]$")).as_py():
         return texts
@@ -419,20 +422,21 @@ ISO_DATE = re.compile(
 )
 """A date in ISO 8601, with or without a time and an offset."""
 _FIRST_YEAR = -719_162
-"""The day on which the year 1 begins, the first of Python's calendar."""
+"""The first day of the year 1, with which Python's calendar begins, in days since 1970-01-01."""
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _SECONDS = 86_400
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def parse_dates(array: pa.Array, missing: tuple[str, ...], order: str = "") -> tuple[np.ndarray, list[int]]:
-    """Return dates as days since 1970-01-01 with NaN for missing ones, and the rows that are not dates.
+    """Parse dates to days since 1970-01-01, NaN if missing; also return the rows that are not dates.
 
-    The year comes first in texts, as in ISO 8601 or with other separators, or last where an ``order`` is given.
+    In texts the year comes first, as in ISO 8601 or with other separators. If an ``order`` is given, it may also come
+    last.
 
     The days, the fraction of the day and their sum are each rounded to the nearest float64; the error is below a
-    microsecond for dates of our time. Times without an offset are UTC. Durations are days as well, and times of day
-    are fractions of a day.
+    microsecond for present-day dates. Times without an offset are UTC. Durations become days as well, and times of day
+    become fractions of a day.
 
     Examples
     --------
@@ -470,14 +474,14 @@ def _days_of_temporal(array: pa.Array) -> np.ndarray:
 
 
 def _days(counts: np.ndarray, unit: str) -> np.ndarray:
-    """Return ``counts`` units of time in days: the days plus the rounded fraction of a day, rounded."""
+    """Convert counts of a unit of time to days; the fraction of a day and the sum are each rounded once."""
     per_day = _SECONDS * _PER_SECOND[unit]
     whole, rest = np.divmod(counts, per_day)
     return whole + rest / per_day
 
 
 def _days_at_once(texts: pa.Array) -> np.ndarray | None:
-    """Return the days of dates that Arrow reads alike, all with an offset or all without; None for other texts."""
+    """Parse ISO dates with Arrow if either all or none have an offset; return None if Arrow cannot parse them all."""
     pa, pc = import_arrow(), import_arrow(".compute")
     matches = pc.match_substring_regex(texts, f"^(?:{ISO_DATE.pattern})$")
     if not pc.all(matches).as_py():
@@ -494,7 +498,7 @@ def _days_at_once(texts: pa.Array) -> np.ndarray | None:
 
 
 def _days_of_text(text: str) -> float:
-    """Return the days of one date, NaN if it is not a date."""
+    """Return one ISO date in days since 1970-01-01, or NaN if the text is not a date."""
     match = ISO_DATE.fullmatch(text)
     if match is None:
         return np.nan
@@ -520,7 +524,7 @@ def _days_of_text(text: str) -> float:
 
 
 _BETWEEN = (" ", "\u00a0", "\u202f", "'", "\u2019")
-"""Separators of thousands in both formats: spaces, also non-breaking ones, and apostrophes."""
+"""Thousands separators of both formats: spaces, including non-breaking ones, and apostrophes."""
 
 
 def _pattern(thousands: str, point: str) -> str:
@@ -530,11 +534,11 @@ def _pattern(thousands: str, point: str) -> str:
 
 _PATTERNS = {"decimal-comma": _pattern(".", ","), "thousands-comma": _pattern(",", ".")}
 NUMBER_FORMATS = tuple(_PATTERNS)
-"""The kinds of columns whose numbers contain commas or separators of thousands."""
+"""The kinds of columns whose numbers contain commas or thousands separators."""
 _MATCHERS = {kind: re.compile(pattern) for kind, pattern in _PATTERNS.items()}
 _COMMA = re.compile(r"[+-]?([0-9]+),([0-9]+)")
 _MARKS = {"decimal-comma": ".", "thousands-comma": ","}
-"""The separator of thousands besides spaces and apostrophes."""
+"""The thousands separator of each format, besides spaces and apostrophes."""
 
 
 def parse_formatted(array: pa.Array, missing: tuple[str, ...], kind: str) -> tuple[np.ndarray, list[int]]:
@@ -563,7 +567,7 @@ def parse_formatted(array: pa.Array, missing: tuple[str, ...], kind: str) -> tup
 
 
 def possible_formats(texts: list[str]) -> list[str]:
-    """Return the number formats that all these texts may have, none if no separator occurs in them.
+    """Return the number formats that fit all texts; an empty list if no text contains a separator.
 
     Examples
     --------

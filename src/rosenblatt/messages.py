@@ -176,7 +176,10 @@ def check_share(name: str, value: object) -> None:
 
 
 def check_positive(name: str, value: object, *, or_zero: bool = False, or_infinite: bool = False) -> None:
-    """Raise a ParameterError unless ``value`` is a finite number above 0, or 0 or infinity where those are allowed."""
+    """Raise a ParameterError unless ``value`` is a finite number above 0.
+
+    ``or_zero`` also allows 0, and ``or_infinite`` infinity.
+    """
     try:
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
     except OverflowError:

@@ -253,8 +253,8 @@ def determines_target(column: ColumnProfile, labels: np.ndarray, ordered: bool) 
     """Return whether a column alone determines the label of every row; ``labels`` are integer codes.
 
     It does if its values repeat and each of them occurs with one label only. It also does if it is ``ordered`` and one
-    threshold on its values separates two labels. With fewer than 20 rows, or with missing values or labels, the answer
-    is always False.
+    threshold on its values separates two labels. With fewer than 20 rows, or with missing values or labels, return
+    False.
     """
     codes, classes = column.codes, int(labels.max(initial=-1)) + 1
     if len(codes) < _FEWEST_ROWS or classes < 2 or column.distinct < 2 or (codes < 0).any() or (labels < 0).any():

@@ -43,9 +43,9 @@ def make_separable(
     the margin without a bias. Since the rows have norm 1, a perceptron without a bias makes at most ``1 / margin**2``
     mistakes on them, in any order (Novikoff's theorem).
 
-    The margin cannot be larger because of two support vectors: two of the vectors ``y_i x_i`` are ``margin u + s v``
-    and ``margin u - s v``, with ``v`` a unit vector perpendicular to ``u``. Their mean is ``margin u``, so every unit
-    vector ``w`` has ``min_i y_i (w . x_i) <= w . (margin u) <= margin``.
+    Two support vectors prove that no margin is larger. For a unit vector ``v`` perpendicular to ``u`` and a number ``s``,
+    two of the vectors ``y_i x_i`` are ``margin u + s v`` and ``margin u - s v``. Their mean is ``margin u``, so every
+    unit vector ``w`` has ``min_i y_i (w . x_i) <= w . (margin u) <= margin``.
 
     The other rows are uniform on the sphere; rows closer to the hyperplane than ``margin`` are moved to a distance of
     one to two margins. Labels are random signs and, for ``n >= 2``, both occur.
@@ -77,7 +77,7 @@ def make_separable(
 
     See Also
     --------
-    make_sorted : Such rows with all positives before all negatives, a bad order for a perceptron.
+    make_sorted : Rows of the same kind in a bad order, with all positives before all negatives.
 
     Examples
     --------
@@ -104,9 +104,9 @@ def make_sorted(
 ) -> tuple[Floats, Labels]:
     """Draw a linearly separable set in a bad order: ``n / 2`` positives, then ``n / 2`` negatives.
 
-    In this order the perceptron soon predicts the positive class for every row and makes hardly any mistakes until the
-    negatives begin, where it soon predicts the negative class for every row (Daumé, CIML, section 4.2). A pass makes
-    few updates, so hundreds of passes are needed; if the same rows are shuffled, some dozens are enough.
+    In this order the perceptron soon predicts the positive class for nearly all rows, and makes few mistakes until the
+    negatives begin. There it soon learns the opposite (Daumé, CIML, section 4.2). A pass makes few updates, so
+    hundreds of passes are needed. If the same rows are shuffled, some dozens are enough.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def make_sorted(
 
     See Also
     --------
-    make_separable : Such rows in random order.
+    make_separable : Rows of the same kind in random order.
 
     Examples
     --------
@@ -436,8 +436,8 @@ def make_spiral(
     """Draw points of the plane on the two arms of a spiral, one arm for each class.
 
     The positive arm consists of the points at radius r and an angle of r turns, from r = 1/4 on. The negative arm is
-    its reflection through the origin. So neighbouring arms are about half a unit apart everywhere. For half a turn or
-    more, the arms are not linearly separable. Without noise a Gaussian kernel separates the rows exactly, as it
+    its reflection through the origin. So neighbouring arms are about half a unit apart everywhere. For more than half
+    a turn, the arms are not linearly separable. Without noise a Gaussian kernel separates the rows exactly, as it
     separates any distinct rows. Rows are about uniform along the arms. Labels are random signs and, for ``n >= 2``,
     both occur.
 

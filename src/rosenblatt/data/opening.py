@@ -185,8 +185,8 @@ def open(
     Tables of numbers become dense rows. So do tables with categories if at least a quarter of the features in the first
     rows are nonzero. Other tables become CSR rows.
 
-    From standard input, pipes and file objects, rows are returned as soon as their lines arrive. The exception is a
-    table, of which the first ``first_rows`` rows must arrive before any are returned.
+    From standard input, pipes and file objects, rows are returned as soon as their lines arrive. Of a table, the first
+    ``first_rows`` rows, or all rows if there are fewer, must arrive before any row is returned.
 
     Parameters
     ----------

@@ -95,7 +95,7 @@ class OpenRequest:
 OPTION_FORMATS: dict[str, tuple[str, ...]] = {
     option.name: option.metadata["formats"] for option in fields(OpenRequest) if option.metadata
 }
-"""Maps each option that applies only to some formats to these formats."""
+"""For each option that applies only to some formats, the names of these formats."""
 
 
 class RowSource:

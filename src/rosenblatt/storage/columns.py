@@ -21,9 +21,9 @@ from rosenblatt.storage.schema import Place, integer, list_of, read_fields, size
 MOST_FEATURES = 1 << 24
 """The default limit on the stated width of a file that stores few of its columns."""
 LEAST_SHARE = 64
-"""A wider file stores at least one column in this many, so that its size justifies the memory it needs."""
+"""A file wider than `MOST_FEATURES` stores at least one column in this many, so that its size justifies its width."""
 _NUMBERS_PER_FEATURE = 16
-"""The floats allowed per column, summed over all arrays: there are several, each with a row for every class."""
+"""The most floats per column in memory, over all arrays: there are several, each with a row for every class."""
 _NUMBERS_PER_NAME = 8
 """The memory that a feature name takes, counted in floats of 8 bytes."""
 _WIDE = re.compile(r"([a-z_.]+\.)?(w|u|s|candidate_w|coef|feature_ranges)")

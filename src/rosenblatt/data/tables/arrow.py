@@ -43,7 +43,7 @@ _SHORT = 12
 _PIECE = 1 << 24
 """The most bytes that are read from a pipe at once."""
 LIST_ROWS = 1 << 13
-"""The number of rows in a chunk of list columns, because the lengths of the lists are unknown."""
+"""The number of rows in a chunk if columns hold lists; the lengths of the lists are not known in advance."""
 
 
 class LazyBatch(NamedTuple):
@@ -57,7 +57,7 @@ class LazyBatch(NamedTuple):
 
 
 class _BinaryReader(TableReader[LazyBatch]):
-    """Base class of the readers of binary formats, in which values have types and messages count rows, not lines."""
+    """Base class of the readers of binary formats, which store typed values and have no lines of text."""
 
     kind = ""
 
@@ -187,7 +187,7 @@ def _row_group(name: str, about: pa.parquet.FileMetaData, k: int, columns: list[
 class ArrowReader(_BinaryReader):
     """A reader of Arrow files (such as Feather files) and Arrow streams, one record batch at a time.
 
-    Record batches are as large as they were written. Files with large ones are mapped into memory.
+    Record batches keep the size with which they were written. Files with large batches are mapped into memory.
     """
 
     kind = "Arrow"
@@ -234,7 +234,7 @@ class ArrowReader(_BinaryReader):
 
 
 class _RawBytes(io.RawIOBase):
-    """Adapts input that can be read only once to Arrow, which needs each read to return all requested bytes."""
+    """An adapter for input that can be read only once; Arrow needs each read to return all requested bytes."""
 
     def __init__(self, stream: ByteStream) -> None:
         self._stream = stream

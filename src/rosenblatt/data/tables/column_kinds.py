@@ -44,7 +44,7 @@ PARSERS: dict[str, Parser] = {
     "date": parse_dates,
     **{kind: partial(parse_formatted, kind=kind) for kind in NUMBER_FORMATS},
 }
-"""The parser for each kind of column that holds one number in each row; for dates that begin with the year."""
+"""The parser for each kind of column that holds one number in each row. Dates must begin with the year."""
 MOST_CATEGORIES = 1000
 FEW_WORDS = 5
 """The most distinct words in a column of numbers that may mean missing values."""
@@ -80,10 +80,10 @@ def parser_of(column: ColumnEntry) -> Parser:
 
 
 def numeric_columns(head: TableChunk, names: list[str], missing: tuple[str, ...]) -> set[str]:
-    """Return the columns among ``names``, all of text, whose cells are numbers or missing.
+    """Return the columns of text among ``names`` in which every cell is a number or missing.
 
-    Columns of codes with leading zeros are not among them. Many columns are parsed at once, because a table may have
-    very many columns.
+    Columns of codes with leading zeros are excluded. Many columns are parsed at once, because a table may have very
+    many columns.
     """
     found: set[str] = set()
     n = max(1, head.n)
@@ -100,7 +100,7 @@ def numeric_columns(head: TableChunk, names: list[str], missing: tuple[str, ...]
 
 
 def leading_zero_code(array: pa.Array, missing: tuple[str, ...]) -> str:
-    """Return the first value with a leading zero if all values are equally many digits, such as postcodes; else "".
+    """Return the first value with a leading zero if all values have the same number of digits, as postcodes; else "".
 
     Examples
     --------
@@ -206,7 +206,7 @@ _DIFFERENT = 0.95
 _SHORT_TEXT = 8.0
 """Texts that average fewer words than this are short; they contain few of the common words of a language."""
 _MOST_SINGLE = 0.15
-"""The largest share of words that occur in only one row, for short texts. Names with a number have 0.2 or more."""
+"""The largest share of words that occur in only one row, for short texts. Columns of names with a number reach 0.2."""
 _MOST_SINGLE_IN_LONG = 0.4
 """The same limit for long texts. A hundred short messages or reviews have 0.3 to 0.4, a thousand have 0.15."""
 _TEXTS_READ = 1000

@@ -70,7 +70,7 @@ def blank_lines(data: bytes) -> int:
 
 
 def whole_records(data: bytes, delimiter: str | None, quote: str) -> int:
-    """Return the number of bytes in complete records at the start of ``data``, which must end with a line end.
+    """Return the number of bytes in complete records at the start of ``data``, which must end with a line ending.
 
     Examples
     --------
@@ -226,7 +226,7 @@ class _FileProgress:
     line: int = 1
     """The number of the line at which ``pieces`` begin, from 1."""
     pieces: list[bytes] = field(default_factory=list)
-    """Text that has been read but not parsed, because it ends inside quotes and so in an incomplete record."""
+    """Text that has been read but not parsed, because it ends inside quotes, so its last record is incomplete."""
     size: int = 0
 
 
@@ -278,7 +278,7 @@ class DelimitedReader(TableReader[Records]):
         return whole_records(self.quote.encode() + piece, self.delimiter, self.quote) > 0
 
     def _records(self, at: _FileProgress, chunk: TextChunk, final: bool) -> Generator[Records, None, None]:
-        """Yield the complete records of the pieces, and keep the rest; if ``final``, the rest cannot be read."""
+        """Yield the complete records of the pieces, and keep the rest; if ``final``, report the rest as unreadable."""
         data = b"".join(at.pieces)
         while data:
             data = self._after_names(data, at, chunk)
@@ -491,8 +491,8 @@ NAMES_FIRST = Message(", and this line looks like a header{hint}", hint=Hint(": 
 def header_notes(head: TableChunk, request: OpenRequest) -> list[Message]:
     """Return a note if the first row was taken for a header but may be data; else an empty list.
 
-    If options name columns, it is certainly a header. A header without numbers is also certain if a column holds
-    numbers, booleans or dates, or if a column has often repeated values and no column has its name among its values.
+    No note is given if an option names a column. Unless the first row contains numbers, no note is given either if a
+    column holds numbers, booleans or dates, or if the values of a column repeat and no column contains its own name.
     """
     names = list(head.columns)
     named = [*request.drop, *request.keep, *(request.columns or ()), *request.column_types]

@@ -400,7 +400,7 @@ class ListEncoder(Encoder):
 
     @property
     def preparation(self) -> Preparation:
-        """Plain data that defines how rows are made, with the number of columns so far, None before the first row."""
+        """The preparation, with the number of columns found so far, or None before the first row."""
         return self._preparation | {"n_features": self.n_features or None}
 
     @property

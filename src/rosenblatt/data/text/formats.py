@@ -23,7 +23,7 @@ from rosenblatt.messages import Hint, Message, check_choice, check_integer
 MOST_INFERRED = 2**26
 """The most columns if ``n_features`` is not given, so that one large index does not allocate gigabytes."""
 _WEIGHT_BYTES = 16
-"""The bytes that a learner needs for each column: a weight, and the sum for its average."""
+"""The bytes that a learner needs for each column: a weight, and a sum from which its average is computed."""
 _HEAD_BYTES = 1 << 20
 _INDEX_ZERO = re.compile(rb"^[^#\n]*[ \t]0+:", re.MULTILINE)
 
@@ -73,7 +73,7 @@ class SvmlightReader(TextReader):
 
     @property
     def preparation(self) -> Preparation:
-        """Plain data that defines how rows are made, with the number of columns so far, None before the first row."""
+        """The preparation, with the number of columns found so far, or None before the first row."""
         features = self.n_features or None
         return {"format": "svmlight", "version": VERSION, "zero_based": self.zero_based, "n_features": features}
 

@@ -43,9 +43,9 @@ def make_separable(
     the margin without a bias. Since the rows have norm 1, a perceptron without a bias makes at most ``1 / margin**2``
     mistakes on them, in any order (Novikoff's theorem).
 
-    Two support vectors prove that no margin is larger. For a unit vector ``v`` perpendicular to ``u`` and a number ``s``,
-    two of the vectors ``y_i x_i`` are ``margin u + s v`` and ``margin u - s v``. Their mean is ``margin u``, so every
-    unit vector ``w`` has ``min_i y_i (w . x_i) <= w . (margin u) <= margin``.
+    Two support vectors prove that no margin is larger. With a unit vector ``v`` perpendicular to ``u``, two of the
+    vectors ``y_i x_i`` are ``margin u + s v`` and ``margin u - s v``, where ``s = sqrt(1 - margin**2)``. Their mean is
+    ``margin u``, so every unit vector ``w`` has ``min_i y_i (w . x_i) <= w . (margin u) <= margin``.
 
     The other rows are uniform on the sphere; rows closer to the hyperplane than ``margin`` are moved to a distance of
     one to two margins. Labels are random signs and, for ``n >= 2``, both occur.

@@ -1,4 +1,4 @@
-"""Base classes of the estimators: `ExactClassifier` predicts, `BasePerceptron` trains with the engine."""
+"""Base classes of the estimators: `ExactClassifier` for prediction, `BasePerceptron` for training in passes."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ from rosenblatt.training.train import Checkpointing, MakeRun, WarmStart, online_
 
 Floats = NDArray[np.float64]
 
-# Methods that exist only under some parameters, or never, and that give the reason.
+# Methods that are available only for some parameter values, or never; their AttributeError gives the reason.
 
 
 class AvailableUnless:
-    """A method that is available unless ``reason(model)`` returns a sentence, which becomes the AttributeError.
+    """A method that is available if ``reason(model)`` returns ""; otherwise its AttributeError gives that reason.
 
-    scikit-learn's ``available_if`` reports only that the attribute does not exist.
+    The error of scikit-learn's ``available_if`` only says that the attribute does not exist.
 
     >>> class Door:
     ...     locked = True
@@ -75,7 +75,7 @@ class AvailableUnless:
         update_wrapper(cast(Callable[..., object], self), method)
 
     def __get__(self, model: object, owner: type | None = None) -> Callable[..., Any]:
-        """Return the bound method, or the function if it is read from the class."""
+        """Return the bound method, or the plain function on access through the class."""
         if model is None:
             return self.method
         reason = self.reason(model)
@@ -85,20 +85,20 @@ class AvailableUnless:
 
 
 def unavailable(reason: str) -> AvailableUnless:
-    """Return a method that always raises an AttributeError with this reason."""
+    """Return a method whose access on an instance always raises an AttributeError with this reason."""
 
     def method(self: object, *arguments: object) -> None:
-        """Raise an AttributeError that names an alternative."""
+        """Not available: access raises an AttributeError that names an alternative."""
         raise AttributeError(reason)
 
     return AvailableUnless(method, lambda model: reason)
 
 
-# Constructors: their parameters, and the documentation that they share.
+# Constructors: setting their parameters, and sharing their documentation.
 
 
 def set_parameters(model: object, given: Mapping[str, object]) -> None:
-    """Set the arguments of a constructor, passed as its ``locals()``, as attributes of the same names."""
+    """Set the arguments of a constructor as attributes of the same names; ``given`` is its ``locals()``."""
     for name, value in given.items():
         if name not in ("self", "__class__"):
             setattr(model, name, value)
@@ -108,10 +108,11 @@ Class = TypeVar("Class", bound=type)
 
 
 def complete_docstring(source: type) -> Callable[[Class], Class]:
-    """Return a decorator that copies the missing parameters and attributes of a docstring from that of ``source``.
+    """Return a class decorator that adds to a docstring the parameters and attributes that only ``source`` describes.
 
-    Parameters come in the order of the signature, with the class's own defaults. An attribute of ``source`` that is a
-    property is copied if the class has it. The docstring needs a section "See Also", before which these two stand.
+    Parameters are listed in the order of the signature, with the defaults of the decorated class. A property of
+    ``source`` is added only if the decorated class has it too. The docstring must have a section "See Also"; the
+    sections of parameters and attributes are placed before it.
     """
 
     def complete(cls: Class) -> Class:
@@ -139,17 +140,17 @@ def complete_docstring(source: type) -> Callable[[Class], Class]:
 
 
 def _entries(docstring: str, section: str) -> dict[str, str]:
-    """Return the entries of a section of a numpydoc docstring by their names; no entry contains a blank line."""
+    """Return a numpydoc section as a dictionary of entries, keyed by name. Entries must not contain blank lines."""
     body = docstring.partition(f"\n{section}\n{'-' * len(section)}\n")[2].partition("\n\n")[0]
     return {entry.partition(" : ")[0]: entry for entry in re.split(r"\n(?=\S)", body) if entry}
 
 
 def refuse_stream(X: MatrixLike, method: str, learner: object) -> None:
-    """Raise a TypeError if ``X`` is a stream of ``data.open``, which this method does not accept.
+    """Raise a TypeError if ``X`` is a stream returned by ``data.open``, since ``method`` takes arrays.
 
     >>> refuse_stream([[1.0]], "fit", None)
     """
-    module = sys.modules.get("rosenblatt.data.stream")  # a stream exists only if this is imported
+    module = sys.modules.get("rosenblatt.data.stream")  # unless this module is imported, there are no streams
     if module is None or not isinstance(X, module.Stream):
         return
     if method in ("fit", "partial_fit") and hasattr(learner, "fit_stream"):
@@ -162,16 +163,17 @@ def refuse_stream(X: MatrixLike, method: str, learner: object) -> None:
 
 
 class ExactClassifier(ClassifierMixin, BaseEstimator):
-    """Base class of classifiers whose decisions are exact; subclasses define ``_scores`` and ``_decisions``.
+    """Base class of classifiers with exact decisions; subclasses define ``_scores`` and ``_decisions``.
 
-    The constructor and ``set_params`` refuse parameters of other libraries with advice on what to use instead.
-    ``__new__`` checks the names, so that constructors keep the explicit signatures that scikit-learn reads.
+    If the constructor or ``set_params`` gets a parameter name that only other libraries use, the error says what to
+    use instead. The constructor's check is in ``__new__``, because scikit-learn reads the parameter names from the
+    signature of ``__init__``.
     """
 
     classes_: Labels
 
     def __new__(cls, *args: object, **kwargs: object) -> Self:
-        """Return a new object, or raise a TypeError if a keyword is not a parameter."""
+        """Create the object; raise a TypeError if a keyword is not a parameter name."""
         own = inspect.signature(cls.__init__).parameters
         if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in own.values()):
             for name in kwargs:
@@ -185,7 +187,7 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         **params : dict
-            Names and values, as ``get_params`` returns them. A ValueError is raised for a name that is not a parameter.
+            Parameter names and values, as ``get_params`` returns them. Unknown names raise a ValueError.
 
         Returns
         -------
@@ -199,11 +201,11 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         return super().set_params(**params)
 
     def _scores(self, rows: RowMatrix) -> Floats:
-        """Return the scores of rows: an array with a column for each class, or one column for two classes."""
+        """Return the scores of rows, with a column for each class, or a single column for two classes."""
         raise NotImplementedError
 
     def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the index of the predicted class of each row, and whether the row is tied."""
+        """Return the index of the predicted class of each row, and whether the row lies on the decision boundary."""
         raise NotImplementedError
 
     def _rows(self, X: MatrixLike) -> RowMatrix:
@@ -222,27 +224,28 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         y : array of shape (n,)
-            Predicted labels. A row exactly on the boundary gets the first of the tied classes; see `on_boundary`.
+            Predicted labels. A row exactly on the decision boundary gets the first of the tied classes; see
+            `on_boundary`.
         """
         indices, _ = self._decisions(self._rows(X))
         return like_input(self.classes_[indices], X)
 
     def score(self, X: MatrixLike, y: VectorLike = None, sample_weight: VectorLike = None) -> float:
-        """Return the accuracy on the given rows and labels.
+        """Return the accuracy on test rows and their labels.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n, d)
             Test rows.
         y : array-like of shape (n,)
-            Their true labels.
+            True labels of the test rows.
         sample_weight : array-like of shape (n,), default=None
-            Weights of the rows.
+            Weights of the rows. None gives all rows the same weight.
 
         Returns
         -------
         score : float
-            The (weighted) share of rows whose class is predicted correctly.
+            The share of rows whose class is predicted correctly, weighted by ``sample_weight``.
         """
         refuse_stream(X, "score", self)
         if y is None:
@@ -257,7 +260,8 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
     def on_boundary(self, X: MatrixLike) -> NDArray[np.bool_]:
         """Return whether each row lies exactly on the decision boundary.
 
-        Such a row has no well-defined label. The test is exact: no row is reported because of rounding.
+        On the boundary the score is exactly 0, or the highest scores of several classes are exactly equal. Rounding
+        does not affect this test.
 
         Parameters
         ----------
@@ -272,11 +276,11 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         return self._decisions(self._rows(X))[1]
 
     def decision_function(self, X: MatrixLike) -> Floats:
-        """Return the score of each row; its sign is exact.
+        """Return the score of each row, rounded but with an exact sign.
 
-        A linear model's score is the activation ``w @ x + b``. A vote's score is the share of votes for a class minus
-        the share against it. If two classes score within rounding error of each other, ``predict`` compares them
-        exactly, while the numbers returned here are rounded.
+        The score of a linear model is the activation ``w @ x + b``. The score of a vote is the share of votes for a
+        class minus the share against it. With more than two classes, ``predict`` compares the exact scores, so it may
+        find a difference that the rounded scores do not show.
 
         Parameters
         ----------
@@ -286,7 +290,8 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         scores : array of shape (n,) or (n, n_classes)
-            For two classes a number for each row, positive for ``classes_[1]``. Otherwise a column for each class.
+            For two classes a score for each row, positive if ``classes_[1]`` is predicted. For more classes a column
+            for each class.
         """
         scores = self._scores(self._rows(X))
         return like_input(scores[:, 0] if scores.shape[1] == 1 else scores, X)
@@ -296,13 +301,13 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    # In a notebook: scikit-learn's diagram, followed by the results of training.
+    # The notebook view: scikit-learn's diagram, followed by the results of training.
 
     def _html_card(self) -> str:
         """Return the results of training as HTML, or "" before training."""
         return ""
 
-    # scikit-learn 1.6 to 1.9 have both; notebooks prefer the second
+    # scikit-learn 1.6 to 1.9 define both of these methods; notebooks prefer _repr_mimebundle_
 
     def _repr_html_inner(self) -> str:
         return super()._repr_html_inner() + self._html_card()
@@ -316,7 +321,7 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
 
 @contextmanager
 def restored_on_error(model: object) -> Iterator[None]:
-    """Restore the attributes of ``model`` if training fails, but not if it is interrupted."""
+    """Restore the attributes of ``model`` if the block raises an error, but not if it is interrupted by Ctrl-C."""
     before = dict(vars(model))
     try:
         yield
@@ -326,11 +331,11 @@ def restored_on_error(model: object) -> Iterator[None]:
         raise
 
 
-# Warnings about a run: mistakes left, features of very different ranges, rows sorted by label.
+# Warnings about a run: remaining mistakes, features of very different ranges, rows sorted by label.
 
 
 def warn_about_mistakes(run: TrainingRun) -> None:
-    """Warn that the last weights leave mistakes."""
+    """Warn that training reached ``max_iter`` or ``max_updates`` with mistakes in its last pass."""
     state = run.state
     mistakes = state.mistakes_left()
     limit = "max_updates" if state.at_limit.any() else "max_iter"
@@ -346,7 +351,7 @@ def warn_about_mistakes(run: TrainingRun) -> None:
 
 
 def warn_about_scales(run: TrainingRun) -> None:
-    """Warn if the ranges of the features differ so much that this may explain the mistakes."""
+    """Warn if the ranges of the features differ so much that this may explain the remaining mistakes."""
     ratio = differ_in_scale(run)
     if ratio:
         mistakes = int(np.maximum(run.state.mistakes[-1], 0).sum())
@@ -367,7 +372,7 @@ def _scale_advice(ratio: float) -> str:
 
 
 def warn_about_order(leading_run: int) -> None:
-    """Warn that rows visited in the given order begin with a long run of one label (CIML section 4.2)."""
+    """Warn that rows visited in the given order begin with a long run of a single label (CIML section 4.2)."""
     warn_user(
         f"the first {leading_run} rows all have one label and are visited in the given order: after a few of them "
         "the perceptron predicts that label for every row and learns nothing from the rest. "
@@ -380,11 +385,11 @@ INTERRUPT_NOTE = (
     "The model keeps what it has learned if it has a name: after model = Perceptron(), an interrupted "
     "model.fit(X, y) leaves a usable model, and model.report_ tells how far it came."
 )
-"""Note on the KeyboardInterrupt of an interrupted fit."""
+"""Note that is added to the KeyboardInterrupt of an interrupted ``fit``."""
 
 
 class BasePerceptron(ExactClassifier):
-    """Base class of the estimators that the engine trains; subclasses define the parameters."""
+    """Base class of the estimators that a `TrainingRun` trains; subclasses define the parameters."""
 
     hypothesis: str
     max_iter: int
@@ -401,7 +406,8 @@ class BasePerceptron(ExactClassifier):
     def fit(self, X: MatrixLike, y: VectorLike = None, sample_weight: VectorLike = None) -> Self:
         """Fit the model to labelled rows.
 
-        Training stops after the first pass without an update, or when ``max_iter`` or ``max_updates`` is reached.
+        Training stops after the first pass without an update. It stops earlier if ``max_iter``, ``max_updates`` or the
+        patience of early stopping is reached.
 
         Parameters
         ----------
@@ -410,7 +416,7 @@ class BasePerceptron(ExactClassifier):
         y : array-like of shape (n,)
             Labels of any type, from at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Factors that multiply the step of an update. Rows of weight 0 are skipped.
+            Factors that multiply the step of an update. Rows of weight 0 are skipped. None means 1 for all rows.
 
         Returns
         -------
@@ -431,7 +437,7 @@ class BasePerceptron(ExactClassifier):
         options = self._options(X)
         with restored_on_error(self):
             warm = given is None and self._is_warm()
-            # A linear run from zero finds NaN by itself, in its first pass; scanning X first would read it twice.
+            # A linear run that starts from zero detects NaN in its first pass; a check before it would read X twice.
             finite = warm or options.early_stopping or not options.is_linear
             X, y = validate_pair(self, X, y, reset=not warm, finite=finite)
             source = InMemory(labelled_batch(X, y, as_numpy(sample_weight), self.class_weight))
@@ -451,33 +457,37 @@ class BasePerceptron(ExactClassifier):
         every: float = 30.0,
         resume: bool = False,
     ) -> Self:
-        """Fit the model to blocks of rows, with a bounded number of rows in memory at a time.
+        """Fit the model to a stream of blocks of rows, with only a limited number of rows in memory at a time.
 
-        Training makes the same passes as ``fit`` and stops in the same cases. With ``shuffle=False`` the result equals
-        that of ``fit`` on all rows, bit for bit. Otherwise rows are shuffled within consecutive windows of 65,536 rows,
-        and a stream of one window is visited as ``fit`` visits it. The result never depends on how the rows are cut
-        into blocks. Early stopping chooses the rows to hold out by their numbers and keeps them in memory.
+        Training makes passes over the rows as ``fit`` does, and stops in the same cases. With ``shuffle=False`` the
+        result is that of ``fit`` on all rows, bit for bit. Otherwise rows are shuffled within consecutive windows of
+        65,536 rows, so a stream of up to 65,536 rows gives the result of ``fit``. How the rows are divided into blocks
+        never changes the result. Early stopping selects the held-out rows by row number and keeps them in memory.
 
         Parameters
         ----------
-        blocks : iterable of (X, y) or (X, y, sample_weight), or a stream of ``data.open``
-            Read once in each pass, so more than one pass needs an iterable that can be read again, such as a list or a
-            file, but not a generator. Later sparse blocks may have more columns; earlier rows count as 0 there.
+        blocks : iterable of (X, y) or (X, y, sample_weight), or a stream returned by ``data.open``
+            Rows with their labels. They are read once in each pass. For more than one pass the iterable must allow
+            reading it again, as a list or a file does; a generator does not. Later sparse blocks may have more columns;
+            in these columns the values of earlier rows are 0.
         classes : array-like, default=None
-            All classes. If None and a later block has a new class, the run reads all labels and starts again. A
-            generator cannot be read again, so the weights of a third class start from zero at its first row.
+            All classes. None takes the classes of the first block; if a later block has another class, all labels are
+            read and training starts again. If the blocks can be read only once, the weights of a new third or later
+            class start from zero at its first row.
         on_pass : callable, default=None
             Function that is called with the model after each pass, for instance to score it on a test set. Training
-            stops if it returns True.
+            stops if the function returns True.
         checkpoint : str or path-like, default=None
-            File to which the state of the run is written periodically and on Ctrl-C. It is replaced atomically.
+            File to which the state of the run is written periodically and on Ctrl-C. The file is replaced atomically.
+            None writes no checkpoints.
         every : float, default=30.0
-            Seconds between two checkpoints, at least 0. A shorter run writes none.
+            Seconds between two checkpoints, at least 0. A run that ends sooner writes none.
         resume : bool, default=False
-            Whether to resume from ``checkpoint`` if that file exists. The result equals that of an uninterrupted run,
-            bit for bit. A ValueError is raised if the data or a parameter other than ``verbose`` and ``n_jobs`` has
-            changed; so ``max_iter`` cannot be raised. Files are compared by size, and then by modification time and
-            samples of their content, or by all bytes read so far. Other blocks are compared by their first rows.
+            Whether to resume from ``checkpoint`` if that file exists. The result is that of an uninterrupted run, bit
+            for bit. A ValueError is raised if the data or a parameter has changed; only ``verbose``, ``n_jobs``,
+            ``cache_size`` and ``device`` may differ. Data files must have the same size and the same content, which is
+            compared in samples. If their modification time differs, all bytes that the run had read are compared.
+            Blocks from other sources are compared by their first 1,000 rows.
 
         Returns
         -------
@@ -486,7 +496,7 @@ class BasePerceptron(ExactClassifier):
 
         See Also
         --------
-        partial_fit : Visit each row of a chunk once.
+        partial_fit : Learn from a chunk of rows, visiting each row once.
         rosenblatt.data.open : Open files as a stream of blocks.
 
         Examples
@@ -525,26 +535,27 @@ class BasePerceptron(ExactClassifier):
     def partial_fit(
         self, X: MatrixLike, y: VectorLike = None, classes: VectorLike = None, sample_weight: VectorLike = None
     ) -> Self:
-        """Visit each row once, in the given order, and continue from the current weights.
+        """Learn from a chunk of rows, continuing from the current weights.
 
-        Splitting a data set into chunks does not change the result: it equals one pass of ``fit`` with
-        ``shuffle=False``, bit for bit. For more than two classes this needs ``classes`` in the first call; otherwise
-        a class that appears later starts from zero at its first row. ``n_iter_`` counts the calls, and ``max_updates``
-        limits the updates of all calls together. No rows are held out, even with ``early_stopping=True``.
+        Each row is visited once, in the given order. Calls on consecutive chunks of a data set give the result of one
+        pass of ``fit`` with ``shuffle=False``, bit for bit. With more than two classes this requires ``classes`` in the
+        first call; otherwise the weights of a class that appears later start from zero at its first row. ``n_iter_``
+        counts the calls, and ``max_updates`` limits the updates of all calls together. ``early_stopping=True`` has no
+        effect.
 
-        The method does not exist if all rows are needed at once: with ``hypothesis="pocket"``, or with a kernel whose
-        ``gamma="scale"``.
+        The method is not available with ``hypothesis="pocket"``, or with ``gamma="scale"`` if the kernel has a gamma,
+        because these need all rows at once.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n, d)
             Rows to learn from.
         y : array-like of shape (n,)
-            Labels of these rows; a single class is enough.
+            Labels of these rows. They may all be of one class.
         classes : array-like, default=None
-            All classes that may occur. It need not contain all labels in ``y``.
+            All classes that may occur. Labels in ``y`` that it lacks become classes too.
         sample_weight : array-like of shape (n,), default=None
-            Factors that multiply the step of an update. Rows of weight 0 are skipped.
+            Factors that multiply the step of an update. Rows of weight 0 are skipped. None means 1 for all rows.
 
         Returns
         -------
@@ -554,6 +565,14 @@ class BasePerceptron(ExactClassifier):
         See Also
         --------
         fit_stream : Make several passes over blocks of rows.
+
+        Examples
+        --------
+        >>> from rosenblatt import AveragedPerceptron
+        >>> model = AveragedPerceptron().partial_fit([[1, 1], [-1, 0]], ["yes", "no"])
+        >>> model = model.partial_fit([[2, 0], [0, -2]], ["yes", "no"])
+        >>> model.n_iter_, model.predict([[3, 1]]).tolist()
+        (2, ['yes'])
         """
         refuse_stream(X, "partial_fit", self)
         options = self._options(X)
@@ -593,7 +612,7 @@ class BasePerceptron(ExactClassifier):
         return kind(**given).check()
 
     def _why_no_partial_fit(self) -> str:
-        """Return a sentence on which parameter needs all rows at once, or "" if ``partial_fit`` is available."""
+        """Return "" if ``partial_fit`` is available, otherwise a sentence that names the parameter that prevents it."""
         if self.hypothesis != "pocket":
             return ""
         return (
@@ -602,27 +621,27 @@ class BasePerceptron(ExactClassifier):
         )
 
     def _why_names_needed(self, X: MatrixLike) -> str:
-        """Return a sentence on why these rows need column names, or "" if they do not."""
+        """Return "" if these rows may come without column names, otherwise a sentence that gives the reason."""
         return ""
 
     def _more_options(self, X: MatrixLike) -> dict[str, object]:
-        """Return options of the engine that are not parameters of the estimator."""
+        """Return fields of `RunOptions` or its subclass that are not parameters of the estimator, with their values."""
         return {}
 
     @classmethod
     def _learner_name(cls) -> str:
-        """Return the name of this class, or of its nearest base class, in the table of learners."""
+        """Return the name in `LEARNERS` of this class, or of its nearest base class that has an entry there."""
         return next((base.__name__ for base in cls.__mro__ if base.__name__ in LEARNERS), "Perceptron")
 
     def _is_warm(self) -> bool:
-        """Return whether training continues from the current weights; raise a ValueError if it should but cannot."""
+        """Return whether training continues from the current weights; a changed parameter may raise a ValueError."""
         warm = bool(self.warm_start) and hasattr(self, "state_")
         if warm:
             self._check_unchanged()
         return warm
 
     def _check_unchanged(self) -> None:
-        """Raise a ValueError if a parameter that shapes the state has changed since training."""
+        """Raise a ValueError if a parameter on which the meaning of the state depends has changed since training."""
         self.state_.check_keeps(self.hypothesis)
         for name, then, now in self._fixed_parameters():
             if then != now:
@@ -633,7 +652,7 @@ class BasePerceptron(ExactClassifier):
                 )
 
     def _fixed_parameters(self) -> list[tuple[str, object, object]]:
-        """Return (name, value in training, value now) for each parameter that shapes the state."""
+        """Return (name, value in training, current value) of each parameter that must not change between calls."""
         direct = len(self.classes_) > 2 and self.multi_class == "direct"
         return [("multi_class", self.state_.direct, direct)]
 
@@ -647,7 +666,7 @@ class BasePerceptron(ExactClassifier):
         checkpoints: Checkpointing | None = None,
         make_run: MakeRun = TrainingRun,
     ) -> Self:
-        """Run the engine, keep the state that it reaches, and warn about mistakes that are left."""
+        """Run the training, store its final state in this model, and warn about remaining mistakes."""
         start = None
         if given is None and self._is_warm():
             state, best = self._early_stopping_state or (self.state_, None)
@@ -657,7 +676,7 @@ class BasePerceptron(ExactClassifier):
         def keep(run: TrainingRun) -> None:
             runs.append(run)
             if not run.has_visited:
-                return  # interrupted before the first row
+                return  # it was interrupted before the first row
             self.state_, self._early_stopping_state = trained_state(run)
             self.classes_, self.n_features_in_ = run.classes, self.state_.n_features
             self.__dict__.pop("preparation_", None)
@@ -692,7 +711,7 @@ class BasePerceptron(ExactClassifier):
         return self
 
     def _callback(self, function: Callable[[Self], object]) -> Callable[[TrainingRun], object]:
-        """Return a function of a run that updates this model and calls ``function`` with it."""
+        """Return a function that stores the state of a run in this model and then calls ``function`` with the model."""
 
         def call(run: TrainingRun) -> object:
             self.state_, self.classes_, self._early_stopping_state = run.state, run.classes, None
@@ -705,24 +724,29 @@ class BasePerceptron(ExactClassifier):
     ) -> Table:
         """Train a copy of this model from scratch and return its errors after each pass.
 
-        This model is not changed. CIML plots this table in figure 4.3.
+        This model itself is not changed. Figure 4.3 of CIML plots such errors.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n, d)
             Training rows.
         y : array-like of shape (n,)
-            Their labels.
-        X_test : {array-like, sparse matrix, data frame}, default=None
-            Test rows.
-        y_test : array-like, default=None
-            Their labels.
+            Labels of the training rows.
+        X_test : {array-like, sparse matrix, data frame} of shape (m, d), default=None
+            Test rows. None computes training errors only.
+        y_test : array-like of shape (m,), default=None
+            Labels of the test rows; required if ``X_test`` is given.
 
         Returns
         -------
         errors : Table
-            Columns ``pass``; ``mistakes`` made during the pass; ``training_error`` after it; and ``test_error`` if test
-            rows are given. Errors are shares of rows, predicted with the model's ``hypothesis``.
+            A row for each pass, with the columns ``pass``, ``mistakes`` (made during the pass), ``training_error``
+            (after the pass) and, if test rows are given, ``test_error`` (after the pass). An error is the share of rows
+            that the model's ``hypothesis`` misclassifies.
+
+        See Also
+        --------
+        rosenblatt.plots.plot_errors : Draw these errors.
 
         Examples
         --------
@@ -747,7 +771,7 @@ class BasePerceptron(ExactClassifier):
             columns["mistakes"].append(int(model.history_["mistakes"][-1]))
             for name, (rows, labels) in given.items():
                 if name not in validated:
-                    model.score(rows, labels)  # raises the errors for rows and labels that do not fit
+                    model.score(rows, labels)  # raises an error for rows or labels that do not fit the model
                     validated[name] = model._rows(rows), np.ravel(as_numpy(labels))
                 right = model.classes_[model._decisions(validated[name][0])[0]] == validated[name][1]
                 columns[name].append(1.0 - float(np.mean(right)))
@@ -764,7 +788,7 @@ class BasePerceptron(ExactClassifier):
 
     @property
     def _trained(self) -> RunState:
-        """The state, or scikit-learn's NotFittedError."""
+        """The state of the fitted model; raises scikit-learn's NotFittedError before ``fit``."""
         check_is_fitted(self)
         return self.state_
 
@@ -777,17 +801,17 @@ class BasePerceptron(ExactClassifier):
         return self._predictor().decide(self.hypothesis, rows)
 
     def _predictor(self) -> RunState:
-        """Return the state that computes scores."""
+        """Return the state from which scores and decisions are computed."""
         return self.state_
 
     @property
     def n_iter_(self) -> int:
-        """Number of passes made; each call of ``partial_fit`` counts as one."""
+        """Number of passes made; each call of ``partial_fit`` counts as one pass."""
         return self._trained.passes
 
     @property
     def n_updates_(self) -> int:
-        """Number of updates made, summed over all classifiers."""
+        """Number of updates made, summed over all one-vs-rest classifiers."""
         return int(sum(np.maximum(counts, 0).sum() for counts in self._trained.updates_by_pass))
 
     @property
@@ -797,22 +821,23 @@ class BasePerceptron(ExactClassifier):
 
     @property
     def converged_(self) -> bool:
-        """Whether every classifier has made a whole pass without an update."""
+        """Whether every one-vs-rest classifier has made a whole pass without an update."""
         return bool(self._trained.done.all())
 
     @property
     def history_(self) -> NDArray[np.void]:
         """Structured array with a row for each pass.
 
-        Its fields are the ``mistakes`` made during the pass and, with early stopping, the ``validation_error`` after
-        it. If the last pass was interrupted, the field ``share`` has the share of the rows that each pass visited: 1
-        for whole passes, and NaN if it is not known.
+        The field ``mistakes`` is the number of mistakes made during the pass. Learners that also update on correct rows
+        have a field ``updates``. With early stopping, ``validation_error`` is the error after the pass. If the last
+        pass was interrupted, ``share`` is the share of the rows that each pass visited: 1 for whole passes, and NaN if
+        the share is unknown.
         """
         return history(self._trained)
 
     @property
     def report_(self) -> Report:
-        """What the run proves about the training data, as a `Report`."""
+        """The results of the run and the bounds that follow from it, as a `Report`."""
         return report(self._trained, self.classes_, self._early_stopping)
 
     def _html_card(self) -> str:
@@ -826,6 +851,6 @@ class BasePerceptron(ExactClassifier):
 
     @property
     def _early_stopping(self) -> EarlyStoppingFacts | None:
-        """What early stopping held out and kept, or None if no rows were held out."""
+        """The results of early stopping, or None if no rows were held out."""
         kept = self._early_stopping_state
         return early_stopping_facts(self._trained, kept and kept[1])

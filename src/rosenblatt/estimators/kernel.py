@@ -1,4 +1,4 @@
-"""`KernelPerceptron`: the perceptron with a kernel."""
+"""The kernel perceptron, `KernelPerceptron`."""
 
 from __future__ import annotations
 
@@ -22,46 +22,48 @@ from rosenblatt.training.options import SCALED, RandomSource
 from rosenblatt.training.rows import ClassWeight, Matrix
 
 KernelFunction: TypeAlias = Callable[[Matrix, Matrix], MatrixLike]
-"""A kernel written by the user: it returns a value for each row of one matrix and each row of the other."""
+"""A kernel as a function of two matrices, which returns a value for each pair of a row of each matrix."""
 
 
 @complete_docstring(Perceptron)
 class KernelPerceptron(BasePerceptron):
     """The kernel perceptron: a nonlinear classifier that learns in the feature space of a kernel.
 
-    Training makes the same passes as `Perceptron` and stops in the same cases. The score of x is a sum over the support
-    rows, which are the rows that caused updates: the coefficient of each row times its kernel value with x. Changing
-    ``hypothesis`` after training needs no refit, except for "pocket". There is no intercept; ``coef0`` adds a constant
-    term.
+    Training makes passes over the rows as `Perceptron` does, and stops in the same cases. The rows that cause updates
+    become the support rows, each with a coefficient. The score of a row x is the sum over all support rows of the
+    coefficient times the kernel value with x. After training ``hypothesis`` can be changed without a new fit, except to
+    "pocket". There is no intercept; use ``coef0`` for a constant term.
 
     With the kernels "linear", "poly", "rbf" and "laplacian" every decision is exact. The updates therefore do not
-    depend on block or cache size, number type or device. With "sigmoid", "precomputed" and functions, decisions use
-    rounded kernel values.
+    depend on the size of blocks or of the cache, on the number type or on the device. With "sigmoid", "precomputed" and
+    functions, decisions are based on rounded kernel values.
 
     Parameters
     ----------
     kernel : {"poly", "rbf", "laplacian", "linear", "sigmoid", "precomputed"} or callable, default="poly"
         "poly" is (gamma x.z + coef0)^degree, "rbf" is exp(-gamma |x - z|^2), "laplacian" is exp(-gamma |x - z|_1),
-        "linear" is x.z, and "sigmoid" is tanh(gamma x.z + coef0). With "precomputed", X holds kernel values, with a
-        column for each training row. A function takes two matrices and returns the kernel values, with a row
-        for each row of the first matrix and a column for each row of the second.
+        "linear" is x.z, and "sigmoid" is tanh(gamma x.z + coef0). With "precomputed", ``X`` contains kernel values,
+        with a column for each training row. A function takes two matrices and returns the kernel values, with a row for
+        each row of the first matrix and a column for each row of the second.
     degree : int, default=3
         Degree of "poly".
     gamma : "scale", "auto" or float, default="scale"
         Factor of the dot product or distance. "scale" is 1 / (d * variance of X) and "auto" is 1 / d, for d features.
-        "scale" needs all rows: ``partial_fit`` and streams that can be read only once need "auto" or a number.
+        "scale" is computed from all rows, so ``partial_fit`` and streams that can be read only once require "auto" or a
+        number.
     coef0 : float, default=1.0
         Constant term of "poly" and "sigmoid".
     hypothesis : {"average", "last", "vote", "pocket"}, default="average"
-        Coefficients used for prediction, as for `Perceptron`.
+        Coefficients used for prediction: those after the last visit to a row ("last"), their average over all visits
+        ("average"), those with the fewest training mistakes ("pocket"), or a vote of all ("vote"); see `Perceptron`.
     cache_size : float, default=1000
-        Megabytes of kernel values that are kept between passes.
+        Size in megabytes of the cache of kernel values.
     max_support : int or None, default=None
-        Maximum number of support rows of each classifier, for endless streams. Beyond it, the support row with the
-        oldest first update is removed with all its updates.
+        Maximum number of support rows of each one-vs-rest classifier, for endless streams. When it is exceeded, the
+        support row whose first update is the oldest is removed together with all its updates. None sets no limit.
     device : str or None, default=None
-        PyTorch device that computes kernel values, such as "cuda" (needs the extra ``gpu``). None uses NumPy, or the
-        device of the training tensor under scikit-learn's array API dispatch.
+        PyTorch device on which kernel values are computed, such as "cuda"; it requires the extra ``gpu``. None uses
+        NumPy, or the device of the training tensor under scikit-learn's array API dispatch.
     n_jobs : int or None, default=None
         Number of threads for matrix products in ``fit`` and ``fit_stream``. None uses the default of the numerical
         libraries.
@@ -69,25 +71,25 @@ class KernelPerceptron(BasePerceptron):
     Attributes
     ----------
     support_ : array of shape (s,)
-        Indices of the support rows in the training data, in the order of their first updates. Streams count rows from
-        0.
+        Indices of the support rows in the training data, in the order of their first updates. Rows of a stream are
+        numbered from 0.
     support_vectors_ : array or CSR matrix of shape (s, d)
-        The support rows; empty for a precomputed kernel.
+        The support rows. For a precomputed kernel they are not stored, and this matrix has no rows.
     dual_coef_ : array of shape (m, s)
         Coefficients used for prediction; m is 1 for two classes, otherwise the number of classes. Not available for
         votes.
     last_dual_coef_, average_dual_coef_ : arrays of shape (m, s)
-        Coefficients after the last visit, and their average over all visits.
+        Coefficients after the last visit to a row, and their average over all visits.
     n_support_ : array of shape (n_classes,)
         Number of support rows of each class.
     gamma_ : float
         The value of gamma in use.
     report_ : Report
-        Bounds that follow from the run; radius, margin and bound are those in the feature space of the kernel.
+        Radius, margin and bound on the number of updates, all measured in the feature space of the kernel.
 
     See Also
     --------
-    Perceptron : Linear perceptron.
+    Perceptron : Learns a linear boundary, and needs far less time on many rows.
     Combinations : Explicit polynomial features for linear learners.
 
     References
@@ -113,7 +115,7 @@ class KernelPerceptron(BasePerceptron):
     device: str | None
     state_: DualState
     _computing: ClassVar[Mapping[str, object]] = {}
-    """Values that replace fields of `Computing`, for tests and measurements."""
+    """Fields of `Computing` with the values to use instead of the defaults; for tests and benchmarks."""
 
     def __init__(
         self,
@@ -157,7 +159,7 @@ class KernelPerceptron(BasePerceptron):
             return super()._train(*arguments, **options)
 
     def _predictor(self) -> DualState:
-        """Return the state, with the ``device`` that is set now."""
+        """Return the state, with the current value of ``device``."""
         if self.device is None or self.device == self.state_.computing.device:
             return self.state_
         return replace(self.state_, computing=replace(self.state_.computing, device=self.device))
@@ -190,22 +192,22 @@ class KernelPerceptron(BasePerceptron):
 
     @property
     def support_(self) -> NDArray[np.int64]:
-        """Indices of the support rows in the training data."""
+        """Indices of the support rows in the training data, in the order of their first updates."""
         return np.array(self._trained.supports.numbers, np.int64)
 
     @property
     def support_vectors_(self) -> Matrix:
-        """The support rows."""
+        """The support rows, as a matrix."""
         return self._trained.support_matrix().copy()
 
     @property
     def dual_coef_(self) -> Floats:
-        """Coefficients of the support rows in each score, for the hypothesis that predicts."""
+        """Coefficients used for prediction, with a row for each score and a column for each support row."""
         return self._coefficients(self.hypothesis)
 
     @property
     def last_dual_coef_(self) -> Floats:
-        """Coefficients after the last visit: the sum of the steps on each support row."""
+        """Coefficients after the last visit to a row: for each support row, the sum of the steps of its updates."""
         return self._coefficients("last")
 
     @property
@@ -235,7 +237,7 @@ class KernelPerceptron(BasePerceptron):
         return self._trained.kernel.gamma
 
     def kernel_values(self, X: MatrixLike) -> Floats:
-        """Return the kernel values between given rows and the support rows.
+        """Return the kernel values between rows and the support rows.
 
         Parameters
         ----------
@@ -245,8 +247,19 @@ class KernelPerceptron(BasePerceptron):
         Returns
         -------
         K : array of shape (n, s)
-            A row for each row of ``X``, a column for each support row. Unless votes predict, the scores are
-            ``K @ model.dual_coef_.T``, up to rounding.
+            Kernel values, with a row for each row of ``X`` and a column for each support row. Except for votes, the
+            scores are ``K @ model.dual_coef_.T``, up to rounding.
+
+        See Also
+        --------
+        decision_function : The scores themselves.
+
+        Examples
+        --------
+        >>> from rosenblatt import KernelPerceptron
+        >>> model = KernelPerceptron("linear", shuffle=False).fit([[1, 0], [-1, 0]], [1, 0])
+        >>> model.kernel_values([[3, 5]])
+        array([[3.]])
         """
         rows = self._rows(X)
         return like_input(kernel_values(self._predictor(), rows), X)

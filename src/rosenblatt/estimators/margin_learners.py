@@ -1,4 +1,4 @@
-"""Learners that also update on correct rows of small margin: `MarginPerceptron`, `PassiveAggressive`, `AROW`."""
+"""Learners that also update on correct rows with a small margin: `MarginPerceptron`, `PassiveAggressive`, `AROW`."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ from rosenblatt.training.rows import ClassWeight
 class MarginPerceptron(LinearPerceptron):
     """The perceptron with margin: it updates on every row with ``y a <= margin``, where a is the activation.
 
-    Everything else is as in `Perceptron`; with ``margin=0`` it is `Perceptron`, bit for bit. Training stops after the
-    first pass without an update. On data that is separable with margin g it makes at most ``(R^2 + 2 margin) / g^2``
-    updates, where R is the length of the longest row. The larger ``margin`` is, the closer the separator comes to the
-    one of largest margin. ``history_`` also counts the ``updates`` of each pass.
+    Apart from this rule it is `Perceptron`, and with ``margin=0`` it is so bit for bit. Training stops after the first
+    pass without an update. On data that is linearly separable with margin g it makes at most
+    ``(R^2 + 2 margin) / g^2`` updates, where R is the length of the longest row. With an intercept, R and g refer to
+    the rows (x, 1). A larger ``margin`` gives a separator closer to the one of largest margin. ``history_`` also has
+    the number of ``updates`` of each pass.
 
     Parameters
     ----------
     margin : float, default=10.0
-        Activation up to which a correct row makes an update. It is on the scale of the activations, which grow with the
-        features.
+        A correctly classified row makes an update if the absolute value of its activation is at most this. Choose it
+        on the scale of the activations, which grow with the scale of the features.
     hypothesis : {"last", "average"}, default="last"
-        Weights used for prediction: those after the last visit, or their average over all visits.
+        Weights used for prediction: those after the last visit to a row, or their average over all visits.
 
     See Also
     --------
     Perceptron : Updates on mistakes only.
-    dataset_margin : The largest possible margin, with proof.
+    dataset_margin : Computes the largest possible margin, with proof.
 
     References
     ----------
@@ -46,7 +47,7 @@ class MarginPerceptron(LinearPerceptron):
     >>> from rosenblatt import MarginPerceptron
     >>> X, y = [[1, 1], [2, 0], [-1, 0], [0, -2]], ["yes", "yes", "no", "no"]
     >>> model = MarginPerceptron(margin=5, shuffle=False).fit(X, y)
-    >>> model.n_updates_, round(model.report_.margin_low, 2)  # a perceptron makes 2 updates, and has a margin of 0.89
+    >>> model.n_updates_, round(model.report_.margin_low, 2)  # Perceptron makes 2 updates and reaches a margin of 0.89
     (5, 1.01)
     """
 
@@ -82,32 +83,33 @@ class PassiveAggressive(LinearPerceptron):
     """Passive-aggressive learning: each update is just large enough to classify the row with a margin of 1.
 
     A row with activation a and loss l = 1 - y a > 0 makes an update with the step ``min(C, l / |x|^2)``, or
-    ``l / (|x|^2 + 1 / (2 C))`` for ``loss="squared_hinge"``. ``C=inf`` does not limit the step. The bias is updated but
-    does not count in ``|x|^2``, so the update overshoots on rows much shorter than 1. Training stops after the first
-    pass without an update.
+    ``l / (|x|^2 + 1 / (2 C))`` for ``loss="squared_hinge"``. The bias is updated too, but ``|x|^2`` does not include
+    it. On rows much shorter than 1 the update therefore overshoots a margin of 1. Training stops after the first pass
+    without an update.
 
-    On dense rows with ``multi_class="ovr"`` scikit-learn's ``PassiveAggressiveClassifier`` has the same weights;
-    scikit-learn 1.10 removes it. Sparse rows give the same weights as dense ones, bit for bit.
+    On dense rows with ``multi_class="ovr"`` the weights are those of scikit-learn's ``PassiveAggressiveClassifier``,
+    which scikit-learn 1.10 removes. Sparse rows give the same weights as dense rows, bit for bit.
 
     Parameters
     ----------
     C : float, default=1.0
-        Maximum step (hinge), or how little the step is damped (squared hinge); ``inf`` for no limit. For the last
-        weights of several passes 0.1 was better on most of our benchmark data.
+        Aggressiveness: the maximum step for the hinge loss, and the inverse strength of damping for the squared hinge
+        loss. With ``inf`` steps are neither limited nor damped. On most of our benchmark data, 0.1 was better than 1
+        for several passes with ``hypothesis="last"``.
     loss : {"hinge", "squared_hinge"}, default="hinge"
-        Loss function: PA-I or PA-II of the paper.
+        Loss function. "hinge" is algorithm PA-I of the paper, and "squared_hinge" is PA-II.
     hypothesis : {"last", "average"}, default="last"
-        Weights used for prediction: those after the last visit, or their average over all visits. The average is more
-        stable on noisy labels.
+        Weights used for prediction: those after the last visit to a row, or their average over all visits. The average
+        is more stable if labels are noisy.
     multi_class : {"ovr", "direct"}, default="direct"
         Method for more than two classes. "direct" trains all classes jointly: the activation is the score of the true
-        class minus the highest other score, and ``|x|^2`` counts twice because the weights of both classes move. "ovr"
-        trains a one-vs-rest classifier for each class.
+        class minus the highest other score, and ``|x|^2`` counts twice because the weights of both classes change.
+        "ovr" trains a one-vs-rest classifier for each class.
 
     See Also
     --------
-    AROW : Adapts the step of each weight.
-    AveragedPerceptron : Has no step size to tune.
+    AROW : Adapts the step size of each weight.
+    AveragedPerceptron : Needs no tuning.
 
     References
     ----------
@@ -159,21 +161,21 @@ class PassiveAggressive(LinearPerceptron):
 
 @complete_docstring(Perceptron)
 class AROW(LinearPerceptron):
-    """Adaptive regularization of weights (AROW): larger updates for weights of larger variance.
+    """Adaptive regularization of weights (AROW): a variance for each weight, and larger updates for larger variances.
 
-    A row with activation a and loss l = 1 - y a > 0 makes an update. Each weight moves by ``l / (v + r)`` times its
-    feature times its variance, where v is the variance of the activation; then the variances of these weights shrink.
-    Variances start at 1; the bias has a variance too. Rare features therefore keep large steps while frequent ones
-    settle, and one pass over text is often enough. The covariance matrix is diagonal. Training stops after the first
-    pass without an update. Sample weights divide ``r``.
+    A row with activation a and loss l = 1 - y a > 0 makes an update. Each weight changes by ``y l / (v + r)`` times its
+    feature times its variance, where v is the variance of the activation. Then the variances of these weights shrink.
+    The bias has a variance too, and all variances start at 1. Weights of rare features therefore keep large steps,
+    while those of frequent features settle, and one pass over text is often enough. The covariance matrix is diagonal.
+    Training stops after the first pass without an update. Sample weights divide ``r``.
 
     Parameters
     ----------
     r : float, default=10.0
-        Regularization: larger values make smaller steps and shrink variances more slowly. The default was the best on
-        average on our benchmark data.
+        Regularization strength: larger values make smaller steps and shrink variances more slowly. The default was the
+        best value on average over our benchmark data.
     hypothesis : {"last", "average"}, default="last"
-        Weights used for prediction: those after the last visit, or their average over all visits.
+        Weights used for prediction: those after the last visit to a row, or their average over all visits.
     multi_class : {"ovr", "direct"}, default="direct"
         Method for more than two classes. "direct" trains all classes jointly: the activation is the score of the true
         class minus the highest other score. "ovr" trains a one-vs-rest classifier for each class.
@@ -181,12 +183,12 @@ class AROW(LinearPerceptron):
     Attributes
     ----------
     variance_, intercept_variance_ : arrays of shape (m, d) and (m,)
-        Variance of each weight and bias; 1 if no update has changed it.
+        Variance of each weight and of each bias; 1 if no update has changed it.
 
     See Also
     --------
-    PassiveAggressive : Updates for the same margin, without variances.
-    explain : Shows the confidence in each weight.
+    PassiveAggressive : Updates by the same condition, without variances.
+    explain : Shows the weights with their confidence, 1 / variance.
 
     References
     ----------
@@ -226,12 +228,12 @@ class AROW(LinearPerceptron):
 
     @property
     def variance_(self) -> Floats:
-        """Variance of each weight."""
+        """Variance of each weight; 1 if no update has changed it."""
         return np.array(self._trained.s)
 
     @property
     def intercept_variance_(self) -> Floats:
-        """Variance of each bias; 1 if no bias is learned."""
+        """Variance of each bias; 1 if no bias is fitted."""
         return np.array(self._trained.s_b)
 
     def _fixed_parameters(self) -> list[tuple[str, object, object]]:

@@ -1,4 +1,4 @@
-"""Records as sparse rows: the dictionaries that ``learn_one`` and ``predict_one`` take."""
+"""Conversion of records, the dictionaries that ``learn_one`` and ``predict_one`` take, to sparse rows."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from rosenblatt.messages import shorten
 from rosenblatt.training.rows import Labels, Names
 
 Label: TypeAlias = str | bool | int | float
-_MISSING = ("NAType", "NaTType")  # types of the missing values of pandas
+_MISSING = ("NAType", "NaTType")  # the types of missing values in pandas
 
 
 class Entries(NamedTuple):
-    """The entries of a sparse row: columns in increasing order, and a value for each."""
+    """The nonzero entries of a sparse row: column numbers in increasing order, and the value in each column."""
 
     columns: NDArray[np.int32]
     values: NDArray[np.float64]
 
 
 class RecordColumns:
-    """A map from feature names to columns, in the order of their first appearance.
+    """A map from feature names to column numbers, in the order of first appearance.
 
-    Numbers are features of their name, booleans are 0 and 1, and a string is one-hot encoded as "name=string".
+    A number is the value of the feature with its name, and booleans are 0 and 1. A string is one-hot encoded: it is the
+    feature "name=string" with the value 1.
 
     >>> columns = RecordColumns()
     >>> columns.learn({"weight": 150, "colour": "red"})
@@ -37,7 +38,7 @@ class RecordColumns:
     Entries(columns=array([0, 2], dtype=int32), values=array([120.5,   1. ]))
     >>> columns.names
     array(['weight', 'colour=red', 'colour=green'], dtype=object)
-    >>> columns.look_up({"colour": "blue", "weight": 8})  # no column for blue
+    >>> columns.look_up({"colour": "blue", "weight": 8})  # there is no column for blue
     Entries(columns=array([0], dtype=int32), values=array([8.]))
     """
 
@@ -51,11 +52,11 @@ class RecordColumns:
 
     @property
     def names(self) -> Names:
-        """The name of each column: a view of an array that grows by doubling, so reading it is cheap."""
+        """The name of each column, as a view of an array that grows by doubling, so that access is cheap."""
         return self._names[: len(self._columns)]
 
     def learn(self, record: object) -> Entries:
-        """Return the entries of a record; new names get the next columns."""
+        """Return the entries of a record as a sparse row; each new feature name gets the next free column."""
         features = record_features(record)
         for name in features:
             column = self._columns.setdefault(name, len(self._columns))
@@ -65,7 +66,7 @@ class RecordColumns:
         return self._entries(features)
 
     def look_up(self, record: object) -> Entries:
-        """Return the entries of a record in the known columns."""
+        """Return the entries of a record whose feature names have a column; all others are ignored."""
         return self._entries({name: value for name, value in record_features(record).items() if name in self._columns})
 
     def _entries(self, features: dict[str, float]) -> Entries:
@@ -76,7 +77,7 @@ class RecordColumns:
 
 
 def record_features(record: object) -> dict[str, float]:
-    """Return the value of each feature of a record; raise an error that names the first invalid value.
+    """Return the features of a record with their values; raise an error that names the first invalid one.
 
     >>> record_features({"age": 22, "port": "Cherbourg"})
     {'age': 22.0, 'port=Cherbourg': 1.0}
@@ -117,7 +118,7 @@ def _number(name: str, value: object) -> float:
 
 
 def _several(name: str, value: object) -> str:
-    """Return advice on how to give several values at once, or "" if ``value`` is not a collection with elements."""
+    """Return advice on how to pass several values of a feature, or "" if ``value`` is no collection or is empty."""
     first = next(iter(value), None) if isinstance(value, Iterable) else None
     if first is None:
         return ""
@@ -125,7 +126,7 @@ def _several(name: str, value: object) -> str:
 
 
 def record_row(entries: Entries, width: int) -> sp.csr_array:
-    """Return a record as a matrix of one row."""
+    """Return the entries of a record as a CSR matrix with one row and ``width`` columns."""
     ends = np.array([0, len(entries.columns)], np.int32)
     row = sp.csr_array((entries.values, entries.columns, ends), shape=(1, width))
     row.has_canonical_format = True
@@ -133,7 +134,7 @@ def record_row(entries: Entries, width: int) -> sp.csr_array:
 
 
 def label_array(y: object) -> Labels:
-    """Return a label as an array with one element; raise an error for anything that is not a class."""
+    """Return a label as an array of shape (1,); raise an error if it is not a valid class label."""
     label = np.array([y]) if isinstance(y, str | bool | int | float | np.generic) else np.empty(0)
     if label.shape != (1,) or label.dtype.kind not in "biufU":
         raise TypeError(f"expected a label that is a string, an integer or a boolean, got {shorten(y)}.")

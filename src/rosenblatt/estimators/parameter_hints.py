@@ -1,4 +1,4 @@
-"""Hints for parameters that other libraries' perceptrons have and ours do not."""
+"""Hints on what to use instead of parameters that only the perceptrons of other libraries have."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from rosenblatt.messages import did_you_mean
 
 
 def _by_name(hints: dict[str, str]) -> dict[str, str]:
-    """Return the hint of each name, from hints by names separated by spaces."""
+    """Return the hint for each parameter; each key of ``hints`` is one or more names, separated by spaces."""
     return {name: hint for names, hint in hints.items() for name in names.split()}
 
 
@@ -35,7 +35,7 @@ HINTS = _by_name(
         "max_iter": "the number of passes is not limited: max_rescalings limits the work",
     }
 )
-"""Hints by parameter, for all classes that do not have the parameter."""
+"""Hints by parameter name, for every class without that parameter."""
 _MARGIN_LEARNERS = {
     "tol": _TOL.format("an update"),
     "average": 'every run keeps averages: set hypothesis="average" instead of average=True',
@@ -60,11 +60,11 @@ OWN_HINTS = {
         },
     }.items()
 }
-"""Hints by class and parameter that replace those of `HINTS`."""
+"""Hints by class and parameter name, which take precedence over `HINTS`."""
 
 
 def unknown_parameter(learner: str, name: str, own: list[str]) -> str:
-    """Return the message about a parameter that a learner does not have.
+    """Return the error message for a parameter that a learner does not have; ``own`` lists those that it has.
 
     >>> print(unknown_parameter("Perceptron", "n_iter", ["max_iter", "shuffle"]))
     Perceptron has no parameter n_iter; the maximum number of passes is called max_iter.

@@ -25,10 +25,10 @@ class LinearPerceptron(BasePerceptron):
     decay: float
     state_: LinearState
     _columns: tuple[Names, RecordColumns] | None = None
-    """``feature_names_in_``, and the columns made from it; stale if ``feature_names_in_`` is another object."""
+    """``feature_names_in_`` and the columns made from it; out of date if ``feature_names_in_`` is now another array."""
     _learns_by_name = False
     _online: tuple[TrainingRun, RunOptions, int] | None = None
-    """The run that ``learn_one`` continues, its options, and the passes made before it."""
+    """The run that ``learn_one`` continues, the options of that run, and its number of passes."""
 
     def __init__(
         self,
@@ -59,7 +59,8 @@ class LinearPerceptron(BasePerceptron):
     ) -> Self:
         """Fit the model to labelled rows.
 
-        Training stops after the first pass without an update, or when ``max_iter`` or ``max_updates`` is reached.
+        Training stops after the first pass without an update. It stops earlier if ``max_iter``, ``max_updates`` or the
+        patience of early stopping is reached.
 
         Parameters
         ----------
@@ -68,15 +69,15 @@ class LinearPerceptron(BasePerceptron):
         y : array-like of shape (n,)
             Labels of any type, from at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Factors that multiply the step of an update, applied after `PassiveAggressive` has limited the step to
-            ``C``. `AROW` divides ``r`` by them instead. Rows of weight 0 are skipped.
+            Factors that multiply the step of an update. `PassiveAggressive` applies them after it has limited the step
+            to ``C``, and `AROW` divides ``r`` by them instead. Rows of weight 0 are skipped. None means 1 for all rows.
         coef_init : array-like of shape (d,), (1, d) or (n_classes, d), default=None
-            Initial weights, for instance ``coef_`` of another model; zero by default. Two classes need a single row,
-            more classes one row each. Averages and votes start from these weights too. The bounds of ``report_`` then
-            hold for all runs that start from weights of this norm. Such a fit always starts from scratch, even with
-            ``warm_start=True``.
+            Initial weights, for instance ``coef_`` of another model: a single row for two classes, one row for each
+            class otherwise. None means zero. Averages and votes include these weights. Training starts from them even
+            with ``warm_start=True``. The bounds in ``report_`` then hold for every run that starts from weights of the
+            same length.
         intercept_init : float or array-like of shape (1,) or (n_classes,), default=None
-            Initial biases; zero by default.
+            Initial biases. None means zero.
 
         Returns
         -------
@@ -87,7 +88,7 @@ class LinearPerceptron(BasePerceptron):
         --------
         >>> from rosenblatt import Perceptron
         >>> X, y = [[1, 1], [2, 0], [-1, 0], [0, -2]], ["yes", "yes", "no", "no"]
-        >>> Perceptron().fit(X, y, coef_init=[2, 1]).n_updates_  # these weights separate the rows already
+        >>> Perceptron().fit(X, y, coef_init=[2, 1]).n_updates_  # these weights already separate the rows
         0
         """
         refuse_stream(X, "fit", self)
@@ -103,7 +104,7 @@ class LinearPerceptron(BasePerceptron):
             *super()._fixed_parameters(),
         ]
 
-    # the weights, by hypothesis
+    # the weights of each hypothesis
 
     @property
     def _trained(self) -> LinearState:
@@ -112,22 +113,22 @@ class LinearPerceptron(BasePerceptron):
 
     @property
     def coef_(self) -> Floats:
-        """Weights used for prediction: a row for each class, or a single row for two classes."""
+        """Weights used for prediction: one row for each class, or a single row for two classes."""
         return self._weights(self.hypothesis)[0]
 
     @property
     def intercept_(self) -> Floats:
-        """Biases used for prediction: one for each class, or a single one for two classes."""
+        """Biases used for prediction: one for each class, or a single bias for two classes."""
         return self._weights(self.hypothesis)[1]
 
     @property
     def last_coef_(self) -> Floats:
-        """Weights after the last visit."""
+        """Weights after the last visit to a row."""
         return self._weights("last")[0]
 
     @property
     def last_intercept_(self) -> Floats:
-        """Biases after the last visit."""
+        """Biases after the last visit to a row."""
         return self._weights("last")[1]
 
     @property
@@ -153,23 +154,24 @@ class LinearPerceptron(BasePerceptron):
             raise AttributeError(str(not_kept)) from not_kept
         return w.copy(), b.copy()
 
-    # records one by one, with the methods of online libraries such as river
+    # learning from one record at a time, with the method names of river and other online libraries
 
     def learn_one(self, x: Mapping[str, object], y: object) -> Self:
         """Learn from one record, continuing from the current weights.
 
-        The weights are bit-for-bit identical to those that ``partial_fit`` learns from the same rows. A new name adds a
-        column to ``feature_names_in_``. Features missing from a record count as 0. The time of a call depends on the
-        size of the record, not on the number of columns. Consecutive calls count as one pass.
+        The weights are bit-for-bit identical to those that ``partial_fit`` learns from the same rows. A new feature
+        name is added to ``feature_names_in_``. Features missing from a record count as 0. The time of a call depends on
+        the number of features in the record, not on the number of features in the model. Consecutive calls count as one
+        pass.
 
         Parameters
         ----------
         x : dict
-            Values by feature name. Numbers are used as they are, booleans as 0 and 1. A string is one-hot encoded:
-            ``{"colour": "red"}`` is the feature ``colour=red`` with the value 1. None and NaN raise a ValueError: leave
-            out missing values.
+            Feature names and values. Numbers are used unchanged, booleans as 0 and 1. A string is one-hot encoded:
+            ``{"colour": "red"}`` is the feature ``colour=red`` with the value 1. None and NaN raise a ValueError, so
+            leave out missing values.
         y : str, int or bool
-            The label. A new class may appear at any time.
+            Class label. A new class may appear at any time.
 
         Returns
         -------
@@ -217,7 +219,7 @@ class LinearPerceptron(BasePerceptron):
         return self
 
     def _row_run(self, options: RunOptions) -> TrainingRun | None:
-        """Return the run that ``learn_one`` continues, or None if the model has been trained in another way since."""
+        """Return the run that ``learn_one`` continues, or None if the state or the options have changed since."""
         if self._online is None:
             return None
         run, then, passes = self._online
@@ -230,12 +232,16 @@ class LinearPerceptron(BasePerceptron):
         Parameters
         ----------
         x : dict
-            Values by feature name, as for `learn_one`. Unknown names are ignored.
+            Feature names and values, as for `learn_one`. Features that the model does not know are ignored.
 
         Returns
         -------
         label : str, int, bool or None
-            The predicted class, or None if the model has not learned anything yet.
+            The predicted class, or None before training.
+
+        See Also
+        --------
+        learn_one : Learn from one record.
 
         Examples
         --------
@@ -253,7 +259,7 @@ class LinearPerceptron(BasePerceptron):
         return labels[self.state_.decide_one(self.hypothesis, record_row(entries, self.state_.n_features))]
 
     def _record_columns(self) -> RecordColumns:
-        """Return the columns by name; raise a ValueError if the model was trained on columns without names."""
+        """Return the map from feature names to columns; raise a ValueError if the columns have no names."""
         if not hasattr(self, "state_"):
             return RecordColumns()
         names = getattr(self, "feature_names_in_", None)
@@ -282,7 +288,7 @@ class LinearPerceptron(BasePerceptron):
         )
 
     def __getstate__(self) -> dict[str, object]:
-        """Return the attributes to pickle: all but the run of ``learn_one``."""
+        """Return the attributes to pickle, which are all except the run of ``learn_one``."""
         state = dict(super().__getstate__())
         state.pop("_online", None)
         return state
@@ -291,57 +297,60 @@ class LinearPerceptron(BasePerceptron):
 class Perceptron(LinearPerceptron):
     """The perceptron: a linear classifier that adjusts its weights whenever it misclassifies a row.
 
-    Training stops after the first pass without a mistake. This happens if and only if the classes are linearly
+    Training stops after the first pass without a mistake. It reaches such a pass if and only if the data is linearly
     separable and ``max_iter`` and ``max_updates`` are large enough. Otherwise a ``ConvergenceWarning`` reports the
-    number of remaining mistakes. In training, a row on the decision boundary counts as a mistake.
+    number of mistakes in the last pass. During training, a row on the decision boundary counts as a mistake.
 
-    Decisions are exact: rounding never changes the sign of a score. The same rows in the same order give the same
-    weights, bit for bit: dense or sparse, at once or in chunks, on every machine.
+    Decisions are exact: rounding never changes the sign of a score. For a given ``random_state``, results
+    are the same on every machine, bit for bit. Dense and sparse rows give the same weights, and so do all rows at once
+    and the same rows in chunks.
 
     Parameters
     ----------
     hypothesis : {"last", "average", "pocket", "vote"}, default="last"
         Weights used for prediction. "last" uses the weights after the last visit to a row, and "average" their average
-        over all visits. "pocket" uses the weights with the fewest training mistakes; the candidates in each pass are
-        its final weights and those that survived the most visits. "vote" lets all weight vectors vote, each weighted by
-        the number of visits that it survived. Only "last" issues a warning about remaining mistakes, because the others
-        also suit data that is not separable.
+        over all visits. "pocket" uses the weights with the fewest training mistakes (Gallant's pocket algorithm with
+        ratchet); each pass contributes two candidates, its final weights and the weights that survived the most visits.
+        "vote" lets all weight vectors vote, each weighted by the number of visits that it survived. Only "last" warns
+        about remaining mistakes, because the other three also suit data that is not linearly separable.
     max_iter : int, default=100
         Maximum number of passes over the data.
     fit_intercept : bool, default=True
         Whether to learn a bias.
     shuffle : bool or "once", default=True
-        Visiting order. True draws a new order for each pass, "once" reuses that of the first pass, and False visits the
-        rows in the given order.
+        Visiting order. True draws a new random order for each pass, "once" draws one random order for all passes, and
+        False visits the rows in the given order.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the visiting orders. ``visiting_order(n, model.seed_, p)`` reproduces the order of pass p.
+        Source of the seed for visiting orders and held-out rows. None draws a new seed. For p = 0, 1, ...,
+        ``visiting_order(n, model.seed_, p)`` reproduces the order of pass p + 1.
     max_updates : int or None, default=None
         Maximum number of updates of each one-vs-rest classifier, in one call of ``fit`` or in all calls of
-        ``partial_fit``.
+        ``partial_fit`` together. None sets no limit.
     warm_start : bool, default=False
-        Whether ``fit`` continues from the previous one, including passes, orders and averages. k fits of one pass
-        then equal one fit of k passes.
+        Whether ``fit`` continues the previous run, including its pass numbers, visiting orders and averages. For
+        instance, three fits with ``max_iter=1`` then give the result of one fit with ``max_iter=3``.
     early_stopping : bool, default=False
-        Whether to hold out ``validation_fraction`` of the rows and to stop when their error has not improved for
+        Whether to hold out ``validation_fraction`` of the rows and to stop when the error on them has not improved for
         ``n_iter_no_change`` passes. The weights of the best pass are kept.
     validation_fraction : float, default=0.1
         Proportion of the rows that early stopping holds out.
     n_iter_no_change : int, default=5
-        Number of passes without improvement after which early stopping stops.
+        Number of passes without improvement after which early stopping ends the training.
     class_weight : dict, "balanced" or None, default=None
-        Factor for each class that multiplies the update step, in addition to the sample weights. "balanced" weights
-        classes inversely to their frequencies.
+        Factors by class, which multiply the sample weights. "balanced" weights classes inversely to their frequencies.
+        None means 1 for all classes.
     multi_class : {"ovr", "direct"}, default="ovr"
-        Method for more than two classes. "ovr" trains a one-vs-rest classifier for each class, and each stops
-        separately. "direct" trains all classes jointly: a mistake moves the weights of the true class and of the
-        class with the highest other score.
+        Method for more than two classes. "ovr" trains a one-vs-rest classifier for each class; each stops after its own
+        first pass without a mistake. "direct" trains all classes jointly: a mistake changes the weights of the true
+        class and of the class with the highest other score.
     n_jobs : int or None, default=None
-        Number of threads for one-vs-rest classifiers. It does not change the result.
+        Number of threads that train one-vs-rest classifiers. None uses one thread, and -1 one for each core. The result
+        does not depend on it.
     verbose : int, default=0
-        With 1, progress is shown on standard error: a bar on a terminal, otherwise a line for each pass.
+        With 1, progress is shown on standard error: as a bar on a terminal, otherwise as a line for each pass.
     decay : float, default=0.0
         Forgetting rate of the average, for streams that drift. Each visit reduces the influence of all earlier weights
-        by this fraction; 0.001 averages over about the last thousand visits. Not available for votes.
+        by this fraction; 0.001 averages over about the last thousand visits, and 0 over all. Not available for votes.
 
     Attributes
     ----------
@@ -349,42 +358,45 @@ class Perceptron(LinearPerceptron):
         Weights and biases used for prediction; m is 1 for two classes, otherwise the number of classes. Not available
         for votes.
     last_coef_, last_intercept_ : arrays of shape (m, d) and (m,)
-        Weights and biases after the last visit.
+        Weights and biases after the last visit to a row.
     average_coef_, average_intercept_ : arrays of shape (m, d) and (m,)
         Averages of the weights and biases over all visits.
     classes_ : array of shape (n_classes,)
         Class labels.
     n_features_in_ : int
-        Number of features seen in training.
+        Number of features seen during training.
     feature_names_in_ : array of shape (d,)
         Feature names, if the training data had names.
     n_iter_, n_updates_ : int
-        Number of passes, and number of updates of all classifiers.
+        Number of passes, and number of updates summed over all one-vs-rest classifiers.
     best_iter_ : int
-        Number of the pass whose weights are kept: the best one with early stopping, otherwise the last one.
+        Number of the pass whose weights are kept, counted from 1: the best pass with early stopping, otherwise the last
+        pass.
     converged_ : bool
-        Whether every classifier has made a whole pass without an update.
+        Whether every one-vs-rest classifier has made a whole pass without an update.
     history_ : structured array
-        A row for each pass with its ``mistakes`` and, with early stopping, the ``validation_error`` after it. After an
-        interrupt it also has the ``share`` of the rows that each pass visited.
+        A row for each pass, with the number of ``mistakes`` during the pass. With early stopping it also has the
+        ``validation_error`` after the pass, and after an interrupt the ``share`` of rows that the pass visited.
     report_ : Report
         Radius of the data, bounds on the margin and on the number of updates, and the results of early stopping.
     preparation_ : dict
-        Settings that turn files into rows, after ``fit_stream`` on a stream of ``data.open``.
+        Settings with which files were converted to rows; set by ``fit_stream`` on a stream of ``data.open``.
     seed_ : int
         Seed from which the visiting orders are drawn.
 
     See Also
     --------
-    AveragedPerceptron : Predicts with averaged weights, for noisy data.
+    AveragedPerceptron : Predicts with averaged weights; better on noisy data.
     VotedPerceptron : Predicts with a vote of all weight vectors.
-    KernelPerceptron : Nonlinear perceptron.
+    KernelPerceptron : Learns nonlinear boundaries.
     separability : Decide whether data is linearly separable, with proof.
 
     References
     ----------
     F. Rosenblatt (1958). The perceptron: a probabilistic model for information storage and organization in the brain.
     Psychological Review 65, 386-408.
+
+    S. I. Gallant (1990). Perceptron-based learning algorithms. IEEE Transactions on Neural Networks 1, 179-191.
 
     H. Daumé III (2017). A Course in Machine Learning (CIML), chapter 4.
 
@@ -421,16 +433,16 @@ class Perceptron(LinearPerceptron):
 
 @complete_docstring(Perceptron)
 class AveragedPerceptron(LinearPerceptron):
-    """The averaged perceptron: it predicts with the average of its weights over all visits.
+    """The averaged perceptron: a perceptron that predicts with the average of its weights over all visits to rows.
 
-    Training is the same as for `Perceptron`. The average is more stable than the last weights, so start with this
-    learner on noisy data. Averaging adds work only to updates, not to every visit (CIML algorithm 7).
+    Training is that of `Perceptron`. The average is more stable than the last weights, so start with this learner on
+    noisy data. Averaging adds work to updates only, not to every visit (CIML algorithm 7).
 
     See Also
     --------
     Perceptron : Predicts with the last weights by default.
     VotedPerceptron : Predicts with a vote of all weight vectors.
-    AROW : Also adapts the step of each feature; good for text.
+    AROW : Adapts the step size of each weight; suits text.
 
     References
     ----------
@@ -452,20 +464,21 @@ class AveragedPerceptron(LinearPerceptron):
 
 @complete_docstring(Perceptron)
 class VotedPerceptron(LinearPerceptron):
-    """The voted perceptron: all weight vectors of the run vote, each weighted by the visits that it survived.
+    """The voted perceptron: all weight vectors of the run vote, each weighted by the number of visits that it survived.
 
-    Training is the same as for `Perceptron`. The model keeps the rows of its mistakes and predicts from dot products
+    Training is that of `Perceptron`. The model stores the rows on which it made mistakes and predicts from dot products
     with them, so prediction is much slower than with averaged weights. There is no ``coef_``. ``decision_function``
-    returns the share of votes for a class minus the share against it. A voter with an activation of exactly 0 abstains.
+    returns the share of votes for a class minus the share against it. A weight vector with an activation of exactly 0
+    abstains.
 
     Attributes
     ----------
     coef_, intercept_ : not available
-        A vote has no single weight vector: reading them raises an AttributeError.
+        Reading these attributes raises an AttributeError, because a vote has no single weight vector.
 
     See Also
     --------
-    AveragedPerceptron : Faster to predict with, and usually as accurate.
+    AveragedPerceptron : Predicts faster, and usually as accurately.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""`RescaledPerceptron`: a perceptron for data with a tiny margin."""
+"""The rescaled perceptron, `RescaledPerceptron`, for data with a tiny margin."""
 
 from __future__ import annotations
 
@@ -29,29 +29,31 @@ Verdict: TypeAlias = Separable | Inseparable | UndecidedSeparability | MarginBra
 
 
 class RescaledPerceptron(ExactClassifier):
-    """The rescaled perceptron: it separates data with a tiny margin in few updates, or proves that it cannot.
+    """The rescaled perceptron: it separates data with a tiny margin in few updates, or proves that none can.
 
-    The perceptron makes up to (R / margin)^2 updates on rows of length up to R. This variant stops after m^2 / 4
-    updates, for m weights, stretches the space across the directions of its mistakes, and starts again. It stops when
-    every row is classified correctly. A margin of 1e-8 in ten dimensions takes a few hundred updates.
+    On rows of length up to R the perceptron makes up to (R / margin)^2 updates. This variant works in phases. A phase
+    runs the perceptron for at most max(m^2 / 4, 4 m) updates, where m is the number of weights. Then the space is
+    shrunk along the rows that caused the updates, and the next phase starts from zero. Training stops when every row is classified
+    correctly. A margin of 1e-8 in ten dimensions takes a few hundred updates.
 
-    If this finds no separator in ``max_rescalings`` rescalings, `separability` decides: it finds a separator or
-    proves that there is none. In the second case a ``ConvergenceWarning`` says so, and the model keeps the weights
-    that misclassified the fewest rows at the end of a phase.
+    If ``max_rescalings`` rescalings find no separator, `separability` decides: it finds a separator or proves that none
+    exists. If none exists, a ``ConvergenceWarning`` is issued, and the model keeps the weights that misclassified the
+    fewest rows at the end of a phase.
 
-    Use it for separable data with a small margin; on noisy data `AveragedPerceptron` is more accurate. It keeps a dense
-    copy of the data in memory during training. For more than two classes it trains one-vs-rest classifiers.
+    Use this learner for separable data with a small margin; on noisy data `AveragedPerceptron` is more accurate. During
+    training a dense copy of the data is kept in memory. With more than two classes, one-vs-rest classifiers are
+    trained.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
         Whether to learn a bias.
     max_rescalings : int, default=100
-        Maximum number of rescalings of each classifier before `separability` decides.
+        Maximum number of rescalings for each one-vs-rest classifier, after which `separability` decides.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the visiting orders.
+        Source of the seed for visiting orders. None draws a new seed.
     verbose : int, default=0
-        With 1, a line for each phase is printed on standard error.
+        With 1, a line for each phase is printed to standard error.
 
     Attributes
     ----------
@@ -60,23 +62,25 @@ class RescaledPerceptron(ExactClassifier):
     classes_ : array of shape (n_classes,)
         Class labels.
     n_features_in_ : int
-        Number of features seen in training.
+        Number of features seen during training.
     feature_names_in_ : array of shape (d,)
         Feature names, if the training data had names.
     converged_ : bool
-        Whether every classifier separates the training rows, proved exactly. This implies a training score of 1.
+        Whether every one-vs-rest classifier separates the training rows, which is proved exactly. If True, the training
+        accuracy is 1.
     verdict_ : Separable, Inseparable, Undecided or MarginBracket; a dictionary by class for more than two classes
-        What is proved about the data; ``verdict_.check(X, y)`` verifies it. Its upper bound on the margin may be
-        loose; `dataset_margin` computes a tight one. Without an intercept it is a `MarginBracket` of kind
-        "homogeneous", which is about hyperplanes through the origin.
+        Proof that the data is or is not linearly separable; ``verdict_.check(X, y)`` verifies it. Its upper bound on
+        the margin may be loose; `dataset_margin` computes a tight bound. Without an intercept the verdict is a
+        `MarginBracket` of kind "homogeneous", which is about hyperplanes through the origin.
     n_iter_, n_updates_, n_rescalings_ : int
-        Largest number of passes of a classifier, and numbers of updates and rescalings of all classifiers.
+        Largest number of passes of a one-vs-rest classifier, and the numbers of updates and rescalings summed over all
+        of them.
     seed_ : int
         Seed from which the visiting orders are drawn.
 
     See Also
     --------
-    Perceptron : Needs no dense copy, but many more updates if the margin is tiny.
+    Perceptron : Makes no dense copy, but many more updates if the margin is tiny.
     separability : Decide whether data is linearly separable, with proof.
 
     References
@@ -105,12 +109,12 @@ class RescaledPerceptron(ExactClassifier):
         self.verbose = verbose
 
     def fit(self, X: MatrixLike, y: VectorLike = None) -> Self:
-        """Fit the model to labelled rows until it separates them or proves that they are not separable.
+        """Fit the model to labelled rows, until it separates them or they are proved to be not linearly separable.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n, d)
-            Training rows. Numbers that are not exact in float64 raise a ValueError.
+            Training rows. Numbers that float64 cannot represent exactly raise a ValueError.
         y : array-like of shape (n,)
             Labels of any type, from at least two classes.
 
@@ -121,9 +125,9 @@ class RescaledPerceptron(ExactClassifier):
         """
         refuse_stream(X, "fit", self)
         check_boolean("fit_intercept", self.fit_intercept)
-        given = X = check_exact_matrix(X) if sp.issparse(X) else X  # duplicate entries are added exactly
+        given = X = check_exact_matrix(X) if sp.issparse(X) else X  # adds duplicate entries exactly
         X, y = validate_pair(self, X, y, reset=True)
-        check_exact_matrix(given)  # raises an error for rounded numbers: the verdict is about those given
+        check_exact_matrix(given)  # raises an error for rounded numbers, since the verdict is about the numbers given
         classes, numbers = encode_labels(y)
         if len(classes) < 2:
             raise ValueError(
@@ -182,7 +186,7 @@ class RescaledPerceptron(ExactClassifier):
 
 
 class _Classifier:
-    """A one-vs-rest classifier: its run, weights and verdict."""
+    """A one-vs-rest classifier: its run, its weights and the verdict on its rows."""
 
     w: np.ndarray
     b: float
@@ -221,8 +225,8 @@ class _Classifier:
     def _separated(self, X: MatrixLike, signs: np.ndarray, bias: bool) -> Verdict:
         """Return the verdict of a run that found a separator.
 
-        The separator proves the lower bound on the margin. The upper bound is the length of the average of the rows
-        y x, each weighted by its number of updates.
+        The separator proves the lower bound on the margin. The upper bound is the length of the weighted average of the
+        rows y x, where the weight of a row is its number of updates.
         """
         alpha = self.run.alpha / self.run.alpha.sum()
         kind = "geometric" if bias else "homogeneous"
@@ -242,7 +246,7 @@ def _is_inseparable(verdict: Verdict) -> bool:
 
 
 def _examples(X: MatrixLike, signs: np.ndarray, bias: bool) -> Matrix:
-    """Return the rows y x, or y (x, 1) with a bias."""
+    """Return the rows multiplied by their signs: y x, or y (x, 1) with a bias."""
     if sp.issparse(X):
         Z = sp.csr_array(X)
         Z = sp.csr_array(sp.hstack([Z, np.ones((X.shape[0], 1))])) if bias else Z
@@ -252,7 +256,7 @@ def _examples(X: MatrixLike, signs: np.ndarray, bias: bool) -> Matrix:
 
 
 def _as_floats(w: np.ndarray, b: float) -> tuple[np.ndarray, float]:
-    """Return (w, b) as floats; integers of any length are divided by a power of two first."""
+    """Return (w, b) as floats; large integers are first divided by a power of two."""
     if w.dtype != object:
         return w, float(b)
     shift = max(0, max(int(value).bit_length() for value in (*w.tolist(), int(b))) - 1000)

@@ -1,4 +1,4 @@
-"""Validation of inputs: scikit-learn's checks, in the memory layout of the engine."""
+"""Validation of inputs with scikit-learn's checks, and conversion to the memory layout that training uses."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from rosenblatt.blocks import Block, as_file_stream
 from rosenblatt.training.rows import Labels, Matrix, VectorLike, check_sparse
 
 MatrixLike: TypeAlias = Any
-"""Rows in any supported form: arrays, sparse matrices, data frames, lists of lists, tensors."""
+"""Rows in any supported form, such as an array, a sparse matrix, a data frame, a list of lists or a tensor."""
 
 # PyTorch tensors as input and output, under scikit-learn's array API dispatch.
 
 
 def tensor_device(X: MatrixLike) -> str | None:
-    """Return the device of a PyTorch tensor; None for anything else, or if scikit-learn's dispatch is off.
+    """Return the device of a PyTorch tensor; None for anything else, or if scikit-learn's array API dispatch is off.
 
     >>> tensor_device([[1.0]])
     """
-    torch = sys.modules.get("torch")  # a tensor exists only if this is imported
+    torch = sys.modules.get("torch")  # unless torch is imported, there are no tensors
     if torch is None or not isinstance(X, torch.Tensor) or not get_config()["array_api_dispatch"]:
         return None
     return str(X.device)
 
 
 def as_numpy(X: MatrixLike) -> MatrixLike:
-    """Return a tensor as a NumPy array, and anything else unchanged.
+    """Return a tensor as a NumPy array, and any other object unchanged.
 
     >>> as_numpy([[1.0]])
     [[1.0]]
@@ -45,7 +45,7 @@ def as_numpy(X: MatrixLike) -> MatrixLike:
 
 
 def like_input(found: NDArray[Any], X: MatrixLike) -> MatrixLike:
-    """Return an array as a tensor on the device of ``X`` if ``X`` is a tensor; arrays of strings stay arrays.
+    """Return a numeric array as a tensor on the device of ``X`` if ``X`` is a tensor; otherwise return it unchanged.
 
     >>> like_input(np.array([5]), [[1.0]])
     array([5])
@@ -60,7 +60,7 @@ _LAYOUT = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "
 
 
 class Trained(Protocol):
-    """The attributes of a trained model that validation reads and sets."""
+    """The attribute of a model that the validation of blocks reads and sets."""
 
     n_features_in_: int
 
@@ -68,7 +68,8 @@ class Trained(Protocol):
 def attach_preparation(model: Trained, blocks: Iterable[object]) -> None:
     """Set ``preparation_`` and ``feature_names_in_`` of a model that was trained on a stream of files.
 
-    A saved model can then read files in the same way, as the command's models do.
+    With ``preparation_`` a saved model converts further files to rows in the same way. Blocks that do not come from
+    files leave the model unchanged.
     """
     files = as_file_stream(blocks)
     if files is None:
@@ -81,7 +82,7 @@ def attach_preparation(model: Trained, blocks: Iterable[object]) -> None:
 
 @contextmanager
 def _names_from_files(model: object) -> Iterator[None]:
-    """Accept rows without names if the model has its feature names from files."""
+    """Suppress the warning about rows without feature names if the model was trained on files."""
     if not hasattr(model, "preparation_"):
         yield
         return
@@ -92,7 +93,7 @@ def _names_from_files(model: object) -> Iterator[None]:
 
 @contextmanager
 def _advice_on_strings() -> Iterator[None]:
-    """Add advice to scikit-learn's error about a column of strings."""
+    """Add advice to scikit-learn's error about strings that are not numbers."""
     try:
         yield
     except ValueError as fault:
@@ -105,7 +106,7 @@ def _advice_on_strings() -> Iterator[None]:
 
 
 def validate_matrix(model: object, X: MatrixLike, *, reset: bool) -> Matrix:
-    """Return ``X`` as a C-ordered or CSR matrix of float32 or float64, copied only if it has another layout or type."""
+    """Return ``X`` as a C-ordered or CSR matrix of float32 or float64, copied only if its layout or type differs."""
     X = as_numpy(X)
     _check_structure(X)
     with _names_from_files(model), _advice_on_strings():
@@ -115,18 +116,18 @@ def validate_matrix(model: object, X: MatrixLike, *, reset: bool) -> Matrix:
 def validate_pair(
     model: object, X: MatrixLike, y: VectorLike, *, reset: bool, finite: bool = True
 ) -> tuple[Matrix, Labels]:
-    """Return ``X`` as ``validate_matrix`` does, and the labels; ``finite=False`` leaves the check for NaN to later."""
+    """Return ``X`` as `validate_matrix` does, and valid labels; ``finite=False`` allows NaN and infinity."""
     X, y = as_numpy(X), as_numpy(y)
     _check_structure(X)
     with _names_from_files(model), _advice_on_strings():
         X, y = validate_data(model, X, y, reset=reset, ensure_all_finite=finite, **_LAYOUT)
-    if y.dtype.kind not in "biuUS":  # integers and strings are classes; the check would sort them
+    if y.dtype.kind not in "biuUS":  # integers and strings are always classes
         _check_classes(y)
     return _aligned(X), y
 
 
 def _check_classes(y: Labels) -> None:
-    """Raise a ValueError for labels that are not classes."""
+    """Raise a ValueError for labels that are not classes, such as the targets of a regression."""
     try:
         check_classification_targets(y)
     except ValueError as fault:
@@ -140,7 +141,7 @@ def _check_classes(y: Labels) -> None:
 
 
 def _check_structure(X: MatrixLike) -> None:
-    """Raise a ValueError for a CSC matrix that cannot be converted; CSR rows are checked by the engine."""
+    """Raise a ValueError for an invalid CSC matrix, which could not be converted; training checks CSR matrices."""
     if sp.issparse(X) and X.format == "csc":
         check_sparse(X)
 
@@ -150,7 +151,7 @@ def _aligned(X: MatrixLike) -> Matrix:
 
 
 def block_validator(model: Trained, reset: bool) -> Callable[[Block], tuple[Matrix, Labels]]:
-    """Return a function that validates the blocks of a stream; with ``reset`` the first one sets the features."""
+    """Return a function that validates the blocks of a stream; with ``reset`` the first block defines the features."""
     if reset:
         for name in ("n_features_in_", "feature_names_in_"):
             vars(model).pop(name, None)

@@ -19,8 +19,7 @@ class MarginPerceptron(LinearPerceptron):
     Apart from this rule it is `Perceptron`, and with ``margin=0`` it is so bit for bit. Training stops after the first
     pass without an update. On data that is linearly separable with margin g it makes at most
     ``(R^2 + 2 margin) / g^2`` updates, where R is the length of the longest row. With an intercept, R and g refer to
-    the rows (x, 1). A larger ``margin`` gives a separator closer to the one of largest margin. ``history_`` also has
-    the number of ``updates`` of each pass.
+    the rows (x, 1). A larger ``margin`` gives a separator closer to the one of largest margin.
 
     Parameters
     ----------

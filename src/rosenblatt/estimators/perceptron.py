@@ -301,9 +301,8 @@ class Perceptron(LinearPerceptron):
     separable and ``max_iter`` and ``max_updates`` are large enough. Otherwise a ``ConvergenceWarning`` reports the
     number of mistakes in the last pass. During training, a row on the decision boundary counts as a mistake.
 
-    Decisions are exact: rounding never changes the sign of a score. For a given ``random_state``, results
-    are the same on every machine, bit for bit. Dense and sparse rows give the same weights, and so do all rows at once
-    and the same rows in chunks.
+    Decisions are exact: rounding never changes the sign of a score. For a given ``random_state``, results are the same
+    on every machine, bit for bit. Dense and sparse rows give the same weights.
 
     Parameters
     ----------
@@ -337,8 +336,8 @@ class Perceptron(LinearPerceptron):
     n_iter_no_change : int, default=5
         Number of passes without improvement after which early stopping ends the training.
     class_weight : dict, "balanced" or None, default=None
-        Factors by class, which multiply the sample weights. "balanced" weights classes inversely to their frequencies.
-        None means 1 for all classes.
+        Factors by class, which multiply the sample weights. "balanced" weights classes inversely to their frequencies
+        and is available for ``fit`` only. None means 1 for all classes.
     multi_class : {"ovr", "direct"}, default="ovr"
         Method for more than two classes. "ovr" trains a one-vs-rest classifier for each class; each stops after its own
         first pass without a mistake. "direct" trains all classes jointly: a mistake changes the weights of the true
@@ -375,8 +374,9 @@ class Perceptron(LinearPerceptron):
     converged_ : bool
         Whether every one-vs-rest classifier has made a whole pass without an update.
     history_ : structured array
-        A row for each pass, with the number of ``mistakes`` during the pass. With early stopping it also has the
-        ``validation_error`` after the pass, and after an interrupt the ``share`` of rows that the pass visited.
+        A row for each pass, with the number of ``mistakes`` during the pass, and of ``updates`` for learners that also
+        update on correct rows. With early stopping it has the ``validation_error`` after the pass, and after an
+        interrupt the ``share`` of rows that the pass visited.
     report_ : Report
         Radius of the data, bounds on the margin and on the number of updates, and the results of early stopping.
     preparation_ : dict

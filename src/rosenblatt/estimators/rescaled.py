@@ -33,8 +33,8 @@ class RescaledPerceptron(ExactClassifier):
 
     On rows of length up to R the perceptron makes up to (R / margin)^2 updates. This variant works in phases. A phase
     runs the perceptron for at most max(m^2 / 4, 4 m) updates, where m is the number of weights. Then the space is
-    shrunk along the rows that caused the updates, and the next phase starts from zero. Training stops when every row is classified
-    correctly. A margin of 1e-8 in ten dimensions takes a few hundred updates.
+    shrunk along the rows that caused the updates, and the next phase starts from zero. Training stops when every row is
+    classified correctly. A margin of 1e-8 in ten dimensions takes a few hundred updates.
 
     If ``max_rescalings`` rescalings find no separator, `separability` decides: it finds a separator or proves that none
     exists. If none exists, a ``ConvergenceWarning`` is issued, and the model keeps the weights that misclassified the

@@ -16,8 +16,8 @@ from rosenblatt.training.rows import ClassWeight
 class MarginPerceptron(LinearPerceptron):
     """The perceptron with margin: it updates on every row with ``y a <= margin``, where a is the activation.
 
-    Apart from this rule it is `Perceptron`, and with ``margin=0`` it is so bit for bit. Training stops after the first
-    pass without an update. On data that is linearly separable with margin g it makes at most
+    In all other respects it equals `Perceptron`, and with ``margin=0`` the results are the same, bit for bit. Training
+    stops after the first pass without an update. On data that is linearly separable with margin g it makes at most
     ``(R^2 + 2 margin) / g^2`` updates, where R is the length of the longest row. With an intercept, R and g refer to
     the rows (x, 1). A larger ``margin`` gives a separator closer to the one of largest margin.
 

@@ -1,7 +1,7 @@
 """Plots of models, runs, proofs, verdicts and point sets. matplotlib is imported when a plot is drawn.
 
-Each function draws on the matplotlib Axes ``ax``, or on a new figure by default, and returns the axes. A model may be a
-scikit-learn pipeline that ends in a perceptron: its other steps are applied to the rows.
+Most functions draw on the matplotlib Axes ``ax``, or on a new figure if ``ax`` is None, and return the axes. A model
+may be a scikit-learn pipeline that ends in a perceptron; its earlier steps are then applied to the rows.
 """
 
 from rosenblatt.plots.by_pass import ErrorsDisplay, plot_errors, plot_history, plot_orders

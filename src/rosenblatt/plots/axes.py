@@ -1,4 +1,4 @@
-"""Colours, names, axes and ticks shared by all plots. matplotlib is imported here, when a plot is drawn."""
+"""Helpers for all plots: axes, figures, colours, ticks and escaped names. matplotlib is imported on first use."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from rosenblatt.theory.inputs import check_labels as labels_of_rows
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Axes: TypeAlias = Any  # matplotlib's, which may not be installed
+Axes: TypeAlias = Any  # matplotlib.axes.Axes; matplotlib may not be installed
 
 # Okabe and Ito's palette, safe for all kinds of colour vision
 BLUE, ORANGE, GREEN, DARK = "#0072B2", "#E69F00", "#009E73", "#333333"
 MARKS_UP_TO = 2000  # at most this many marks are drawn for a class, evenly spaced over its rows
-_BRIGHTNESS = 0.299, 0.587, 0.114  # the shares of red, green and blue
-_MADE: ContextVar[list[Any]] = ContextVar("_MADE")  # the figures made by the plotting function that runs
+_BRIGHTNESS = 0.299, 0.587, 0.114  # weights of red, green and blue in the luma of a colour (ITU-R BT.601)
+_MADE: ContextVar[list[Any]] = ContextVar("_MADE")  # figures that the current plotting function has created
 
 
 def axes_for(ax: Axes | None, in_space: bool = False) -> Axes:
-    """Return ``ax``, or the axes of a new figure if it is None; ``in_space`` asks for three dimensions."""
+    """Return ``ax``, or the axes of a new figure if ``ax`` is None; ``in_space`` requires three-dimensional axes."""
     if ax is None:
         projection = "3d" if in_space else "rectilinear"
         return new_figure().subplots(subplot_kw={"projection": projection})
@@ -37,7 +37,7 @@ def axes_for(ax: Axes | None, in_space: bool = False) -> Axes:
 
 
 def pair_of_axes(name: str, axes: Any, size: tuple[float, float]) -> np.ndarray:
-    """Return the two axes given, or two axes of a new figure of ``size`` inches if ``axes`` is None."""
+    """Return ``axes`` as an array of two Axes, or two axes of a new figure of ``size`` inches if ``axes`` is None."""
     if axes is None:
         return np.ravel(new_figure(size).subplots(1, 2))
     pair = np.ravel(np.asarray(axes, dtype=object))
@@ -60,7 +60,7 @@ def check_axes(ax: Any, in_space: bool = False) -> None:
 
 
 def closes_on_error(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a plotting function: if it fails or is interrupted, the figures that it made are closed."""
+    """Decorate a plotting function so that the figures it created are closed if it fails or is interrupted."""
 
     @wraps(function)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -74,21 +74,21 @@ def closes_on_error(function: Callable[P, R]) -> Callable[P, R]:
             raise
         finally:
             _MADE.reset(outside)
-        _MADE.get([]).extend(made)  # a plotting function that called this one made them too
+        _MADE.get([]).extend(made)  # if another plotting function called this one, it must close these figures too
         return result
 
     return drawn
 
 
 def new_figure(size: tuple[float, float] | None = None) -> Any:
-    """Return a new pyplot figure, of the given size in inches or matplotlib's default."""
+    """Return a new pyplot figure of the given size in inches, or of matplotlib's default size."""
     figure = import_matplotlib("pyplot").figure(figsize=size, layout="constrained")
     _MADE.get([]).append(figure)
     return figure
 
 
 def ink(on_light: str = DARK) -> Any:
-    """Return the colour of lines and text: ``on_light`` on a light background, else the style's text colour."""
+    """Return the colour of lines and text: ``on_light`` on a light background, otherwise the style's text colour."""
     light = float(np.dot(paper()[:3], _BRIGHTNESS)) > 0.5
     return on_light if light else import_matplotlib().rcParams["text.color"]
 
@@ -101,12 +101,12 @@ def paper(alpha: float = 1.0) -> tuple[float, ...]:
 
 
 def backing() -> dict[str, Any]:
-    """Return the box behind text that is written on a line."""
+    """Return the style of the box behind text that lies on a line."""
     return {"facecolor": paper(), "edgecolor": "none", "pad": 1.5}
 
 
 def shown_name(name: Any, most: int = 40) -> str:
-    """Return a label or a name escaped for matplotlib: no mathtext, not hidden by a leading ``_``, and shortened.
+    """Return a label or name as text for matplotlib: without mathtext, not hidden by a leading ``_``, and shortened.
 
     >>> print(shown_name("US$ and C$"), shown_name("_hidden"), shown_name(1.0), shown_name("a" * 50, 8))
     US\\$ and C\\$  _hidden 1 aaaaaaa…
@@ -126,7 +126,7 @@ def check_labels(y: Any, n: int, classes: np.ndarray) -> np.ndarray:
 
 
 def whole_ticks(ax: Axes, y: bool = True) -> None:
-    """Put ticks at integers only, on the vertical axis unless ``y`` is False."""
+    """Put ticks at integers only, on the horizontal axis and, unless ``y`` is False, on the vertical axis."""
     ticker = import_matplotlib("ticker")
     for axis in (ax.xaxis, ax.yaxis) if y else (ax.xaxis,):
         axis.set_major_locator(ticker.MaxNLocator(integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
@@ -139,12 +139,12 @@ def from_zero(ax: Axes, values: np.ndarray) -> None:
 
 
 def tidy(ax: Axes) -> None:
-    """Remove the frame above and to the right."""
+    """Hide the top and right spines."""
     ax.spines[["top", "right"]].set_visible(False)
 
 
 def import_matplotlib(part: str = "") -> ModuleType:
-    """Import matplotlib or a part of it, which is an optional dependency."""
+    """Import and return matplotlib, which is an optional dependency, or its submodule ``part``."""
     try:
         return importlib.import_module(f"matplotlib.{part}" if part else "matplotlib")
     except ImportError as error:
@@ -152,7 +152,7 @@ def import_matplotlib(part: str = "") -> ModuleType:
 
 
 def zero_weights_words(learner: Any, b: float) -> str:
-    """Return a title for a model of two classes whose weights are all zero."""
+    """Return the title of a plot of a two-class model whose weights are all zero."""
     label = shown_name(label_words(learner.classes_.tolist()[int(b > 0)]))
     answer = f"gets the answer {label}" if b else "lies on the boundary"
     proved = getattr(getattr(learner, "report_", None), "proved_inseparable", False)
@@ -161,7 +161,7 @@ def zero_weights_words(learner: Any, b: float) -> str:
 
 
 def wrong_words(wrong: np.ndarray, on_boundary: np.ndarray) -> str:
-    """Describe how many predictions are wrong and how many rows lie on the boundary; "" if there are none.
+    """Return as text how many predictions are wrong and how many rows lie on the boundary; "" if none.
 
     >>> wrong_words(np.array([True, False]), np.array([True, True])), wrong_words(np.zeros(2, bool), np.zeros(2, bool))
     ('1 of 2 rows wrong, 2 on the boundary', '')

@@ -1,4 +1,4 @@
-"""Plots of a run pass by pass: mistakes, training and test error, and the effect of the visiting order."""
+"""Plots of a run by pass: mistakes, training and test error, and the effect of the visiting order."""
 
 from __future__ import annotations
 
@@ -21,18 +21,24 @@ from rosenblatt.tables import Table
 def plot_history(model: Any, ax: Axes | None = None) -> Axes:
     """Draw the mistakes made during each pass and, with early stopping, the error on held-out rows after it.
 
-    The pass that early stopping kept is marked on the curve of the held-out error. An open circle marks a pass that
-    was cut short by an interrupt or ``max_updates``: its mistakes are those on the rows visited.
+    With early stopping, a mark shows the pass whose weights were kept. An open circle marks a last pass that was cut
+    short by an interrupt or ``max_updates``; its mistakes are those on the rows that it visited.
 
     Parameters
     ----------
-    model : fitted Perceptron, AveragedPerceptron, VotedPerceptron or KernelPerceptron, or a pipeline that ends in one
-    ax : matplotlib Axes, optional
-        The axes to draw on and to return; the default is a new figure.
+    model : fitted perceptron, or a pipeline that ends in one
+        Any learner of this library that has ``history_``.
+    ax : matplotlib Axes, default=None
+        Axes to draw on. None creates a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
 
     See Also
     --------
-    plot_errors : Training and test error after each pass.
+    plot_errors : Draw training and test error after each pass.
 
     Examples
     --------
@@ -72,24 +78,25 @@ def plot_history(model: Any, ax: Axes | None = None) -> Axes:
 
 
 def _title(learner: Any, last: int, left: int, cut: bool, best: int | None) -> str:
-    """Return the title: how the run ended."""
+    """Return the title, which tells how the run ended."""
     if cut:
         return f"Pass {last} was cut short: {count_of(left, 'mistake')} so far"
     if best is not None:
         return f"Early stopping kept pass {best} of {last}"
     if left == 0:
-        # not a verdict by itself: partial_fit may see part of the data, early stopping may keep another pass
+        # a pass without a mistake alone is no proof: partial_fit may see part of the data, and early stopping may keep
+        # another pass
         return f"Separated: pass {last} made no mistake" if learner.converged_ else f"Pass {last} made no mistake"
     return f"Not separated: {count_of(left, 'mistake')} in pass {last}"
 
 
 def _reached(cut: Any) -> str:
-    """Describe how far a pass came before it was cut short."""
+    """Return as text how many rows a pass had visited when it was cut short."""
     return count_of(cut.rows, "row") if cut.share is None else f"{percent(cut.share)} of its rows"
 
 
 def _held_out(ax: Axes, passes: np.ndarray, percent: np.ndarray, dots: str, best: int | None) -> list[Any]:
-    """Draw the error on held-out rows on a second axis; return the lines for the legend."""
+    """Draw the error on held-out rows against a second vertical axis; return the lines for the legend."""
     twin = ax.twinx()
     lines = twin.plot(passes, percent, "--", color=ORANGE, marker=dots and "s", label="held-out error")
     if best is not None:
@@ -101,25 +108,34 @@ def _held_out(ax: Axes, passes: np.ndarray, percent: np.ndarray, dots: str, best
     return lines
 
 
-# Training and test error after each pass, and the pass of lowest test error (CIML figure 4.3).
+# Training and test error after each pass, and the pass with the lowest test error (CIML figure 4.3).
 
 
 class ErrorsDisplay:
-    """Training and test error after each pass, as a scikit-learn display object; use ``from_estimator``.
+    """Training and test error after each pass, as a scikit-learn display object.
+
+    Create it with ``from_estimator``, which also draws it.
 
     Parameters
     ----------
     errors : Table
-        The result of a learner's ``score_by_pass``: a row for each pass.
+        Errors by pass, as the method ``score_by_pass`` of a learner returns them.
 
     Attributes
     ----------
     errors : Table
-        The columns ``pass``, ``mistakes``, ``training_error`` and, with test rows, ``test_error``.
+        A row for each pass, with the columns ``pass``, ``mistakes``, ``training_error`` and, if there are test rows,
+        ``test_error``.
     best_pass : int or None
-        The first pass with the lowest test error; None without test rows.
-    ax_, figure_
-        The axes and the figure of the last ``plot``.
+        The first pass with the lowest test error. None without test rows.
+    ax_ : matplotlib Axes
+        The axes of the last ``plot``.
+    figure_ : matplotlib Figure
+        The figure of the last ``plot``.
+
+    See Also
+    --------
+    plot_errors : Draw the same plot and return its axes.
 
     Examples
     --------
@@ -140,7 +156,18 @@ class ErrorsDisplay:
     def from_estimator(
         cls, model: Any, X: Any, y: Any, X_test: Any = None, y_test: Any = None, *, ax: Axes | None = None
     ) -> Self:
-        """Train a copy of the model, score it after each pass and draw the result; parameters as for `plot_errors`."""
+        """Train a copy of the model, compute its errors after each pass and draw them.
+
+        Parameters
+        ----------
+        model, X, y, X_test, y_test, ax
+            As for `plot_errors`.
+
+        Returns
+        -------
+        display : ErrorsDisplay
+            The display, already drawn.
+        """
         steps, learner = split_pipeline(model)
         if not hasattr(learner, "score_by_pass"):
             raise ValueError(
@@ -148,7 +175,7 @@ class ErrorsDisplay:
                 f"be scored after each pass, got {type(learner).__name__}."
             )
         if not isinstance(learner.random_state, Integral) and hasattr(learner, "seed_"):
-            learner = clone(learner).set_params(random_state=learner.seed_)  # the same run again
+            learner = clone(learner).set_params(random_state=learner.seed_)  # repeats the run of the fitted model
         if steps is not None:
             steps = clone(steps)
             X = steps.fit_transform(X, y)
@@ -157,7 +184,18 @@ class ErrorsDisplay:
 
     @closes_on_error
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw on the matplotlib Axes ``ax``, or on a new figure, and return the display."""
+        """Draw the errors.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None creates a new figure.
+
+        Returns
+        -------
+        display : ErrorsDisplay
+            This display.
+        """
         passes, training = self.errors["pass"], 100 * np.array(self.errors["training_error"])
         ax = axes_for(ax)
         dots = len(passes) <= DOTS_UP_TO
@@ -183,7 +221,7 @@ class ErrorsDisplay:
         return self
 
     def _title(self) -> str:
-        """Return the title: the pass with the lowest test error."""
+        """Return the title, which names the pass with the lowest test error."""
         last = self.errors["pass"][-1]
         if self.best_pass is None:
             return f"Training error after {count_of(last, 'pass')}: {100 * self.errors['training_error'][-1]:.3g}%"
@@ -197,24 +235,36 @@ class ErrorsDisplay:
 
 
 def plot_errors(model: Any, X: Any, y: Any, X_test: Any = None, y_test: Any = None, ax: Axes | None = None) -> Axes:
-    """Draw training and test error after each pass, and mark the lowest test error: CIML figure 4.3.
+    """Draw training and test error after each pass, and mark the lowest test error, as in CIML figure 4.3.
 
-    ``score_by_pass`` trains a copy of the model from scratch, in the same visiting order if the model is fitted, and
-    scores the hypothesis that predicts after each pass. The mistakes made during a pass are a different number, which
-    `plot_history` draws.
+    The method ``score_by_pass`` trains a copy of the model from scratch. If the model is fitted, the visiting orders
+    are those of its fit. After each pass the errors of the model's predictions are computed. They differ from the
+    mistakes made during the pass, which `plot_history` draws.
 
     Parameters
     ----------
-    model : Perceptron, AveragedPerceptron, VotedPerceptron or KernelPerceptron, or a pipeline that ends in one
-        Fitted or not; it is not changed. The other steps of a pipeline are refitted to ``X``.
-    X, y : training rows and their labels
-    X_test, y_test : test rows and their labels, optional
-    ax : matplotlib Axes, optional
-        The axes to draw on and to return; the default is a new figure.
+    model : perceptron, or a pipeline that ends in one
+        Any learner of this library that has ``score_by_pass``. It need not be fitted and is not changed. The earlier
+        steps of a pipeline are refitted to ``X``.
+    X : {array-like, sparse matrix, data frame} of shape (n, d)
+        Training rows.
+    y : array-like of shape (n,)
+        Labels of the training rows.
+    X_test : {array-like, sparse matrix, data frame} of shape (m, d), default=None
+        Test rows. None draws the training error only.
+    y_test : array-like of shape (m,), default=None
+        Labels of the test rows; required if ``X_test`` is given.
+    ax : matplotlib Axes, default=None
+        Axes to draw on. None creates a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
 
     See Also
     --------
-    plot_history : The mistakes made during each pass.
+    plot_history : Draw the mistakes made during each pass.
 
     Examples
     --------
@@ -228,30 +278,39 @@ def plot_errors(model: Any, X: Any, y: Any, X_test: Any = None, y_test: Any = No
     return ErrorsDisplay.from_estimator(model, X, y, X_test, y_test, ax=ax).ax_
 
 
-# The effect of the visiting order: the mistakes of each pass, for each order (CIML figure 4.4).
+# The effect of the visiting order: mistakes by pass for several orders (CIML figure 4.4).
 
 
 LOOKS = ((BLUE, "-", "o"), (ORANGE, "--", "s"), (GREEN, ":", "^"), ("#CC79A7", "-.", "D"), (None, (0, (1, 1)), "v"))
-"""The colour, line style and marker of each order; None is the colour of `ink`."""
-_SPACING, _SPACING_SHARE = 8.0, 0.045  # between the end marks of two orders: in points, and as a share of the axes
-_UNEVEN = 8  # the axis of passes is logarithmic if one order needs this many times the passes of another
+"""The colour, line style and marker of each curve; None stands for the colour that `ink` returns."""
+_SPACING, _SPACING_SHARE = 8.0, 0.045  # between the end marks of two orders: in points, as a share of the height
+_UNEVEN = 8  # the horizontal axis is logarithmic if one order takes at least this many times the passes of another
 
 
 @closes_on_error
 def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
-    """Draw the mistakes of each pass, one curve for each visiting order, and where each run ended: CIML figure 4.4.
+    """Draw the mistakes of each pass for several visiting orders, one curve for each order, as in CIML figure 4.4.
 
-    For several models the curve is their mean, and the band reaches from the fewest to the most mistakes. After a pass
-    without a mistake a run counts as 0, because it would make no more mistakes. A run that stopped before counts up to
-    its last whole pass. Marks on the axis show the pass without a mistake of each run.
+    If an order has several runs, the curve is their mean, and a band reaches from the fewest to the most mistakes. A
+    run that converged counts as 0 mistakes in later passes, because it would make none. A run that ended before it
+    converged is included up to its last whole pass. Open marks at the bottom show the pass in which each run converged.
 
     Parameters
     ----------
-    models : dict
-        For each name of an order, a fitted model or a list of models (with different seeds): Perceptron,
-        AveragedPerceptron, VotedPerceptron or KernelPerceptron, or pipelines that end in one. Up to five names.
-    ax : matplotlib Axes, optional
-        The axes to draw on and to return; the default is a new figure.
+    models : dict of str to model or list of models
+        For each visiting order its name and a fitted perceptron, or a list of them with different seeds. Pipelines that
+        end in a perceptron are allowed. At most five orders.
+    ax : matplotlib Axes, default=None
+        Axes to draw on. None creates a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
+
+    See Also
+    --------
+    plot_history : Draw the mistakes of a single run.
 
     Examples
     --------
@@ -306,7 +365,7 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
 
 
 def _below(ax: Axes, place: int) -> Any:
-    """Return the transform for the end marks of an order: a little lower than those of the order before."""
+    """Return the transform for the end marks of an order, a little below the marks of the previous order."""
     shift = axes.import_matplotlib("transforms").ScaledTranslation(
         0, -place * _SPACING / 72, ax.figure.figure.dpi_scale_trans
     )
@@ -331,7 +390,7 @@ def _passes(learner: Any) -> int:
 
 
 def _mistakes(learner: Any, longest: int) -> np.ndarray:
-    """Return the mistakes of each pass: 0 after a pass without a mistake, NaN where no whole pass was made."""
+    """Return the mistakes of ``longest`` passes: 0 after the run converged, NaN for passes that it did not complete."""
     made = learner.history_["mistakes"].astype(float)
     if getattr(getattr(learner, "report_", None), "last_pass_cut", None) is not None:
         made[-1] = np.nan
@@ -340,7 +399,7 @@ def _mistakes(learner: Any, longest: int) -> np.ndarray:
 
 
 def _end_words(learners: list[Any]) -> str:
-    """Describe how many passes the runs of one order took."""
+    """Return as text how many passes the runs of one order took."""
     clean = [_passes(learner) for learner in learners if learner.converged_]
     n = len(learners)
     if len(clean) < n:

@@ -1,4 +1,4 @@
-"""Plots of a learned circle, or the proof that there is none, in the plane and lifted into space (Har-Peled 30.2)."""
+"""Plots of a learned circle, or of the proof that there is none, in the plane and lifted to space (Har-Peled 30.2)."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from rosenblatt.theory.vc import BallObstruction, RadonPartition
 
 Shape: TypeAlias = Circle | HalfSpace | Outside
 
-_CURVE = 400  # points of a curve
-_WHOLE = 3.0  # a circle is drawn whole if its radius is at most this multiple of the size of the points
-_SEVERAL = "#999999"  # the tint of a side with several classes
+_CURVE = 400  # number of points on a curve
+_WHOLE = 3.0  # a whole circle is drawn if its radius is at most this multiple of the range of the points
+_SEVERAL = "#999999"  # the tint of a side that contains several classes
 _ROUNDING = 1e-12  # a coordinate below this share of the radius is written as 0
-_NAMES_UP_TO = 3  # classes that the title names
-_NUMBERS_UP_TO = 6  # row numbers are written beside the rows of a proof with at most this many
-_GRID = 15  # lines of the paraboloid in each direction
-_BEYOND = 1.35  # the extent of the plane, in radii
-_FLOOR = 0.45  # the distance of the floor below all else, as a share of the height
+_NAMES_UP_TO = 3  # the title names at most this many classes
+_NUMBERS_UP_TO = 6  # a proof with at most this many rows shows their row numbers
+_GRID = 15  # number of grid lines on the paraboloid in each direction
+_BEYOND = 1.35  # the radius of the drawn plane, in radii of the circle
+_FLOOR = 0.45  # the depth of the floor below the lowest point, as a share of the height of the plot
 _PAPER = "#888888"
 
 
@@ -37,10 +37,10 @@ _PAPER = "#888888"
 
 
 class Edge:
-    """The boundary of a shape in the plane, and the curves parallel to it.
+    """The boundary of a shape in the plane, which is a circle or a line, and the curves parallel to it.
 
-    The depth of a point is its signed distance to the boundary: above 0 inside a circle, or where ``w . x + b`` of a
-    line is above 0. ``center`` is None for a line.
+    The depth of a point is its signed distance to the boundary. It is positive inside a circle, or on the side of a
+    line with ``w . x + b > 0``. For a line ``center`` is None.
 
     >>> edge = Edge(Circle([1, 2], 3))
     >>> edge.depth(np.array([[1.0, 2.0], [1.0, 6.0]]))
@@ -57,15 +57,16 @@ class Edge:
             self.radius = as_float(shape.radius)
 
     def depth(self, points: np.ndarray) -> np.ndarray:
-        """Return the depth of each point, up to rounding."""
+        """Return the depth of each point, with rounding errors."""
         if self.center is None:
             return points @ self.normal + self.offset
         return self.radius - np.hypot(*(points - self.center).T)
 
     def curve(self, middle: np.ndarray, reach: float, depth: float = 0.0) -> np.ndarray:
-        """Return points on the curve of a given depth, up to ``reach`` from the middle of the plot and a little beyond.
+        """Return points on the curve of a given depth, within a little more than ``reach`` of the middle of the plot.
 
-        They are computed from the point of the curve nearest to the middle, so that huge circles lose no digits.
+        The points are computed relative to the point of the curve nearest to the middle, so that a huge circle causes
+        no loss of digits.
         """
         if self.center is None:
             out = -self.normal
@@ -80,17 +81,17 @@ class Edge:
         return nearest + np.outer(bend, out) + np.outer(along, [-out[1], out[0]])
 
     def inside(self, middle: np.ndarray, reach: float) -> np.ndarray:
-        """Return a polygon that covers the side of positive depth up to ``reach``."""
+        """Return a polygon that covers the side of positive depth, up to ``reach`` from the middle of the plot."""
         curve = self.curve(middle, reach)
         if np.allclose(curve[0], curve[-1]):
             return curve
         forward = curve[-1] - curve[0]
-        inward = np.array([-forward[1], forward[0]]) / np.hypot(*forward)  # the curve has its inside to the left
+        inward = np.array([-forward[1], forward[0]]) / np.hypot(*forward)  # the inside lies to the left of the curve
         return np.concatenate([curve, [curve[-1] + 8 * reach * inward, curve[0] + 8 * reach * inward]])
 
 
 def draw_sides(ax: Axes, edge: Edge, low: np.ndarray, high: np.ndarray, inside: Any, outside: Any) -> None:
-    """Tint the two sides of a shape, unless a colour is None, and draw the boundary as a dark line."""
+    """Tint the two sides of a shape, except a side whose colour is None, and draw the boundary as a dark line."""
     middle, reach = (low + high) / 2, float(np.hypot(*(high - low)))
     behind, look = ax.get_facecolor(), {"linewidth": 0, "zorder": 0}
     polygon = edge.inside(middle, reach)
@@ -109,9 +110,10 @@ def draw_proof(
     colours: tuple[str, str] = (BLUE, ORANGE),
     names: tuple[str, str, str] = NO_NAMES,
 ) -> None:
-    """Draw the hulls of a proof's two sets of points, solid and broken, and a cross at a point that both hulls contain.
+    """Draw the hulls of the points inside and outside of a proof, and a cross at a point that both hulls contain.
 
-    ``names`` are the legend entries of the two hulls and the cross.
+    The first hull has a solid outline and the second a dashed one. ``names`` are the legend entries of the two hulls
+    and of the cross.
     """
     hulls = points[list(proof.inside)], points[list(proof.outside)]
     draw_two_hulls(ax, hulls, np.array([as_float(value) for value in proof.point]), colours, names)
@@ -124,24 +126,32 @@ def draw_proof(
 def plot_circle(
     shape: Circle | HalfSpace | Outside | NoCircle, points: Any, labels: Any, ax: Axes | None = None
 ) -> Axes:
-    """Draw points of the plane with the circle that separates them, or the proof that there is none.
+    """Draw points of the plane with the circle that separates them, or with the proof that there is no such circle.
 
-    A circle is drawn with its centre, its radius, and the gap between the classes: broken lines through the nearest
-    point on either side. For the outside of a circle and for a `NoCircle` the proof is drawn too: the hulls of a few
-    points of both classes, and a cross at a point that lies in both.
+    A circle is drawn with its centre, its radius and the gap between the classes. Dashed curves through the nearest
+    point on either side bound the gap. For the outside of a circle and for a `NoCircle`, the proof is drawn: the convex
+    hulls of a few points of both classes, and a cross at a point in both hulls.
 
     Parameters
     ----------
     shape : Circle, HalfSpace, Outside or NoCircle
         The result of `fit_circle` or `circle_from_plane`.
-    points, labels : rows of two numbers, and their labels of up to ten classes
-    ax : matplotlib Axes, optional
-        The axes to draw on and to return; the default is a new figure. The legend lies below the axes: make your own
-        figure with ``layout="constrained"`` to leave space for it.
+    points : array-like of shape (n, 2)
+        Points of the plane.
+    labels : array-like of shape (n,)
+        Labels of the points, from at most ten classes.
+    ax : matplotlib Axes, default=None
+        Axes to draw on. None creates a new figure. The legend is placed below the axes, so create your own figure with
+        ``layout="constrained"`` to leave space for it.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
 
     See Also
     --------
-    plot_lift : The same points lifted to a paraboloid, with the plane that separates them.
+    plot_lift : Draw the points lifted to a paraboloid, with the plane that separates them.
 
     Examples
     --------
@@ -177,14 +187,14 @@ def plot_circle(
 
 
 def circle_frame(points: np.ndarray, edge: Edge | None = None) -> Frame:
-    """Return the frame: all points, and the whole circle unless it is large."""
+    """Return a frame that contains all points and, unless the circle is large, the whole circle."""
     if edge is not None and edge.center is not None and edge.radius <= _WHOLE * (np.ptp(points, axis=0).max() or 1.0):
         points = np.vstack([points, edge.center - edge.radius, edge.center + edge.radius])
     return Frame.around(points, one_scale=True)
 
 
 def circle_labels(name: str, labels: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels and their classes; raise a ValueError if there are too many classes for the palette."""
+    """Return the labels and the classes; raise a ValueError if there are more classes than colours."""
     y = labels_of_rows(labels, n)
     classes = np.unique(y)
     if len(classes) > len(LOOKS):
@@ -220,12 +230,12 @@ def _draw_shape(ax: Axes, shape: Any, frame: Frame, rows: Rows) -> str:
 
 
 def _tint(colours: list[str]) -> str | None:
-    """Return the tint of a side from the colours of its classes."""
+    """Return the tint of a side, given the colours of its classes; None if there are none."""
     return None if not colours else colours[0] if len(colours) == 1 else _SEVERAL
 
 
 def _draw_center(ax: Axes, edge: Edge) -> None:
-    """Draw the centre of a circle and a radius."""
+    """Draw the centre of a circle, and a radius as an arrow."""
     assert edge.center is not None
     end = edge.center + edge.radius * np.array([np.cos(0.6), np.sin(0.6)])
     ax.plot(*edge.center, "+", color=ink(), markersize=11, markeredgewidth=1.8, zorder=4, linestyle="none")
@@ -236,10 +246,10 @@ def _draw_center(ax: Axes, edge: Edge) -> None:
 
 
 def _draw_room(ax: Axes, edge: Edge, X: np.ndarray, frame: Frame) -> str:
-    """Draw the curves parallel to the boundary through the nearest point on either side; describe their distance."""
+    """Draw the curves parallel to the boundary through the nearest points; return their distance as text."""
     depth = edge.depth(X)
     inner, outer = depth[depth > 0].min(initial=np.inf), depth[depth < 0].max(initial=-np.inf)
-    if not np.isfinite([inner, outer]).all():  # a distance below rounding
+    if not np.isfinite([inner, outer]).all():  # a distance is lost in rounding
         return ""
     look = {"color": ink(), "linestyle": parts.BROKEN, "linewidth": 1.0, "zorder": 1}
     middle, reach = (frame.low + frame.high) / 2, float(np.hypot(*(frame.high - frame.low)))
@@ -250,7 +260,7 @@ def _draw_room(ax: Axes, edge: Edge, X: np.ndarray, frame: Frame) -> str:
 
 
 def _draw_proof(ax: Axes, proof: Any, X: np.ndarray, y: np.ndarray, classes: np.ndarray) -> None:
-    """Draw the hulls of a proof in the colours of their classes, and the numbers of its rows."""
+    """Draw the hulls of a proof in the colours of their classes, and the row numbers if there are few."""
     colours = [LOOKS[int(np.searchsorted(classes, y[rows[0]]))][0] for rows in (proof.inside, proof.outside)]
     names = (f"hull of {rows_text(proof.inside, 4)}", f"hull of {rows_text(proof.outside, 4)}", "a mix of both")
     draw_proof(ax, proof, X, (colours[0], colours[1]), names)
@@ -261,30 +271,38 @@ def _draw_proof(ax: Axes, proof: Any, X: np.ndarray, y: np.ndarray, classes: np.
             ax.annotate(str(row), X[row], (6, 6), **words)
 
 
-# In space, where a plane separates the lifted points (x, |x|^2) as a circle separates the points of the plane.
+# In space: a plane separates the lifted points (x, |x|^2) if and only if the circle below it separates the points.
 
 
 @closes_on_error
 def plot_lift(shape_or_model: Any, points: Any, labels: Any, ax: Axes | None = None) -> Axes:
-    """Draw points of the plane lifted to (x, |x|^2) in space, the plane that separates them, and the circle below.
+    """Draw points lifted to (x, |x|^2) in space, the plane that separates them, and the circle below the plane.
 
-    The plane cuts the paraboloid of all lifted points in an ellipse, which projects to the circle: points inside the
-    circle are lifted to below the plane, all others to above it. For a line the plane is vertical. If there is no
-    circle, lines lead from lifted points of both classes to a point that lies in both hulls. The points and the circle
-    are drawn again on the floor of the plot.
+    The plane cuts the paraboloid of all lifted points in an ellipse, which projects to the circle. Points inside the
+    circle are lifted to points below the plane, and all other points to points above it. If the shape is a half-plane,
+    the plane is vertical. If there is no circle, lines lead from lifted points of both classes to a point in both
+    convex hulls. The points and the circle are drawn a second time on the floor of the plot.
 
     Parameters
     ----------
-    shape_or_model : Circle, HalfSpace, Outside or NoCircle; or a linear model of lifted points
+    shape_or_model : Circle, HalfSpace, Outside, NoCircle or linear model
         The result of `fit_circle`, or a fitted model of the three features (x1, x2, |x|^2), such as a pipeline of a
         `SphereLift` and a Perceptron.
-    points, labels : rows of two numbers, and their labels of up to ten classes
-    ax : matplotlib Axes in three dimensions, optional
-        The axes to draw on and to return, as from ``figure.add_subplot(projection="3d")``; the default is a new figure.
+    points : array-like of shape (n, 2)
+        Points of the plane.
+    labels : array-like of shape (n,)
+        Labels of the points, from at most ten classes.
+    ax : three-dimensional matplotlib Axes, default=None
+        Axes to draw on, such as ``figure.add_subplot(projection="3d")``. None creates a new figure.
+
+    Returns
+    -------
+    ax : three-dimensional matplotlib Axes
+        The axes with the plot.
 
     See Also
     --------
-    plot_circle : The points and the circle in the plane.
+    plot_circle : Draw the points and the circle in the plane.
 
     Examples
     --------
@@ -325,7 +343,7 @@ def plot_lift(shape_or_model: Any, points: Any, labels: Any, ax: Axes | None = N
 
 
 def _shape(given: Any, X: np.ndarray) -> Shape | NoCircle:
-    """Return a shape as given, or the shape below the plane of a model of lifted points."""
+    """Return ``given`` if it is a shape; if it is a model of lifted points, return the shape below its plane."""
     if isinstance(given, Circle | HalfSpace | Outside | NoCircle):
         return given
     steps, learner = split_pipeline(given)
@@ -349,7 +367,7 @@ def _axes_in_space(ax: Axes | None) -> Axes:
 
 
 def _draw_paraboloid(ax: Axes, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
-    """Draw the paraboloid of all lifted points as a light wireframe; return its lowest and highest points."""
+    """Draw the paraboloid of all lifted points as a light wireframe; return its least and greatest height."""
     x1, x2 = np.meshgrid(*(np.linspace(low[i], high[i], _GRID) for i in range(2)))
     height = x1**2 + x2**2
     ax.plot_wireframe(x1, x2, height, color=_PAPER, linewidth=0.5, alpha=0.5, zorder=1, label="the paraboloid")
@@ -358,7 +376,7 @@ def _draw_paraboloid(ax: Axes, low: np.ndarray, high: np.ndarray) -> tuple[float
 
 
 def _plane(edge: Edge, low: np.ndarray, high: np.ndarray, top: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the plane above a circle, as a surface a little larger than it; a vertical plane for a line."""
+    """Return the coordinates of the plane above a circle and a little beyond, or of a vertical plane above a line."""
     middle, reach = (low + high) / 2, float(np.hypot(*(high - low)))
     if edge.center is None:
         ends = _within(edge.curve(middle, reach), low, high)
@@ -375,7 +393,7 @@ def _plane(edge: Edge, low: np.ndarray, high: np.ndarray, top: float) -> tuple[n
 
 
 def _draw_cut(ax: Axes, edge: Edge, low: np.ndarray, high: np.ndarray, floor: float) -> None:
-    """Draw the curve where the plane cuts the paraboloid, and the circle or line below."""
+    """Draw the curve in which the plane cuts the paraboloid and, on the floor, the circle or line below it."""
     curve = _within(edge.curve((low + high) / 2, float(np.hypot(*(high - low)))), low, high, 120)
     above, below = ("ellipse", "circle") if edge.center is not None else ("parabola", "line")
     look = {"color": ink(), "zorder": 3}
@@ -384,7 +402,7 @@ def _draw_cut(ax: Axes, edge: Edge, low: np.ndarray, high: np.ndarray, floor: fl
 
 
 def _within(curve: np.ndarray, low: np.ndarray, high: np.ndarray, points: int = 2) -> np.ndarray:
-    """Return the part of a curve inside the frame; a segment is clipped and divided into ``points`` points."""
+    """Return the points of a curve inside the frame; clip a segment and return ``points`` points on it."""
     if len(curve) > 2:
         return curve[((curve >= low) & (curve <= high)).all(axis=1)]
     step = curve[1] - curve[0]
@@ -395,7 +413,7 @@ def _within(curve: np.ndarray, low: np.ndarray, high: np.ndarray, points: int = 
 
 
 def _draw_points(ax: Axes, X: np.ndarray, y: np.ndarray, classes: np.ndarray, floor: float) -> None:
-    """Draw the lifted points, and smaller marks for the points on the floor."""
+    """Draw the lifted points, and the points themselves as smaller marks on the floor."""
     for label, (colour, marker) in zip(classes.tolist(), LOOKS, strict=False):
         own = X[y == label]
         drawn = own[evenly_spaced(len(own), MARKS_UP_TO)]
@@ -406,7 +424,7 @@ def _draw_points(ax: Axes, X: np.ndarray, y: np.ndarray, classes: np.ndarray, fl
 
 
 def _draw_mixes(ax: Axes, proof: BallObstruction, X: np.ndarray, y: np.ndarray, classes: np.ndarray) -> None:
-    """Draw a line from each lifted point of a proof to the point that both hulls contain."""
+    """Draw a line from each lifted point of a proof to the point in the convex hulls of both classes."""
     common = [as_float(value) for value in proof.point]
     for rows, dash, height in (
         (proof.inside, "-", proof.inside_height),

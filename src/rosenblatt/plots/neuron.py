@@ -1,6 +1,6 @@
 """Plots of one prediction of a linear model: as a neuron, and as a sum (CIML figures 4.1 and 4.2).
 
-With many features a plot shows those with the largest products, and all others combined.
+With many features a plot shows the features with the largest products of weight and value, and the others combined.
 """
 
 from __future__ import annotations
@@ -17,14 +17,17 @@ from rosenblatt.plots.axes import BLUE, ORANGE, Axes, axes_for, backing, closes_
 from rosenblatt.theory.inputs import shown_number
 
 MOST = 8
-"""The largest number of features shown."""
-_THIN, _THICK = 0.6, 5.0  # of a connection, in points
-_INPUT, _SUM, _ANSWER = 0.0, 2.4, 3.8  # horizontal positions
-_SHIFTS = -102, -52, -6  # horizontal positions of the numbers, in points from the bars
+"""The largest number of features that are shown; with more, all others are combined in the last place."""
+_THIN, _THICK = 0.6, 5.0  # smallest and largest width of a connection, in points
+_INPUT, _SUM, _ANSWER = 0.0, 2.4, 3.8  # horizontal positions of the inputs, the sum and the answer
+_SHIFTS = -102, -52, -6  # horizontal positions of the three columns of numbers, in points from the bars
 
 
 class Part(NamedTuple):
-    """A feature, its value, its weight and their product; value and weight are None for all other features combined."""
+    """A feature with its value, its weight and their product.
+
+    If it stands for several features combined, value and weight are None, and the product is the sum of their products.
+    """
 
     name: str
     value: float | None
@@ -39,15 +42,15 @@ class OnePrediction(NamedTuple):
     bias: float
     activation: float
     answer: str
-    """The predicted label as text; on the boundary it is undefined."""
+    """The predicted label as text, or "undefined" for a row on the boundary."""
     rule: str
-    """The deciding rule in a few words: the sign of the activation or, for more than two classes, the largest score."""
+    """The reason for the prediction in a few words, such as "> 0" or "largest of 3"."""
     title: str
-    """The prediction and the rule."""
+    """A sentence with the prediction and the reason for it."""
 
 
 def shown_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None) -> OnePrediction:
-    """Return the features of one row in order, or those with the largest products and all others combined.
+    """Return what a plot shows of one prediction: up to `MOST` parts in the order of the features, and the result.
 
     >>> from rosenblatt import Perceptron
     >>> model = Perceptron(shuffle=False).fit([[3, 4], [-3, -4]], [1, -1])
@@ -73,7 +76,7 @@ def _label(found: LinearParts) -> str:
 
 
 def _rule(found: LinearParts, activation: float) -> tuple[str, str]:
-    """Return the rule in a few words, and the title: the sign for two classes, otherwise the largest score."""
+    """Return the fields ``rule`` and ``title`` of `OnePrediction`."""
     number = shown_number(activation)
     if found.scores > 1:
         if found.tied:
@@ -88,26 +91,34 @@ def _rule(found: LinearParts, activation: float) -> tuple[str, str]:
 
 @closes_on_error
 def plot_neuron(model: Any, x: Any, ax: Axes | None = None, *, feature_names: Sequence[str] | None = None) -> Axes:
-    """Draw the prediction of a linear model for one row as a neuron: CIML figure 4.1.
+    """Draw the prediction of a linear model for one row as a neuron, as in CIML figure 4.1.
 
-    On the left are the inputs with their values, and the bias, whose input is always 1. The width of a connection
-    shows the size of its weight; positive weights are blue and solid, negative ones orange and broken. The neuron sums
-    weight times value, and predicts by the sign of the sum. With more than two classes it is the neuron of the
-    predicted class. With more than eight features, those with the largest products are shown and all others combined.
+    The inputs and their values are on the left, with the bias as an input that is always 1. The width of a connection
+    shows the absolute value of its weight. Positive weights are blue and solid, negative weights orange and dashed. The
+    neuron adds up the products of weight and value, and the sign of the sum decides. With more than two classes, the
+    neuron of the predicted class is drawn. With more than eight features, the seven with the largest products are
+    shown, and all others are combined.
 
     Parameters
     ----------
     model : fitted linear model, or a pipeline that ends in one
         For a vote the averaged weights are drawn.
-    x : one row, as for `contributions`
-    ax : matplotlib Axes, optional
-        The axes to draw on and to return; the default is a new figure.
-    feature_names : list of str, optional
-        As for `explain`.
+    x : array-like, sparse row, data frame, dict or str
+        One row, as for `contributions`.
+    ax : matplotlib Axes, default=None
+        Axes to draw on. None creates a new figure.
+    feature_names : sequence of str, default=None
+        A name for each feature. None uses ``model.feature_names_in_``, the output names of the earlier pipeline steps,
+        or x0, x1, ...
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
 
     See Also
     --------
-    plot_activation : The same sum as bars.
+    plot_activation : Draw the same sum as bars.
 
     Examples
     --------
@@ -140,7 +151,7 @@ def plot_neuron(model: Any, x: Any, ax: Axes | None = None, *, feature_names: Se
 
 
 def _draw_input(ax: Axes, part: Part, height: float, middle: float, largest: float) -> None:
-    """Draw an input with its value, and its connection with the weight; all other features share a thin dark one."""
+    """Draw an input with its value and its weighted connection; features that are combined get a thin dotted one."""
     ax.text(_INPUT - 0.42, height, shown_name(part.name, 20), ha="right", va="center", color=ink())
     if part.value is not None:
         box = {"boxstyle": "round,pad=0.25", "facecolor": paper(), "edgecolor": ink()}
@@ -159,20 +170,33 @@ def _draw_input(ax: Axes, part: Part, height: float, middle: float, largest: flo
 
 @closes_on_error
 def plot_activation(model: Any, x: Any, ax: Axes | None = None, *, feature_names: Sequence[str] | None = None) -> Axes:
-    """Draw the activation of one row as a sum, feature by feature: CIML figure 4.2.
+    """Draw the activation of one row as a sum with a bar for each feature, as in CIML figure 4.2.
 
-    Each line has the value of a feature, its weight, and their product as a bar that starts where the bar before it
-    ends. Then come the bias and the sum, whose sign decides. Positive bars are blue, negative ones orange and hatched.
-    With more than two classes it is the score of the predicted class. With more than eight features, those with the
-    largest products are shown and all others combined.
+    Each line shows the value of a feature, its weight, and their product as a bar that starts where the previous bar
+    ends. The last two lines show the bias and the sum, whose sign decides. Positive bars are blue, negative bars orange
+    and hatched. With more than two classes, the sum is the score of the predicted class. With more than eight features,
+    the seven with the largest products are shown, and all others are combined.
 
     Parameters
     ----------
-    model, x, ax, feature_names
-        As for `plot_neuron`.
+    model : fitted linear model, or a pipeline that ends in one
+        For a vote the averaged weights are drawn.
+    x : array-like, sparse row, data frame, dict or str
+        One row, as for `contributions`.
+    ax : matplotlib Axes, default=None
+        Axes to draw on. None creates a new figure.
+    feature_names : sequence of str, default=None
+        A name for each feature. None uses ``model.feature_names_in_``, the output names of the earlier pipeline steps,
+        or x0, x1, ...
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
 
     See Also
     --------
+    plot_neuron : Draw the same prediction as a neuron.
     rosenblatt.contributions : The same numbers as a table.
 
     Examples
@@ -218,7 +242,7 @@ def plot_activation(model: Any, x: Any, ax: Axes | None = None, *, feature_names
 
 
 def _write_numbers(ax: Axes, lines: list[Any], lengths: np.ndarray, heights: np.ndarray) -> None:
-    """Write value, weight and product of each line to the left of its bar."""
+    """Write the value, the weight and the product of each line to the left of its bar."""
     look = {"textcoords": "offset points", "ha": "right", "va": "center", "color": ink(), "fontsize": "small"}
     frame = ax.get_yaxis_transform()
     for shift, word in zip(_SHIFTS, ("value", "weight", "product"), strict=True):

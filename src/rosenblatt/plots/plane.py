@@ -1,6 +1,6 @@
 """Plots of a model in the plane: rows of two features, decision regions, the boundary, its margin, and w.
 
-Blue circles stand for the positive class (the second of ``classes_``), orange triangles for the other.
+Blue circles show the positive class (the second of ``classes_``) and orange triangles the negative class.
 """
 
 from __future__ import annotations
@@ -27,42 +27,55 @@ from rosenblatt.plots.axes import (
 )
 from rosenblatt.plots.plane_parts import Frame, Line, Regions, Rows
 
-_NEAREST = 1e-9  # rows whose distances exceed the margin by a smaller share count as nearest
+_NEAREST = 1e-9  # rows whose distance exceeds the margin by at most this share count as nearest
 _HATCH = "////"
 _AVERAGE = {"linestyle": parts.BROKEN, "linewidth": 1.6}
 """The style of the boundary of the averaged weights."""
-# areas in square points; the largest circle shrinks with the number of support rows
+# areas in square points: the area of the largest circle is the first number over the number of support rows, within
+# these limits
 _CIRCLES, _CIRCLE_SIZES = 12_000.0, (48.0, 330.0)
-_AROUND = 3.0  # the smallest circle, in marks
-_LINES = [48.0, 130.0], [0.5, 1.1]  # the line width of circles, by the area of the largest
+_AROUND = 3.0  # the area of the smallest circle, as a multiple of that of a mark
+_LINES = [48.0, 130.0], [0.5, 1.1]  # areas of the largest circle, and the line widths of circles for them
 
 
 @dataclass(eq=False)
 class PlaneDisplay:
     """The plot that `plot_plane` draws, as a scikit-learn display object.
 
-    ``PlaneDisplay.from_estimator(model, X, y)`` computes and draws it. ``plot(ax)`` draws it again on other axes.
+    Create it with ``from_estimator``, which also draws it. The method ``plot`` draws it again on other axes.
 
     Attributes
     ----------
-    points, labels, classes : arrays
-        The rows, their labels, and the classes of the model.
+    points : array of shape (n, 2)
+        The rows.
+    labels : array of shape (n,)
+        The labels of the rows.
+    classes : array
+        The classes of the model.
     feature_names : list of str
+        The names of the two features.
     regions : Regions
         The decision regions.
     line : Line or None
-        The boundary with the unit vector along w, if it is straight.
+        The decision boundary as a line, or None if it is not known to be straight.
     margin : float or None
-        The distance of the nearest row, if every row lies strictly on its side of the line.
-    ringed : array of bool
-        The nearest rows, the support points, if there is a margin; otherwise the rows predicted wrongly.
-    on_boundary : array of bool
-        The rows on the straight boundary of two classes: their activation is exactly 0.
+        The distance of the nearest row to the line, or None if some row is not strictly on the correct side.
+    ringed : array of bool of shape (n,)
+        The rows with rings: the nearest rows if there is a margin, otherwise the misclassified rows.
+    on_boundary : array of bool of shape (n,)
+        The rows whose activation is exactly 0, if the boundary is a line.
     projections : bool
         Whether the projections of the rows onto the line through w are drawn.
     title : str
-    ax_, figure_
-        The axes and the figure where it was drawn last.
+        The title of the plot.
+    ax_ : matplotlib Axes
+        The axes of the last ``plot``.
+    figure_ : matplotlib Figure
+        The figure of the last ``plot``.
+
+    See Also
+    --------
+    plot_plane : Draw the same plot and return its axes.
 
     Examples
     --------
@@ -91,7 +104,18 @@ class PlaneDisplay:
     def from_estimator(
         cls, model: Any, X: Any, y: Any, *, ax: Axes | None = None, projections: bool = False
     ) -> PlaneDisplay:
-        """Compute the picture of a fitted model and draw it; the parameters are those of `plot_plane`."""
+        """Compute the plot of a fitted model and draw it.
+
+        Parameters
+        ----------
+        model, X, y, ax, projections
+            As for `plot_plane`.
+
+        Returns
+        -------
+        display : PlaneDisplay
+            The display, already drawn.
+        """
         steps, learner = split_pipeline(model)
         points, labels, classes = parts.plane_rows("plot_plane", X, y, learner)
         rule = _rule_of_two_classes(learner) if steps is None else None
@@ -123,7 +147,18 @@ class PlaneDisplay:
 
     @closes_on_error
     def plot(self, ax: Axes | None = None) -> PlaneDisplay:
-        """Draw the picture on ``ax``, or on the axes of a new figure, and return the display."""
+        """Draw the plot.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on. None creates a new figure.
+
+        Returns
+        -------
+        display : PlaneDisplay
+            This display.
+        """
         ax = axes_for(ax)
         frame = self.regions.frame
         parts.draw_regions(ax, self.regions)
@@ -148,30 +183,39 @@ class PlaneDisplay:
 
 
 def plot_plane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, projections: bool = False) -> Axes:
-    """Draw rows of two features with the decision regions of a model and its decision boundary.
+    """Draw rows of two features with the decision regions and the decision boundary of a model.
 
-    If the boundary strictly separates the classes, a hatched band shows the geometric margin. Rings mark the support
-    points, the rows nearest to the line, and an arrow shows w at a right angle to it. Otherwise rings mark the rows
-    predicted wrongly, and squares the rows on the boundary. The boundary of a kernel perceptron, a vote or a pipeline
-    (with a `SphereLift`, say) may be curved and is drawn without margin and w. Features whose ranges differ by a factor
-    of five or more get separate scales; w is left out then, as it would not be at a right angle.
+    An arrow shows the weight vector w of a linear model of two classes. If its boundary strictly separates the classes,
+    a hatched band shows the geometric margin, and rings mark the rows nearest to the boundary. Otherwise rings mark
+    misclassified rows, and squares mark rows on the boundary. The boundary of a kernel perceptron, a vote or a pipeline
+    may be curved, so it is drawn without the margin and w. If the ranges of the features differ by a factor of five or
+    more, the axes get different scales. Then w is omitted, because it would not be at a right angle to the boundary.
 
     Parameters
     ----------
-    model : fitted classifier of two features and up to ten classes, or a pipeline that takes two
-    X, y : rows of two features, and their labels
-    ax : matplotlib Axes, optional
-        The axes to draw on and to return; the default is a new figure. The legend lies below the axes: make your own
-        figure with ``layout="constrained"`` to leave space for it.
+    model : fitted classifier, or a pipeline that ends in one
+        A model of two features and at most ten classes.
+    X : {array-like, sparse matrix, data frame} of shape (n, 2)
+        Rows to draw.
+    y : array-like of shape (n,)
+        Labels of the rows.
+    ax : matplotlib Axes, default=None
+        Axes to draw on. None creates a new figure. The legend is placed below the axes, so create your own figure with
+        ``layout="constrained"`` to leave space for it.
     projections : bool, default=False
-        Whether to draw the projection of each row onto the line through w, as in CIML figure 4.7. It needs a straight
-        boundary, and features of similar ranges.
+        Whether to draw the projection of each row onto the line through w, as in CIML figure 4.7. This requires a
+        straight boundary and features with similar ranges.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
 
     See Also
     --------
-    plot_projection : The same projections along one axis.
-    plot_support : The support rows of a kernel perceptron.
-    plot_votes : A vote beside the average of its voters.
+    plot_projection : Draw the projections along one axis.
+    plot_support : Draw the support rows of a kernel perceptron.
+    plot_votes : Compare a vote with the averaged weights.
 
     Examples
     --------
@@ -186,7 +230,7 @@ def plot_plane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, projection
 
 
 def _rule_of_two_classes(learner: Any) -> LinearRule | None:
-    """Return the weights of a linear model of two classes, None for any other model."""
+    """Return the weights of a linear model of two classes, or None for any other model."""
     linear = hasattr(learner, "coef_") and hasattr(learner, "intercept_")
     return linear_rule(learner) if linear and len(learner.classes_) == 2 else None
 
@@ -194,7 +238,7 @@ def _rule_of_two_classes(learner: Any) -> LinearRule | None:
 def _title(
     learner: Any, rule: LinearRule | None, margin: float | None, wrong: np.ndarray, on_boundary: np.ndarray
 ) -> str:
-    """Return the title: the margin, how many rows are wrong, or that there is no boundary."""
+    """Return the title: the margin, the number of misclassified rows, or the fact that all weights are zero."""
     if margin is not None:
         return f"Separated: the nearest row is\n{margin:.3g} from the boundary (geometric)"
     if rule is not None and not rule.w.any():
@@ -203,7 +247,7 @@ def _title(
 
 
 def _feet(line: Line | None, points: np.ndarray) -> np.ndarray:
-    """Project each row onto the line through w; raise a ValueError if there is no line or the scales differ."""
+    """Return the projection of each row onto the line through w; raise a ValueError if it cannot be drawn."""
     if line is None:
         raise ValueError(
             "projections need a linear model of two classes with a nonzero weight and without earlier pipeline steps: "
@@ -219,35 +263,43 @@ def _feet(line: Line | None, points: np.ndarray) -> np.ndarray:
 
 
 def _arrow_start(line: Line, frame: Frame) -> np.ndarray:
-    """Return the start of the arrow for w, or the point of the line nearest to the middle if it is out of view."""
+    """Return the start of the arrow for w or, if no arrow fits in, the point of the line nearest to the middle."""
     ends = line.arrow(frame)
     return line.nearest_to((frame.low + frame.high) / 2) if ends is None else ends[0]
 
 
-# The vote, beside the one line of its average (CIML 4.6).
+# A vote, compared with the line of its averaged weights (CIML 4.6).
 
 
 @closes_on_error
 def plot_votes(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
-    """Draw the decision regions of a vote, the boundary of the averaged weights, and where the two differ.
+    """Draw the decision regions of a vote, the boundary of the averaged weights, and the area where they differ.
 
-    Each weight vector of the run votes as often as it survived, so the boundary is made of pieces of their lines. The
-    region of a tied vote has no tint. The averaged weights give one line near the boundary, which is why the averaged
-    perceptron, which is far cheaper, stands in for the vote. The area between the two is hatched; the title gives its
-    share of the drawn plane.
+    Each weight vector of the run has a vote, weighted by the number of visits that it survived. The boundary of the
+    vote therefore consists of pieces of the lines of these weight vectors. The region where the vote is tied has no
+    tint. The averaged weights give a single line, drawn dashed, which is usually close to the boundary of the vote. The
+    area between the two is hatched, and the title gives its share of the plot.
 
     Parameters
     ----------
-    model : fitted VotedPerceptron of two features and two classes
-        Or a Perceptron with ``hypothesis="vote"``, or a pipeline that ends in one and takes two features.
-    X, y : rows of two features, and their labels
-    ax : matplotlib Axes, optional
-        The axes to draw on and to return; the default is a new figure. The legend lies below the axes: make your own
-        figure with ``layout="constrained"`` to leave space for it.
+    model : fitted VotedPerceptron, or Perceptron with ``hypothesis="vote"``, or a pipeline that ends in one
+        A model of two features and two classes.
+    X : {array-like, sparse matrix, data frame} of shape (n, 2)
+        Rows to draw.
+    y : array-like of shape (n,)
+        Labels of the rows.
+    ax : matplotlib Axes, default=None
+        Axes to draw on. None creates a new figure. The legend is placed below the axes, so create your own figure with
+        ``layout="constrained"`` to leave space for it.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
 
     See Also
     --------
-    plot_plane : The decision regions of any model of two features.
+    plot_plane : Draw the decision regions of any model of two features.
 
     Examples
     --------
@@ -299,7 +351,7 @@ def _rule_of_a_vote(learner: Any) -> LinearRule:
 
 
 def _name_lines(ax: Axes, average: bool, differ: bool) -> None:
-    """Add legend entries for the contours and the hatching, which have none."""
+    """Add legend entries for the contours and the hatching, to which matplotlib gives none."""
     ax.plot([], [], color=ink(), linewidth=1.4, label="boundary of the vote")
     if average:
         ax.plot([], [], label="line of the average", color=ink(), **_AVERAGE)
@@ -313,24 +365,33 @@ def _name_lines(ax: Axes, average: bool, differ: bool) -> None:
 
 @closes_on_error
 def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
-    """Draw the rows of ``X``, the decision regions of a kernel model, and its support rows by their coefficients.
+    """Draw rows of two features, the decision regions of a kernel model, and the coefficients of its support rows.
 
-    Each region is tinted, and the decision boundary is a dark line. A support row has a dark circle around it, whose
-    area grows with the absolute value of its coefficient, summed over the classes. The coefficients are those of the
-    hypothesis that predicts, and of the average for a vote.
+    Each region is tinted, and the decision boundary is a dark line. Each support row has a dark circle, whose area
+    grows with the absolute value of the row's coefficient, summed over all classes. The coefficients are those used for
+    prediction, or for a vote the averaged coefficients.
 
     Parameters
     ----------
-    model : fitted KernelPerceptron, or another model with ``support_`` and ``dual_coef_``, such as SVC
-        Of two features and up to ten classes; or a pipeline that ends in one, with the rows it was trained on.
-    X, y : rows of two features, and their labels
-    ax : matplotlib Axes, optional
-        The axes to draw on and to return; the default is a new figure. The legend lies below the axes: make your own
-        figure with ``layout="constrained"`` to leave space for it.
+    model : fitted KernelPerceptron, or a pipeline that ends in one
+        A model of two features and at most ten classes. Other models with ``support_`` and ``dual_coef_``, such as
+        ``SVC``, are supported too.
+    X : {array-like, sparse matrix, data frame} of shape (n, 2)
+        Rows to draw. For a pipeline they must be the training rows.
+    y : array-like of shape (n,)
+        Labels of the rows.
+    ax : matplotlib Axes, default=None
+        Axes to draw on. None creates a new figure. The legend is placed below the axes, so create your own figure with
+        ``layout="constrained"`` to leave space for it.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
 
     See Also
     --------
-    plot_plane : The decision regions of any model of two features.
+    plot_plane : Draw the decision regions of any model of two features.
 
     Examples
     --------
@@ -358,7 +419,7 @@ def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
 
 
 def _support_points(learner: Any, steps: Any, rule: SupportRule, X: Any, points: np.ndarray) -> np.ndarray:
-    """Return the support rows as points; those of a pipeline are found by their row numbers."""
+    """Return the support rows as points; for a pipeline they are looked up in ``X`` by row number."""
     if not len(rule.rows):
         return np.empty((0, 2))
     vectors = getattr(learner, "support_vectors_", None)
@@ -376,7 +437,7 @@ def _support_points(learner: Any, steps: Any, rule: SupportRule, X: Any, points:
 
 
 def _draw_support(ax: Axes, rule: SupportRule, support: np.ndarray, smallest: float) -> str:
-    """Draw a circle around each support row, below all marks, with legend entries; return the title of the legend."""
+    """Draw a circle behind each support row, and add legend entries for its area; return the title of the legend."""
     sizes = np.abs(rule.coefficients).sum(axis=0)
     drawn = sizes > 0
     if not drawn.any():

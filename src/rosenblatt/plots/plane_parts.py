@@ -1,4 +1,4 @@
-"""Parts shared by plots of the plane: rows of two features, decision regions, lines, and the legend."""
+"""Parts of plots of the plane: rows of two features, decision regions, lines, and the legend."""
 
 from __future__ import annotations
 
@@ -29,43 +29,41 @@ from rosenblatt.plots.axes import (
 from rosenblatt.theory.inputs import vector_text
 
 GRID = 240
-"""Grid points in each direction at which a model is evaluated."""
-_BORDER = 0.08  # beyond the outermost rows, as a share of their range
+"""Number of grid points in each direction at which a model is evaluated."""
+_BORDER = 0.08  # space around the outermost rows, as a share of their range
 TINT = 0.22
 """The opacity of a decision region."""
-_LARGEST, _CLOSEST = (
-    1e100,
-    1e-12,
-)  # largest coordinate, and smallest relative range of a feature: squares must not overflow
-_ALIKE, _NARROWEST = (
-    5.0,
-    0.45,
-)  # ranges that differ by a smaller factor get equal scales; the least ratio of the sides then
-_MARKS, _MARK_SIZES = 3_200.0, (8.0, 26.0)  # areas in square points
+# the largest coordinate, whose square must not overflow, and the smallest range of a feature relative to its size
+_LARGEST, _CLOSEST = 1e100, 1e-12
+# features whose ranges differ by less than this factor get equal scales; the least ratio of the sides of the frame then
+_ALIKE, _NARROWEST = 5.0, 0.45
+# areas in square points: a mark has the first number over the number of rows, within these limits
+_MARKS, _MARK_SIZES = 3_200.0, (8.0, 26.0)
 _BELOW = 4.0  # distance of the legend below the axes, in font sizes
-_LETTER, _HANDLE = 0.07, 0.5  # widths in inches of a letter of the legend and of a legend handle, at a font size
-_LETTERS = 10.0  # of 10 points
-# Okabe and Ito's palette and three of Tol's colours, safe for all kinds of colour vision; markers differ as well
+_LETTER, _HANDLE = 0.07, 0.5  # widths in inches of a letter in the legend and of a legend handle, at this font size:
+_LETTERS = 10.0  # in points
+# colours of Okabe and Ito and of Tol, safe for all kinds of colour vision; the markers differ as well
 LOOKS = (
     *((ORANGE, "^"), (BLUE, "o"), (GREEN, "s"), ("#CC79A7", "D"), ("#56B4E9", "v")),
     *(("#D55E00", "P"), ("#999999", "X"), ("#332288", "<"), ("#F0E442", "h"), ("#882255", "*")),
 )
-"""A colour and a mark for each class."""
+"""A colour and a marker for each class."""
 
 
 class Frame(NamedTuple):
-    """The part of the plane that is drawn."""
+    """The rectangle of the plane that a plot shows."""
 
     low: np.ndarray
     high: np.ndarray
     one_scale: bool
-    """Whether both features have the same scale, so that angles are true."""
+    """Whether both axes have the same scale, so that angles are drawn true to size."""
 
     @classmethod
     def around(cls, points: np.ndarray, border: float = _BORDER, one_scale: bool = False) -> Frame:
-        """Return the part of the plane that shows all points, with a border that is this share of their range.
+        """Return a frame around all points, with a border that is this share of their range.
 
-        Features of similar ranges get equal scales, as all do with ``one_scale``; the frame is never a thin strip then.
+        Both axes get the same scale if the features have similar ranges, or if ``one_scale`` is True. A frame with one
+        scale is never a thin strip.
         """
         low, high = points.min(axis=0), points.max(axis=0)
         largest = float((high - low).max()) or max(1.0, float(np.abs(high).max()))
@@ -78,17 +76,17 @@ class Frame(NamedTuple):
 
     @classmethod
     def square(cls, points: np.ndarray, border: float) -> Frame:
-        """Return a square around all points, with a border that is this share of their larger range."""
+        """Return a square frame around all points, with a border that is this share of their larger range."""
         low, high = points.min(axis=0), points.max(axis=0)
         middle, size = (low + high) / 2, float((high - low).max()) or 1.0
         return cls(middle - (0.5 + border) * size, middle + (0.5 + border) * size, True)
 
     def sides(self) -> list[np.ndarray]:
-        """Return the grid coordinates along each axis."""
+        """Return the coordinates of the grid along each axis."""
         return [np.linspace(self.low[i], self.high[i], GRID) for i in range(2)]
 
     def places(self) -> np.ndarray:
-        """Return the grid points at which a model is evaluated, row by row."""
+        """Return the grid points, at which a model is evaluated, as rows of two numbers."""
         return np.column_stack([side.ravel() for side in np.meshgrid(*self.sides())])
 
     def holds(self, point: np.ndarray) -> bool:
@@ -106,7 +104,7 @@ class Frame(NamedTuple):
         return float((self.high - self.low).max())
 
     def set_limits(self, ax: Axes) -> None:
-        """Set the limits of the axes to this part of the plane."""
+        """Set the limits of the axes to this frame."""
         ax.set(xlim=(self.low[0], self.high[0]), ylim=(self.low[1], self.high[1]))
         if self.one_scale:
             ax.set_aspect("equal")
@@ -121,7 +119,7 @@ class Rows(NamedTuple):
 
     @property
     def mark(self) -> float:
-        """The area of a mark; it shrinks with the number of rows."""
+        """The area of a mark in square points, which shrinks with the number of rows."""
         return float(np.clip(_MARKS / len(self.points), *_MARK_SIZES))
 
     def of_class(self, k: int) -> np.ndarray:
@@ -130,7 +128,11 @@ class Rows(NamedTuple):
 
 
 class Regions(NamedTuple):
-    """Decision regions as numbers on a grid, above 0 in the region of a class, and the level lines to draw at 0."""
+    """Decision regions on the grid of a frame.
+
+    Each array in ``classes`` is positive in the region of its class. The boundaries are the zero level lines of the
+    arrays in ``lines``.
+    """
 
     frame: Frame
     classes: list[np.ndarray]
@@ -138,13 +140,13 @@ class Regions(NamedTuple):
 
     @classmethod
     def beside(cls, frame: Frame, decision: np.ndarray) -> Regions:
-        """Return the regions of two classes: the second is predicted where the decision function is above 0."""
+        """Return the regions of two classes, the second of which is predicted if the decision function is positive."""
         decision = np.ravel(decision).reshape(GRID, GRID)
         return cls(frame, [-decision, decision], [decision])
 
 
 def plane_points(name: str, X: Any, learner: Any = None) -> np.ndarray:
-    """Return the rows as an array of two columns; a ValueError of the function ``name`` where they are not."""
+    """Return the rows as an array of two columns; otherwise raise a ValueError that names the function ``name``."""
     if isinstance(getattr(learner, "kernel", None), str) and learner.kernel == "precomputed":
         raise ValueError(f"{name} draws rows of two features, which a precomputed kernel does not have.")
     points = dense(X)
@@ -155,7 +157,7 @@ def plane_points(name: str, X: Any, learner: Any = None) -> np.ndarray:
 
 
 def _check_drawable(name: str, points: np.ndarray) -> None:
-    """Raise a ValueError where some numbers have no place in a picture, or cannot be told apart there."""
+    """Raise a ValueError if some numbers are not finite, too large to draw, or too close to distinguish."""
     finite = np.isfinite(points).all(axis=1)
     if not finite.all():
         row = int(np.argmin(finite))
@@ -174,7 +176,7 @@ def _check_drawable(name: str, points: np.ndarray) -> None:
 
 
 def plane_rows(name: str, X: Any, y: Any, learner: Any) -> Rows:
-    """Return the rows with their labels and the classes of a model, of which there are few enough to be told apart."""
+    """Return the rows, their labels and the classes of a model; raise a ValueError if there are too many classes."""
     points = plane_points(name, X, learner)
     if not hasattr(learner, "classes_") and hasattr(learner, "fit"):
         check_is_fitted(learner)
@@ -185,7 +187,7 @@ def plane_rows(name: str, X: Any, y: Any, learner: Any) -> Rows:
 
 
 def draw_rows(ax: Axes, rows: Rows) -> None:
-    """Draw a mark for each row, up to `MARKS_UP_TO` for a class."""
+    """Draw a mark for each row, at most `MARKS_UP_TO` for each class."""
     mark = rows.mark
     for k, (label, (colour, marker)) in enumerate(zip(rows.classes.tolist(), LOOKS, strict=False)):
         own = rows.of_class(k)
@@ -196,7 +198,7 @@ def draw_rows(ax: Axes, rows: Rows) -> None:
 
 
 def plane_regions(model: Any, X: Any, points: np.ndarray, classes: np.ndarray) -> Regions:
-    """Evaluate the model on a grid around the points; the grid has the type of ``X``."""
+    """Return the decision regions of a model on a grid around the points; the grid has the type of ``X``."""
     frame = Frame.around(points)
     grid = like(X, frame.places())
     if len(classes) == 2:
@@ -207,7 +209,7 @@ def plane_regions(model: Any, X: Any, points: np.ndarray, classes: np.ndarray) -
 
 
 def draw_regions(ax: Axes, regions: Regions) -> None:
-    """Tint the region of each class, draw dark lines between them, and set the limits of the axes."""
+    """Tint the region of each class, draw the boundaries as dark lines, and set the limits of the axes."""
     sides = regions.frame.sides()
     for region, (colour, _) in zip(regions.classes, LOOKS, strict=False):
         if region.max() > 0:
@@ -219,9 +221,9 @@ def draw_regions(ax: Axes, regions: Regions) -> None:
 
 
 def draw_legend(ax: Axes, meaning: str = "") -> None:
-    """Draw the legend below the axes, in as many columns as fit, and lay out the figure with it."""
+    """Draw the legend below the axes in as many columns as fit, with ``meaning`` as its title; update the layout."""
     names = ax.get_legend_handles_labels()[1]
-    inches = ax.figure.bbox.width / ax.figure.figure.dpi  # of the figure, or of the subfigure that the axes are in
+    inches = ax.figure.bbox.width / ax.figure.figure.dpi  # width of the figure or subfigure of the axes
     room = inches / _axes_beside(ax) * _LETTERS / import_matplotlib().rcParams["font.size"]
     columns = next((n for n in range(min(5, len(names)), 1, -1) if _width(names, n) < room), 1)
     below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "borderaxespad": _BELOW, "ncols": columns}
@@ -239,14 +241,14 @@ def finish(ax: Axes, title: str, names: Sequence[Any], meaning: str = "") -> Non
 
 
 def _axes_beside(ax: Axes) -> int:
-    """Return how many axes stand side by side with these, themselves included."""
+    """Return the number of axes side by side in the grid that contains these axes."""
     place = ax.get_subplotspec()
     return 1 if place is None else int(place.get_gridspec().ncols)
 
 
 def _width(names: list[str], columns: int) -> float:
     """Return the approximate width in inches of a legend with ``columns`` columns."""
-    parts = np.array_split(np.array([len(name) for name in names]), columns)  # as matplotlib splits them
+    parts = np.array_split(np.array([len(name) for name in names]), columns)  # as matplotlib divides them into columns
     return float(sum(_HANDLE + _LETTER * part.max() for part in parts))
 
 
@@ -258,7 +260,7 @@ def _lay_out(ax: Axes) -> None:
 
 
 def column_names(X: Any) -> list[str]:
-    """Return the names of the two columns of a data frame, x0 and x1 for other rows."""
+    """Return the names of the two columns of a data frame, or x0 and x1 for other types."""
     return feature_labels(None, 2, list(X.columns) if hasattr(X, "columns") else None)
 
 
@@ -274,30 +276,30 @@ def dense(X: Any) -> np.ndarray:
     return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
 
 
-# Lines in the plane: the boundary, the band around it, w, rings, and the projections of rows onto w.
+# Lines in the plane: the boundary and the band around it, the weight vector w, rings, and projections of rows onto w.
 
 
-_ARROW = 0.16  # the length of w, as a share of the height of the frame
-_STARTS = np.linspace(-0.7, 0.7, 29)  # candidate starts of w along the line, from the middle, as shares of the frame
-_NAME_AT = (1.0, 0.5, 0.75, 0.25, 0.0)  # candidate positions of a name along its arrow
-_FREE = 1.05  # a name is well placed at this distance from all points, as a multiple of its distance from the arrow
+_ARROW = 0.16  # the length of the arrow for w, as a share of the longer side of the frame
+_STARTS = np.linspace(-0.7, 0.7, 29)  # candidate starts of the arrow: shares of the frame along the line
+_NAME_AT = (1.0, 0.5, 0.75, 0.25, 0.0)  # candidate positions of the name of an arrow, as shares of the arrow
+_FREE = 1.05  # a name at this distance from all points is well placed; a multiple of its distance from the arrow
 _NONE = np.empty((0, 2))
-_RING = 4.0  # the area of a ring around a row, in marks
-_FOOT = 0.4  # the area of a mark at the foot of a row, in marks
+_RING = 4.0  # the area of a ring around a row, as a multiple of that of a mark
+_FOOT = 0.4  # the area of the mark of a projected row, as a multiple of that of a row
 BROKEN = (0, (5, 4))
-"""The dash pattern of lines other than the boundary."""
+"""The dash pattern of dashed lines."""
 OUT_OF_VIEW = "the boundary is out of view"
 
 
 class Line(NamedTuple):
-    """The line where ``unit @ x + offset`` is 0. As ``unit`` has length 1, this is the signed distance of x."""
+    """The line ``unit @ x + offset = 0``; since ``unit`` has length 1, the left side is the signed distance of x."""
 
     unit: np.ndarray
     offset: float
 
     @classmethod
     def of(cls, w: Any, b: Any) -> Line | None:
-        """Return the line of weights, which may be integers of any size; None if all are zero."""
+        """Return the line ``w @ x + b = 0``, or None if w is zero; w and b may be integers of any size."""
         values = [*np.asarray(w).tolist(), np.asarray(b).item()]
         largest = max(map(abs, values[:-1]))
         if not largest:
@@ -315,7 +317,7 @@ class Line(NamedTuple):
         return np.asarray(point) - (self.unit @ np.asarray(point) + self.offset) * self.unit
 
     def along(self) -> np.ndarray:
-        """Return the direction of the line."""
+        """Return a unit vector along the line."""
         return np.array([-self.unit[1], self.unit[0]])
 
     def crosses(self, frame: Frame) -> bool:
@@ -325,7 +327,7 @@ class Line(NamedTuple):
         return bool(sides.min() < 0 < sides.max())
 
     def shifted(self, distance: float) -> Line:
-        """Return the line shifted along w by ``distance``."""
+        """Return the line shifted by ``distance`` in the direction of ``unit``."""
         return Line(self.unit, self.offset - distance)
 
     def rounding(self, points: np.ndarray) -> float:
@@ -333,10 +335,10 @@ class Line(NamedTuple):
         return 8 * np.finfo(float).eps * (float(np.abs(points).max()) + abs(self.offset))
 
     def arrow(self, frame: Frame) -> np.ndarray | None:
-        """Return both ends of the arrow for w, inside the frame; None if the line does not cross the frame.
+        """Return both ends of the arrow for w inside the frame, or None if the line does not cross the frame.
 
-        The arrow starts at the point of the line nearest to the origin or, if it does not fit there, near the middle.
-        If it fits nowhere it is shortened.
+        The arrow starts at the point of the line nearest to the origin. If it does not fit into the frame there, it
+        starts near the middle of the frame. If it fits nowhere, it is shortened.
         """
         length, middle = _ARROW * frame.size(), self.nearest_to((frame.low + frame.high) / 2)
         along = [middle + share * frame.size() * self.along() for share in sorted(_STARTS, key=abs)]
@@ -349,18 +351,18 @@ class Line(NamedTuple):
 
 
 def halo() -> dict[str, Any]:
-    """Return the box behind text that is written among marks."""
+    """Return the style of the box behind text that lies among marks."""
     return {"boxstyle": "round,pad=0.1", "facecolor": paper(0.7), "edgecolor": "none"}
 
 
 def draw_line(ax: Axes, line: Line, frame: Frame, **look: Any) -> None:
-    """Draw a line across the picture."""
+    """Draw a line across the plot."""
     middle = line.nearest_to((frame.low + frame.high) / 2)
     ax.axline(middle, middle + line.along() * np.linalg.norm(frame.high - frame.low), **{"color": ink()} | look)
 
 
 def draw_band(ax: Axes, line: Line, frame: Frame, distance: float, name: str) -> None:
-    """Draw the band within ``distance`` of the line, with broken lines at its sides."""
+    """Draw the band within ``distance`` of the line, with dashed lines at its sides."""
     middle = line.nearest_to((frame.low + frame.high) / 2)
     along = 2 * np.linalg.norm(frame.high - frame.low) * line.along()
     across = distance * line.unit
@@ -374,9 +376,10 @@ def draw_band(ax: Axes, line: Line, frame: Frame, distance: float, name: str) ->
 
 
 def draw_w(ax: Axes, line: Line, frame: Frame, points: np.ndarray) -> None:
-    """Draw an arrow along w from a point of the line, with its name where no points are.
+    """Draw an arrow along w from a point of the line, with its name away from all points if possible.
 
-    With unequal scales w would not be at a right angle to the line: it is left out, and the legend notes it.
+    If the axes have different scales, w would not be at a right angle to the line. Then the arrow is omitted, and the
+    legend says so.
     """
     ends = line.arrow(frame)
     if not frame.one_scale:
@@ -388,14 +391,14 @@ def draw_w(ax: Axes, line: Line, frame: Frame, points: np.ndarray) -> None:
 def draw_arrow(
     ax: Axes, start: np.ndarray, end: np.ndarray, name: str, points: np.ndarray = _NONE, **look: Any
 ) -> np.ndarray:
-    """Draw an arrow and its name, beside it and away from points if possible; return the position of the name.
+    """Draw an arrow with its name beside it, away from points if possible; return the position of the name.
 
-    Set the limits of the axes first.
+    The limits of the axes must be set before the call.
     """
     look = {"arrowstyle": "-|>", "color": ink(), "linewidth": 2, "shrinkA": 0, "shrinkB": 0} | look
     ax.annotate("", end, start, arrowprops=look, zorder=4)
     ax.apply_aspect()
-    dot = ax.figure.figure.dpi / 72  # pixels of a printer's point, in which letters are measured
+    dot = ax.figure.figure.dpi / 72  # pixels per point, the unit of font sizes
     tail, tip = ax.transData.transform([start, end]) / dot
     share, offset = _beside(tail, tip, 8 + 2 * len(name), ax.transData.transform(points) / dot, ax.bbox.extents / dot)
     words = {"textcoords": "offset points", "ha": "center", "va": "center", "weight": "bold", "zorder": 5}
@@ -407,10 +410,10 @@ def draw_arrow(
 def _beside(
     tail: np.ndarray, tip: np.ndarray, far: float, points: np.ndarray, box: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Return where to write the name of an arrow: a share of its length, and an offset of length ``far`` from there.
+    """Return the position of an arrow's name: a share of the arrow's length, and an offset of length ``far`` from it.
 
-    The first position inside the box and away from all points is chosen, or else the one farthest from its nearest
-    point.
+    The first candidate inside the box and away from all points is chosen. If there is none, the candidate whose nearest
+    point is farthest away is chosen.
     """
     beside = np.array([tail[1] - tip[1], tip[0] - tail[0]]) / max(math.dist(tail, tip), np.finfo(float).tiny)
     up = beside if beside[1] >= 0 else -beside
@@ -422,19 +425,19 @@ def _beside(
 
 
 def draw_rings(ax: Axes, points: np.ndarray, mark: float, name: str, **look: Any) -> None:
-    """Draw a ring around each point, for marks of area ``mark``, with ``name`` in the legend."""
+    """Draw a ring around each point, whose mark has the area ``mark``, with ``name`` in the legend."""
     if len(points):
         look = {"facecolor": "none", "edgecolor": ink(), "linewidth": 1.3, "zorder": 2} | look
         ax.scatter(*points.T, s=_RING * mark, label=name, **look)
 
 
 def feet(points: np.ndarray, line: Line, start: np.ndarray) -> np.ndarray:
-    """Project each point onto the line through ``start`` in the direction of w."""
+    """Return the projection of each point onto the line through ``start`` in the direction of w."""
     return start + np.outer((points - start) @ line.unit, line.unit)
 
 
 def draw_feet(ax: Axes, rows: Rows, line: Line, start: np.ndarray) -> None:
-    """Draw the line of w through ``start``, and the projection of each row onto it with a thin line."""
+    """Draw the line through ``start`` in the direction of w, and thin lines from each row to its projection onto it."""
     ax.axline(start, start + line.unit, color=ink(), linewidth=0.9, zorder=1, label="line through w")
     look = {"colors": "#777777", "linewidths": 0.6, "zorder": 1.5}
     for k, (colour, marker) in enumerate(LOOKS[:2]):
@@ -451,6 +454,6 @@ def draw_feet(ax: Axes, rows: Rows, line: Line, start: np.ndarray) -> None:
 
 
 def draw_note(ax: Axes, words: str) -> None:
-    """Write a note at the top of the plot, about what it does not show."""
+    """Write a note at the top of the plot, such as that the boundary is out of view."""
     look = {"ha": "center", "va": "top", "fontsize": "small", "color": ink(), "bbox": halo(), "zorder": 5}
     ax.text(0.5, 0.99, words, transform=ax.transAxes, **look)

@@ -1,6 +1,6 @@
 """Plot of the data projected onto w: the signed distance of each row to the boundary.
 
-The positive class (the second of ``classes_``) is blue and filled, the other orange and hatched.
+The positive class (the second of ``classes_``) is drawn in blue, the negative class in orange with hatching.
 """
 
 from __future__ import annotations
@@ -18,31 +18,41 @@ from rosenblatt.plots.axes import BLUE, MARKS_UP_TO, ORANGE, Axes, axes_for, clo
 from rosenblatt.plots.plane_parts import draw_legend, halo
 from rosenblatt.theory.inputs import true_minus
 
-_TITLE = 9  # the font size of the title, in points: two lines fit into a column of a page
+_TITLE = 9  # font size of the title, in points, small enough for two lines in a column of a page
 _STYLES = ((ORANGE, "////", "^"), (BLUE, None, "o"))
 
 
 @closes_on_error
 def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
-    """Draw the rows of ``X`` projected onto w, with the boundary at zero: CIML figure 4.7.
+    """Draw the rows projected onto the weight vector w, with the boundary at zero, as in CIML figure 4.7.
 
-    Each row is placed at its signed distance to the boundary, (w·x + b) / |w|. The upper part shows the distribution of
-    each class, the lower part a mark for each row. With a bias, an axis on top shows w·x / |w|, and a dotted line marks
-    its zero: the bias shifts the boundary from there to -b / |w| (CIML figure 4.8). The title gives the distance of
-    the nearest row and what the run proved about the margin in its training space, or the number of wrong predictions.
-    If all weights are zero there is no direction to project onto: all rows are drawn at one place.
+    Each row is drawn at its signed distance to the boundary, (w·x + b) / |w|. The upper part of the plot shows the
+    distribution of each class, and the lower part a mark for each row. If there is a bias, an axis at the top shows
+    w·x / |w|, and a dotted line marks its zero. The bias shifts the boundary from there to -b / |w| (CIML figure 4.8).
+
+    If all rows are classified correctly, the title gives the distance of the nearest row and, for a run that converged,
+    the proved bounds on the largest margin. Otherwise it gives the number of misclassified rows. If all weights are
+    zero, there is no direction to project onto, and all rows are drawn at the same place.
 
     Parameters
     ----------
     model : fitted linear model of two classes, or a pipeline that ends in one
-        Distances are measured after the other steps of a pipeline.
-    X, y : rows and their labels
-    ax : matplotlib Axes, optional
-        The axes to draw on and to return; the default is a new figure.
+        For a pipeline, distances are measured after its earlier steps.
+    X : {array-like, sparse matrix, data frame} of shape (n, d)
+        Rows to draw.
+    y : array-like of shape (n,)
+        Labels of the rows.
+    ax : matplotlib Axes, default=None
+        Axes to draw on. None creates a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
 
     See Also
     --------
-    plot_plane : The rows and the boundary in the plane.
+    plot_plane : Draw the rows and the boundary in the plane.
 
     Examples
     --------
@@ -66,7 +76,7 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     tallest = max(100 * float(count.max()) / max(1, int(count.sum())) for count in counts)
     for k, (label, (colour, hatch, marker)) in enumerate(zip(learner.classes_.tolist(), _STYLES, strict=True)):
         own = np.sort(places[labels == label])
-        share = np.full(len(own), 100 / max(1, len(own)))  # so that a small class shows beside a large one
+        share = np.full(len(own), 100 / max(1, len(own)))  # so that a small class is visible too
         look = {"facecolor": (colour, 0.3), "edgecolor": colour, "hatch": hatch, "linewidth": 1.5}
         ax.hist(own, _around(bins, own), weights=share, histtype="stepfilled", **look)
         marks = own[evenly_spaced(len(own), MARKS_UP_TO)]
@@ -92,11 +102,11 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
 
 
 def _show_bias(ax: Axes, shift: float) -> None:
-    """Draw where w·x is 0, and an axis of w·x / |w|, on which the boundary lies at minus ``shift`` = b / |w|."""
+    """Draw the line w·x = 0, and an axis of w·x / |w|, on which the boundary lies at -b / |w|; ``shift`` is b / |w|."""
     if not shift:
         return
     low, high = ax.get_xlim()
-    if low - (high - low) < shift < high + (high - low):  # unless it is far away
+    if low - (high - low) < shift < high + (high - low):  # unless the line is far outside the plot
         ax.axvline(shift, color=ink(), linewidth=1.2, linestyle=":", label="w·x = 0")
     top = ax.secondary_xaxis("top", functions=(lambda place: place - shift, lambda place: place + shift))
     top.set_xlabel(f"w·x / |w|: the boundary is at −b / |w| = {true_minus(f'{-shift:.3g}')}", fontsize="small")
@@ -104,7 +114,7 @@ def _show_bias(ax: Axes, shift: float) -> None:
 
 
 def _draw_without_direction(learner: Any, b: float, X: Any, y: Any, ax: Axes) -> Axes:
-    """Draw all rows at their common activation b, for weights that are all zero."""
+    """Draw all rows at the activation b, which they share if all weights are zero."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     labels = axes.check_labels(y, n, learner.classes_)
     for k, (label, (colour, _, marker)) in enumerate(zip(learner.classes_.tolist(), _STYLES, strict=True)):
@@ -128,7 +138,7 @@ def _draw_without_direction(learner: Any, b: float, X: Any, y: Any, ax: Axes) ->
 
 
 def _margin_words(learner: Any, places: np.ndarray, labels: np.ndarray) -> str:
-    """Return the title: the margin, with the space in which each length is measured, or the wrong predictions."""
+    """Return the title: the margins and the space in which each is measured, or the number of misclassified rows."""
     signed = np.where(labels == learner.classes_[1], places, -places)
     answers = np.asarray(learner.classes_)[(places > 0).astype(int)]
     wrong = axes.wrong_words(answers != labels, places == 0)
@@ -153,9 +163,9 @@ def _bins_with_an_edge_at_zero(places: np.ndarray) -> np.ndarray:
 
 
 def _around(bins: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the bins that sorted values fall into, so that no outline runs along the axis over empty bins."""
+    """Return the bins between the first and the last of the sorted values, so that no outline is drawn beyond them."""
     if len(values) == 0:
         return bins
-    first = min(int(np.searchsorted(bins, values[0], side="right")) - 1, len(bins) - 2)  # the last edge is in its bin
+    first = min(int(np.searchsorted(bins, values[0], side="right")) - 1, len(bins) - 2)  # the last bin is closed
     last = int(np.searchsorted(bins, values[-1], side="left"))
     return bins[max(0, first) : max(first + 2, last + 1)]

@@ -1,6 +1,7 @@
-"""Plots of the convergence proof: the two bounds on |w| that end a run, and the angle between w and w*.
+"""Plots of the convergence proof: the two bounds on |w| from which the theorem follows, and the angle between w and w*.
 
-Solid lines are the run, orange broken lines the bounds of the theorem.
+Here w* is the separator of length 1 with the largest margin gamma, and R is the length of the longest row. Solid lines
+show the run, and orange dashed or dotted lines the bounds of the theorem.
 """
 
 from __future__ import annotations
@@ -25,26 +26,31 @@ from rosenblatt.plots.axes import (
 from rosenblatt.theory.convergence.proof import EVEN_UP_TO, Proof
 from rosenblatt.theory.inputs import bound_text
 
-_POINTS = 2000  # points of a curve; a longer run is drawn at this many evenly spaced updates
+_POINTS = 2000  # number of points on a curve; of a longer run, this many evenly spaced updates are drawn
 
 
 @closes_on_error
 def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:
     """Draw the bounds of the convergence proof, k gamma <= w*.w <= |w| <= sqrt(k) R, against the updates k.
 
-    The line k gamma outgrows the curve sqrt(k) R. They meet at k = (R / gamma)^2, and no run can make more updates. If
-    this is more than five times the updates made, both axes are logarithmic.
+    The lower bound k gamma grows faster than the upper bound sqrt(k) R. They meet at k = (R / gamma)^2, so no run can
+    make more updates. If this k is more than five times the number of updates made, both axes are logarithmic.
 
     Parameters
     ----------
     proof : Proof
         The result of `rosenblatt.proof`.
-    ax : matplotlib Axes, optional
-        The axes to draw on and to return; the default is a new figure.
+    ax : matplotlib Axes, default=None
+        Axes to draw on. None creates a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
 
     See Also
     --------
-    plot_cosine : The angle between w and w* and its bound.
+    plot_cosine : Draw the angle between w and w* and its bound.
 
     Examples
     --------
@@ -66,7 +72,7 @@ def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:
         ax.set(xlim=(0, k[-1]), ylim=(0, 1.2 * top))
         whole_ticks(ax)
     else:
-        tall = top / proof.gamma  # a fifth of the height stays free below
+        tall = top / proof.gamma  # leaves a fifth of the height free at the bottom
         ax.set(xscale="log", yscale="log", xlim=(1, k[-1]), ylim=(proof.gamma / tall**0.3, top * tall**0.2))
     _mark(ax, n, math.sqrt(n) * proof.R, f"the run ends at {n:,}" if proof.converged else f"stopped at {n:,}", even)
     _mark(ax, end, top, f"(R/γ)² = {bound_text(end)}", even, left=True)
@@ -81,16 +87,24 @@ def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:
 def plot_cosine(proof: Proof, ax: Axes | None = None) -> Axes:
     """Draw the cosine of the angle between w and w* after each update, and its lower bound sqrt(k) gamma / R.
 
-    The run must end before the bound reaches 1. The cosine itself may fall; the title gives how often it did.
+    No cosine exceeds 1, so the run must end before the bound exceeds 1. The cosine itself may decrease at an update,
+    and the title gives the number of such updates.
 
     Parameters
     ----------
-    proof, ax
-        As for `plot_proof`.
+    proof : Proof
+        The result of `rosenblatt.proof`.
+    ax : matplotlib Axes, default=None
+        Axes to draw on. None creates a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
 
     See Also
     --------
-    plot_proof : The bounds on the length of w.
+    plot_proof : Draw the bounds on the length of w.
 
     Examples
     --------
@@ -110,7 +124,7 @@ def plot_cosine(proof: Proof, ax: Axes | None = None) -> Axes:
     ax.plot(k[inside], bound[inside], ":", color=ORANGE, linewidth=2.5, label="√k·γ/R: it is at least this")
     ax.axhline(1.0, color=ink(), linewidth=0.8)
     ax.plot(end, 1.0, "*", color=ink(), markersize=14, zorder=4)
-    ax.set(xscale="linear" if even else "log", xlim=(k[0], k[-1]), ylim=(-0.13, 1.08))  # text fits below 0
+    ax.set(xscale="linear" if even else "log", xlim=(k[0], k[-1]), ylim=(-0.13, 1.08))  # the space below 0 is for text
     ax.set_yticks(np.linspace(0, 1, 6))
     _mark(ax, n, float(proof.cosine[-1]), f"the run ends at {n:,}" if proof.converged else f"stopped at {n:,}", even)
     _mark(ax, end, 1.0, f"(R/γ)² = {bound_text(end)}", even, left=True)
@@ -125,8 +139,10 @@ def plot_cosine(proof: Proof, ax: Axes | None = None) -> Axes:
 
 
 def _prepared(name: str, proof: Proof, ax: Axes | None) -> tuple[Axes, int, float, bool, np.ndarray]:
-    """Return the axes, the updates of the run, the k at which the bounds meet, whether the scales are linear, and the
-    values of k at which the bounds are drawn, to a little beyond their meeting."""
+    """Return the axes, the number of updates, the k at which the bounds meet, whether scales are linear, and k to draw.
+
+    The bounds are drawn at these values of k, up to a little beyond the k at which they meet.
+    """
     if not isinstance(proof, Proof):
         raise ValueError(f"{name} expects the result of rosenblatt.proof, got {type(proof).__name__}.")
     n, end = proof.updates, proof.bound
@@ -136,7 +152,7 @@ def _prepared(name: str, proof: Proof, ax: Axes | None) -> tuple[Axes, int, floa
 
 
 def _draw_run(ax: Axes, proof: Proof, values: np.ndarray, colour: str, label: str, start: float | None) -> None:
-    """Draw a quantity at each update of the run, beginning with ``start`` at k = 0 unless that is None."""
+    """Draw a quantity at each update of the run, preceded by its value ``start`` at k = 0 unless that is None."""
     shown = evenly_spaced(proof.updates, _POINTS)
     k, drawn = proof.k[shown], values[shown]
     if start is not None:
@@ -145,7 +161,7 @@ def _draw_run(ax: Axes, proof: Proof, values: np.ndarray, colour: str, label: st
 
 
 def _mark(ax: Axes, k: float, height: float, words: str, even: bool, left: bool = False) -> None:
-    """Draw a vertical line from a point to the axis of updates, with text at its foot."""
+    """Draw a vertical line from a point down to the horizontal axis, with text at its foot."""
     ax.plot([k, k], [ax.get_ylim()[0], height], color=ink(), linewidth=0.8, zorder=0)
     low, high = ax.get_xlim()
     place = k / high if even else math.log(k / low) / math.log(high / low)

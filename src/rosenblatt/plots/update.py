@@ -1,4 +1,4 @@
-"""Plots of the updates of a run: one update, before and after (CIML figure 4.9), and an animation of all of them."""
+"""Plots of the updates of a run: a single update (CIML figure 4.9), and an animation of all updates."""
 
 from __future__ import annotations
 
@@ -25,37 +25,41 @@ from rosenblatt.theory.inputs import true_minus
 
 _SIZE = (9.0, 4.6)  # inches
 _LONGEST = 1.5  # arrows longer than this multiple of the largest coordinate are scaled down
-_DOTS = 20  # points along an arrow that the names of other arrows avoid
-_GREY, _BROWN = "#666666", "#8F5F00"  # orange, but dark enough for letters
+_DOTS = 20  # number of points on an arrow that the names of the other arrows avoid
+_GREY, _BROWN = "#666666", "#8F5F00"  # a brown that resembles orange but is dark enough for text
 
 
 @closes_on_error
 def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.ndarray:
-    """Draw update ``k`` of a run in the plane: before it on the left, after it on the right.
+    """Draw update ``k`` of a run in the plane, with the state before it on the left and the state after on the right.
 
-    A ring marks the misclassified row. The left plot shows the boundary and w before the update; the right one the new
-    boundary and w, with the old boundary as a broken line. Without a bias all vectors start at the origin, and w, the
-    row times its label, and the new w are drawn tip to tail; a note says if they are scaled down. The titles give the
-    activation of the row before and after. Times the label, it rises by exactly ``|x|^2 + 1``, or ``|x|^2`` without a
-    bias.
+    A ring marks the misclassified row. The left plot shows the boundary and w before the update. The right plot shows
+    the new boundary and w, and the old boundary as a dashed line. Without a bias the right plot shows the update as a
+    sum of vectors: w starts at the origin, x (or -x for a negative label) is added at its tip, and the sum is the new
+    w. If these vectors are scaled down, a note says so. The titles give the activation a of the row before and after
+    the update; y a rises by exactly ``|x|^2 + 1``, or ``|x|^2`` without a bias.
 
     Parameters
     ----------
     trace : Trace
         The result of `rosenblatt.trace`.
     k : int
-        The number of the update, from 1.
-    X, y : the rows of two features that were traced, and their labels
-    axes : two matplotlib Axes, optional
-        The axes to draw on; the default is a new figure.
+        Number of the update, counted from 1.
+    X : {array-like, sparse matrix, data frame} of shape (n, 2)
+        The rows that were traced.
+    y : array-like of shape (n,)
+        Labels of the rows.
+    axes : sequence of two matplotlib Axes, default=None
+        Axes to draw on. None creates a new figure.
 
     Returns
     -------
-    array of the two Axes
+    axes : array of two matplotlib Axes
+        The axes of the left and the right plot.
 
     See Also
     --------
-    animate : All updates of a run as an animation.
+    animate : Draw all updates of a run as an animation.
 
     Examples
     --------
@@ -96,7 +100,7 @@ def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.nd
 
 
 def traced_rows(name: str, trace: Trace, X: Any, y: Any) -> Rows:
-    """Return the rows of a trace; raise an error that names the function ``name`` if others are given."""
+    """Return the traced rows; raise an error that names the function ``name`` if ``X`` and ``y`` are other rows."""
     if not isinstance(trace, Trace):
         raise TypeError(f"{name} expects the result of rosenblatt.trace, got {type(trace).__name__}.")
     points = parts.plane_points(name, X)
@@ -110,7 +114,7 @@ def traced_rows(name: str, trace: Trace, X: Any, y: Any) -> Rows:
 
 
 def draw_state(ax: Axes, rows: Rows, line: Line | None, frame: Frame, wrong: int) -> None:
-    """Draw the rows, the decision regions unless all weights are zero, and a ring around the row ``wrong``."""
+    """Draw the rows, a ring around the row number ``wrong`` and, unless all weights are zero, the decision regions."""
     frame.set_limits(ax)
     draw_weights(ax, line, frame)
     parts.draw_rows(ax, rows)
@@ -118,7 +122,7 @@ def draw_state(ax: Axes, rows: Rows, line: Line | None, frame: Frame, wrong: int
 
 
 def draw_weights(ax: Axes, line: Line | None, frame: Frame) -> None:
-    """Draw the decision regions of weights, with a note if no boundary is in view."""
+    """Draw the decision regions on both sides of a line, with a note if no boundary is in view."""
     if line is not None:
         parts.draw_regions(ax, Regions.beside(frame, line.distance(frame.places())))
     if line is None or not line.crosses(frame):
@@ -126,7 +130,7 @@ def draw_weights(ax: Axes, line: Line | None, frame: Frame) -> None:
 
 
 def _scale(points: np.ndarray, vectors: list[np.ndarray]) -> float:
-    """Return the scale of arrows: 1, or 1 over a round number if some are much longer than the rows."""
+    """Return the scale of the arrows: 1, or 1 over a round number if some vectors are much longer than the rows."""
     longest = max(float(np.linalg.norm(vector)) for vector in vectors)
     limit = float(np.abs(points).max()) * _LONGEST
     if not longest > limit > 0:
@@ -136,9 +140,9 @@ def _scale(points: np.ndarray, vectors: list[np.ndarray]) -> float:
 
 
 def _draw_sum(left: Axes, right: Axes, weights: np.ndarray, sign: float, points: np.ndarray) -> None:
-    """Draw w on the left and, on the right, w plus the row times its label, both from the origin.
+    """Draw w in the left plot, and the update as a sum of vectors in the right plot.
 
-    ``weights`` holds w before and after the update. Names avoid the points and the other arrows.
+    ``weights`` contains w before and after the update. The names of the arrows avoid the points and the other arrows.
     """
     (w, after), origin, added = weights, np.zeros(2), "x" if sign > 0 else "\N{MINUS SIGN}x"
     if not w.any():
@@ -157,7 +161,7 @@ def _draw_sum(left: Axes, right: Axes, weights: np.ndarray, sign: float, points:
 
 
 def _titles(trace: Trace, step: TracedUpdate, x: np.ndarray, sign: float, k: int) -> tuple[str, str]:
-    """Return the titles: the activation of the row before and after the update."""
+    """Return the two titles, which give the activation of the row before and after the update."""
     name = "w·x + b" if trace.fit_intercept else "w·x"
     square, rise = ("|x|² + 1", float(x @ x) + 1) if trace.fit_intercept else ("|x|²", float(x @ x))
     before, after = step.activation, rounded_product(np.append(step.w, step.b), np.append(x, 1.0))
@@ -170,8 +174,8 @@ def _titles(trace: Trace, step: TracedUpdate, x: np.ndarray, sign: float, k: int
     )
 
 
-# A run in the plane as an animation. The page that plays it is one self-contained file; matplotlib's own player fetches
-# a font.
+# A run in the plane as an animation. The page that plays it is a self-contained file, whereas matplotlib's own player
+# loads a font from the network.
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -241,7 +245,7 @@ show(0);
 """
 
 
-_LONGEST_FRAME = 600_000  # milliseconds: the GIF format holds little more
+_LONGEST_FRAME = 600_000  # in milliseconds; the GIF format allows little more
 
 
 @closes_on_error
@@ -255,37 +259,40 @@ def animate(
     ax: Axes | None = None,
     verbose: bool = False,
 ) -> Any:
-    """Animate a run in the plane, with one frame for each update, and optionally write it to a file.
+    """Animate a run in the plane, with one frame for each update, and optionally write the animation to a file.
 
-    Each frame shows the misclassified row in a ring, the boundary before the update as a broken line, and the boundary
-    and w after it. w is left out if the two axes have different scales.
+    In each frame a ring marks the misclassified row, a dashed line shows the boundary before the update, and the
+    boundary and w after the update are drawn. If the two axes have different scales, w is omitted.
 
     Parameters
     ----------
     trace : Trace
         The result of `rosenblatt.trace`.
-    X, y : the rows of two features that were traced, and their labels
-    path : str or path, optional
-        The file to write: a GIF if it ends in .gif, a self-contained page with buttons if it ends in .html. The file
-        is replaced as a whole or not at all.
+    X : {array-like, sparse matrix, data frame} of shape (n, 2)
+        The rows that were traced.
+    y : array-like of shape (n,)
+        Labels of the rows.
+    path : str or path-like, default=None
+        File to write. The ending .gif writes a GIF, and .html a self-contained page with buttons. The file is replaced
+        atomically. None writes no file.
     interval : int, default=400
-        Milliseconds from one frame to the next, up to ten minutes.
+        Milliseconds between two frames, at most ten minutes.
     max_frames : int, default=60
-        The largest number of frames. A longer run is drawn at evenly spaced updates, the last among them. Drawing
-        takes about 0.1 s for each frame.
-    ax : matplotlib Axes, optional
-        The axes to draw on; the default is a new figure.
+        Maximum number of frames. Of a run with more updates, evenly spaced updates are drawn, including the last one.
+        Each frame takes about 0.1 s.
+    ax : matplotlib Axes, default=None
+        Axes to draw on. None creates a new figure.
     verbose : bool, default=False
-        Whether to count the frames on stderr while a file is written.
+        Whether to count the frames on standard error while a file is written.
 
     Returns
     -------
-    matplotlib.animation.FuncAnimation
-        In a notebook, ``IPython.display.HTML(animation.to_jshtml())`` shows it.
+    animation : matplotlib.animation.FuncAnimation
+        The animation. ``IPython.display.HTML(animation.to_jshtml())`` shows it in a notebook.
 
     See Also
     --------
-    plot_update : One update, before and after.
+    plot_update : Draw a single update, before and after.
 
     Examples
     --------
@@ -328,7 +335,7 @@ def animate(
     parts.finish(ax, _title(trace, shown[0][0]), parts.column_names(X))
     still.add(ax.get_legend())
     if ours:
-        ax.figure.set_layout_engine("none")  # keep the axes in place from frame to frame
+        ax.figure.set_layout_engine("none")  # keeps the axes in place from frame to frame
     made = parts.import_matplotlib("animation").FuncAnimation(
         ax.figure, draw, frames=len(shown), interval=interval, repeat=False
     )
@@ -340,7 +347,7 @@ def animate(
 
 
 def _ending(path: Any) -> str:
-    """Return the suffix of the path; raise an error if no such file can be written there."""
+    """Return the suffix of the path, "" for None; raise an error for another suffix or a folder that does not exist."""
     if path is None:
         return ""
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
@@ -357,7 +364,7 @@ def _ending(path: Any) -> str:
 
 
 def _steps(trace: Trace, most: int) -> list[tuple[TracedUpdate, Line | None]]:
-    """Return the updates to draw, each with the line of the weights before it."""
+    """Return the updates to draw, each with the boundary before it; the boundary is None if the weights were zero."""
     wanted = {i + 1 for i in evenly_spaced(len(trace), most)}
     found, before = [], (np.zeros(2), 0.0)
     for step in trace:
@@ -368,7 +375,7 @@ def _steps(trace: Trace, most: int) -> list[tuple[TracedUpdate, Line | None]]:
 
 
 def _title(trace: Trace, step: TracedUpdate) -> str:
-    """Return the title of a frame: the number of the update, and its row."""
+    """Return the title of a frame, with the number of the update and its row."""
     last = step.k == len(trace)
     end = "; then a pass without a mistake" if last and trace.converged else ""
     return (
@@ -378,7 +385,7 @@ def _title(trace: Trace, step: TracedUpdate) -> str:
 
 
 def _counting(n: int) -> Callable[[int, int | None], None]:
-    """Return a function that counts ``n`` frames in one line on stderr."""
+    """Return a function that counts ``n`` frames in a single line on standard error."""
 
     def count(i: int, _: int | None) -> None:
         end = "\n" if i + 1 == n else ""
@@ -388,7 +395,7 @@ def _counting(n: int) -> Callable[[int, int | None], None]:
 
 
 def _pictures(made: Any, figure: Any, on_frame: Callable[[int, int | None], None] | None) -> list[Any]:
-    """Return the frames as Pillow images, each drawn once."""
+    """Return the frames of an animation as Pillow images; each frame is drawn once."""
     from PIL import Image  # a dependency of matplotlib
 
     before, pictures = figure.canvas, []
@@ -412,7 +419,7 @@ def _pictures(made: Any, figure: Any, on_frame: Callable[[int, int | None], None
 
 
 def _gif(pictures: list[Any], interval: int) -> bytes:
-    """Return pictures as a GIF."""
+    """Return the bytes of an animated GIF of the images."""
     written = io.BytesIO()
     pictures[0].save(written, "GIF", save_all=True, append_images=pictures[1:], duration=interval, loop=0)
     return written.getvalue()
@@ -427,5 +434,5 @@ def _page(pictures: list[Any], titles: list[str], interval: int) -> bytes:
         encoded = base64.b64encode(one.getvalue()).decode()
         words = title.replace("\n", ": ").replace(r"\$", "$")
         frames.append({"picture": f"data:image/png;base64,{encoded}", "words": words})
-    listed = json.dumps(frames).replace("<", "\\u003c")  # no title can close the script element
+    listed = json.dumps(frames).replace("<", "\\u003c")  # so that no title can close the script element
     return _PAGE.format(frames=listed, interval=interval, width=pictures[0].width).encode()

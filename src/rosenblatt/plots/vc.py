@@ -1,4 +1,7 @@
-"""Plots of the subsets that a family of shapes cuts from a few points, and of their number (Har-Peled 30.3.1)."""
+"""Plots of the subsets that a family of shapes cuts from a few points, and of their number (Har-Peled 30.3.1).
+
+A shape cuts the subset of the points that lie in it.
+"""
 
 from __future__ import annotations
 
@@ -25,25 +28,25 @@ from rosenblatt.theory.vc import BallObstruction, RadonPartition, dichotomies, f
 from rosenblatt.theory.vc.families import Fractions, PointsLike, check_family, read_points, shapes_text
 from rosenblatt.theory.vc.obstructions import Reason
 
-# A shape that cuts a subset from a few points of the plane, chosen for a clear plot: with a wide gap around it.
+# The search for a shape that cuts a given subset from a few points of the plane, with wide gaps for a clear plot.
 #
-# The search is in floats; `held_rows` verifies the result in fractions and shares no code with the search.
+# The search uses floats. `held_rows` verifies its result with fractions, and shares no code with the search.
 
 
-PAD = 0.1  # the largest distance of a shape beyond the points it contains, where the points have size 1
-_GRID = 61  # candidate centres of a disc in each direction
-_GAP = 0.25  # a wider gap between a shape and the points outside it is not preferred
-_WIDEST = math.radians(155)  # the largest angle between the directions of two sides, so that no corner is far away
-_CORNER = 0.1  # the penalty for a radian between two sides, in units of the gap: sharp corners are long
-_ALMOST_PI = math.pi - 1e-6  # the largest angle of the second and third attempt
-_MOST_CHOICES = 1_000_000  # combinations of sides that are tried
+PAD = 0.1  # the largest distance between a shape and the points inside it; here and below the range of the points is 1
+_GRID = 61  # number of candidate centres of a disc in each direction
+_GAP = 0.25  # a gap between a shape and the points outside is wide enough at this size
+_WIDEST = math.radians(155)  # the largest angle between the normals of adjacent sides, so that no corner is far away
+_CORNER = 0.1  # the penalty for each radian of that angle, in units of the gap: sharp corners are long
+_ALMOST_PI = math.pi - 1e-6  # the largest such angle in the second and third attempt
+_MOST_CHOICES = 1_000_000  # the largest number of combinations of sides that are tried
 _TOO_CLOSE = "some points lie so close together that no shape between them could be drawn: move them apart."
-_TURN = 24  # candidate directions of sides, beside the critical ones
+_TURN = 24  # number of candidate normals of sides, in addition to the critical ones
 
 
 @dataclass(frozen=True)
 class Polygon:
-    """A convex polygon by its corners, counter-clockwise."""
+    """A convex polygon, given by its corners in counter-clockwise order."""
 
     corners: np.ndarray
 
@@ -52,7 +55,7 @@ Cut: TypeAlias = HalfSpace | Circle | Polygon
 
 
 def cutting_shape(rows: Fractions, subset: frozenset[int], family: str, sides: int) -> Cut:
-    """Return a shape of the family that contains exactly the rows of the subset; there must be one.
+    """Return a shape of the family that contains exactly the rows of the subset; the family must cut this subset.
 
     >>> square = [(Fraction(x), Fraction(y)) for x in (0, 1) for y in (0, 1)]
     >>> shape = cutting_shape(square, frozenset({0, 1}), "rectangles", 0)
@@ -72,7 +75,7 @@ def cutting_shape(rows: Fractions, subset: frozenset[int], family: str, sides: i
 
 
 def held_rows(shape: Cut, rows: Fractions) -> set[int]:
-    """Return the rows that lie strictly inside a shape, by exact arithmetic."""
+    """Return the numbers of the rows strictly inside a shape, computed exactly."""
     if isinstance(shape, HalfSpace):
         w, b = _exact(shape.w), Fraction(shape.b)
         return {i for i, x in enumerate(rows) if w[0] * x[0] + w[1] * x[1] + b > 0}
@@ -93,7 +96,7 @@ def _exact(values: np.ndarray) -> list[Fraction]:
 
 
 def _moved(shape: Cut, middle: np.ndarray, size: float) -> Cut:
-    """Return the image of a shape under the map that takes (x - middle) / size back to x."""
+    """Return a shape in the original coordinates x, given a shape in the coordinates (x - middle) / size."""
     if isinstance(shape, HalfSpace):
         return HalfSpace(shape.w, size * shape.b - float(shape.w @ middle))
     if isinstance(shape, Circle):
@@ -102,7 +105,7 @@ def _moved(shape: Cut, middle: np.ndarray, size: float) -> Cut:
 
 
 def _half_plane(points: np.ndarray, inside: np.ndarray) -> HalfSpace:
-    if inside.all() or not inside.any():  # a line beside all points
+    if inside.all() or not inside.any():  # the line must leave all points on one side
         sign = 1.0 if inside.all() else -1.0
         return HalfSpace(np.array([-sign, -sign]), sign * (float(points.sum(axis=1).max()) + 2 * PAD))
     found = dataset_margin(points, inside)
@@ -133,7 +136,7 @@ def _rectangle(points: np.ndarray, inside: np.ndarray) -> Polygon:
     low, high = points[inside].min(axis=0), points[inside].max(axis=0)
     below, above = ([PAD, PAD], [PAD, PAD])
     for q in points[~inside]:
-        for j in range(2):  # halfway to the next point outside in this direction
+        for j in range(2):  # at most halfway to the nearest outside point in this direction
             if q[j] < low[j]:
                 below[j] = min(below[j], (low[j] - q[j]) / 2)
             elif q[j] > high[j]:
@@ -142,9 +145,10 @@ def _rectangle(points: np.ndarray, inside: np.ndarray) -> Polygon:
 
 
 def _polygon(points: np.ndarray, inside: np.ndarray, sides: int) -> Polygon:
-    """Return a polygon of at most ``sides`` sides, as few as possible; each side cuts off some points outside.
+    """Return a polygon with as few sides as possible, at most ``sides``; each side cuts off some of the outside points.
 
-    The outer normal of a side is chosen between the critical directions, where a point outside enters or leaves.
+    A critical direction is a direction of the outer normal of a side at which the set of points that it can cut off
+    changes. Candidate normals are chosen between the critical directions.
     """
     held = points[inside] if inside.any() else _empty_place(points)[None]
     others = points[~inside] if inside.any() else points
@@ -161,7 +165,7 @@ def _polygon(points: np.ndarray, inside: np.ndarray, sides: int) -> Polygon:
 
 
 def _between(turns: list[float], parts: int) -> np.ndarray:
-    """Return ``parts`` angles between each two consecutive critical directions: nothing changes in between."""
+    """Return ``parts`` evenly spaced angles between each two consecutive critical directions."""
     sorted_turns = np.unique(np.mod(turns, 2 * math.pi))
     widths = np.diff(np.append(sorted_turns, sorted_turns[0] + 2 * math.pi))
     shares = np.arange(1, parts + 1) / (parts + 1)
@@ -169,13 +173,14 @@ def _between(turns: list[float], parts: int) -> np.ndarray:
 
 
 def _best_sides(angles: np.ndarray, held: np.ndarray, others: np.ndarray, m: int, widest: float) -> Polygon | None:
-    """Return the m-sided polygon with the widest gap whose side directions are among ``angles``, or None.
+    """Return the m-sided polygon with the widest gap whose normals are among ``angles``, or None if there is none.
 
-    A side separates each outside point from the polygon. The directions positively span the plane, so it is bounded.
+    Each outside point is separated from the polygon by one of its sides. The normals positively span the plane, so the
+    polygon is bounded.
     """
     out = np.column_stack([np.cos(angles), np.sin(angles)])
     reach = (held @ out.T).max(axis=0)
-    gap = out @ others.T - reach[:, None]  # above 0 if a side of this direction cuts off this point
+    gap = out @ others.T - reach[:, None]  # positive if a side with this normal can cut off this point
     chosen = np.array(list(combinations(range(len(angles)), m)))
     turns = np.diff(np.append(angles[chosen], angles[chosen[:, :1]] + 2 * math.pi, axis=1), axis=1).max(axis=1)
     chosen, turns = chosen[turns < widest], turns[turns < widest]
@@ -192,11 +197,11 @@ def _best_sides(angles: np.ndarray, held: np.ndarray, others: np.ndarray, m: int
         free = min([2 * PAD, *gap[direction, cutter == j].tolist()])
         lines.append((out[direction], reach[direction] + free / 2))
     corners = _clipped(lines)
-    return Polygon(corners) if len(corners) <= m else None  # more corners are those of the large square: unbounded
+    return Polygon(corners) if len(corners) <= m else None  # with more corners, some belong to the initial square
 
 
 def _clipped(lines: list[tuple[np.ndarray, float]]) -> np.ndarray:
-    """Return the corners of ``u . x <= c`` for all (u, c), counter-clockwise (Sutherland-Hodgman clipping)."""
+    """Return the corners of ``u . x <= c`` for all (u, c), in counter-clockwise order (Sutherland-Hodgman clipping)."""
     corners = 1e7 * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     for u, c in lines:
         over = corners @ u - c
@@ -212,7 +217,7 @@ def _clipped(lines: list[tuple[np.ndarray, float]]) -> np.ndarray:
 
 
 def _empty_place(points: np.ndarray) -> np.ndarray:
-    """Return a point near the given points with space for a small shape around it."""
+    """Return a place near the points, with space for a small shape that contains none of them."""
     places = np.linspace(-0.6, 0.6, _GRID)
     grid = np.column_stack([side.ravel() for side in np.meshgrid(places, places)])
     away = np.hypot(*(grid[:, None] - points[None]).transpose(2, 0, 1)).min(axis=1)
@@ -226,41 +231,52 @@ _FINDERS: dict[str, Callable[[np.ndarray, np.ndarray], Cut]] = {
 }
 
 
-Figure: TypeAlias = Any  # matplotlib's, which may not be installed
+Figure: TypeAlias = Any  # matplotlib.figure.Figure; matplotlib may not be installed
 
 LETTERS = "pqrstu"
 """The names of the points, in order."""
-_LARGEST = 1e150  # its square is a float
-_BORDER = 0.32  # around the points, as a share of their size
+_LARGEST = 1e150  # its square does not overflow
+_BORDER = 0.32  # space around the points, as a share of their range
 _COLUMNS_UP_TO = 8
-_PANEL = 1.45, 1.75  # inches
+_PANEL = 1.45, 1.75  # width and height of a panel in inches
 
 
 @closes_on_error
 def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figure: Figure | None = None) -> Figure:
-    """Draw a panel for each subset of the points: a shape that cuts it, or the proof that no shape of the family does.
+    """Draw a panel for each subset of the points, with a shape that cuts it or a proof that no shape does.
 
-    The points are named p, q, r, s, t and u, in order. Blue circles are the points of the subset, orange triangles the
-    others. The subsets that are cut come first, each with a shape that contains exactly its points. For a subset that
-    no half-plane or disc cuts, a cross marks a common point of the hull of a few points of the subset (solid) and the
-    hull of a few others (broken); for discs, the weighted mean of |x|^2 is also at least as large inside as outside.
-    For rectangles and polygons, the smallest shape around the subset is drawn, which contains another point.
+    The points are named p, q, r, s, t and u, in order. Blue circles are the points of the subset, and orange triangles
+    the other points. The subsets that the family cuts come first, each with a shape that contains exactly its points.
+
+    If no half-plane or disc cuts a subset, the panel shows the convex hulls of a few points of the subset (solid) and
+    of a few other points (dashed). A cross marks a common point of both hulls. For discs a weighted mean of |x|^2 over
+    the points of the first hull is also at least as large as that over the points of the second. For rectangles and
+    polygons, the panel shows the smallest shape around the subset. It contains another point, or it has too many sides.
 
     Parameters
     ----------
-    points : up to six rows of two numbers
-    family, k
-        As for ``vc.dichotomies``.
-    figure : matplotlib Figure, optional
-        The figure to draw on and to return; the default is a new one.
+    points : array-like of shape (n, 2)
+        At most six points of the plane: integers, Fractions or floats.
+    family : {"halfspaces", "discs", "rectangles", "convex-k-gons"}
+        Family of shapes, as for ``vc.dichotomies``.
+    k : int, default=None
+        Maximum number of vertices of a polygon, at least 3. Required for "convex-k-gons", ignored otherwise.
+    figure : matplotlib Figure, default=None
+        Figure to draw on. None creates a new figure.
+
+    Returns
+    -------
+    figure : matplotlib Figure
+        The figure with a panel for each subset.
 
     See Also
     --------
-    plot_growth : The number of subsets that are cut from ever more points.
+    plot_growth : Draw the number of subsets that are cut from the first m points.
+    rosenblatt.vc.dichotomies : Return the subsets that are cut.
 
     Examples
     --------
-    Discs cut all subsets of these four points but one:
+    Discs cut all subsets of these four points except one:
 
     >>> figure = plot_dichotomies([[0, 0], [2, 0], [0, 2], [3, 3]], "discs")
     >>> figure.get_suptitle()
@@ -287,7 +303,7 @@ def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figu
         raise ValueError(f"plot_dichotomies draws points with coordinates up to {_LARGEST:g}: scale them.")
     cut = {subset: cutting_shape(rows, subset, name, sides) for subset in dichotomies(points, family, k)}
     subsets = [frozenset(part) for size in range(len(rows) + 1) for part in combinations(range(len(rows)), size)]
-    ordered = sorted(subsets, key=lambda subset: subset not in cut)  # in the order of size otherwise
+    ordered = sorted(subsets, key=lambda subset: subset not in cut)  # within both groups the order by size remains
     columns = min(_COLUMNS_UP_TO, 2 ** math.ceil(len(rows) / 2))
     lines = math.ceil(len(ordered) / columns)
     if figure is None:
@@ -313,7 +329,7 @@ def _name(subset: frozenset[int]) -> str:
 
 
 def _draw_cut(ax: Axes, shape: HalfSpace | Circle | Polygon, frame: Frame) -> None:
-    """Draw a shape, tinted inside."""
+    """Draw a shape with its inside tinted."""
     if isinstance(shape, Polygon):
         ax.fill(*shape.corners.T, color=BLUE, alpha=TINT, linewidth=0, zorder=0)
         ax.plot(*np.append(shape.corners, shape.corners[:1], axis=0).T, color=ink(), linewidth=1.6, zorder=1)
@@ -322,7 +338,7 @@ def _draw_cut(ax: Axes, shape: HalfSpace | Circle | Polygon, frame: Frame) -> No
 
 
 def _draw_reason(ax: Axes, reason: Any, places: np.ndarray, subset: frozenset[int], family: str) -> None:
-    """Draw the proof that a subset is not cut, with a thick frame around its panel."""
+    """Draw the proof that no shape cuts a subset, with a thick frame around its panel."""
     ax.spines[:].set(linewidth=2.2, color=ink())
     if isinstance(reason, RadonPartition):
         draw_proof(ax, reason, places)
@@ -340,12 +356,12 @@ def _draw_reason(ax: Axes, reason: Any, places: np.ndarray, subset: frozenset[in
 
 
 def _words(reason: Reason) -> str:
-    """Return the caption of a panel: the point that lies in every shape, or the number of sides needed."""
+    """Return the caption of a panel: another point in every shape around the subset, or the number of sides needed."""
     return f"needs {reason.sides} sides" if reason.row is None else f"it also holds {LETTERS[reason.row]}"
 
 
 def _draw_points(ax: Axes, places: np.ndarray, subset: frozenset[int]) -> None:
-    """Draw the points of a subset and the others with their letters; equal points have theirs side by side."""
+    """Draw the points of a subset and the other points with their letters; equal points share one label."""
     for own, colour, marker in ((True, BLUE, "o"), (False, ORANGE, "^")):
         drawn = places[[i for i in range(len(places)) if (i in subset) == own]]
         ax.scatter(*drawn.T, s=30, color=colour, marker=marker, edgecolor=ink(), linewidth=0.5, zorder=3)
@@ -361,30 +377,41 @@ def _draw_points(ax: Axes, places: np.ndarray, subset: frozenset[int]) -> None:
         ax.annotate(letters, place, shift, color=ink(), fontsize="small", zorder=5, **where)
 
 
-# The growth function of a family on given points, with Sauer's bound (Har-Peled 30.3.1).
+# The number of subsets that a family cuts from the first m points, with Sauer's bound (Har-Peled 30.3.1).
 
 
-_ABOVE = 8.0  # the axis ends at this multiple of the largest count; the line of all subsets may leave it
+_ABOVE = 8.0  # the axis ends at this multiple of the largest number, so the line of all subsets may leave the plot
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @closes_on_error
 def plot_growth(points: PointsLike, family: str, k: int | None = None, ax: Axes | None = None) -> Axes:
-    """Draw how many subsets the family cuts from the first m points, with Sauer's bound and all 2^m subsets.
+    """Draw the number of subsets that the family cuts from the first m points, with Sauer's bound and the number 2^m.
 
-    For halfspaces Cover's count is drawn too, which points in general position attain. Counts are on a logarithmic
-    axis, where 2^m is a straight line. Sauer's bound leaves it after the VC dimension of the family, which is marked.
+    For halfspaces the plot also shows Cover's count, the number for points in general position. The vertical axis is
+    logarithmic, so that 2^m is a straight line. Sauer's bound falls below this line after the VC dimension of the
+    family, which a vertical line marks.
 
     Parameters
     ----------
-    points, family, k
-        As for ``vc.growth``, whose table is drawn.
-    ax : matplotlib Axes, optional
-        The axes to draw on and to return; the default is a new figure.
+    points : array-like of shape (n, d)
+        Points in order: integers, Fractions or floats.
+    family : {"halfspaces", "discs", "rectangles", "convex-k-gons"}
+        Family of shapes, as for ``vc.dichotomies``.
+    k : int, default=None
+        Maximum number of vertices of a polygon, at least 3. Required for "convex-k-gons", ignored otherwise.
+    ax : matplotlib Axes, default=None
+        Axes to draw on. None creates a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
 
     See Also
     --------
-    plot_dichotomies : The subsets themselves.
+    plot_dichotomies : Draw the subsets themselves.
+    rosenblatt.vc.growth : Return these numbers as a table.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Plots of a verdict in the plane, and of the margin bracket as it closes.
+"""Plots of a verdict on linear separability in the plane, and of the bounds on the margin during the search.
 
-Two classes are separated by a band, or their convex hulls have a point in common.
+Either a band separates the two classes, or their convex hulls have a point in common.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from rosenblatt.theory.certificates import DEFINITIONS
 from rosenblatt.theory.inputs import certified_signs, check_labels, number_text, true_minus
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, UndecidedSeparability, Verdicts
 
-# Two convex hulls in the plane and a point of both: the proof that two classes are not linearly separable.
+# Two convex hulls in the plane and a point in both, which prove that two classes are not linearly separable.
 
 
 NO_NAMES = ("_", "_", "_")
 """Labels that matplotlib's legend leaves out."""
-_SHORT = 99  # a share is written as a fraction up to this denominator
-_TEXT_AT = ((0, -9), "top"), ((0, 9), "bottom")  # below the rows of the first class, above those of the second
+_SHORT = 99  # the largest denominator with which a share is written as a fraction
+_TEXT_AT = ((0, -9), "top"), ((0, 9), "bottom")  # below rows of the first class, above rows of the second
 
 
 def convex_hull(points: np.ndarray) -> np.ndarray:
-    """Return the corners of the convex hull in order: one for a single point, two for points on a line.
+    """Return the corners of the convex hull, counter-clockwise: two for points on a line, one for a single point.
 
     >>> convex_hull(np.array([[0, 0], [2, 0], [1, 1], [2, 2], [0, 2], [1, 0]])).tolist()
     [[0, 0], [2, 0], [2, 2], [0, 2]]
@@ -56,7 +56,7 @@ def convex_hull(points: np.ndarray) -> np.ndarray:
 
 
 def box_corners(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return the corners of a rectangle from its lowest corner to its highest, counter-clockwise.
+    """Return the corners of the rectangle with the lower left corner ``low`` and the upper right corner ``high``.
 
     >>> box_corners(np.array([0, 0]), np.array([2, 1])).tolist()
     [[0, 0], [2, 0], [2, 1], [0, 1]]
@@ -65,7 +65,7 @@ def box_corners(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 def _chain(places: np.ndarray) -> list[np.ndarray]:
-    """Return half of the hull of sorted points: the lower one, or the upper one of reversed points (Andrew 1979)."""
+    """Return the lower half of the convex hull of sorted points, or the upper half for reversed order (Andrew 1979)."""
     corners: list[np.ndarray] = []
     for place in places:
         while len(corners) > 1:
@@ -78,7 +78,7 @@ def _chain(places: np.ndarray) -> list[np.ndarray]:
 
 
 def shares(alpha: np.ndarray, weights: Sequence[int] | None, support: np.ndarray, signs: np.ndarray) -> list[Fraction]:
-    """Return the weight of each support row as a share of its class's total; exact if there are integer ``weights``."""
+    """Return the weight of each support row over the total of its class; exact if integer ``weights`` are given."""
     numbers = [Fraction(number) for number in (alpha[support].tolist() if weights is None else weights)]
     totals = {
         side: sum((number for number, sign in zip(numbers, signs[support], strict=True) if sign == side), Fraction())
@@ -88,7 +88,7 @@ def shares(alpha: np.ndarray, weights: Sequence[int] | None, support: np.ndarray
 
 
 def common_point(points: np.ndarray, support: np.ndarray, portions: list[Fraction], signs: np.ndarray) -> np.ndarray:
-    """Return the weighted mean of the support rows of the second class, which equals that of the first class."""
+    """Return the weighted mean of the support rows of the second class, which is also the mean of the first class."""
     own = [(part, points[i]) for part, i in zip(portions, support.tolist(), strict=True) if signs[i] > 0]
     return np.array([float(sum((part * Fraction(float(x[j])) for part, x in own), Fraction())) for j in range(2)])
 
@@ -100,9 +100,10 @@ def draw_two_hulls(
     colours: tuple[str, str],
     names: tuple[str, str, str] = NO_NAMES,
 ) -> None:
-    """Draw the hulls of two sets of points, the first solid, the second broken, and a cross at a point of both.
+    """Draw the convex hulls of two sets of points, and a cross at a point in both hulls.
 
-    ``names`` are the legend entries of the two hulls and the cross.
+    The first hull has a solid outline and the second a dashed one. ``names`` are the legend entries of the two hulls
+    and of the cross.
     """
     for points, colour, dash, name in zip(sets, colours, ("-", "--"), names, strict=False):
         corners = convex_hull(points)
@@ -115,7 +116,7 @@ def draw_two_hulls(
 
 
 def draw_hulls(ax: Axes, rows: Rows, support: np.ndarray, portions: list[Fraction]) -> np.ndarray:
-    """Draw the hulls of both classes, the support rows with their shares, and the common point; return the point."""
+    """Draw the hulls of both classes, the support rows with their shares, and the common point, which is returned."""
     points, signs = rows.points, np.where(rows.labels == rows.classes[1], 1.0, -1.0)
     shared = common_point(points, support, portions, signs)
     place = true_minus(", ".join(f"{number:.4g}" for number in shared + 0.0))
@@ -135,31 +136,41 @@ def _share_text(part: Fraction) -> str:
     return str(part) if part.denominator <= _SHORT else f"{float(part):.2g}"
 
 
-_BORDER = 0.15  # around the rows, as a share of their range: the shares are written there
-_NEAREST = 1e-6  # rows whose distances exceed the margin by a smaller share count as nearest
+_BORDER = 0.15  # space around the rows for the text of the shares, relative to their range
+_NEAREST = 1e-6  # rows whose distance exceeds the margin by at most this share count as nearest
 
 
 @closes_on_error
 def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     """Draw the result of `separability` or `dataset_margin` for rows of two features.
 
-    If the classes are linearly separable, the plot shows the line of the largest margin, w, the band around the line
-    that contains no row, and rings around the rows that touch it. If they are not, it shows the convex hulls of both
-    classes and a point of both: a weighted mean of the ringed rows of either class, with the shares written beside
-    them. If the verdict is undecided, it shows the rows.
+    If the classes are linearly separable, the plot shows the line with the largest margin, its weight vector w and the
+    band around the line that contains no row. Rings mark the rows that touch the band. If the classes are not linearly
+    separable, the plot shows the convex hulls of both classes and a point in both hulls. This point is a weighted mean
+    of the ringed rows of either class, whose weights are written beside them. If the verdict is undecided, only the
+    rows are drawn.
 
     Parameters
     ----------
     verdict : Separable, Inseparable, Undecided or MarginBracket
-        With several classes, pick one: ``verdicts[name]`` compares that class with the rest.
-    X, y : the rows of the verdict, of two features, and their labels
-    ax : matplotlib Axes, optional
-        The axes to draw on and to return; the default is a new figure. The legend lies below the axes: make your own
-        figure with ``layout="constrained"`` to leave space for it.
+        Of the results for more than two classes, choose one, such as ``verdicts[label]``, which is about that class
+        against the rest.
+    X : {array-like, sparse matrix, data frame} of shape (n, 2)
+        The rows that the verdict is about.
+    y : array-like of shape (n,)
+        Labels of the rows.
+    ax : matplotlib Axes, default=None
+        Axes to draw on. None creates a new figure. The legend is placed below the axes, so create your own figure with
+        ``layout="constrained"`` to leave space for it.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
 
     See Also
     --------
-    plot_bracket : The margin bracket as the search closed it.
+    plot_bracket : Draw the bounds on the margin after each step of the search.
 
     Examples
     --------
@@ -205,7 +216,7 @@ def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
 
 
 def _class_names(labels: np.ndarray, positive: Any) -> np.ndarray:
-    """Return the names of the negative and the positive class; an absent class has none."""
+    """Return the names of the negative and the positive class, with None for a class without rows."""
     present = np.unique(labels).tolist()
     others = [label for label in present if label != positive]
     other = label_text(others[0]) if len(others) == 1 else f"not {label_text(positive)}" if others else None
@@ -213,20 +224,20 @@ def _class_names(labels: np.ndarray, positive: Any) -> np.ndarray:
 
 
 def _separates(verdict: Any) -> bool:
-    """Return whether the verdict has a separating line."""
+    """Return whether the verdict contains a separating line."""
     low = verdict.margin_low if isinstance(verdict, Separable) else verdict.low
     return not isinstance(verdict, UndecidedSeparability) and 0 < low < math.inf
 
 
 def _proves_crossing(verdict: Any) -> TypeGuard[Inseparable | MarginBracket]:
-    """Return whether a verdict proves that the hulls meet; the proof for lines through the origin is another."""
+    """Return whether a verdict proves that the hulls meet. A proof about lines through the origin does not."""
     if isinstance(verdict, MarginBracket):
         return verdict.high == -math.inf and verdict.kind != "homogeneous"
     return isinstance(verdict, Inseparable)
 
 
 def _draw_separator(ax: Axes, verdict: Any, rows: Rows, frame: Frame) -> None:
-    """Draw the line, w, the band up to the nearest row, and rings around the rows that may attain the margin."""
+    """Draw the line, w, the band up to the nearest row, and rings around the rows nearest to the line."""
     line = Line.of(verdict.w, verdict.b)
     if line is None:
         return
@@ -241,7 +252,7 @@ def _draw_separator(ax: Axes, verdict: Any, rows: Rows, frame: Frame) -> None:
 
 
 def _title(verdict: Any) -> str:
-    """Return the title: the verdict and the margin."""
+    """Return the title, which gives the verdict and the margin."""
     if isinstance(verdict, UndecidedSeparability):
         return f"Undecided: no line has a margin\nabove {verdict.high:.4g} (geometric)"
     if _proves_crossing(verdict):
@@ -261,28 +272,34 @@ def _title(verdict: Any) -> str:
     return f"Separable: the largest margin\n{bracket} ({kind})"
 
 
-# The margin bracket as it closes: the lower and the upper bound after each step.
+# The lower and the upper bound on the largest margin after each step of the search.
 
 
 @closes_on_error
 def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> Axes:
-    """Draw the lower and upper bound on the largest margin after each step of the search.
+    """Draw the lower and upper bounds on the largest margin after each step of the search.
 
-    The upper bound comes from the shortest weighted mean of rows so far, the lower bound from the best separating
-    hyperplane so far. Both are on a logarithmic axis, with the area between them shaded. The last pair is proved; the
-    pairs before it are floating point estimates. The axis and the title name the kind of margin.
+    The upper bound follows from the shortest weighted mean of rows found so far, and the lower bound from the best
+    separating hyperplane found so far. Both are drawn on a logarithmic axis, with the area between them shaded. The
+    last pair of bounds is proved, while the earlier pairs are floating-point estimates. The axis and the title name the
+    kind of margin.
 
     Parameters
     ----------
     bracket : MarginBracket or Separable
-        The result of `dataset_margin`, or of `separability` with ``method="hull"``, from this session. A bracket that
-        was loaded from a file, or found by a linear program, has no history.
-    ax : matplotlib Axes, optional
-        The axes to draw on and to return; the default is a new figure.
+        The result of `dataset_margin`, or of `separability` with ``method="hull"``, computed in this session. A result
+        that was loaded from a file or found by a linear program does not contain the steps of a search.
+    ax : matplotlib Axes, default=None
+        Axes to draw on. None creates a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
 
     See Also
     --------
-    plot_verdict : The separating line and its margin in the plane.
+    plot_verdict : Draw the separating line and its margin in the plane.
 
     Examples
     --------
@@ -327,7 +344,7 @@ def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> 
 
 
 def _claim(bracket: Any) -> tuple[str, float, float]:
-    """Return the kind of margin and the two proved bounds."""
+    """Return the kind of margin and the two proved bounds on it."""
     if isinstance(bracket, Separable):
         return "geometric", bracket.margin_low, bracket.margin_high
     if isinstance(bracket, MarginBracket):

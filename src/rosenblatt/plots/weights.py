@@ -1,6 +1,6 @@
 """Plot of the weights as named bars or as an image.
 
-Positive weights (for the second of ``classes_``) are blue, negative ones orange and hatched.
+Positive weights, which favour the second of ``classes_``, are blue; negative weights are orange and, as bars, hatched.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rosenblatt.plots import axes
 from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, axes_for, closes_on_error, ink, shown_name
 from rosenblatt.theory.inputs import MINUS
 
-_SIGNS_UP_TO = 150  # an image of at most this many weights also shows their signs as text
+_SIGNS_UP_TO = 150  # an image of at most this many weights also shows their signs
 
 
 @closes_on_error
@@ -32,20 +32,28 @@ def plot_weights(
     top: int = 10,
     label: Any = None,
 ) -> Axes:
-    """Draw the largest and smallest weights as named bars or, with a ``shape``, all weights as an image.
+    """Draw the largest and smallest weights as named bars or, if ``shape`` is given, all weights as an image.
 
     Parameters
     ----------
     model : fitted linear model, or a pipeline that ends in one
-        For a vote the averaged weights are drawn, as the title notes.
-    shape : (rows, columns), optional
-        The shape of the image, for features that are pixels.
-    ax : matplotlib Axes, optional
-        The axes to draw on and to return; the default is a new figure.
-    feature_names, top
-        As for `explain`; for bars.
-    label : optional
-        The class whose weights to draw. It is required for more than two classes.
+        For a vote the averaged weights are drawn, and the title says so.
+    shape : tuple (rows, columns), default=None
+        Shape of the image, for features that are pixels. None draws bars.
+    ax : matplotlib Axes, default=None
+        Axes to draw on. None creates a new figure.
+    feature_names : sequence of str, default=None
+        A name for each feature, shown with bars. None uses ``model.feature_names_in_``, the output names of the earlier
+        pipeline steps, or x0, x1, ...
+    top : int, default=10
+        Number of bars at each end: the ``top`` largest and the ``top`` smallest weights are drawn.
+    label : str, int or bool, default=None
+        The class whose weights are drawn. Required for more than two classes.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        The axes with the plot.
 
     See Also
     --------
@@ -76,7 +84,8 @@ def plot_weights(
         ax = axes_for(ax)
         _bars(ax, w, names, top)
         words = f"weight{' of the scaled feature' * scaled}:\n{MINUS} speaks for {negative},  + for {positive}"
-        ax.set_xlabel(words, loc="right", multialignment="right")  # it may extend to the left below the feature names
+        # aligned to the right, the label may extend to the left below the feature names
+        ax.set_xlabel(words, loc="right", multialignment="right")
     else:
         if math.prod(shape) != len(w) or len(shape) != 2:
             raise ValueError(f"a {' by '.join(map(str, shape))} image does not match the {len(w)} weights.")
@@ -88,7 +97,7 @@ def plot_weights(
 
 
 def _place(label: Any, rule: LinearRule) -> int:
-    """Return the index of the weight vector to draw; for two classes there is only one."""
+    """Return the index of the weight vector of the class ``label``; for two classes there is only one weight vector."""
     if len(rule.w) == 1:
         return 0
     places = find_classes(label, rule.classes)
@@ -99,12 +108,12 @@ def _place(label: Any, rule: LinearRule) -> int:
 
 
 def _bars(ax: Axes, w: np.ndarray, names: list[str], top: int) -> None:
-    """Draw bars from the largest weight at the top to the smallest; negative bars are hatched."""
+    """Draw bars from the largest weight at the top to the smallest at the bottom, the negative ones hatched."""
     shown = extremes(w, top)
     values = w[shown]
     heights = np.arange(len(shown), dtype=float)
     if len(shown) < len(w):
-        heights[top:] += 1  # a gap where the features between are left out
+        heights[top:] += 1  # leaves a gap for the features that are omitted
         left_out = f"{count_of(len(w) - len(shown), 'feature')} between"
         ax.text(0, top, left_out, ha="center", va="center", style="italic", bbox=axes.backing(), zorder=3)
     bars = ax.barh(heights, values, color=np.where(values < 0, ORANGE, BLUE))
@@ -117,7 +126,7 @@ def _bars(ax: Axes, w: np.ndarray, names: list[str], top: int) -> None:
 
 
 def _image(ax: Axes, w: np.ndarray) -> None:
-    """Draw weights as an image from orange through white to blue, with their signs if there are few."""
+    """Draw weights as an image with colours from orange through white to blue; few weights also show their signs."""
     colours = axes.import_matplotlib("colors").LinearSegmentedColormap.from_list("signed", [ORANGE, "#FFFFFF", BLUE])
     largest = float(np.max(np.abs(w), initial=0.0)) or 1.0
     image = ax.imshow(w, cmap=colours, vmin=-largest, vmax=largest)

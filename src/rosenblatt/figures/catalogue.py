@@ -1,6 +1,6 @@
-"""The catalogue of figures, and functions that draw a figure by its id or write all of them to files.
+"""The catalogue of figures, and functions that draw a figure by its id or write figures to files.
 
-The modules of the texts (`ciml`, `har_peled`, `notes`) add their figures with the decorator ``figure``.
+The modules `ciml`, `har_peled` and `notes`, one for each text, add their figures with the decorator ``figure``.
 """
 
 from __future__ import annotations
@@ -23,30 +23,36 @@ from rosenblatt.plots.axes import import_matplotlib
 from rosenblatt.storage.container import write_atomically
 from rosenblatt.theory.inputs import shown_number, true_minus
 
-Picture: TypeAlias = Any  # a matplotlib Figure, which may not be installed
+Picture: TypeAlias = Any  # matplotlib.figure.Figure; matplotlib may not be installed
 Shown: TypeAlias = tuple[Picture, str, dict[str, Any]]
-"""The picture of a figure, its caption with named numbers ("{updates} updates"), and the numbers."""
+"""The picture of a figure, its caption with placeholders such as "{updates}", and the numbers for these."""
 FORMATS = ("svg", "png", "pdf")
 _DOTS_PER_INCH = 200
 _NO_DATE = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
-# text as outlines looks the same in every browser, and a fixed salt makes the ids inside the file reproducible
+# text as outlines looks the same in every browser, and a fixed salt makes the ids in an SVG file reproducible
 _SETTINGS = {"svg.fonttype": "path", "svg.hashsalt": "rosenblatt", "pdf.fonttype": 42}
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure that was drawn, as ``figures.draw`` returns it.
+    """The result of drawing a figure, as ``figures.draw`` returns it.
 
     Attributes
     ----------
-    id, title : str
-        As in ``figures.catalogue``.
+    id : str
+        Number of the figure in its text, such as "4.7".
+    title : str
+        Title of the figure.
     picture : matplotlib Figure
-        To show or save; it has no window.
+        The drawing. Save it with ``savefig``; it has no window.
     caption : str
-        One paragraph, with the numbers filled in.
+        Caption of one paragraph, with the numbers filled in.
     numbers : dict
         The numbers that the picture shows, by name.
+
+    See Also
+    --------
+    draw : Draw a figure by its id.
     """
 
     id: str
@@ -58,7 +64,19 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Entry:
-    """A figure in the catalogue: its id and title, the text that it is from, and the function that draws it."""
+    """A figure in the catalogue.
+
+    Attributes
+    ----------
+    id : str
+        Number of the figure in its text, such as "4.7".
+    title : str
+        Title of the figure.
+    text : str
+        The text that contains the figure.
+    function : callable
+        Function that draws the figure; it is called by ``draw``.
+    """
 
     id: str
     title: str
@@ -66,19 +84,25 @@ class Entry:
     function: Callable[[], Shown]
 
     def draw(self) -> Drawing:
-        """Draw the figure, from its data and a run with a fixed seed."""
-        with import_matplotlib("style").context("default"):  # independent of the session's style
+        """Draw the figure from its data and a run with a fixed seed.
+
+        Returns
+        -------
+        drawing : Drawing
+            The picture with its caption and numbers.
+        """
+        with import_matplotlib("style").context("default"):  # so that the session's style has no effect
             picture, caption, found = self.function()
         numbers = json.loads(json.dumps(found, default=_plain))
         return Drawing(self.id, self.title, picture, true_minus(caption.format(**numbers)), numbers)
 
 
 catalogue: dict[str, Entry] = {}
-"""Every figure: id, title, the text that it is from, and the function that draws it."""
+"""All figures, as a dictionary from the id to the `Entry`."""
 
 
 def figure(text: str, id: str, title: str) -> Callable[[Callable[[], Shown]], Callable[[], Shown]]:
-    """Return a decorator that adds a function to the catalogue, as the figure of a text."""
+    """Return a decorator that adds a function to the catalogue, under the id and title of a figure of ``text``."""
 
     def add(function: Callable[[], Shown]) -> Callable[[], Shown]:
         catalogue[id] = Entry(id, title, text, function)
@@ -88,7 +112,7 @@ def figure(text: str, id: str, title: str) -> Callable[[Callable[[], Shown]], Ca
 
 
 def _plain(value: Any) -> Any:
-    """Return a NumPy number or array as Python numbers."""
+    """Convert a NumPy number or array to Python numbers; raise a TypeError for other types."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(
@@ -97,17 +121,17 @@ def _plain(value: Any) -> Any:
 
 
 def draw(id: str) -> Drawing:
-    """Draw one figure of the texts, from its data and a run with a fixed seed.
+    """Draw a figure of the textbooks from its data and a run with a fixed seed.
 
     Parameters
     ----------
     id : str
-        One of ``figures.catalogue``, such as "4.7".
+        A key of ``figures.catalogue``, such as "4.7".
 
     Returns
     -------
-    Drawing
-        Its ``picture`` is a matplotlib Figure, ``caption`` one paragraph, ``numbers`` the numbers that it shows.
+    drawing : Drawing
+        The picture as a matplotlib Figure, with its caption and the numbers that it shows.
 
     See Also
     --------
@@ -125,7 +149,7 @@ def draw(id: str) -> Drawing:
 
 
 def _find(id: str) -> Entry:
-    """Return a figure by its id; raise a ValueError that names the nearest id, or all of them."""
+    """Return the catalogue entry of an id; if there is none, raise a ValueError that names a similar id or all ids."""
     if not isinstance(id, str):
         raise ParameterError('the id of a figure must be a string such as "4.7", got {got}.', got=shorten(id))
     if id in catalogue:
@@ -141,24 +165,31 @@ def write(
     format: str = "svg",
     progress: Callable[[Entry, float], None] | None = None,
 ) -> list[Path]:
-    """Draw figures into a folder, creating it if necessary, and return the paths of all files written.
+    """Draw figures and write them to a folder, with a page that shows them.
 
-    The files are a picture of each figure, such as ``figure-4.7.svg``; ``index.html``, a page with pictures, captions
-    and numbers; and ``figures.json`` with captions and numbers. The last two cover the figures of this call. Each file
-    is replaced as a whole or not at all, and the same versions of all packages give the same bytes.
+    Each figure becomes a picture file, such as ``figure-4.7.svg``. The file ``index.html`` is a page with the pictures,
+    captions and numbers of these figures, and ``figures.json`` contains their captions and numbers. Each file is
+    replaced atomically. With the same versions of all packages, files are reproducible byte for byte.
 
     Parameters
     ----------
-    folder : path, default="figures"
-    only : id or ids, optional
-        Some ids of ``figures.catalogue``; the default is all figures.
+    folder : str or path-like, default="figures"
+        Folder to write to. It is created if necessary.
+    only : str or iterable of str, default=None
+        Ids of the figures to draw, from ``figures.catalogue``. None draws all figures.
     format : {"svg", "png", "pdf"}, default="svg"
-    progress : callable, optional
-        Called after each figure with its entry of the catalogue and the seconds that it took.
+        File format of the pictures.
+    progress : callable, default=None
+        Function that is called after each figure with its `Entry` and the seconds that it took.
+
+    Returns
+    -------
+    paths : list of Path
+        All files written: the pictures, the page and ``figures.json``.
 
     See Also
     --------
-    draw : Draw one figure without a file.
+    draw : Draw a single figure without writing a file.
 
     Examples
     --------
@@ -176,7 +207,7 @@ def write(
     entries = [_find(id) for id in ids]
     if not entries:
         raise ParameterError("{only} is empty: give the ids of figures, or leave it out to draw all figures.")
-    import_matplotlib("figure")  # fail before anything is written if matplotlib is missing
+    import_matplotlib("figure")  # if matplotlib is missing, fail before anything is written
     to = _folder(folder)
     sections, numbers, written = [], {}, []
     for entry in entries:
@@ -215,14 +246,14 @@ def _folder(folder: str | os.PathLike[str]) -> Path:
 
 
 def _picture_bytes(picture: Picture, format: str) -> bytes:
-    """Return the bytes of a picture file."""
+    """Return the content of a picture file."""
     file = io.BytesIO()
     with import_matplotlib("style").context(["default", _SETTINGS]):
         picture.savefig(file, format=format, dpi=_DOTS_PER_INCH, metadata=_NO_DATE[format])
     return file.getvalue()
 
 
-# The page of figures: pictures with captions and numbers, in one file beside the pictures.
+# The page of figures: an HTML file that shows the pictures beside it, with captions and numbers.
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #222; --soft: #666; --paper: #fff; --line: #ddd; --link: #0072B2; }
@@ -246,7 +277,7 @@ th { font-weight: 600; white-space: nowrap; }
 
 
 def _page(entries: Sequence[Entry], sections: Sequence[str]) -> str:
-    """Return the page with the sections of some figures."""
+    """Return the HTML page that contains the sections of some figures."""
     contents = "\n".join(
         f'<li><a href="#figure-{entry.id}">{entry.id}</a> {escape(entry.title)}</li>' for entry in entries
     )
@@ -273,7 +304,7 @@ def _page(entries: Sequence[Entry], sections: Sequence[str]) -> str:
 
 
 def page_section(drawing: Drawing, text: str, file: str) -> str:
-    """Return the section of a figure: its source text, picture file, caption and numbers."""
+    """Return the HTML section of a figure, with the name of the text, the picture, the caption and the numbers."""
     title = f"Figure {drawing.id}: {drawing.title}"
     if file.endswith(".pdf"):
         link = f'<a href="{file}">{file}</a>'
@@ -300,7 +331,7 @@ def page_section(drawing: Drawing, text: str, file: str) -> str:
 
 
 def _numbers(numbers: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each number; the keys of a nested dictionary follow its name."""
+    """Yield each number as a pair of name and text; for a nested dictionary, names are its name followed by the key."""
     for name, value in numbers.items():
         words = f"{before}{name}".replace("_", " ")
         if isinstance(value, dict):
@@ -310,7 +341,7 @@ def _numbers(numbers: dict[str, Any], before: str = "") -> Iterator[tuple[str, s
 
 
 def number_words(value: Any) -> str:
-    """Return a value of a drawing as text: numbers with six digits, lists and dictionaries item by item.
+    """Return a value of ``Drawing.numbers`` as text: floats with six digits, lists and dictionaries item by item.
 
     >>> number_words([0.123456789, -2, [1.0, "a"]]), number_words({"least": 1234, "proved": True})
     ('0.123457, −2, (1, a)', 'least: 1,234; proved: yes')
@@ -328,11 +359,11 @@ def number_words(value: Any) -> str:
     return shown_number(value, 6) if isinstance(value, float) else str(value)
 
 
-# Data sets of the figures, Fisher's irises and wines of three cultivars, and an empty picture to draw on.
+# The data sets of the figures (Fisher's irises and wines of three cultivars), and an empty picture to draw on.
 
 
 def flowers(first: str, second: str, *measures: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the irises of two kinds, 50 of each, as rows of some measures in cm, and the kind of each.
+    """Return some measures in cm of 100 irises of two kinds, 50 of each kind, and the kind of each flower.
 
     >>> X, y = flowers("setosa", "versicolor", "petal length", "petal width")
     >>> X[0], y[0], y[-1], X.shape
@@ -346,7 +377,7 @@ def flowers(first: str, second: str, *measures: str) -> tuple[np.ndarray, np.nda
 
 
 def wines(first: int, second: int, *measures: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the wines of two of the cultivars 1, 2 and 3 as rows of some measures, and the cultivar of each.
+    """Return some measures of the wines of two of the cultivars 1, 2 and 3, and the cultivar of each wine.
 
     >>> X, y = wines(1, 3, "alcohol", "flavanoids")
     >>> X[0], y[0], X.shape

@@ -1,4 +1,4 @@
-"""Figures of A Course in Machine Learning, chapter 4, each drawn from data and a run with a fixed seed."""
+"""Figures of A Course in Machine Learning (CIML), chapter 4, each drawn from data and a run with a fixed seed."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from rosenblatt.theory.separability import separability
 
 TEXT = "A Course in Machine Learning, chapter 4"
 
-FRESH = 1000  # first seed of figures 4.3 and 4.4; smaller seeds were used to choose data and features
+FRESH = 1000  # first seed of figures 4.3 and 4.4; data and features were chosen with smaller seeds
 ERROR_SPLITS, ERROR_PASSES = 24, 40  # of figure 4.3
-ORDER_SPLITS, ORDER_PASSES = 6, 30  # of the curves of figure 4.4
-SEEDS, MOST_PASSES = 32, 3000  # of the runs below these curves
+ORDER_SPLITS, ORDER_PASSES = 6, 30  # of the curves in figure 4.4
+SEEDS, MOST_PASSES = 32, 3000  # of the runs on separable sets in the lower part of figure 4.4
 SHUFFLE: dict[str, Any] = {"fixed": False, "shuffled once": "once", "anew each pass": True}
 LOOK_BY_ORDER = dict(zip(SHUFFLE, ORDER_LOOKS, strict=False))
-UPDATE = 7  # of figure 4.9
+UPDATE = 7  # the update that figure 4.9 draws
 
 
 @figure(TEXT, "4.1", "A neuron")
@@ -95,7 +95,7 @@ def figure_4_2() -> Shown:
 
 @figure(TEXT, "4.3", "Training and test error by pass")
 def figure_4_3() -> Shown:
-    """Draw training and test error by pass on two data sets, averaged over many random halves."""
+    """Draw training and test error by pass for two data sets, averaged over random splits into halves."""
     patients, tumours = load_diabetes(), load_breast_cancer()
     triples = make_pipeline(StandardScaler(), Combinations(degree=3), StandardScaler())
     cases = {
@@ -138,7 +138,7 @@ def figure_4_3() -> Shown:
 
 
 def change_words(found: dict[str, Any]) -> str:
-    """Return the change of the test error after its lowest pass as text, with its standard error.
+    """Return as text the change of the test error after the pass with the lowest error, with its standard error.
 
     >>> change_words({"rise": 2.0, "error": 0.5}), change_words({"rise": -2.0, "error": 0.5})
     ('rises by 2.0 ± 0.5 percentage points', 'falls by 2.0 ± 0.5 percentage points')
@@ -152,7 +152,7 @@ def change_words(found: dict[str, Any]) -> str:
 
 
 def errors_by_split(learner: type, X: np.ndarray, y: np.ndarray, steps: Pipeline) -> tuple[np.ndarray, np.ndarray]:
-    """Return training and test errors in percent, with a row for each split and a column for each pass."""
+    """Return training and test errors in percent, two arrays with a row for each split and a column for each pass."""
     found = []
     for seed in range(FRESH, FRESH + ERROR_SPLITS):
         X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=seed)
@@ -166,7 +166,7 @@ def errors_by_split(learner: type, X: np.ndarray, y: np.ndarray, steps: Pipeline
 def errors_by_pass(model: Any, training: Any, test: Any, passes: int) -> np.ndarray:
     """Return the training and test error in percent after each pass; ``training`` and ``test`` are pairs (X, y).
 
-    After an error-free pass the errors stay the same.
+    A run that ends before ``passes`` passes keeps its last errors.
 
     >>> from rosenblatt import Perceptron
     >>> rows = np.array([[1.0], [0.0]]), np.array([1, -1])
@@ -180,7 +180,7 @@ def errors_by_pass(model: Any, training: Any, test: Any, passes: int) -> np.ndar
 
 
 def find_turn(test: np.ndarray) -> dict[str, Any]:
-    """Return the pass of lowest test error on every other split, and the rise after it on the remaining splits."""
+    """Return the pass with the lowest mean test error on half of the splits, and the later rise on the other half."""
     turn = int(test[::2].mean(axis=0).argmin())
     rises = test[1::2, -1] - test[1::2, turn]
     error = rises.std(ddof=1) / len(rises) ** 0.5
@@ -188,7 +188,7 @@ def find_turn(test: np.ndarray) -> dict[str, Any]:
 
 
 def draw_errors(ax: Axes, errors: np.ndarray, dash: str, colour: str, label: str) -> None:
-    """Draw the mean error of several runs by pass, with a band of one standard error each way."""
+    """Draw the mean error of several runs by pass, with a band of one standard error above and below."""
     passes = np.arange(1, errors.shape[1] + 1)
     mean, error = errors.mean(axis=0), errors.std(axis=0, ddof=1) / len(errors) ** 0.5
     ax.plot(passes, mean, dash, color=colour, label=label)
@@ -200,7 +200,7 @@ def draw_errors(ax: Axes, errors: np.ndarray, dash: str, colour: str, label: str
 
 @figure(TEXT, "4.4", "Order: fixed, shuffled once, shuffled anew")
 def figure_4_4() -> Shown:
-    """Draw the errors of three visiting orders by pass, and below the passes to convergence on separable sets."""
+    """Draw errors by pass for three visiting orders, and the numbers of passes to convergence on separable sets."""
     picture = blank(5.4, 5.8)
     panels = picture.subplot_mosaic([["training", "test"], ["passes", "passes"]], height_ratios=[1, 1.3])
     numbers: dict[str, Any] = {"splits": ORDER_SPLITS, "passes": ORDER_PASSES, "seeds": SEEDS}
@@ -254,7 +254,7 @@ def figure_4_4() -> Shown:
 
 
 def errors_by_order() -> dict[str, np.ndarray]:
-    """Return the training and test errors in percent of each visiting order, by split and pass."""
+    """Return training and test errors in percent for each visiting order, as arrays of shape (2, splits, passes)."""
     digits = load_digits()
     errors = {order: np.empty((2, ORDER_SPLITS, ORDER_PASSES)) for order in SHUFFLE}
     for split in range(ORDER_SPLITS):
@@ -264,14 +264,14 @@ def errors_by_order() -> dict[str, np.ndarray]:
         for order, shuffle in SHUFFLE.items():
             model = Perceptron(shuffle=shuffle, random_state=seed, max_iter=ORDER_PASSES)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # that rows sorted by class teach little, as is shown here
+                warnings.simplefilter("ignore", UserWarning)  # the effect of sorted rows is shown here
                 training = X[sixes_first], y[sixes_first]
                 errors[order][:, split] = errors_by_pass(model, training, (X_test, y_test), ORDER_PASSES)
     return errors
 
 
 def separable_sets() -> Iterator[tuple[str, np.ndarray, np.ndarray, bool]]:
-    """Yield separable sets, each with its name and whether to fit a bias: digits one-vs-rest and planted margins."""
+    """Yield linearly separable data sets, digits and planted margins, as (name, X, y, whether to fit a bias)."""
     digits = load_digits()
     for digit in (0, 4, 5, 6, 7):
         yield f"digit {digit}", digits.data, digits.target == digit, True
@@ -281,15 +281,15 @@ def separable_sets() -> Iterator[tuple[str, np.ndarray, np.ndarray, bool]]:
 
 
 def passes_taken(order: str, X: np.ndarray, y: np.ndarray, bias: bool) -> np.ndarray:
-    """Return the number of passes until an error-free pass, for many seeds."""
+    """Return the number of passes up to the first one without a mistake, for each seed."""
     options: dict[str, Any] = {"shuffle": SHUFFLE[order], "max_iter": MOST_PASSES, "fit_intercept": bias}
     return np.array([Perceptron(random_state=seed, **options).fit(X, y).n_iter_ for seed in FRESH + np.arange(SEEDS)])
 
 
 def compare(once: np.ndarray, anew: np.ndarray) -> dict[str, Any]:
-    """Return the passes of the median and the longest run, and the saving by new shuffles in percent.
+    """Return the median and the largest number of passes for both orders, and the saving by new shuffles in percent.
 
-    The range holds the saving of the median in 90% of resamplings of the runs.
+    ``range`` is the 90% bootstrap interval of the saving, which compares medians.
     """
     rng = np.random.default_rng(0)
     medians = [np.median(rng.choice(runs, (2000, len(runs))), axis=1) for runs in (once, anew)]
@@ -305,7 +305,7 @@ def compare(once: np.ndarray, anew: np.ndarray) -> dict[str, Any]:
 
 
 def draw_passes(ax: Axes, sets: dict[str, dict[str, np.ndarray]], found: dict[str, dict[str, Any]]) -> None:
-    """Draw the range, the quartiles and the median of the runs of each set and order, with the saving beside them."""
+    """Draw the range, quartiles and median of the passes for each set and order, with the saving beside them."""
     for i, (name, runs) in enumerate(sets.items()):
         for order, passes in runs.items():
             colour, _, marker = LOOK_BY_ORDER[order]
@@ -366,7 +366,7 @@ def figure_4_5() -> Shown:
 
 
 def sepals() -> tuple[np.ndarray, np.ndarray]:
-    """Return the sepals of two kinds of iris, centred, so that no bias is needed."""
+    """Return the sepal measures of two kinds of iris, centred so that no bias is needed."""
     X, y = flowers("setosa", "virginica", "sepal length", "sepal width")
     return X - X.mean(axis=0), y
 
@@ -399,7 +399,7 @@ def figure_4_6() -> Shown:
 
 @figure(TEXT, "4.7", "Projections onto the weight vector")
 def figure_4_7() -> Shown:
-    """Draw the flowers of figure 4.6 with their projections onto w, and below the projections alone."""
+    """Draw the flowers of figure 4.6 with their projections onto w, and below them the projections alone."""
     X, y = sepals()
     model = Perceptron(fit_intercept=False, random_state=2).fit(X, y)
     picture = blank(5, 7.2)
@@ -461,7 +461,7 @@ def figure_4_8() -> Shown:
 
 @figure(TEXT, "4.9", "One update without a bias")
 def figure_4_9() -> Shown:
-    """Draw an update of the run that led to the boundary of figure 4.6."""
+    """Draw an update of the run that produced the boundary of figure 4.6."""
     X, y = sepals()
     run = trace(X, y, fit_intercept=False, shuffle=True, random_state=2)
     picture = blank(5, 6.6)
@@ -496,7 +496,7 @@ def figure_4_9() -> Shown:
 
 @figure(TEXT, "4.10", "Separable data")
 def figure_4_10() -> Shown:
-    """Prove that two kinds of iris are linearly separable, and draw the largest margin."""
+    """Prove that two kinds of iris are linearly separable, and draw the line with the largest margin."""
     X, y = flowers("setosa", "versicolor", "sepal length", "sepal width")
     verdict: Any = separability(X, y)
     picture = blank(5, 4.1)
@@ -545,7 +545,7 @@ def figure_4_11() -> Shown:
 
 @figure(TEXT, "4.12", "XOR, impossible and possible")
 def figure_4_12() -> Shown:
-    """Prove that no line separates XOR, add x1 AND x2 as a feature, and draw the plane that a perceptron finds."""
+    """Prove that no line separates XOR, then add x1 AND x2 as a feature and draw the plane that a perceptron finds."""
     X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
     impossible = separability(X, y)
     combined = Combinations(degree=2)
@@ -579,7 +579,7 @@ def figure_4_12() -> Shown:
 
 
 def draw_in_space(ax: Axes, Z: np.ndarray, y: np.ndarray, w: np.ndarray, b: float) -> None:
-    """Draw the points with x1 AND x2 as their height, and the plane between the classes."""
+    """Draw the points in space with x1 AND x2 as the height, and the plane between the classes."""
     sides = np.linspace(-0.2, 1.2, 25)
     x1, x2 = np.meshgrid(sides, sides)
     height = -(w[0] * x1 + w[1] * x2 + b) / w[2]

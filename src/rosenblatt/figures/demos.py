@@ -1,7 +1,8 @@
-"""Demos: two small data sets, or a single idea, explained in sentences with a picture.
+"""Demos of the library on two small data sets, or on a single idea, with explanations and a picture.
 
-Each demo is a function that prints sentences around calls of the library, and draws into a folder. Lines fit a terminal
-of 80 columns. Without matplotlib there is no picture, and a sentence names the package to install.
+Each demo is a function that calls the library, prints explanations of the results, and writes a picture to a folder.
+Printed lines fit a terminal of 80 columns. If matplotlib is missing, no picture is drawn, and a message says what to
+install.
 """
 
 from __future__ import annotations
@@ -38,30 +39,30 @@ from rosenblatt.theory.separability import dataset_margin, margin, separability
 from rosenblatt.theory.verdicts import Separable
 
 _WIDTH = 78
-_SPLITS, _SEEDS = 10, 10  # splits of the tumours, seeds of the visiting orders
+_SPLITS, _SEEDS = 10, 10  # numbers of random splits of the tumours, and of seeds for the visiting orders
 
 
 def heading(words: str) -> None:
-    """Print a title with a line below it."""
+    """Print a title, underlined."""
     print(f"{words}\n{'=' * len(words)}\n")
 
 
 def say(*paragraphs: str) -> None:
-    """Print paragraphs that fit a terminal of 80 columns, then an empty line."""
+    """Print paragraphs, wrapped to fit a terminal of 80 columns, then an empty line."""
     for words in paragraphs:
         print(textwrap.fill(words, _WIDTH, break_on_hyphens=False))
     print()
 
 
 def show_lines(lines: str) -> None:
-    """Print a table or code as it is, two columns further right, then an empty line."""
+    """Print a table or code, indented by two columns, then an empty line."""
     print(textwrap.indent(lines, "  ") + "\n")
 
 
 def draw(
     path: Path, size: tuple[float, float], fill: Callable[[Picture], None], layout: str | None = "constrained"
 ) -> Path | None:
-    """Draw a picture by ``fill`` and write it; return its path, or None if matplotlib is missing."""
+    """Create a picture, draw on it with ``fill`` and write it; return its path, or None if matplotlib is missing."""
     try:
         picture = blank(*size, layout=layout)
     except ImportError:
@@ -76,7 +77,7 @@ def draw(
 
 
 def end(picture: Path | None, code: str, lab: str) -> None:
-    """Print the path of the picture and what to try next, in Python and in the lab."""
+    """Print the path of the picture, if any, and what to try next: Python ``code``, and a point set of the lab."""
     if picture is not None:
         print(f"Picture: {picture}")
     print(f"In Python:\n{textwrap.indent(code, '  ')}")
@@ -92,7 +93,7 @@ def xor(out: Path) -> None:
     heading("XOR: what one line cannot do")
     say("Four points, the corners of a square. XOR says yes if x1 or x2 is 1, but not both.")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # it is what the demo shows
+        warnings.simplefilter("ignore", ConvergenceWarning)  # this failure is what the demo shows
         alone = Perceptron(shuffle=False, max_iter=1000).fit(X, y).report_
     say(
         f"1. A perceptron made {alone.updates:,} mistakes in {alone.passes:,} passes, {alone.mistakes_by_pass[-1]} of "
@@ -133,7 +134,7 @@ def xor(out: Path) -> None:
 
 
 def circle(out: Path) -> None:
-    """Learn a disc of positive points: no line separates them, but a plane in the lifted space does."""
+    """Learn points inside a circle, which no line separates from the others, as a plane in the lifted space."""
     center, radius, gap = (2.0, 1.0), 1.5, 0.15
     heading("A circle, learned as a plane")
     X, y = make_circle(120, radius=radius, center=center, gap=gap, random_state=0)
@@ -185,7 +186,8 @@ print(circle_from_plane(model.coef_[0], model.intercept_[0]))"""
 def convergence(out: Path) -> None:
     """Compare a run with the inequalities of the convergence proof, in a table and a picture."""
     heading("Why the mistakes must end")
-    # the second and the third undo each other's update, but for a step upwards: half the mistakes that can be
+    # updates on the second and third points cancel except for a step upwards, so this run makes half of the mistakes
+    # that the bound allows
     X, y = [[2.0, 0.4], [4.0, -0.4], [4.0, 0.4]], [1, -1, 1]
     run = proof(X, y)
     say(
@@ -236,10 +238,10 @@ def convergence(out: Path) -> None:
 
 
 def room(out: Path) -> None:
-    """Compare the margin of a perceptron with the largest margin, in three definitions, and the mistake bound."""
+    """Compare the margin of a perceptron with the largest margin, in three definitions, and show the mistake bound."""
     heading("The margin: the room between two classes")
     X, y = make_separable(40, 2, margin=0.15, random_state=0)
-    X = 2.0 * X + [0.6, 0.3]  # off the origin, where the three definitions differ
+    X = 2.0 * X + [0.6, 0.3]  # away from the origin, where the three definitions differ
     model = Perceptron(random_state=0).fit(X, y)
     found, verdict = margin(X, y, model.coef_, model.intercept_[0]), cast(Separable, separability(X, y))
     best = verdict.margin_low
@@ -280,7 +282,7 @@ def room(out: Path) -> None:
 
 
 def order(out: Path) -> None:
-    """Train on sorted rows in their order, shuffled once and shuffled in each pass; compare passes and mistakes."""
+    """Train on sorted rows in the given order, shuffled once and shuffled in each pass; compare passes and mistakes."""
     heading("Why rows are shuffled")
     X, y = make_sorted(1000, random_state=0)
     say(
@@ -291,11 +293,11 @@ def order(out: Path) -> None:
     )
     orders: dict[str, Any] = {"as sorted": False, "shuffled once": "once", "anew each pass": True}
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="the first .* one label")  # it is what the demo shows
+        warnings.filterwarnings("ignore", message="the first .* one label")  # the effect is what the demo shows
         models = {
             name: [
                 Perceptron(shuffle=shuffle, max_iter=10_000, random_state=seed).fit(X, y)
-                for seed in range(_SEEDS if shuffle else 1)  # nothing is drawn without shuffling
+                for seed in range(_SEEDS if shuffle else 1)  # without shuffling, all seeds give the same run
             ]
             for name, shuffle in orders.items()
         }
@@ -325,11 +327,11 @@ def order(out: Path) -> None:
     end(picture, code, "500 of one class, then 500 of the other")
 
 
-# The default demo: two short runs on data that ships with scikit-learn.
+# The default demo: runs on two data sets that ship with scikit-learn.
 
 
 def two_data_sets(out: Path) -> None:
-    """Train on digits and on tumours, print the results, and write ``demo.png`` into the folder ``out``."""
+    """Train on digits and on tumours, print the results, and write ``demo.png`` to the folder ``out``."""
     picture = zeros(out / "demo.png")
     tumours()
     heading("What to try next")
@@ -343,7 +345,7 @@ def two_data_sets(out: Path) -> None:
 
 
 def zeros(path: Path) -> Path | None:
-    """Part 1: digits, a data set that a perceptron separates. Return the picture's path, if one was drawn."""
+    """Run part 1, on digits, which are linearly separable; return the path of the picture, if one was drawn."""
     digits = load_digits()
     X, y = digits.data, np.where(digits.target == 0, "zero", "other")
     heading("1. Is it a zero?")
@@ -368,7 +370,7 @@ def zeros(path: Path) -> Path | None:
 
     def fill(picture: Picture) -> None:
         history, weights, projection = picture.subplots(1, 3, width_ratios=[1, 1, 1.3])
-        picture.subplots_adjust(0.04, 0.2, 0.985, 0.8, wspace=0.22)  # an automatic layout draws all of it twice
+        picture.subplots_adjust(0.04, 0.2, 0.985, 0.8, wspace=0.22)  # an automatic layout would draw everything twice
         plots.plot_history(model, history)
         plots.plot_weights(model, (8, 8), weights)
         plots.plot_projection(model, X, y, projection)
@@ -378,7 +380,7 @@ def zeros(path: Path) -> Path | None:
 
 
 def tumours() -> None:
-    """Part 2: breast cancer, measured and labelled with noise, where an average does better."""
+    """Run part 2, on noisy measurements of tumours, for which averaged weights are more accurate."""
     data = load_breast_cancer()
     X, y = data.data, data.target_names[data.target]
     heading("2. Benign or malignant?")
@@ -420,7 +422,7 @@ def tumours() -> None:
 
 
 def _train_both(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[Any, Any, str]:
-    """Return each model with its accuracy on held-out rows, and the warning of Perceptron, if any."""
+    """Return both models, each with its accuracy on held-out rows, and the warning of Perceptron, or ""."""
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=seed)
     scaler = StandardScaler().fit(X_train)
     X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
@@ -433,7 +435,7 @@ def _train_both(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[Any, Any, str]
 
 
 def _two_columns(table: Any, positive: str, negative: str) -> None:
-    """Print the largest and the smallest ten weights side by side."""
+    """Print the ten largest and the ten smallest weights side by side."""
     names, values = table["feature"], table["weight"]
     half = len(names) // 2
     print(f"  {'ten largest weights':<39}ten smallest weights")
@@ -451,4 +453,4 @@ DEMOS: dict[str | None, Callable[[Path], None]] = {
     "margin": room,
     "order": order,
 }
-"""The demo of each idea; None is the default demo."""
+"""The demos by name; None is the key of the default demo."""

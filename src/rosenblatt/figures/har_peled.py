@@ -1,4 +1,4 @@
-"""Figures of Har-Peled, chapter 30, each drawn from data and a run with a fixed seed."""
+"""Figures of Sariel Har-Peled's notes, chapter 30, each drawn from data and a run with a fixed seed."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from rosenblatt.theory.separability import separability
 
 TEXT = "Har-Peled, chapter 30"
 
-ORDERS = 12  # of figure 30.1
-POINTS = [[0, 0], [2, 0], [0, 2], [3, 3]]  # of figure 30.3.1
+ORDERS = 12  # number of visiting orders in figure 30.1
+POINTS = [[0, 0], [2, 0], [0, 2], [3, 3]]  # in figure 30.3.1
 
 
 @figure(TEXT, "30.1", "Two separable point sets")
 def figure_30_1() -> Shown:
-    """Train on the same wines in several orders, and draw the boundary of each run and the largest margin."""
+    """Train on the same wines in several orders, and draw the boundary of each run and that of largest margin."""
     X, y = wines(1, 3, "alcohol", "flavanoids")
     runs = [Perceptron(random_state=seed, max_iter=1000).fit(X, y) for seed in range(ORDERS)]
     best: Any = separability(X, y)
@@ -66,7 +66,7 @@ def figure_30_1() -> Shown:
 
 @figure(TEXT, "30.2", "The perceptron algorithm, run")
 def figure_30_2() -> Shown:
-    """Run the algorithm without a bias, list its updates in a table, and draw w and its length by update."""
+    """Run the perceptron without a bias, list its updates in a table, and draw w and its length after each update."""
     X = np.array([[2, 3], [-2, 3], [3, -3], [2, -3], [-1, 1], [-2, -3]])
     y = np.array([1, 1, 1, -1, -1, -1])
     run = trace(X, y, fit_intercept=False)
@@ -127,7 +127,7 @@ def draw_table(ax: Axes, run: Trace, X: np.ndarray) -> None:
 
 @figure(TEXT, "30.2-circle", "A circle learned by lifting")
 def figure_30_2_circle() -> Shown:
-    """Learn a circle from labelled points, and draw it in the plane and as a plane in the lifted space."""
+    """Learn a circle from labelled points, and draw it as a circle in the plane and as a plane in the lifted space."""
     X, y = make_circle(80, radius=2.0, center=[1.0, 0.5], gap=0.2, random_state=1)
     labels = np.where(y > 0, "inside", "around").astype(object)
     found: Any = fit_circle(X, labels == "inside", largest_margin=True)
@@ -136,7 +136,7 @@ def figure_30_2_circle() -> Shown:
     space = picture.add_axes((0.02, 0.0, 0.9, 0.42), projection="3d")
     plot_circle(found, X, labels, flat)
     plot_lift(found, X, labels, space)
-    space.get_legend().remove()  # marks mean the same as above
+    space.get_legend().remove()  # the plot above has this legend
     space.set_title("")
     distances = np.linalg.norm(X - found.center, axis=1)
     numbers = {
@@ -158,7 +158,7 @@ def figure_30_2_circle() -> Shown:
 
 @figure(TEXT, "30.3.1", "Subsets of four points cut by discs")
 def figure_30_3_1() -> Shown:
-    """Draw a disc for each subset of four points, and the proof that one subset has none."""
+    """Draw a disc for each subset of four points, and for one subset the proof that no disc cuts it."""
     picture = plot_dichotomies(POINTS, "discs", figure=blank(5.2, 6.4))
     cut = vc.dichotomies(POINTS, "discs")
     rows = range(len(POINTS))

@@ -24,11 +24,11 @@ TEXT = "Parametric learning and perceptrons, chapter 3"
 
 @figure(TEXT, "3.1", "With a bias and without")
 def figure_3_1() -> Shown:
-    """Train on petals with a bias, which separates them, and without a bias, where no weights do."""
+    """Train on petals with a bias, which separates them, and without a bias, where no weights separate them."""
     X, y = flowers("setosa", "versicolor", "petal length", "petal width")
     with_bias = Perceptron(random_state=0).fit(X, y)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # there is nothing to converge to, as is proved below
+        warnings.simplefilter("ignore", ConvergenceWarning)  # no weights separate the rows, as is proved below
         without = Perceptron("pocket", fit_intercept=False, random_state=0).fit(X, y)
     through_origin = dataset_margin(X, y, kind="homogeneous")
     picture = blank(5, 6.2)
@@ -81,7 +81,7 @@ def figure_3_2() -> Shown:
     ax.set_title("In space the boundary is a plane", fontsize="medium", y=0.97)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=2, frameon=False, fontsize="small")
     ax.view_init(elev=14, azim=-55)
-    ax.set_box_aspect(high - low, zoom=1.05)  # one scale, so that right angles look right
+    ax.set_box_aspect(high - low, zoom=1.05)  # equal scales, so that right angles look right
     numbers = {
         "w": model.coef_[0],
         "b": model.intercept_[0],
@@ -99,14 +99,14 @@ def figure_3_2() -> Shown:
 
 
 def surface(unit: np.ndarray, offset: float, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return a grid of points of the plane ``unit @ x + offset = 0``, as three arrays."""
+    """Return a grid of points on the plane ``unit @ x + offset = 0``, as an array for each coordinate."""
     first, third = np.meshgrid(np.linspace(low[0], high[0], 20), np.linspace(low[2], high[2], 20))
     return first, -(unit[0] * first + unit[2] * third + offset) / unit[1], third
 
 
 @figure(TEXT, "3.3", "Linear and non-linear boundaries")
 def figure_3_3() -> Shown:
-    """Train a linear perceptron on flowers, and a kernel perceptron on two spirals, which no line separates."""
+    """Train a perceptron on flowers, and a kernel perceptron on two spirals, which no line separates."""
     X, y = flowers("setosa", "virginica", "petal length", "petal width")
     straight = Perceptron(random_state=0).fit(X, y)
     Z, arm = make_spiral(160, turns=1.0, noise=0.02, random_state=0)
@@ -140,7 +140,7 @@ def figure_3_3() -> Shown:
 
 @figure(TEXT, "3.4", "The geometric margin")
 def figure_3_4() -> Shown:
-    """Draw the line of largest margin, and its distance to the nearest flowers."""
+    """Draw the line with the largest margin, and its distance to the nearest flowers."""
     X, y = flowers("setosa", "versicolor", "petal length", "petal width")
     verdict: Any = separability(X, y)
     line: Any = Line.of(verdict.w, verdict.b)
@@ -154,7 +154,7 @@ def figure_3_4() -> Shown:
         ax.annotate(
             "η", (X[row] + foot) / 2, (0, 9), textcoords="offset points", ha="center", bbox=halo(), weight="bold"
         )
-    w, b = verdict.w / verdict.margin_low, verdict.b / verdict.margin_low  # the same line, at a scale where gamma is 1
+    w, b = verdict.w / verdict.margin_low, verdict.b / verdict.margin_low  # the same line, scaled so that gamma is 1
     numbers = {
         "margin": verdict.margin_low,
         "w": w,

@@ -1,4 +1,4 @@
-"""Experiments of papers, each as one function: the same data, the same protocol, our numbers beside theirs."""
+"""Experiments of papers, each as a function that repeats the protocol and compares the results with the paper's."""
 
 from rosenblatt.reproductions.freund_schapire import Reproduction, freund_schapire_1999
 

@@ -1,8 +1,9 @@
 """Freund and Schapire 1999, Large Margin Classification Using the Perceptron Algorithm: their table for MNIST.
 
-The protocol: rows are permuted once, and every epoch visits them in that order. There is one one-vs-rest classifier
-for each digit, with K(x, x') = (1 + x . x')^d. It starts at zero and learns from each row whose score has the wrong
-sign or is 0. Each degree is trained once: results after fewer epochs are read from the log of its updates.
+In their protocol the rows are permuted once, and every epoch (a pass over the rows) visits them in that order. A
+one-vs-rest classifier is trained for each digit, with the kernel K(x, x') = (1 + x . x')^d. It starts at zero and makes
+an update on each row whose score has the wrong sign or is 0. Each degree d is trained once. The results after fewer
+epochs are computed from the log of the updates.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from rosenblatt.training.rows import as_rows
 
 Bytes = NDArray[np.uint8]
 EPOCHS: tuple[float, ...] = (0.1, 1, 2, 3, 4, 10)
-"""The epochs after which the paper measures test errors; 0.1 is a tenth of the first epoch."""
+"""The numbers of epochs after which the paper measures test errors; 0.1 is a tenth of the first epoch."""
 PAPER: dict[tuple[int, float], tuple[float | None, float | None, int | None, int | None]] = {
     (1, 1): (8.7, 8.5, 25_461, 19_795),
     (1, 10): (8.3, 8.1, None, None),
@@ -50,28 +51,31 @@ PAPER: dict[tuple[int, float], tuple[float | None, float | None, int | None, int
     (3, 1): (2.3, 2.3, 8_475, 6_774),
     (3, 10): (1.6, 1.6, None, None),
 }
-"""What the paper reports by degree and epoch: test errors of average and vote in percent, mistakes of all ten machines,
-support vectors in their union; None for no number. Y. Freund and R. Schapire, Machine Learning 37(3):277-296."""
+"""The numbers of the paper by (degree, epochs), with None for a number that it does not give.
+
+They are the test errors in percent of averaged weights and of the vote, the mistakes of all ten classifiers together,
+and the number of different support vectors. Y. Freund and R. Schapire, Machine Learning 37(3):277-296.
+"""
 
 
-# MNIST from its four files in IDX format: big-endian sizes, then bytes.
+# MNIST from its four files in IDX format, which has a magic number, big-endian sizes and then the bytes of the array.
 
 FILES = {"train": ("train-images", "train-labels"), "test": ("t10k-images", "t10k-labels")}
-"""The beginnings of the names of the four files: images and labels of each part."""
+"""The beginnings of the names of the four files: for each part, the images and the labels."""
 WHERE = Message(
     "Get MNIST's four files (train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
     "t10k-labels-idx1-ubyte, .gz or not) from any mirror and give their folder as {data}; or leave that out if there "
     'is a network (scikit-learn\'s fetch_openml("mnist_784") downloads them); {small=True} needs neither.'
 )
-"""Where to get MNIST, for the end of an error message."""
+"""Advice on how to get MNIST, which ends some error messages."""
 _MOST_BYTES = 2**30
 _GZIP = b"\x1f\x8b"
 
 
 def read_mnist(folder: str | os.PathLike[str]) -> dict[str, tuple[Bytes, Bytes]]:
-    """Return images, a row of pixels each, and labels of the parts "train" and "test" from a folder's four files.
+    """Return the images, as rows of pixels, and the labels of the parts "train" and "test" from four files in a folder.
 
-    Raise a ParameterError that names the file if one is missing or damaged, and tells where to get MNIST.
+    If a file is missing or damaged, raise a ParameterError that names it and says how to get MNIST.
     """
     place = Path(folder)
     if not place.is_dir():
@@ -103,7 +107,7 @@ def read_mnist(folder: str | os.PathLike[str]) -> dict[str, tuple[Bytes, Bytes]]
 
 
 def read_idx(path: str | os.PathLike[str], dimensions: int) -> Bytes:
-    """Return the array of bytes of an IDX file, gzipped or not, with the given number of dimensions.
+    """Return the array of bytes in an IDX file, gzipped or not, that has the given number of dimensions.
 
     Examples
     --------
@@ -121,7 +125,7 @@ def read_idx(path: str | os.PathLike[str], dimensions: int) -> Bytes:
             content = file.read(_MOST_BYTES)
     except (EOFError, zlib.error, gzip.BadGzipFile) as fault:
         raise _damaged(path, f"gzip cannot decompress it ({fault})") from fault
-    magic, start = bytes([0, 0, 8, dimensions]), 4 + 4 * dimensions  # 8 is the code of unsigned bytes
+    magic, start = bytes([0, 0, 8, dimensions]), 4 + 4 * dimensions  # 8 is the type code of unsigned bytes
     if content[:4] != magic:
         found = content[:4].hex(" ") or "an empty file"
         raise _damaged(path, f"it must begin with the bytes {magic.hex(' ')}, got {found}")
@@ -135,7 +139,7 @@ def read_idx(path: str | os.PathLike[str], dimensions: int) -> Bytes:
 
 
 def _find_file(folder: Path, start: str, dimensions: int) -> Path:
-    """Return a file by the beginning of its name: mirrors write a dot or a dash after it, with or without .gz."""
+    """Return the file whose name begins with ``start``; mirrors write the rest with a dot or a dash, and may add .gz."""
     names = [f"{start}{dot}idx{dimensions}-ubyte{end}" for dot in "-." for end in ("", ".gz")]
     for name in names:
         if (folder / name).is_file():
@@ -155,16 +159,16 @@ def _damaged(path: str | os.PathLike[str], why: str) -> ParameterError:
     )
 
 
-# The data: MNIST from a folder or from OpenML, or the small digits of scikit-learn.
+# The data: MNIST from a folder or from OpenML, or the small digits data of scikit-learn.
 
 
 _MNIST_TRAINING_ROWS, _MNIST_ROWS = 60_000, 70_000
-_LEAST_CLASSES = 3  # with two classes there is a single classifier
+_LEAST_CLASSES = 3  # for two classes, KernelPerceptron trains a single classifier
 
 
 @dataclass(frozen=True)
 class Images:
-    """Images to train on and to test on, a row of pixels each, from 0 to ``brightest``, and their labels."""
+    """Training and test images as rows of pixels from 0 to ``brightest``, with their labels."""
 
     name: str
     X_train: Bytes
@@ -175,12 +179,12 @@ class Images:
 
     @property
     def are_mnist(self) -> bool:
-        """Whether the sizes are those of MNIST, so that the numbers of the paper apply."""
+        """Whether the data has the shape of MNIST, so that it can be compared with the paper."""
         return self.X_train.shape == (_MNIST_TRAINING_ROWS, 784) and self.X_test.shape == (10_000, 784)
 
 
 def images_of(data: str | os.PathLike[str] | None, small: bool) -> Images:
-    """Return scikit-learn's digits if they are to be ``small``, else MNIST from the folder ``data`` or from OpenML.
+    """Return scikit-learn's digits if ``small``, otherwise MNIST from the folder ``data``, or from OpenML for None.
 
     Examples
     --------
@@ -207,7 +211,7 @@ def images_of(data: str | os.PathLike[str] | None, small: bool) -> Images:
 
 
 def _small_digits() -> Images:
-    """Return 1,797 digits of 8 x 8 pixels from 0 to 16; every third is for testing."""
+    """Return scikit-learn's 1,797 digits of 8 x 8 pixels from 0 to 16; every third digit is for testing."""
     digits = load_digits()
     X, y = digits.data.astype(np.uint8), digits.target.astype(np.int64)
     test = np.arange(len(X)) % 3 == 2
@@ -215,11 +219,11 @@ def _small_digits() -> Images:
 
 
 def _openml_mnist() -> Images:
-    """Return MNIST as OpenML has it, in the order of the four files; scikit-learn keeps a copy."""
+    """Return MNIST from OpenML, whose rows are in the order of the four files; scikit-learn caches the download."""
     parser = "pandas" if find_spec("pandas") else "liac-arff"
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of each attempt
+            warnings.simplefilter("ignore")  # fetch_openml warns about each failed attempt
             X, y = fetch_openml("mnist_784", version=1, return_X_y=True, as_frame=False, parser=parser, n_retries=1)
     except (OSError, ValueError) as fault:
         raise ParameterError(
@@ -239,10 +243,10 @@ def _openml_mnist() -> Images:
     return Images("MNIST", X[:cut], y[:cut], X[cut:], y[cut:])
 
 
-# The runs: one for each degree, with test errors after several epochs.
+# The runs, one for each degree, with test errors after several numbers of epochs.
 
 DegreeRun: TypeAlias = tuple[list[dict[str, Any]], float, float]
-"""The rows of the table for one degree, and the seconds of training and of evaluation."""
+"""The table rows of one degree, and the seconds that training and evaluation took."""
 
 
 def degree_run(
@@ -253,11 +257,11 @@ def degree_run(
     train: Callable[..., DualState],
     score: Callable[..., Sequence[Any]] = scores_at,
 ) -> DegreeRun:
-    """Run one degree by the protocol: degree 1 on the pixels as they are, others on pixels from 0 to 1.
+    """Train and evaluate the classifiers of one degree; degree 1 uses unscaled pixels, others pixels from 0 to 1.
 
-    ``train(X, y, degree)`` is given the rows in the order ``visiting_order(n, seed)`` and makes the run;
-    ``score(run, rows, visits)`` returns last, average and vote of the test rows after each number of visits, a column
-    for each classifier.
+    The function ``train(X, y, degree)`` gets the rows in the order ``visiting_order(n, seed)`` and returns the state of
+    the run. The function ``score(state, rows, visits)`` returns, for each number of visits, the scores of the rows by
+    the last weights, their average and the vote, with a column for each classifier.
     """
     order = visiting_order(len(images.X_train), seed)
     started = time.perf_counter()
@@ -269,7 +273,7 @@ def degree_run(
     classes, logs, rows = np.unique(images.y_train), [state.updates_of(k) for k in range(len(state.counters))], []
     for epoch, made, scores in zip(looks, visits, found, strict=True):
         row: dict[str, Any] = {"degree": degree, "epoch": epoch}
-        for name in _STYLES:  # the class with the largest score; the first of equals
+        for name in _STYLES:  # predicts the class with the largest score, and the first class if scores are equal
             wrong = classes[np.argmax(getattr(scores, name), axis=1)] != images.y_test
             row[name] = 100 * int(np.count_nonzero(wrong)) / len(wrong)
         members: Any = np.concatenate([log.members[log.visits < made] for log in logs])
@@ -278,7 +282,7 @@ def degree_run(
 
 
 def scaled(pixels: Bytes, brightest: int, degree: int) -> NDArray[np.float64]:
-    """Return pixels as they are for degree 1, divided by the brightest for the others.
+    """Return the pixels as floats, divided by ``brightest`` unless the degree is 1.
 
     >>> import numpy as np
     >>> scaled(np.array([[0, 255]], np.uint8), 255, 1), scaled(np.array([[0, 255]], np.uint8), 255, 2)
@@ -290,15 +294,16 @@ def scaled(pixels: Bytes, brightest: int, degree: int) -> NDArray[np.float64]:
     return numbers
 
 
-# The result: a table by degree and epoch, with the numbers of the paper, which can be printed and drawn.
+# The result: a table by degree and epoch with the numbers of the paper, which can be printed and drawn.
 
-_STYLES = {  # lines differ in dashes and marks as well as in colour
+_STYLES = {  # lines differ in dashes and markers as well as in colour
     "last": {"color": ORANGE, "linestyle": ":", "marker": "^"},
     "average": {"color": BLUE, "linestyle": "--", "marker": "s"},
     "vote": {"color": DARK, "linestyle": "-", "marker": "o"},
 }
-_LOGARITHMIC_FROM, _FEW_TICKS_FROM = 4.0, 50.0  # ratios of the largest to the smallest error
-# the columns that are printed: their names, widths and formats
+# ratios of the largest to the smallest error from which the axis of errors is logarithmic, and has fewer ticks
+_LOGARITHMIC_FROM, _FEW_TICKS_FROM = 4.0, 50.0
+# the printed columns: name, width and format of each
 _COUNTS = (("mistakes", 8, ","), ("support", 7, ","))
 _OURS = (("epoch", 5, "g"), ("last", 5, ".2f"), ("avg", 5, ".2f"), ("vote", 5, ".2f"), *_COUNTS)
 _PAPERS = (("avg", 6, ".1f"), ("vote", 5, ".1f"), *_COUNTS)
@@ -306,17 +311,23 @@ _PAPERS = (("avg", 6, ".1f"), ("vote", 5, ".1f"), *_COUNTS)
 
 @dataclass(frozen=True, repr=False)
 class Reproduction:
-    """Test errors by degree and epoch beside those of a paper; printing it shows them.
+    """The results of a reproduction: test errors by degree and epoch beside those of a paper. Print it to see them.
 
     Attributes
     ----------
     title : str
-        What was learned, and from how many rows.
+        The name of the data, and the numbers of training and test rows.
     table : Table
-        A row for each degree and epoch: test errors of the last weights, their average and the vote, in percent;
-        mistakes of all machines together; support vectors in their union; the paper's numbers, None where we have none.
+        A row for each degree and number of epochs. ``last``, ``average`` and ``vote`` are the test errors in percent of
+        the last weights, the averaged weights and the vote. ``mistakes`` are those of all one-vs-rest classifiers
+        together, and ``support vectors`` is the number of different support vectors. The columns whose names begin with
+        ``paper`` have the numbers of the paper, or None if it does not give a number.
     seconds : Table
-        How long training and evaluation took for each degree.
+        The seconds that training and evaluation took for each degree.
+
+    See Also
+    --------
+    freund_schapire_1999 : Run the reproduction.
 
     Examples
     --------
@@ -354,7 +365,13 @@ class Reproduction:
         return {degree: [row for row in self.table if row["degree"] == degree] for degree in self.seconds["degree"]}
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the table as CSV; cells without a number of the paper are empty."""
+        """Write the table to a CSV file, with an empty cell for None.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write. It is replaced atomically.
+        """
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.table.columns)
@@ -362,24 +379,25 @@ class Reproduction:
         write_atomically(path, [text.getvalue().encode()])
 
     def plot(self, where: str | os.PathLike[str] | Axes | Sequence[Axes] | None = None) -> Any:
-        """Draw test errors by epoch, a panel for each degree.
+        """Draw the test errors by epoch, in a panel for each degree.
 
         Parameters
         ----------
-        where : path, matplotlib Axes, sequence of them, or None
-            A picture to write, whose name says its format; or axes to draw on, one for each degree; or None for those
-            of a new figure.
+        where : str, path-like, matplotlib Axes or sequence of Axes, default=None
+            A path writes the plot to a file, whose ending determines the format. Axes, one for each degree, are drawn
+            on. None creates a new figure.
 
         Returns
         -------
-        list of matplotlib Axes
+        axes : list of matplotlib Axes
+            The axes of the panels.
         """
         by_degree = self._by_degree()
         if where is not None and not isinstance(where, str | os.PathLike):
             return draw_panels(by_degree, [where] if hasattr(where, "plot") else list(where))
         across = 2 if len(by_degree) == 4 else min(len(by_degree), 3)
         down = math.ceil(len(by_degree) / across)
-        # with a path no window is needed, whatever the screen
+        # a plot that is written to a file needs no window
         make = import_matplotlib("pyplot").figure if where is None else import_matplotlib("figure").Figure
         figure = make(figsize=(4.4 * across + 0.6, 3.6 * down + 0.8), layout="constrained")
         panels = list(figure.subplots(down, across, squeeze=False, sharey=True).flat)
@@ -395,7 +413,7 @@ class Reproduction:
 
 
 def reproduction(title: str, runs: Iterable[DegreeRun], with_paper: bool) -> Reproduction:
-    """Return runs as a table, with the numbers of the paper if the data is MNIST."""
+    """Return the results of some runs, with the numbers of the paper if ``with_paper``."""
     names = ("paper average", "paper vote", "paper mistakes", "paper support vectors")
     rows, seconds = [], []
     for found, training, evaluation in runs:
@@ -409,7 +427,7 @@ def reproduction(title: str, runs: Iterable[DegreeRun], with_paper: bool) -> Rep
 
 
 def draw_panels(by_degree: Mapping[int, list[dict[str, Any]]], panels: list[Axes]) -> list[Axes]:
-    """Draw test errors by epoch, on one Axes per degree, with open marks for the numbers of the paper."""
+    """Draw test errors by epoch, on one Axes for each degree, with open markers for the numbers of the paper."""
     if len(panels) != len(by_degree):
         raise ParameterError(
             "a picture of {n} degrees needs {n} axes, got {got}: leave them out for a new figure.",
@@ -417,7 +435,7 @@ def draw_panels(by_degree: Mapping[int, list[dict[str, Any]]], panels: list[Axes
             got=len(panels),
         )
     errors = [row[name] for rows in by_degree.values() for row in rows for name in _STYLES]
-    ratio = max(errors) / min(errors) if min(errors) > 0 else 1.0  # no error at all has no logarithm
+    ratio = max(errors) / min(errors) if min(errors) > 0 else 1.0  # an error of 0 has no logarithm
     for ax, (degree, rows) in zip(panels, by_degree.items(), strict=True):
         epochs = [row["epoch"] for row in rows]
         for name, style in _STYLES.items():
@@ -450,7 +468,7 @@ def _set_ticks(axis: Any, ticks: Sequence[float]) -> None:
 
 
 def free_cache_size() -> float:
-    """Return the megabytes of kernel values to cache: 8,000, or half of the free memory if that is less.
+    """Return the size of the kernel cache in megabytes: 8,000, or half of the free memory if that is less.
 
     >>> 1 <= free_cache_size() <= 8000
     True
@@ -459,12 +477,12 @@ def free_cache_size() -> float:
 
 
 def free_bytes() -> int:
-    """Return the available memory, including file caches, up to the limit of a container; 2 GB if it is unknown."""
+    """Return the available memory in bytes, including file caches, up to the limit of a container; 2 GB if unknown."""
     free = 2_000_000_000
     with suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text().splitlines()
         free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
-        free = min(free, int(Path("/sys/fs/cgroup/memory.max").read_text()))  # the word "max" without a limit
+        free = min(free, int(Path("/sys/fs/cgroup/memory.max").read_text()))  # "max" means no limit
     return free
 
 
@@ -478,38 +496,48 @@ def freund_schapire_1999(
     random_state: int = 0,
     verbose: int = 0,
 ) -> Reproduction:
-    """Train voted kernel perceptrons on MNIST as Freund and Schapire did, and return their table with ours.
+    """Train voted kernel perceptrons on MNIST as Freund and Schapire did, and compare the test errors with theirs.
 
-    Ten one-vs-rest classifiers with K(x, x') = (1 + x . x')^d start at zero and make ``epochs`` passes over the rows in
-    one random order, degree 1 on pixels from 0 to 255 and the others on pixels from 0 to 1. Test errors of the last
-    weights, of their average and of the vote are those after 0.1, 1, 2, 3, 4 and 10 epochs, from one run for each
-    degree.
+    For each degree d, ten one-vs-rest classifiers with the kernel K(x, x') = (1 + x . x')^d are trained from zero. They
+    make ``epochs`` passes over the rows, always in the same random order. Degree 1 uses pixels from 0 to 255, and the
+    other degrees pixels from 0 to 1. Test errors of the last weights, the averaged weights and the vote are computed
+    after 0.1, 1, 2, 3, 4 and 10 epochs, as far as these do not exceed ``epochs``, and after the last epoch.
 
     Parameters
     ----------
-    data : path or None
-        A folder with the four files of MNIST, compressed or not; None gets them by scikit-learn's ``fetch_openml``,
-        which needs a network the first time.
-    degrees : iterable of int
-        Degrees of the kernel, from 1 on.
-    epochs : int
-        Passes over the rows.
-    small : bool
-        Whether to learn scikit-learn's 1,797 digits instead, two of three to train on: this takes seconds, and the
-        paper has no numbers for it.
-    device : str or None
-        A device of PyTorch, such as "cuda"; None for NumPy.
-    cache_size : float or None
-        Megabytes of kernel values that are kept from epoch to epoch; None for 8,000, or half of the memory that is free
-        where that is less. It changes nothing but the time.
-    random_state : int
-        The rows are visited in the order ``visiting_order(n, random_state)``.
-    verbose : int
-        1 shows progress on standard error.
+    data : str or path-like, default=None
+        Folder with the four files of MNIST, gzipped or not. None loads MNIST with scikit-learn's ``fetch_openml``,
+        which needs a network connection the first time.
+    degrees : iterable of int, default=(1, 2, 3, 4)
+        Degrees of the kernel, each at least 1.
+    epochs : int, default=10
+        Number of passes over the rows.
+    small : bool, default=False
+        Whether to use scikit-learn's 1,797 digits instead of MNIST, two thirds of them for training. This takes
+        seconds. The paper has no results for this data.
+    device : str, default=None
+        PyTorch device on which kernel values are computed, such as "cuda". None uses NumPy.
+    cache_size : float, default=None
+        Size in megabytes of the cache of kernel values, which affects only the time. None uses 8,000, or half of the
+        free memory if that is less.
+    random_state : int, default=0
+        Seed of the visiting order, which is ``visiting_order(n, random_state)``.
+    verbose : int, default=0
+        With 1, progress is shown on standard error.
 
     Returns
     -------
-    Reproduction
+    result : Reproduction
+        Test errors by degree and epoch, beside the numbers of the paper. It can be printed, drawn and written to CSV.
+
+    See Also
+    --------
+    rosenblatt.KernelPerceptron : The classifier that is trained.
+
+    References
+    ----------
+    Y. Freund and R. E. Schapire (1999). Large margin classification using the perceptron algorithm. Machine Learning
+    37, 277-296.
 
     Examples
     --------

@@ -53,6 +53,13 @@ class Drawing:
     See Also
     --------
     draw : Draw a figure by its id.
+
+    Examples
+    --------
+    >>> from rosenblatt import figures
+    >>> drawing = figures.draw("4.5")
+    >>> drawing.id, drawing.title, list(drawing.numbers)
+    ('4.5', 'A dot product is a projection', ['u', 'v', 'dot', 'length_of_a', 'length_of_b'])
     """
 
     id: str
@@ -76,6 +83,17 @@ class Entry:
         The text that contains the figure.
     function : callable
         Function that draws the figure; it is called by ``draw``.
+
+    See Also
+    --------
+    Drawing : The result of drawing a figure.
+
+    Examples
+    --------
+    >>> from rosenblatt import figures
+    >>> entry = figures.catalogue["4.5"]
+    >>> entry.title, entry.text
+    ('A dot product is a projection', 'A Course in Machine Learning, chapter 4')
     """
 
     id: str

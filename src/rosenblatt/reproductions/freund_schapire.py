@@ -139,7 +139,7 @@ def read_idx(path: str | os.PathLike[str], dimensions: int) -> Bytes:
 
 
 def _find_file(folder: Path, start: str, dimensions: int) -> Path:
-    """Return the file whose name begins with ``start``; mirrors write the rest with a dot or a dash, and may add .gz."""
+    """Return the file whose name begins with ``start``; mirrors write a dot or a dash after it, and may add .gz."""
     names = [f"{start}{dot}idx{dimensions}-ubyte{end}" for dot in "-." for end in ("", ".gz")]
     for name in names:
         if (folder / name).is_file():

@@ -54,7 +54,7 @@ Floats = NDArray[np.float64]
 
 
 class AvailableUnless:
-    """A method that is available if ``reason(model)`` returns ""; otherwise its AttributeError gives that reason.
+    """A method that is available unless ``reason(model)`` returns a sentence, which its AttributeError then contains.
 
     The error of scikit-learn's ``available_if`` only says that the attribute does not exist.
 
@@ -460,9 +460,10 @@ class BasePerceptron(ExactClassifier):
         """Fit the model to a stream of blocks of rows, with only a limited number of rows in memory at a time.
 
         Training makes passes over the rows as ``fit`` does, and stops in the same cases. With ``shuffle=False`` the
-        result is that of ``fit`` on all rows, bit for bit. Otherwise rows are shuffled within consecutive windows of
-        65,536 rows, so a stream of up to 65,536 rows gives the result of ``fit``. How the rows are divided into blocks
-        never changes the result. Early stopping selects the held-out rows by row number and keeps them in memory.
+        result is bit-for-bit identical to the result of ``fit`` on all rows. Otherwise rows are shuffled within
+        consecutive windows of 65,536 rows, so the results are also identical for up to 65,536 rows. How the rows are
+        divided into blocks never changes the result. Early stopping selects the held-out rows by row number and keeps
+        them in memory.
 
         Parameters
         ----------
@@ -483,11 +484,11 @@ class BasePerceptron(ExactClassifier):
         every : float, default=30.0
             Seconds between two checkpoints, at least 0. A run that ends sooner writes none.
         resume : bool, default=False
-            Whether to resume from ``checkpoint`` if that file exists. The result is that of an uninterrupted run, bit
-            for bit. A ValueError is raised if the data or a parameter has changed; only ``verbose``, ``n_jobs``,
-            ``cache_size`` and ``device`` may differ. Data files must have the same size and the same content, which is
-            compared in samples. If their modification time differs, all bytes that the run had read are compared.
-            Blocks from other sources are compared by their first 1,000 rows.
+            Whether to resume from ``checkpoint`` if that file exists. The result is identical to that of an
+            uninterrupted run, bit for bit. A ValueError is raised if the data or a parameter has changed; only
+            ``verbose``, ``n_jobs``, ``cache_size`` and ``device`` may differ. Data files must have the same size and
+            the same content, which is compared in samples. If their modification time differs, all bytes that the run
+            had read are compared. Blocks from other sources are compared by their first 1,000 rows.
 
         Returns
         -------
@@ -537,11 +538,11 @@ class BasePerceptron(ExactClassifier):
     ) -> Self:
         """Learn from a chunk of rows, continuing from the current weights.
 
-        Each row is visited once, in the given order. Calls on consecutive chunks of a data set give the result of one
-        pass of ``fit`` with ``shuffle=False``, bit for bit. With more than two classes this requires ``classes`` in the
-        first call; otherwise the weights of a class that appears later start from zero at its first row. ``n_iter_``
-        counts the calls, and ``max_updates`` limits the updates of all calls together. ``early_stopping=True`` has no
-        effect.
+        Each row is visited once, in the given order. Calls on consecutive chunks of a data set give the same result as
+        one pass of ``fit`` with ``shuffle=False``, bit for bit. With more than two classes this requires ``classes`` in
+        the first call; otherwise the weights of a class that appears later start from zero at its first row.
+        ``n_iter_`` counts the calls, and ``max_updates`` limits the updates of all calls together.
+        ``early_stopping=True`` has no effect.
 
         The method is not available with ``hypothesis="pocket"``, or with ``gamma="scale"`` if the kernel has a gamma,
         because these need all rows at once.
@@ -641,7 +642,7 @@ class BasePerceptron(ExactClassifier):
         return warm
 
     def _check_unchanged(self) -> None:
-        """Raise a ValueError if a parameter on which the meaning of the state depends has changed since training."""
+        """Raise a ValueError if a parameter that must not change between calls has changed since training."""
         self.state_.check_keeps(self.hypothesis)
         for name, then, now in self._fixed_parameters():
             if then != now:
@@ -837,7 +838,7 @@ class BasePerceptron(ExactClassifier):
 
     @property
     def report_(self) -> Report:
-        """The results of the run and the bounds that follow from it, as a `Report`."""
+        """The numbers of the run and the bounds that follow from them, as a `Report`."""
         return report(self._trained, self.classes_, self._early_stopping)
 
     def _html_card(self) -> str:

@@ -19,7 +19,7 @@ _MISSING = ("NAType", "NaTType")  # the types of missing values in pandas
 
 
 class Entries(NamedTuple):
-    """The nonzero entries of a sparse row: column numbers in increasing order, and the value in each column."""
+    """The stored entries of a sparse row: column numbers in increasing order, and the value in each column."""
 
     columns: NDArray[np.int32]
     values: NDArray[np.float64]
@@ -28,8 +28,8 @@ class Entries(NamedTuple):
 class RecordColumns:
     """A map from feature names to column numbers, in the order of first appearance.
 
-    A number is the value of the feature with its name, and booleans are 0 and 1. A string is one-hot encoded: it is the
-    feature "name=string" with the value 1.
+    A number is the value of the feature of that name, and booleans count as 0 and 1. A string is one-hot encoded: the
+    feature "name=string" has the value 1.
 
     >>> columns = RecordColumns()
     >>> columns.learn({"weight": 150, "colour": "red"})

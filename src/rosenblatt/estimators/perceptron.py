@@ -435,8 +435,8 @@ class Perceptron(LinearPerceptron):
 class AveragedPerceptron(LinearPerceptron):
     """The averaged perceptron: a perceptron that predicts with the average of its weights over all visits to rows.
 
-    Training is that of `Perceptron`. The average is more stable than the last weights, so start with this learner on
-    noisy data. Averaging adds work to updates only, not to every visit (CIML algorithm 7).
+    Training is the same as for `Perceptron`. The average is more stable than the last weights, so start with this
+    learner on noisy data. Averaging adds work to updates only, not to every visit (CIML algorithm 7).
 
     See Also
     --------
@@ -466,10 +466,10 @@ class AveragedPerceptron(LinearPerceptron):
 class VotedPerceptron(LinearPerceptron):
     """The voted perceptron: all weight vectors of the run vote, each weighted by the number of visits that it survived.
 
-    Training is that of `Perceptron`. The model stores the rows on which it made mistakes and predicts from dot products
-    with them, so prediction is much slower than with averaged weights. There is no ``coef_``. ``decision_function``
-    returns the share of votes for a class minus the share against it. A weight vector with an activation of exactly 0
-    abstains.
+    Training is the same as for `Perceptron`. The model stores the rows on which it made mistakes and predicts from dot
+    products with them, so prediction is much slower than with averaged weights. There is no ``coef_``. The score that
+    ``decision_function`` returns is the share of votes for a class minus the share against it. A weight vector with an
+    activation of exactly 0 abstains.
 
     Attributes
     ----------

@@ -29,7 +29,7 @@ Verdict: TypeAlias = Separable | Inseparable | UndecidedSeparability | MarginBra
 
 
 class RescaledPerceptron(ExactClassifier):
-    """The rescaled perceptron: it separates data with a tiny margin in few updates, or proves that none can.
+    """The rescaled perceptron: it separates data with a tiny margin in few updates, or proves that this is impossible.
 
     On rows of length up to R the perceptron makes up to (R / margin)^2 updates. This variant works in phases. A phase
     runs the perceptron for at most max(m^2 / 4, 4 m) updates, where m is the number of weights. Then the space is
@@ -69,8 +69,8 @@ class RescaledPerceptron(ExactClassifier):
         Whether every one-vs-rest classifier separates the training rows, which is proved exactly. If True, the training
         accuracy is 1.
     verdict_ : Separable, Inseparable, Undecided or MarginBracket; a dictionary by class for more than two classes
-        Proof that the data is or is not linearly separable; ``verdict_.check(X, y)`` verifies it. Its upper bound on
-        the margin may be loose; `dataset_margin` computes a tight bound. Without an intercept the verdict is a
+        The proved result on whether the data is linearly separable; ``verdict_.check(X, y)`` verifies it. Its upper
+        bound on the margin may be loose; `dataset_margin` computes a tight bound. Without an intercept the verdict is a
         `MarginBracket` of kind "homogeneous", which is about hyperplanes through the origin.
     n_iter_, n_updates_, n_rescalings_ : int
         Largest number of passes of a one-vs-rest classifier, and the numbers of updates and rescalings summed over all

@@ -237,8 +237,8 @@ class ErrorsDisplay:
 def plot_errors(model: Any, X: Any, y: Any, X_test: Any = None, y_test: Any = None, ax: Axes | None = None) -> Axes:
     """Draw training and test error after each pass, and mark the lowest test error, as in CIML figure 4.3.
 
-    The method ``score_by_pass`` trains a copy of the model from scratch. If the model is fitted, the visiting orders
-    are those of its fit. After each pass the errors of the model's predictions are computed. They differ from the
+    The method ``score_by_pass`` trains a copy of the model from scratch. If the model is fitted, the copy
+    visits the rows in the same orders. After each pass its errors on all rows are computed. They differ from the
     mistakes made during the pass, which `plot_history` draws.
 
     Parameters

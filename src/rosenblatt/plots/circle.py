@@ -110,7 +110,7 @@ def draw_proof(
     colours: tuple[str, str] = (BLUE, ORANGE),
     names: tuple[str, str, str] = NO_NAMES,
 ) -> None:
-    """Draw the hulls of the points inside and outside of a proof, and a cross at a point that both hulls contain.
+    """Draw the convex hulls of the two sets of points in a proof, and a cross at a point in both hulls.
 
     The first hull has a solid outline and the second a dashed one. ``names`` are the legend entries of the two hulls
     and of the cross.
@@ -129,8 +129,8 @@ def plot_circle(
     """Draw points of the plane with the circle that separates them, or with the proof that there is no such circle.
 
     A circle is drawn with its centre, its radius and the gap between the classes. Dashed curves through the nearest
-    point on either side bound the gap. For the outside of a circle and for a `NoCircle`, the proof is drawn: the convex
-    hulls of a few points of both classes, and a cross at a point in both hulls.
+    point on either side bound the gap. For an `Outside` and a `NoCircle` the plot shows the proof that there is no
+    circle around one class: the convex hulls of a few points of both classes, and a cross at a point in both hulls.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class OnePrediction(NamedTuple):
 
 
 def shown_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None) -> OnePrediction:
-    """Return what a plot shows of one prediction: up to `MOST` parts in the order of the features, and the result.
+    """Return the parts of one prediction, at most `MOST` in the order of the features, with its result.
 
     >>> from rosenblatt import Perceptron
     >>> model = Perceptron(shuffle=False).fit([[3, 4], [-3, -4]], [1, -1])

@@ -31,7 +31,7 @@ _NEAREST = 1e-9  # rows whose distance exceeds the margin by at most this share 
 _HATCH = "////"
 _AVERAGE = {"linestyle": parts.BROKEN, "linewidth": 1.6}
 """The style of the boundary of the averaged weights."""
-# areas in square points: the area of the largest circle is the first number over the number of support rows, within
+# the area of the largest circle in square points: the first number divided by the number of support rows, clipped to
 # these limits
 _CIRCLES, _CIRCLE_SIZES = 12_000.0, (48.0, 330.0)
 _AROUND = 3.0  # the area of the smallest circle, as a multiple of that of a mark
@@ -351,7 +351,7 @@ def _rule_of_a_vote(learner: Any) -> LinearRule:
 
 
 def _name_lines(ax: Axes, average: bool, differ: bool) -> None:
-    """Add legend entries for the contours and the hatching, to which matplotlib gives none."""
+    """Add legend entries for the contours and the hatching, since matplotlib does not add them."""
     ax.plot([], [], color=ink(), linewidth=1.4, label="boundary of the vote")
     if average:
         ax.plot([], [], label="line of the average", color=ink(), **_AVERAGE)

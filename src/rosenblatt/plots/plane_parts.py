@@ -37,7 +37,7 @@ TINT = 0.22
 _LARGEST, _CLOSEST = 1e100, 1e-12
 # features whose ranges differ by less than this factor get equal scales; the least ratio of the sides of the frame then
 _ALIKE, _NARROWEST = 5.0, 0.45
-# areas in square points: a mark has the first number over the number of rows, within these limits
+# the area of a mark in square points: the first number divided by the number of rows, clipped to these limits
 _MARKS, _MARK_SIZES = 3_200.0, (8.0, 26.0)
 _BELOW = 4.0  # distance of the legend below the axes, in font sizes
 _LETTER, _HANDLE = 0.07, 0.5  # widths in inches of a letter in the legend and of a legend handle, at this font size:
@@ -282,7 +282,7 @@ def dense(X: Any) -> np.ndarray:
 _ARROW = 0.16  # the length of the arrow for w, as a share of the longer side of the frame
 _STARTS = np.linspace(-0.7, 0.7, 29)  # candidate starts of the arrow: shares of the frame along the line
 _NAME_AT = (1.0, 0.5, 0.75, 0.25, 0.0)  # candidate positions of the name of an arrow, as shares of the arrow
-_FREE = 1.05  # a name at this distance from all points is well placed; a multiple of its distance from the arrow
+_FREE = 1.05  # a name at this distance from all points is well placed; in units of its distance from the arrow
 _NONE = np.empty((0, 2))
 _RING = 4.0  # the area of a ring around a row, as a multiple of that of a mark
 _FOOT = 0.4  # the area of the mark of a projected row, as a multiple of that of a row
@@ -454,6 +454,6 @@ def draw_feet(ax: Axes, rows: Rows, line: Line, start: np.ndarray) -> None:
 
 
 def draw_note(ax: Axes, words: str) -> None:
-    """Write a note at the top of the plot, such as that the boundary is out of view."""
+    """Write a note at the top of the plot, for instance that the boundary is out of view."""
     look = {"ha": "center", "va": "top", "fontsize": "small", "color": ink(), "bbox": halo(), "zorder": 5}
     ax.text(0.5, 0.99, words, transform=ax.transAxes, **look)

@@ -139,9 +139,9 @@ def plot_cosine(proof: Proof, ax: Axes | None = None) -> Axes:
 
 
 def _prepared(name: str, proof: Proof, ax: Axes | None) -> tuple[Axes, int, float, bool, np.ndarray]:
-    """Return the axes, the number of updates, the k at which the bounds meet, whether scales are linear, and k to draw.
+    """Return the axes, the number of updates, the k at which the bounds meet, and whether the scales are linear.
 
-    The bounds are drawn at these values of k, up to a little beyond the k at which they meet.
+    The last element is an array of the values of k at which the bounds are drawn, to a little beyond their meeting.
     """
     if not isinstance(proof, Proof):
         raise ValueError(f"{name} expects the result of rosenblatt.proof, got {type(proof).__name__}.")

@@ -273,8 +273,8 @@ def animate(
     y : array-like of shape (n,)
         Labels of the rows.
     path : str or path-like, default=None
-        File to write. The ending .gif writes a GIF, and .html a self-contained page with buttons. The file is replaced
-        atomically. None writes no file.
+        File to write: a GIF if the path ends in .gif, a self-contained page with buttons if it ends in .html. The file
+        is replaced atomically. None writes no file.
     interval : int, default=400
         Milliseconds between two frames, at most ten minutes.
     max_frames : int, default=60

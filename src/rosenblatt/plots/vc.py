@@ -249,8 +249,8 @@ def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figu
     the other points. The subsets that the family cuts come first, each with a shape that contains exactly its points.
 
     If no half-plane or disc cuts a subset, the panel shows the convex hulls of a few points of the subset (solid) and
-    of a few other points (dashed). A cross marks a common point of both hulls. For discs a weighted mean of |x|^2 over
-    the points of the first hull is also at least as large as that over the points of the second. For rectangles and
+    of a few other points (dashed). A cross marks a common point of both hulls. For discs, the caption gives the
+    weighted means of |x|^2 over both sets of points; the first is at least as large as the second. For rectangles and
     polygons, the panel shows the smallest shape around the subset. It contains another point, or it has too many sides.
 
     Parameters
@@ -356,7 +356,7 @@ def _draw_reason(ax: Axes, reason: Any, places: np.ndarray, subset: frozenset[in
 
 
 def _words(reason: Reason) -> str:
-    """Return the caption of a panel: another point in every shape around the subset, or the number of sides needed."""
+    """Return the caption of a panel: an outside point in every shape around the subset, or the sides needed."""
     return f"needs {reason.sides} sides" if reason.row is None else f"it also holds {LETTERS[reason.row]}"
 
 

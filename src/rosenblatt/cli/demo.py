@@ -1,4 +1,4 @@
-"""``rosenblatt demo``: two small data sets, or a single idea, explained with text and a plot."""
+"""``rosenblatt demo``: a demo of two small data sets, or of a single idea, with text and a plot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IDEAS = {
     "margin": "how the margin bounds the number of mistakes",
     "order": "why rows are shuffled",
 }
-"""The ideas with a demo in `rosenblatt.figures.demos`."""
+"""The ideas that have a demo in `rosenblatt.figures.demos`, each with a short description."""
 *_FIRST, _LAST = IDEAS
 _NAMES = f"{', '.join(_FIRST)} or {_LAST}"
 
@@ -45,7 +45,10 @@ demo.__doc__ = str(demo.__doc__).replace("IDEAS", _LINES)
 
 
 def show(idea: str | None, out: Path) -> None:
-    """Show one idea, or two small data sets if ``idea`` is None; write the picture into the folder ``out``."""
+    """Run the demo of an idea, or of two small data sets if ``idea`` is None, and save its plot in the folder ``out``.
+
+    Raises a ValueError for an unknown idea.
+    """
     if idea is not None and idea not in IDEAS:
         question = did_you_mean(idea, IDEAS)
         raise ValueError(f"there is no demo {shorten(idea)}: " + (question or f"use {_NAMES}."))

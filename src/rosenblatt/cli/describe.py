@@ -1,4 +1,4 @@
-"""``rosenblatt describe``: the columns of a file, the features made of them, and what looks suspicious."""
+"""``rosenblatt describe``: the columns of a file, the features made from them, and anything suspicious."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def describe(
     """
     from rosenblatt.cli.train import train
 
-    with options_of_command(train):  # its advice names options of train
+    with options_of_command(train):  # the advice printed names options of train, not of describe
         _describe(data, target, rows, as_json)
 
 
 def _describe(data: Sequence[str], target: str | None, rows: RowOptions, as_json: bool) -> None:
-    """Print a table of the columns, then what looks suspicious, and the questions to answer before training."""
+    """Print a table of the columns, a list of suspicious columns, and the questions to answer before training."""
     from rosenblatt.data.describe import WIDTH, ColumnTable
 
     stream = open_data(data, target, {**rows.to_open(), "on_ambiguous": "note"})

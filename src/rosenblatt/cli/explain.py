@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rosenblatt.tables import Table
 
 _WIDTH = 80
-_SHORTEST = 12  # names are cut so that lines fit, to this length at least
+_SHORTEST = 12  # names are cut to make lines fit, but never to less than this length
 
 
 @command
@@ -54,7 +54,10 @@ def explain(
 
 
 def _weights(model: Any, names: list[str] | None, top: int, labels: Sequence[str] | None, as_json: bool) -> Table:
-    """Return the table of weights, in full for each class if it is printed as JSON."""
+    """Return the table of weights: of the classes ``labels`` if given, or of all classes if it is printed as JSON.
+
+    Otherwise up to three classes are shown in full, and more classes are summarized.
+    """
     from rosenblatt.inspection.explain import explanation
     from rosenblatt.inspection.support import Words
 
@@ -63,12 +66,15 @@ def _weights(model: Any, names: list[str] | None, top: int, labels: Sequence[str
         one_class=lambda label: f"--label {shlex.quote(label_text(label))}",
     )
     asked = list(labels) if labels else list(model.classes_) if as_json else None
-    table, _ = explanation(model, names, top, asked, words)  # the table's notes have the warning, too
+    table, _ = explanation(model, names, top, asked, words)  # the notes of the table repeat the warning
     return _not_zero(table)
 
 
 def _not_zero(table: Table) -> Table:
-    """Return the table without the weights 0 that fill it up if there are fewer others than requested."""
+    """Return the table without zero weights, which occur if fewer non-zero weights exist than were requested.
+
+    A table of zero weights only is returned unchanged.
+    """
     rows = [row for row in table if row.get("weight", row.get("coefficient"))]
     if not rows or len(rows) == len(table):
         return table
@@ -77,7 +83,7 @@ def _not_zero(table: Table) -> Table:
 
 
 def _with_note_on_words(model: Any, table: Table) -> Table:
-    """Return the table, with a note if it has hashed words that the model did not keep."""
+    """Return the table, with a note if it shows hashed words, such as #17, because the model did not store them."""
     from rosenblatt.data.preparation import is_preparation
 
     preparation = getattr(model, "preparation_", {})
@@ -90,7 +96,7 @@ def _with_note_on_words(model: Any, table: Table) -> Table:
 
 
 def _within_width(table: Table) -> Table:
-    """Return the table with names cut so that its lines fit in 80 columns."""
+    """Return the table with long feature names cut so that its lines fit in 80 columns."""
     columns = table.to_dict()
     wide = max(map(len, type(table)(columns).to_text().splitlines()), default=0) - _WIDTH
     names = columns.get("feature", [])
@@ -102,7 +108,10 @@ def _within_width(table: Table) -> Table:
 
 
 def _names(model: Any) -> list[str] | None:
-    """Return names for unnamed features, their numbers in the files; None if the model has names or support vectors."""
+    """Return names for features without names, made from their numbers in the files.
+
+    Returns None if the model has feature names, uses support vectors, or was not trained on files.
+    """
     from rosenblatt.data.preparation import is_preparation, number_of_feature
     from rosenblatt.inspection.support import is_kernel_model
 

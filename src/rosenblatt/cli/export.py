@@ -42,7 +42,7 @@ def export(
 
 
 def _written(model: Any) -> str:
-    """Return a description of what was written: the learner, its features, and the steps before it."""
+    """Return a description of the exported model: learner, number of features, and earlier pipeline steps."""
     from rosenblatt.messages import count_of
 
     learner = model[-1] if hasattr(model, "steps") else model
@@ -52,7 +52,7 @@ def _written(model: Any) -> str:
 
 
 def _note(model: Any, ending: str) -> str:
-    """Return a sentence about the inputs or the contents of the exported file."""
+    """Return a sentence about the inputs that an ONNX file expects, or about the contents of a JSON file."""
     from rosenblatt.inspection.geometry import linear_rule
     from rosenblatt.messages import count_of, name_some
     from rosenblatt.persistence.onnx import hashes_words

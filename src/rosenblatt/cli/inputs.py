@@ -1,4 +1,7 @@
-"""Input files of the commands: rows, models with the preparation of their rows; and checks of output files."""
+"""Input files of the commands (rows and models), and checks of their output files.
+
+A model trained on files has a *preparation*, a dictionary that describes how features are made from rows of files.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def open_data(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> Stream:
-    """Open files with the options that are not None; the target is a name or a position."""
+    """Open files, ignoring options that are None; ``target`` is the name or the position of the label column."""
     from rosenblatt import data
 
     given = {name: value for name, value in options.items() if value not in (None, [])}
@@ -29,10 +32,10 @@ def open_data(paths: Sequence[str], target: str | None, options: Mapping[str, An
 
 
 def lenient_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given options, with defaults that let everyday tables be read as they are.
+    """Return the given options, with defaults that allow tables to have unclear columns and missing values.
 
-    Columns of unclear type and columns that look like ids are left out; a missing number becomes the mean of its
-    column. The defaults have no effect on formats other than tables.
+    Columns of unclear type and columns that look like ids are left out, and a missing number is replaced by the mean
+    of its column. The defaults only affect tables, such as CSV and Parquet.
 
     >>> lenient_defaults({"missing": "zero"})
     {'on_ambiguous': 'drop', 'missing': 'zero'}
@@ -42,10 +45,10 @@ def lenient_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_out(out: Path | None, read: Sequence[str], replaced: bool = True, needed: bool = True) -> None:
-    """Raise a ValueError if ``out`` cannot be written, or is one of the files that are read; before any work is done.
+    """Raise a ValueError if ``out`` cannot be written, or if it is also one of the input files ``read``.
 
-    A file that is ``replaced`` as a whole must be a regular file; others may be a device. The folder of a file that is
-    not ``needed``, such as a cache, may be missing.
+    Commands call this function before they do any work. If the output is ``replaced`` as a whole, ``out`` must not be
+    a device or a pipe. If it is not ``needed``, as a cache is not, its folder may be missing.
     """
     from rosenblatt.data.io.lines import file_names
 
@@ -66,7 +69,7 @@ def check_out(out: Path | None, read: Sequence[str], replaced: bool = True, need
 
 
 class Predictor(Protocol):
-    """A model as the commands use it."""
+    """The interface of a model that the commands use."""
 
     learner: str
     classes: NDArray[Any]
@@ -74,23 +77,23 @@ class Predictor(Protocol):
 
     @property
     def n_features(self) -> int:
-        """The number of features of a row."""
+        """The number of features."""
 
     def predict(self, X: Features) -> NDArray[Any]:
         """Return the class of each row."""
 
     def decision_function(self, X: Features) -> NDArray[np.float64]:
-        """Return the scores of each row."""
+        """Return the score of each row, or its score for each class if there are more than two."""
 
 
 def model_and_rows(path: str, paths: Sequence[str], labels: bool, **options: object) -> tuple[Predictor, Stream]:
-    """Return the model of a file, and the rows of others, prepared as the training rows of the model."""
+    """Return the model in the file ``path`` and the rows of the files ``paths``, prepared like its training rows."""
     model = load_model(path)
     return model, open_data(paths, None, {**options, "preparation": model.preparation, "labels": labels})
 
 
 def load_model(path: str) -> Predictor:
-    """Return the model of a file; raise a ValueError if the file does not describe the preparation of rows."""
+    """Return the model in a file; raise a ValueError if it has no valid preparation."""
     from rosenblatt.data.preparation import check_preparation
     from rosenblatt.training.model_file import TrainedModel, read_file
     from rosenblatt.training.options import LEARNERS
@@ -124,7 +127,7 @@ def load_model(path: str) -> Predictor:
 
 @dataclass
 class _Estimator:
-    """A model that predicts with an estimator of scikit-learn's interface."""
+    """A `Predictor` that wraps an estimator with scikit-learn's interface."""
 
     learner: str
     classes: NDArray[Any]

@@ -1,4 +1,4 @@
-"""``rosenblatt lab``: a page in the browser where a perceptron learns, or a file with one run."""
+"""``rosenblatt lab``: an interactive web page that shows a perceptron learning, or a file that replays one run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``rosenblatt``. Each subcommand is a module, imported only when it is called."""
+"""The command ``rosenblatt``. The module of a subcommand is imported only when the subcommand is called."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ COMMANDS = {
     "figures": "Draw the figures of the textbooks from real runs.",
     "lab": "Open a page where a perceptron learns step by step.",
 }
-"""The commands and their short help, in the order of the help."""
+"""The subcommands and their short descriptions, in the order of ``rosenblatt --help``."""
 _MODULES = {"check": "separate"}
-"""The modules of commands whose names differ from their modules."""
+"""The modules of the subcommands that are defined in a module of another name."""
 _ERROR = 2
 """The exit code after an error message."""
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's malloc.h
 
 
 class _Commands(Mapping[str, Any]):
-    """The commands by name; each is imported when it is looked up."""
+    """A mapping from names to commands; a command is imported when it is looked up."""
 
     def __getitem__(self, name: str) -> Any:
         if name not in COMMANDS:
@@ -106,7 +106,7 @@ def _common(
 
 
 def main() -> None:
-    """Run the command and exit at once with its status, without the cleanup of the interpreter."""
+    """Run the command, then exit at once with its status: the interpreter's cleanup is skipped."""
     _prepare_process()
     status: int | str | None = 0
     try:
@@ -115,7 +115,7 @@ def main() -> None:
         status = ended.code if ended.code is not None else 0
     except KeyboardInterrupt:  # during an import
         status = 130
-    except OSError as error:  # while the help was printed; `exit_on_error` handles those of a command
+    except OSError as error:  # raised while the help is printed; `exit_on_error` handles errors of a subcommand
         status = _failed(error)
     if not isinstance(status, int):
         sys.exit(status)
@@ -132,8 +132,8 @@ def main() -> None:
 def _prepare_process() -> None:
     """Disable garbage collection until `enable_gc`, tune malloc, and set up signals and standard streams.
 
-    With glibc, memory of freed blocks stays in the process for the next blocks. SIGTERM is handled as Ctrl-C. A
-    standard stream that the shell has closed becomes the null device.
+    With glibc, freed memory stays in the process, so that the next blocks of rows can reuse it. SIGTERM is handled like
+    Ctrl-C. A standard stream that the shell has closed is replaced by the null device.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -147,7 +147,7 @@ def _prepare_process() -> None:
 
 
 def _interrupt(*_: object) -> None:
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell does this to processes in the background
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell makes background processes ignore SIGINT
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.raise_signal(signal.SIGINT)
 

@@ -1,7 +1,7 @@
-"""Options that several commands share, alone or in groups.
+"""Options that several commands share, singly or in groups.
 
-A command is a function; Typer reads its parameters as options, and the default of each declares the option. A parameter
-of type `Group` stands for one option per field. The command receives them in one object.
+A command is a function. Typer makes an option of each parameter, and the default value of the parameter declares the
+option. A parameter of type `Group` stands for one option per field, and the command receives them in one object.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ G = TypeVar("G", bound="Group")
 def option(default: object, metavar: str | None, help: str, names: str = "") -> Any:
     """Return the declaration of an option.
 
-    ``names``, separated by spaces, replace the name of the parameter: ``on_error`` is ``--on-error`` otherwise.
+    ``names`` are the option's names, separated by spaces. By default the option is named after the parameter:
+    ``on_error`` becomes ``--on-error``.
     """
     return typer.Option(default, *names.split(), metavar=metavar, help=help)
 
@@ -45,10 +46,10 @@ DEVICE = option(None, "NAME", "Compute on this device, such as cuda (needs PyTor
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Group:
-    """Options that belong together: a frozen dataclass whose fields declare options as the parameters of a command."""
+    """Options that belong together: a frozen dataclass whose fields declare options as parameters of a command do."""
 
     declared: ClassVar[dict[str, OptionInfo]] = {}
-    """The declarations of the options, by field."""
+    """The declaration of each option, by the name of its field."""
 
     def __init_subclass__(cls) -> None:
         own = {name: value for name, value in vars(cls).items() if isinstance(value, OptionInfo)}
@@ -59,13 +60,13 @@ class Group:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The options that the user gave, by field."""
+        """The values of the options that are neither None nor an empty list, by the names of their fields."""
         values = {name: getattr(self, name) for name in self.declared}
         return {name: value for name, value in values.items() if value not in (None, [])}
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Make a function a command: expand its groups into options, and let errors end it as `exit_on_error` does.
+    """Turn a function into a command: expand its groups into options, and handle its errors with `exit_on_error`.
 
     Examples
     --------
@@ -95,7 +96,7 @@ def _is_group(kind: object) -> TypeGuard[type[Group]]:
 
 
 def _flattened(parameters: Iterable[tuple[str, object, object]]) -> Iterator[inspect.Parameter]:
-    """Yield a parameter for each option of a command, from names, types and declarations."""
+    """Yield one parameter per option, given (name, type, declaration) of each parameter; groups are expanded."""
     for name, kind, declaration in parameters:
         if _is_group(kind):
             types = get_type_hints(kind)
@@ -109,7 +110,10 @@ def _flattened(parameters: Iterable[tuple[str, object, object]]) -> Iterator[ins
 
 
 def _gathered(kind: type[G], values: dict[str, object]) -> G:
-    """Return a group, with its options taken out of ``values``; options that are not there keep their defaults."""
+    """Return a group made from its options in ``values``, which are removed there; other options have their defaults.
+
+    Groups within the group are made in the same way.
+    """
     types = get_type_hints(kind)
     own: dict[str, object] = {}
     for place in fields(kind):  # type: ignore[arg-type]
@@ -121,7 +125,7 @@ def _gathered(kind: type[G], values: dict[str, object]) -> G:
     return kind(**own)
 
 
-# Reading files, and making features of their rows.
+# Reading files, and making features from their rows.
 
 _NAMES_IN_OPEN = {
     "max_line": "max_line_bytes",
@@ -129,11 +133,11 @@ _NAMES_IN_OPEN = {
     "missing_value": "missing_values",
     "features": "n_features",
 }
-"""The parameters of `data.open` whose names differ from those of the fields."""
+"""The parameters of `data.open`, by field, where the two names differ."""
 
 
 class FileOptions(Group):
-    """Options for reading files, for commands that take the features from a model or a certificate."""
+    """Options for reading files; enough for commands whose model determines how features are made."""
 
     format: str | None = option(None, "F", "csv, tsv, parquet, arrow, jsonl, svmlight, vw or npz. Detected if omitted.")
     delimiter: str | None = option(None, "C", "Delimiter of CSV fields. Detected if omitted.")
@@ -144,7 +148,7 @@ class FileOptions(Group):
     max_line: int | None = option(None, "BYTES", "Longest line to accept, in bytes.  [default: 64,000,000]")
 
     def about_files(self) -> dict[str, Any]:
-        """Return the given options on reading files, keyed by the parameter names of `data.open`."""
+        """Return the options for reading files that are set, keyed by the parameter names of `data.open`."""
         names = {place.name for place in fields(FileOptions)}
         return {_NAMES_IN_OPEN.get(name, name): value for name, value in self.given.items() if name in names}
 
@@ -154,7 +158,7 @@ class FileOptions(Group):
 
 
 class RowOptions(FileOptions):
-    """How files are read, and how features are made of their rows."""
+    """Options for reading files and for making features from their rows."""
 
     drop: list[str] | None = option(None, "COL", "Column to leave out. Repeatable.")
     keep: list[str] | None = option(None, "COL", "Column to use even if it looks like an id or a date. Repeatable.")
@@ -172,7 +176,7 @@ class RowOptions(FileOptions):
     features: int | None = option(None, "N", "Number of columns of svmlight files, if above the largest index.")
 
     def about_rows(self) -> dict[str, Any]:
-        """Return the given options on making features, keyed by the parameter names of `data.open`."""
+        """Return the options for making features that are set, keyed by the parameter names of `data.open`."""
         given = self.given
         if "kind" in given:
             given["kind"] = column_types_of(given["kind"])
@@ -187,13 +191,13 @@ class RowOptions(FileOptions):
 
 
 class WeightedRowOptions(RowOptions):
-    """The options on rows, and a column with their weights."""
+    """The options of `RowOptions`, and a column with the weights of the rows."""
 
     weight: str | None = option(None, "COL", "Column with the weight of each row, 0 or more.")
 
 
 def column_of(text: str | None) -> str | int | None:
-    """Return a column as `data.open` takes it: an integer is a position.
+    """Return a column in the form that `data.open` expects: an integer if the text is a position, else the name.
 
     >>> column_of("-1"), column_of("class")
     (-1, 'class')
@@ -202,7 +206,7 @@ def column_of(text: str | None) -> str | int | None:
 
 
 def column_types_of(pairs: Sequence[str]) -> dict[str, str]:
-    """Return the types of columns, from texts such as ``zip=category``.
+    """Return the types of columns by name, parsed from texts such as ``zip=category``.
 
     >>> column_types_of(["zip=category"])
     {'zip': 'category'}
@@ -227,9 +231,9 @@ LEARNERS = {
     "voted": "VotedPerceptron",
     "kernel": "KernelPerceptron",
 }
-"""The classes of the learners, by their names in the command."""
+"""The class of each learner, by its name on the command line."""
 DIRECT_BY_DEFAULT = ("averaged",)
-"""Learners that the command trains with ``multi_class="direct"``, though the default of the class is "ovr"."""
+"""Learners that the command trains with ``multi_class="direct"`` by default; in Python the default is "ovr"."""
 _LEARNERS_WITH = {
     "r": ("arow",),
     "C": ("pa",),
@@ -238,15 +242,15 @@ _LEARNERS_WITH = {
     "hypothesis": ("perceptron", "margin", "pa", "arow", "kernel"),
     "decay": ("averaged", "perceptron", "margin", "pa", "arow"),
 }
-"""The learners that have each option of `StepOptions`."""
+"""For each option of `StepOptions` and for ``margin``, the learners that have it."""
 _AVERAGING = ("averaged", "kernel")
 """Learners that predict with the averaged weights by default."""
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid")
-"""Kernels of rows in files; "precomputed", a matrix of kernel values, is not one of them."""
+"""Kernels that can be computed from rows. "precomputed" is missing because it needs a matrix of kernel values."""
 
 
 class StepOptions(Group):
-    """The step sizes of a linear learner, and the weights that predict; None is the default of the learner.
+    """Step sizes of a linear learner, and the weights that it predicts with; None means the learner's default.
 
     >>> StepOptions(C=0.1, hypothesis="average").parameters("pa")
     {'C': 0.1, 'hypothesis': 'average'}
@@ -265,7 +269,7 @@ class StepOptions(Group):
     decay: float | None = option(None, "D", "Fraction of the average to forget at each row, below 1.  [default: 0]")
 
     def parameters(self, learner: str) -> dict[str, Any]:
-        """Return the parameters for a learner; raise a ParameterError if it does not have one of them."""
+        """Return the parameters for a learner; raise a ParameterError if it lacks one or if a value is invalid."""
         parameters = self.given
         for name in parameters:
             if learner not in _LEARNERS_WITH[name]:
@@ -289,7 +293,7 @@ class StepOptions(Group):
 
 
 class KernelChoice(Group):
-    """The kernel of ``--learner kernel``; None is its default."""
+    """The kernel of ``--learner kernel`` and its parameters; None means the default."""
 
     kernel: str | None = option(
         None, "NAME", "For --learner kernel: poly, rbf, laplacian, linear or sigmoid.  [default: poly]"
@@ -335,7 +339,7 @@ class KernelChoice(Group):
         if "device" in given:
             from rosenblatt.training.dual.kernel_values import open_library
 
-            open_library(given["device"])  # fails now, not after the files have been read
+            open_library(given["device"])  # an unusable device fails here, before the files are read
         return given
 
 

@@ -1,7 +1,8 @@
 """Output of all commands: errors and notes, tables, bars, JSON, and progress on standard error.
 
-Text is wrapped for people on a terminal and left plain when piped. Messages of the library name parameters of Python.
-The commands print them with their own options: the parameter ``format`` becomes ``--format``.
+Text is wrapped at 78 columns. On a terminal, tables are cut at its width, and numbers by pass are drawn as bars. The
+messages of the library name Python parameters. The commands print the matching options instead: the parameter
+``format`` becomes ``--format``.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ if TYPE_CHECKING:
     from rosenblatt.training.run import TrainingRun
 
 JsonObject: TypeAlias = dict[str, Any]
-"""An answer as ``--json`` prints it."""
+"""The result of a command, as ``--json`` prints it."""
 _WIDTH = 78
 _ORPHAN = 5
-"""Letters of a last line that is too short to stand alone."""
+"""A last line of at most this many characters is too short to stand alone."""
 _MOST_BARS = 20
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BAR_DELAY = 0.5
-"""Seconds before a progress bar appears: shorter work needs none."""
+"""Seconds before a progress bar appears, so that short tasks show none."""
 _FILLED = {
     "mean": "A missing number becomes the mean of its column, a missing category all zeros.",
     "zero": "A missing number becomes 0, a missing category all zeros.",
@@ -62,21 +63,21 @@ _OPTION_NAMES = {
     "n_shards": "--shards",
     "missing_values": "--missing-value",
 }
-"""The options whose names differ from those of the parameters."""
+"""The options, by Python parameter, where the two names differ."""
 _available: ContextVar[frozenset[str] | None] = ContextVar("options of the running command", default=None)
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 class NegativeAnswer(Exception):
-    """A command that ran and whose answer is no: exit code 1."""
+    """Raised if a command ran and its answer is no, such as a certificate that does not hold: exit code 1."""
 
 
 def exit_on_error(command: Callable[P, R]) -> Callable[P, R]:
-    """Turn the errors of a command into one sentence and an exit code, without a traceback.
+    """Decorate a command so that an error prints one sentence and sets the exit code, without a traceback.
 
-    Wrong options or data exit with code 2, a `NegativeAnswer` with 1 and Ctrl-C with 130. Each warning becomes a note
-    on standard error, printed once.
+    Invalid options or data exit with code 2, a `NegativeAnswer` with 1 and Ctrl-C with 130. Each warning is printed
+    once, as a note on standard error.
     """
 
     @functools.wraps(command)
@@ -104,18 +105,21 @@ def exit_on_error(command: Callable[P, R]) -> Callable[P, R]:
 
 
 def enable_gc() -> None:
-    """Enable garbage collection, which `main` disables for a quick start; imported modules are never searched."""
+    """Enable garbage collection, which `main` disables for a quick start.
+
+    Objects that exist by now, mostly imported modules, are never scanned.
+    """
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
 
 
-# Messages of the library with the options of the command.
+# Messages of the library, with options of the command in place of Python parameters.
 
 
 @contextmanager
 def options_of_command(command: Callable[..., object]) -> Iterator[None]:
-    """Let messages name only options that this command has."""
+    """In this context, make messages name only options that ``command`` has."""
     before = _available.set(option_names(command))
     try:
         yield
@@ -206,12 +210,12 @@ def print_error(error: Exception) -> None:
 
 
 def print_note(text: str) -> None:
-    """Print a note on standard error: it is not part of the answer."""
+    """Print a note on standard error, since it is not part of the result."""
     print(_wrapped(f"Note: {text}"), file=sys.stderr)
 
 
 def _wrapped(line: str) -> str:
-    """Return a line broken to fit a terminal, without a last line of a few letters.
+    """Return a line wrapped at 78 columns or fewer, so that the last line is not just a few characters.
 
     >>> print(_wrapped("a" * 37 + " " + "b" * 37 + " 9 s."))
     aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
@@ -245,7 +249,7 @@ def print_text(*paragraphs: str) -> None:
 
 
 def print_json(answer: Mapping[str, object]) -> None:
-    """Print an answer as one line of JSON; infinities and NaN become null.
+    """Print the result of a command as one line of JSON; infinities and NaN become null.
 
     >>> print_json({"margin": float("-inf"), "classes": [1.0, "yes"]})
     {"margin": null, "classes": [1.0, "yes"]}
@@ -254,7 +258,7 @@ def print_json(answer: Mapping[str, object]) -> None:
 
 
 def finite_or_null(value: object) -> object:
-    """Return a value as JSON can hold it: infinities and NaN become None, at any depth."""
+    """Return a value in a form that JSON can represent: infinities and NaN become None, at any depth."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, dict):
@@ -265,7 +269,7 @@ def finite_or_null(value: object) -> object:
 
 
 def print_table(table: Table) -> None:
-    """Print a table: title and notes wrapped, its lines cut at the width of the terminal."""
+    """Print a table: its title and notes are wrapped, and its lines are cut at the width of a terminal."""
     print_text(table.title)
     width = terminal_width() if on_terminal() else None
     for line in type(table)(table.to_dict()).to_text().splitlines():
@@ -281,7 +285,9 @@ def terminal_width() -> int:
 
 
 def print_bars(values: Sequence[int], title: str) -> None:
-    """Print one number for each pass: as bars on a terminal, in one line elsewhere.
+    """Print one number per pass: as bars on a terminal, and in one line otherwise.
+
+    If there are more than 20 passes, only some of their numbers are shown.
 
     >>> print_bars([7, 3, 0], "Mistakes by pass")
     Mistakes by pass: 7, 3, 0.
@@ -309,7 +315,7 @@ def print_bars(values: Sequence[int], title: str) -> None:
 
 
 def _bar(length: float) -> str:
-    """Return a bar of ``length`` letters, to an eighth of a letter.
+    """Return a bar ``length`` characters long, rounded to an eighth of a character.
 
     >>> _bar(2.5)
     '██▌'
@@ -318,11 +324,11 @@ def _bar(length: float) -> str:
     return ("█" * whole + _EIGHTHS[part]).rstrip()
 
 
-# Notes about the rows that were read: columns left out or filled, rows skipped.
+# Notes about the rows that were read: columns left out, missing values filled in, rows skipped.
 
 
 def note_preparation(stream: Stream) -> None:
-    """Print a note about each decision on the columns of a table: which are left out, and what is unclear."""
+    """Print notes about the columns of a table: which are left out, and the questions that their values raise."""
     from rosenblatt.data.tables.schema import excluded_note
 
     for note in (excluded_note(stream.excluded), *stream.notes):
@@ -331,7 +337,7 @@ def note_preparation(stream: Stream) -> None:
 
 
 def note_extra_columns(stream: Stream, owner: str = "the model", used: Collection[str] = ()) -> None:
-    """Print a note about columns that a model or a certificate was made without."""
+    """Print a note about columns that ``owner``, a model or a certificate, does not use, except those in ``used``."""
     extra = [name for name in stream.extra_columns if name not in used]
     if extra:
         is_or_are = "is" if len(extra) == 1 else "are"
@@ -339,7 +345,7 @@ def note_extra_columns(stream: Stream, owner: str = "the model", used: Collectio
 
 
 def note_counts(stream: Stream) -> None:
-    """Print notes about skipped rows, filled gaps, and values that did not occur in training."""
+    """Print notes about skipped rows, missing values that were filled in, and values that did not occur in training."""
     if stream.skipped.rows:
         print_note(f"rows skipped: {stream.skipped.rows:,}, such as: {stream.skipped.sentences[0]}")
     filled_by = _FILLED.get(str(stream.preparation.get("missing", "error")))
@@ -357,18 +363,18 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 
 class ProgressBar:
-    """A bar on standard error: pass, rows, MB/s of the files, mistakes of the pass, time left; nothing when piped.
+    """A progress bar on standard error, with rows, MB/s, mistakes of the pass and time left; hidden when piped.
 
     Parameters
     ----------
     label : str
-        The name of the work, followed by the pass if there are several.
+        The name of the task. The number of the pass is added if there are several.
     paths : sequence of str
-        The files that are read.
+        The files that are read, whose size gives the speed; by default none.
     passes : int
-        The most passes over them.
+        The maximum number of passes over the files, by default 1.
     shown : bool
-        False to show nothing, where the answer goes to the same terminal.
+        False hides the bar, for a task whose results go to the same terminal. By default True.
     """
 
     def __init__(self, label: str, paths: Sequence[str] = (), passes: int = 1, shown: bool = True) -> None:
@@ -389,7 +395,7 @@ class ProgressBar:
             self._progress.stop()
 
     def track(self, stream: Stream) -> Iterator[Block]:
-        """Yield the blocks of a stream, and move the bar after each."""
+        """Yield the blocks of a stream, and advance the bar before each."""
         rows = 0
         for block in stream:
             rows += len(block)
@@ -397,29 +403,29 @@ class ProgressBar:
             yield block
 
     def set_rows(self, share: float, rows: int) -> None:
-        """Show the share of this pass and the rows that have been read."""
+        """Show the fraction of this pass that is complete, and the number of rows read."""
         self.share, self.rows = share, rows
         self._draw()
 
     def set_share(self, share: float) -> None:
-        """Show the share of the work that has been done, where it is not counted in rows."""
+        """Show the fraction of a task that is complete, for a task that does not count rows."""
         self.share = share
         self._draw()
 
     def set_mistakes(self, mistakes: int) -> None:
-        """Show the mistakes of this pass."""
+        """Show the number of mistakes in this pass."""
         self.mistakes = mistakes
         self._draw()
 
     def end_pass(self, done: int, mistakes: int) -> None:
-        """Show that ``done`` passes are complete, and the mistakes of the last."""
+        """Show that ``done`` passes are complete, and the number of mistakes in the last one."""
         self.done, self.share, self.mistakes, self._share_before_batch = done, 0.0, mistakes, 0.0
         self._pass_start = time.monotonic()
         self._draw()
 
     def show_slice(self, run: TrainingRun, batch: Batch, visited: int) -> None:
         """Show the progress of a training run within a batch."""
-        if self.is_shown:  # the source counts a batch as read when it is loaded; the bar moves as its rows are visited
+        if self.is_shown:  # the source counts whole batches as read; the bar advances with each visited row
             part = visited / max(1, batch.rows.n)
             before = self._share_before_batch
             share = before + (run.source.share(batch, visited) - before) * part
@@ -455,7 +461,7 @@ class ProgressBar:
 
     @property
     def text(self) -> str:
-        """Rows, speed and mistakes."""
+        """The text beside the bar: rows, speed and mistakes."""
         parts = [f"{self.rows:,} rows"] if self.rows else []
         seconds = time.monotonic() - self._pass_start
         if self.rows and self._size and self.share and seconds:

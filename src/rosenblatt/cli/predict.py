@@ -1,4 +1,4 @@
-"""``rosenblatt predict``: predictions of a saved model, as one label per line, CSV, JSON lines or Parquet."""
+"""``rosenblatt predict``: predictions of a saved model, written as one label per line, CSV, JSON lines or Parquet."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rosenblatt.blocks import Block
 
 Columns: TypeAlias = dict[str, list[Any]]
-"""Predictions for some rows, column by column. The first that are written have all columns and no rows."""
+"""Predictions for some rows, as a dictionary of columns. An output starts with a dictionary of empty columns."""
 _UNSUPPORTED = (".xlsx", ".xls", ".ods", ".json", ".tsv", ".feather", ".arrow", ".npz", ".gz", ".zip")
 """Extensions of formats in which predictions cannot be written."""
 _ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
@@ -86,7 +86,7 @@ def predict(
 def _predictions(
     model: Predictor, rows: Iterable[Block], ids: Sequence[str], scores: bool, skip: bool, counts: Counter[str]
 ) -> Iterator[Columns]:
-    """Yield the columns of the predictions, first without rows, then block by block, and count the labels."""
+    """Yield predictions block by block, after a first block of empty columns; add the labels to ``counts``."""
     names = ["score"] if len(model.classes) < 3 else [f"score {label_text(label)}" for label in model.classes.tolist()]
     row_name, label_name, *score_names = [_free(name, ids) for name in ("row", "label", *names)]
     columns = [*([row_name] if skip else []), *ids, label_name, *(score_names if scores else [])]
@@ -111,12 +111,12 @@ def _predictions(
             yield predictions
         if not headed:
             yield {name: [] for name in columns}
-    except OSError as error:  # from reading; the writer would take an OSError for one of its own
+    except OSError as error:  # raised by reading; the caller would take an OSError for a failure to write
         raise ValueError(error_text(error)) from error
 
 
 def _free(name: str, taken: Sequence[str]) -> str:
-    """Return a name for a column of predictions that differs from those of the copied columns.
+    """Return a name for a column of predictions that none of the copied columns has.
 
     >>> _free("label", ["id"]), _free("label", ["label"])
     ('label', 'predicted label')
@@ -128,7 +128,10 @@ def _free(name: str, taken: Sequence[str]) -> str:
 
 
 def form_of(out: Path | None, several_columns: bool, as_json: bool) -> str:
-    """Return the output format: that of the file's extension, else one label per line if there are no other columns.
+    """Return the output format that the extension of ``out`` selects.
+
+    For other extensions it is CSV if there are several columns, else one label per line. The same applies to standard
+    output, unless ``as_json`` selects JSON lines.
 
     >>> form_of(Path("a.parquet"), False, False), form_of(None, True, False), form_of(None, False, False)
     ('parquet', 'csv', 'lines')
@@ -144,7 +147,7 @@ def form_of(out: Path | None, several_columns: bool, as_json: bool) -> str:
 
 
 def write(out: Path | None, form: str, predictions: Iterable[Columns]) -> None:
-    """Write predictions: a regular file is replaced atomically, any other output is written block by block."""
+    """Write predictions. A regular file is replaced atomically; any other output is written block by block."""
     parts = _FORMS[form](predictions)
     if out is None:
         sys.stdout.writelines(part.decode() for part in parts)
@@ -179,7 +182,7 @@ def _csv(predictions: Iterable[Columns]) -> Iterator[bytes]:
 
 
 def _cell(value: object) -> str:
-    """Return a value as a cell of CSV: a score with all its digits, an empty cell for a missing value."""
+    """Return the text of a CSV cell: all digits of a score, and nothing for a missing value."""
     return "" if value is None else repr(value) if isinstance(value, float) else str(value)
 
 
@@ -220,7 +223,7 @@ def _parquet(predictions: Iterable[Columns]) -> Iterator[bytes]:
 
 
 def _arrow_type(values: list[object]) -> pa.DataType:
-    """Return the type of a column, from its first values: their common type, or text."""
+    """Return the Arrow type of a column, given its first values: their common type, or string if they have none."""
     import pyarrow as pa
 
     known: dict[type, Callable[[], Any]] = {int: pa.int64, float: pa.float64, bool: pa.bool_}
@@ -242,7 +245,7 @@ def _array(name: str, values: list[Any], kind: pa.DataType) -> pa.Array:
 
 
 class _Sink(io.RawIOBase):
-    """An in-memory file; `taken` returns the bytes written since its last call."""
+    """An in-memory file whose method `taken` returns the bytes written since its last call."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []

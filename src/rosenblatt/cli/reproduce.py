@@ -1,4 +1,4 @@
-"""``rosenblatt reproduce``: experiments of papers, with their results next to the reproduced ones."""
+"""``rosenblatt reproduce``: run the experiment of a paper, and compare the published and the reproduced results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rosenblatt.cli.options import DEVICE, SEED, command, option
 from rosenblatt.cli.output import enable_gc, print_note, print_text
 
 PAPERS = ("freund-schapire-1999",)
-"""The papers with an experiment."""
+"""The papers whose experiments can be reproduced."""
 
 
 @command

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from rosenblatt.data import Stream
 
 Verdict: TypeAlias = Any
-"""A verdict of `rosenblatt.separability`, or a dictionary of them, by class."""
+"""A verdict of `rosenblatt.separability`, or for more than two classes a dictionary of verdicts by class."""
 _SPARSE_RTOL = 1e-2
-"""The default of ``--rtol`` for sparse rows: there are usually many, and margins rarely need more digits."""
+"""The default of ``--rtol`` for sparse rows: sparse data are usually large, and margins rarely need more digits."""
 MOST_COEFFICIENTS = 128
-"""Larger logistic regressions are skipped: an exact answer for each coefficient may take long."""
+"""Logistic regressions with more coefficients are skipped: to decide each of them exactly may take long."""
 
 
 @command
@@ -101,7 +101,7 @@ def separate(
 
 
 def _print_verdict(verdict: Verdict) -> None:
-    """Print the verdict without its margin; for several classes, the number that are separable."""
+    """Print the verdict without its margin, or the number of separable classes if there are more than two."""
     if isinstance(verdict, dict):
         separable = sum(_kind(part) == "separable" for part in verdict.values())
         print_text(f"{separable} of {len(verdict)} classes are linearly separable from the rest.")
@@ -110,7 +110,7 @@ def _print_verdict(verdict: Verdict) -> None:
 
 
 def _print_margin(verdict: Verdict) -> None:
-    """Print the rest of the verdict, after `_print_verdict`."""
+    """Print what `_print_verdict` leaves out: the margin, or the verdict of each class."""
     if isinstance(verdict, dict):
         for name, part in verdict.items():
             print_text("", f"{label_text(name)} against the rest. {part}")
@@ -177,14 +177,14 @@ def check(
 
 
 def _columns_of(verdict: Verdict, X: Features, names: Sequence[str] | None) -> Features | pa.Table:
-    """Return X as the certificate needs it: with named columns for a logistic regression."""
+    """Return X in the form that the certificate expects: a table of named columns for a logistic regression."""
     if not hasattr(verdict, "on_hyperplane") or "x0" in verdict.names:
         return X
     return design(X, names)
 
 
 def _other_labels(verdict: Verdict, y: np.ndarray) -> str:
-    """Return a sentence about labels that differ from those of the certificate, if that may be the reason."""
+    """Return a sentence that names the labels of the rows if the certificate's positive label is missing, else ""."""
     import numpy as np
 
     positive, labels = getattr(verdict, "positive", None), np.unique(y).tolist()
@@ -211,7 +211,7 @@ def _load(path: str) -> Verdict:
 
 
 def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> tuple[Features, np.ndarray, Stream]:
-    """Return all rows, their labels, and their stream."""
+    """Read all rows, and return them with their labels and the stream that read them."""
     stream = open_data(paths, target, options)
     if not stream.labelled:
         hint = ": name the column with --target" if "preparation" not in options else ""
@@ -224,11 +224,11 @@ def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) 
     return X, y, stream
 
 
-# Options given with a certificate that contains a preparation: they must agree with it.
+# A certificate may record a preparation, which describes how its rows were read. Options given with it must agree.
 
 
 def check_same_preparation(path: str, preparation: Mapping[str, Any], target: str | None, rows: RowOptions) -> None:
-    """Raise an error if an option contradicts the preparation of a certificate, or if its rows were scaled.
+    """Raise a ValueError if an option contradicts the preparation of a certificate, or if its rows were scaled.
 
     >>> made = {"format": "vw", "version": 1, "bits": 18, "n_features": 5}
     >>> check_same_preparation("a.cert", made, None, RowOptions(bits=18))
@@ -260,7 +260,7 @@ def check_same_preparation(path: str, preparation: Mapping[str, Any], target: st
 
 
 def _recorded(preparation: Mapping[str, Any], name: str, value: Any) -> object:
-    """Return the value of an option in a preparation: equal to ``value`` if they agree."""
+    """Return the value that a preparation records for an option; it equals ``value`` if the two agree."""
     columns = {column["name"]: column for column in preparation.get("columns", ())}
     order, target = preparation.get("order", ()), preparation.get("target")
     if name == "target":
@@ -276,13 +276,13 @@ def _recorded(preparation: Mapping[str, Any], name: str, value: Any) -> object:
     return preparation.get(name)
 
 
-# Separation in a logistic regression on the same rows.
+# Coefficients of a logistic regression on the same rows that separation makes infinite.
 
 
 def separation_of(X: Features, y: np.ndarray, names: Sequence[str] | None) -> Verdict:
-    """Return which estimates of a logistic regression are finite, or a message if there are too many to check.
+    """Return which coefficients of a logistic regression have finite estimates.
 
-    Return None for a single class.
+    Returns a message instead if there are too many coefficients to check, and None for a single class.
     """
     import numpy as np
 
@@ -301,7 +301,10 @@ def separation_of(X: Features, y: np.ndarray, names: Sequence[str] | None) -> Ve
 
 
 def design(X: Features, names: Sequence[str] | None) -> Features | pa.Table:
-    """Return the design matrix: named columns, without the first level of each factor (treatment coding)."""
+    """Return the design matrix: a table of named columns, without the first level of each factor (treatment coding).
+
+    Returns X unchanged if its columns have no unique names.
+    """
     import numpy as np
 
     if names is None or len(set(names)) < X.shape[1] or "intercept" in names:
@@ -320,7 +323,10 @@ def design(X: Features, names: Sequence[str] | None) -> Features | pa.Table:
 
 
 def plain_separation(found: Any) -> JsonObject | None:
-    """Return the result as data for JSON, with the coefficients of each class if there are several."""
+    """Return a result of `separation_of` as data for JSON, by class if there are more than two.
+
+    Returns None if there is no result or only a message.
+    """
     if not hasattr(found, "coefficients"):
         return None
     if len(found.classes) == 2:

@@ -1,4 +1,4 @@
-"""``rosenblatt test``: accuracy of a saved model on labelled rows, with the scores that ``train`` also prints."""
+"""``rosenblatt test``: the accuracy of a saved model on labelled rows, and its precision and recall for each class."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 Pairs: TypeAlias = Mapping[tuple[Any, Any], int]
 """The confusion matrix: the number of rows by (true, predicted); a missing pair counts 0."""
 _MOST_CLASSES = 8
-"""A confusion matrix of more classes does not fit a terminal; then the most common confusions are listed."""
+"""The most classes whose confusion matrix fits a terminal; for more, the most common confusions are listed."""
 _MOST_LETTERS = 30
-"""Longer names of classes are cut in tables, so that a line fits a terminal of 80 columns."""
+"""Class names are cut to this length in tables, so that a line fits a terminal of 80 columns."""
 
 
 @command
@@ -79,7 +79,10 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
 def predicted_pairs(
     model: Predictor, rows: Iterable[Block], no_rows: str = "expected rows to test on, got none."
 ) -> Pairs:
-    """Predict labelled rows, and count them by true and predicted label; ``no_rows`` is the error if there are none."""
+    """Predict labelled rows, and count them by true and predicted label.
+
+    If there are no rows, a ValueError with the message ``no_rows`` is raised.
+    """
     found: Counter[tuple[Any, Any]] = Counter()
     enable_gc()
     for block in rows:
@@ -100,7 +103,7 @@ def predicted_pairs(
 
 
 def unknown_labels(pairs: Pairs, classes: Sequence[Any], files: str) -> ValueError | None:
-    """Return an error if no label of the rows is a class of the model; else None."""
+    """Return an error if no true label of the rows is a class of the model, else None."""
     labels = {true for true, _ in pairs}
     if labels & set(classes):
         return None
@@ -115,7 +118,7 @@ def _texts(labels: Iterable[Any]) -> str:
 
 
 def confusion(pairs: Pairs) -> Table:
-    """Return the confusion matrix as a table; for many classes, the most common confusions.
+    """Return the confusion matrix as a table, or the most common confusions if there are more than 8 classes.
 
     >>> confusion({("ham", "ham"): 5, ("spam", "ham"): 2})
     Rows: true class; columns: predicted class
@@ -144,9 +147,9 @@ def confusion(pairs: Pairs) -> Table:
 def class_scores(pairs: Pairs, classes: Iterable[Any]) -> JsonObject:
     """Return the accuracy and the scores of each class, as ``--json`` prints them.
 
-    Classes are listed in the order of ``classes``, followed by other classes in ``pairs``. A ratio with denominator 0
-    is None. The balanced accuracy is the mean recall of the classes that occur among the rows; ``commonest`` is the
-    accuracy of always predicting the most common class.
+    The classes in ``classes`` come first, followed by any others that occur in ``pairs``. A ratio with denominator 0
+    is None. The balanced accuracy is the mean recall of the classes that occur among the rows. ``commonest`` has the
+    most common class and the accuracy of always predicting it.
 
     Examples
     --------

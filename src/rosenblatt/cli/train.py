@@ -1,4 +1,4 @@
-"""``rosenblatt train``: train on files, report what was proved, test, save."""
+"""``rosenblatt train``: train a model on files, save it, test it, and report the results."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ if TYPE_CHECKING:
 ON_CLUSTERS = ("averaged", "perceptron")
 """Learners that can be trained on a cluster."""
 CLUSTERS = {"dask": "Dask", "ray": "Ray"}
-"""The kinds of clusters, and their names in reports."""
+"""The kinds of clusters, with their names in reports."""
 MOST_FOLDS = 1000
 _MOST_CLASSES = 30
-"""Scores of more classes than this would fill the screen; ``--json`` has them."""
+"""The most classes whose scores are printed, since more would fill the screen; ``--json`` always has them."""
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 class TrainSteps(StepOptions):
-    """The step sizes of a linear learner, with the margin of ``--learner margin``."""
+    """The options of `StepOptions`, and the margin of ``--learner margin``."""
 
     margin: float | None = option(
         None, "M", "For --learner margin: update unless a row's margin is above M.  [default: 10]"
@@ -67,7 +67,7 @@ class TrainSteps(StepOptions):
 
 
 class ClusterOptions(Group):
-    """The cluster to train on, and the way to do it."""
+    """The cluster to train on, and how to train on it."""
 
     cluster: str | None = option(None, "dask|ray", "Train on a cluster, whose workers load the files.")
     address: str | None = option(
@@ -153,16 +153,16 @@ class TrainOptions(Group):
 
     @property
     def held_share(self) -> float | None:
-        """The share of rows that is held out to test on, or None."""
+        """The fraction of the rows that is held out for testing, or None."""
         return None if self.holdout is None else share_of(self.holdout)
 
     @property
     def checkpoint_seconds(self) -> float:
-        """The time between two checkpoints."""
+        """The time between two checkpoints, in seconds."""
         return seconds(self.every)
 
     def check(self) -> None:
-        """Raise a ValueError for wrong values and for options that cannot be combined."""
+        """Raise a ValueError for invalid values and for options that cannot be combined."""
         seconds(self.every)
         self.on.check()
         if self.on.cluster is not None:
@@ -251,7 +251,7 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     stream = open_data(data, options.target, {**open_options, "cache": _cache(options, run_options)})
     note_preparation(stream)
     if test:
-        _open_test(stream.unscaled(), options)  # fails now if it cannot be read; it is opened again after training
+        _open_test(stream.unscaled(), options)  # only to fail before training; opened again afterwards
     if iter(stream) is stream:
         run_options = _single_pass(options, run_options)
     rows, split = stream, None
@@ -312,7 +312,10 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
 
 
 def _check_paths(written: Mapping[str, Path | None], read: Sequence[str]) -> None:
-    """Raise a ValueError if a file cannot be written, or two outputs go to one file; before any work is done."""
+    """Raise a ValueError if an output file cannot be written, or if two outputs have the same file.
+
+    ``written`` maps the purpose of each output to its file, and ``read`` are the input files.
+    """
     purposes: dict[str, str] = {}
     for purpose, file in written.items():
         check_out(file, read, needed=purpose != "cache")
@@ -324,9 +327,9 @@ def _check_paths(written: Mapping[str, Path | None], read: Sequence[str]) -> Non
 
 
 def _cache(options: TrainOptions, run_options: RunOptions) -> Path | bool | None:
-    """Return where parsed rows are cached: in a file, in a temporary file (True), or not at all.
+    """Return where parsed rows are cached: in a file, in a temporary file (True), or not at all (None).
 
-    Writing the cache costs about as much as parsing, so it pays from the third reading on.
+    Writing the cache costs about as much as parsing the files, so it pays off if they are read three times or more.
     """
     if options.on.cluster is not None:
         return None
@@ -336,7 +339,10 @@ def _cache(options: TrainOptions, run_options: RunOptions) -> Path | bool | None
 
 
 def _single_pass(options: TrainOptions, run_options: RunOptions) -> RunOptions:
-    """Return the options of a run on input that can be read only once; raise a ValueError if it needs more passes."""
+    """Return the options of a run on input that can be read only once: a single pass.
+
+    Raises a ValueError for options that need to read the rows again.
+    """
     if options.on.cluster is not None:
         raise ParameterError(
             "workers open files by name, but input that can be read only once, such as standard input, has no name: "
@@ -359,7 +365,7 @@ def _single_pass(options: TrainOptions, run_options: RunOptions) -> RunOptions:
 
 
 def _save(model: TrainedModel, out: Path | None, answer: JsonObject) -> OSError | None:
-    """Write the model before the tests, which may fail; return the error if that fails, to raise after the report."""
+    """Write the model. Return an OSError instead of raising it, so that the report is printed first."""
     if out is None:
         return None
     try:
@@ -381,7 +387,7 @@ def _open_test(stream: Stream, options: TrainOptions) -> Stream:
 
 
 def share_of(text: str) -> float:
-    """Return a share such as ``20%`` or ``0.2`` as a number.
+    """Return a fraction such as ``20%`` or ``0.2`` as a number; raise a ValueError unless it is from 1% to 99%.
 
     >>> share_of("20%"), share_of("0.25")
     (0.2, 0.25)
@@ -394,7 +400,7 @@ def share_of(text: str) -> float:
 
 
 def seconds(text: str) -> float:
-    """Return a length of time such as ``30s``, ``5m`` or ``1h`` in seconds.
+    """Return a length of time such as ``30s``, ``5m`` or ``1h`` in seconds; a number alone counts seconds.
 
     >>> seconds("30s"), seconds("1.5m")
     (30.0, 90.0)
@@ -409,7 +415,7 @@ def seconds(text: str) -> float:
 
 
 def print_report(model: TrainedModel, answer: JsonObject) -> None:
-    """Print the report of a run, and how well its model predicts."""
+    """Print the report of a training run, and the accuracy of its model."""
     labels = [label_text(label) for label in answer["classes"]]
     shown = ", ".join(labels[:6]) + (f" and {len(labels) - 6:,} more" if len(labels) > 6 else "")
     skipped = f" ({answer['skipped']:,} skipped)" if answer["skipped"] else ""
@@ -442,7 +448,7 @@ def print_report(model: TrainedModel, answer: JsonObject) -> None:
 
 
 def _features(model: TrainedModel) -> str:
-    """Return the number of features, and of the columns of a table that they are made of."""
+    """Return the number of features in words, and the number of table columns if it differs."""
     from rosenblatt.data.preparation import is_hashed
 
     prepared, features = model.preparation or {}, count_of(model.n_features, "feature")
@@ -454,7 +460,7 @@ def _features(model: TrainedModel) -> str:
 
 
 def print_scale(scale: ColumnScale | None, names: Sequence[str] | None, automatic: bool) -> None:
-    """Print in one line how columns of numbers are scaled, if they are."""
+    """Print in one line how numeric columns are scaled; print nothing if they are not."""
     if scale is None or not len(scale.features):
         return
     import numpy as np
@@ -522,7 +528,7 @@ def _print_seeds(accuracies: Sequence[float]) -> None:
 
 
 def kernel_line(facts: JsonObject) -> str:
-    """Return the facts about a kernel in one sentence.
+    """Return a line that names the kernel, its parameters and the number of support vectors.
 
     >>> kernel_line({"kernel": {"name": "rbf", "gamma": 0.5}, "support_rows": 1200})
     'Kernel: rbf with gamma 0.5; 1,200 support rows.'
@@ -534,7 +540,7 @@ def kernel_line(facts: JsonObject) -> str:
 
 
 def cluster_line(facts: JsonObject) -> str:
-    """Return the facts about a cluster in one sentence.
+    """Return a sentence that names the cluster, its workers, the shards and the mode.
 
     >>> cluster_line({"kind": "dask", "mode": "exact", "workers": 2, "shards": 4})
     'Trained on a Dask cluster: 2 workers, 4 shards, mode exact.'

@@ -1,6 +1,6 @@
 """Training runs of the command on a cluster: workers load the files, and this process keeps the model.
 
-The cluster is already running somewhere, or is started on this machine and closed at the end.
+The command connects to a running cluster, or starts one on this machine and closes it at the end.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
     from rosenblatt.training.run import TrainingRun
 
 _CONNECT_SECONDS = 10.0
-"""Time limit of connecting to a cluster."""
+"""Time limit for connecting to a cluster."""
 _WORKERS_SECONDS = 60.0
-"""How long a cluster may be without any worker."""
+"""How long a cluster may have no worker before training fails."""
 _SHARDS = 8
-"""The default number of shards for mixing."""
+"""The default number of shards for ``--mode mix``."""
 
 
 class ClusterTraining(Training):
-    """Training whose rows lie on a cluster; ``open_options`` are the options with which the stream was opened."""
+    """Training on a cluster, whose workers hold the rows; ``stream`` was opened with the options ``open_options``."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class ClusterTraining(Training):
         self.run_options = checked_options(run_options, self.mode, self.n_shards)
 
     def fit(self, label: str = "pass") -> bool:
-        """Train on the cluster; return False if Ctrl-C ended the run after something was learned."""
+        """Train on the cluster; return False if Ctrl-C ended training early, but a model was learned."""
         on = self.options.on
         shards = len(self.stream.files or ())
         if self.mode == "mix":
@@ -75,7 +75,7 @@ class ClusterTraining(Training):
             raise ValueError(str(error).replace("resume=True", "--resume")) from error
 
     def _fit_on(self, engine: Engine) -> bool:
-        """Let the workers load the files, and train."""
+        """Make the workers load the files, then train; return as `fit` does."""
         with ProgressBar("reading", self.paths) as reading:
             self.stream.fit_scale(self._trained_rows(), reading.set_share)
         loaders = shard_loaders(file_shards_of(self.stream, self.open_options), self.mode, self.n_shards, join_loaders)
@@ -99,7 +99,7 @@ class ClusterTraining(Training):
         print(f"{kind} cluster {where}: {workers_of(engine)}, {found} in {of}.", file=sys.stderr)
 
     def _balance_on(self, shards: ShardSet) -> None:
-        """Set the class weights for ``--class-weight balanced`` from the counts of the shards."""
+        """Set the class weights for ``--class-weight balanced`` from the class counts of all shards."""
         if self.options.class_weight is None:
             return
         engine, trained = shards.engine, self._trained_rows()
@@ -113,12 +113,15 @@ class ClusterTraining(Training):
         shards.class_weight = self.run_options.class_weight
 
     def answer(self, seconds: float) -> JsonObject:
-        """Return the facts of the run for the report."""
+        """Return the results of the run, including the cluster, for the report."""
         return super().answer(seconds) | {"cluster": self.facts}
 
 
 def count_classes(shard: Shard, first: int, trained: TrainedRows | None) -> dict[Any, int]:
-    """Return the number of training rows of a shard with each label."""
+    """Return the number of training rows of a shard by label.
+
+    ``first`` is the number of the shard's first row. ``trained`` selects the training rows; None selects all rows.
+    """
     import numpy as np
 
     numbers = shard.numbers if trained is None else shard.numbers[trained(first, len(shard.numbers))]
@@ -127,7 +130,7 @@ def count_classes(shard: Shard, first: int, trained: TrainedRows | None) -> dict
 
 
 class ClusterBar(ProgressBar):
-    """A bar for training on a cluster: rows per second, mistakes, workers; without a terminal, a line for each pass."""
+    """A progress bar for training on a cluster, with rows/s, mistakes and workers; when piped, one line per pass."""
 
     def __init__(self, engine: Engine, rows: int, label: str, paths: Sequence[str], passes: int) -> None:
         super().__init__(label, paths, passes)
@@ -135,7 +138,7 @@ class ClusterBar(ProgressBar):
 
     @property
     def text(self) -> str:
-        """Rows per second, mistakes of the last pass, workers."""
+        """The text beside the bar: rows per second, mistakes of the last pass, workers."""
         parts = [f"{self.speed:,.0f} rows/s"] if self.speed else []
         if self.mistakes >= 0:
             parts.append(count_of(self.mistakes, "mistake"))
@@ -151,7 +154,7 @@ class ClusterBar(ProgressBar):
         self.show_slice(run, batch, run.current.row)
 
     def end_pass(self, done: int, mistakes: int) -> None:
-        """Show that ``done`` passes are complete, and the mistakes of the last."""
+        """Show that ``done`` passes are complete, and the number of mistakes in the last one."""
         super().end_pass(done, mistakes)
         if not self.is_shown:
             facts = f"{count_of(mistakes, 'mistake')}, {self.speed:,.0f} rows/s, {workers_of(self.engine)}"
@@ -163,7 +166,7 @@ class ClusterBar(ProgressBar):
 
 @contextmanager
 def open_cluster(kind: str, address: str | None, shards: int) -> Iterator[Engine]:
-    """Connect to a cluster, or start one here, with as many workers as there are processors or shards."""
+    """Connect to a cluster, or start one on this machine with a worker per processor, but at most one per shard."""
     from rosenblatt.data.io.prefetch import processor_count
 
     workers = min(processor_count(), shards)
@@ -223,7 +226,7 @@ def _open_ray(address: str | None, workers: int) -> Iterator[Engine]:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise a ValueError unless the address accepts connections: Ray itself would retry for long."""
+    """Raise a ValueError unless the address accepts connections; Ray itself would keep retrying for a long time."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if address == "auto":
         return
@@ -244,7 +247,7 @@ def _missing(extra: str, packages: str) -> ImportError:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Let processes started here ignore Ctrl-C, which a terminal also sends to child processes."""
+    """Make processes started in this context ignore Ctrl-C, which a terminal also sends to child processes."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -256,5 +259,5 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def workers_of(engine: Engine) -> str:
-    """Return the number of workers of a cluster with its noun."""
+    """Return the number of workers of a cluster as text, such as "2 workers"."""
     return count_of(engine.workers, "worker")

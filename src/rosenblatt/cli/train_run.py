@@ -1,4 +1,4 @@
-"""Training runs of the command: rows, progress bar, checkpoints, interrupts, and the resulting model."""
+"""Training runs of the command, with progress bar, checkpoints and interrupts, and tests of the resulting model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TOO_FEW = "there are too few rows to hold out some of each class: add rows, or 
 
 
 class _RunFactory(TypedDict, total=False):
-    """What a cluster passes on to `training.train.train`."""
+    """The keyword argument that training on a cluster passes on to `training.train.train`."""
 
     make_run: MakeRun
 
@@ -41,7 +41,11 @@ class Training:
         self.rows, self.ranges_differ = 0, 0.0
 
     def fit(self, label: str = "pass") -> bool:
-        """Train, with a bar on a terminal; return False if Ctrl-C ended the run after something was learned."""
+        """Train, with a progress bar on a terminal.
+
+        Returns False if Ctrl-C ended training early, but a model was learned. If nothing was learned, the
+        KeyboardInterrupt is raised.
+        """
         from rosenblatt.training.batches import Streamed
 
         checkpoints = self._checkpoints(self.stream)
@@ -53,7 +57,7 @@ class Training:
         return self._learn(source, bar, checkpoints)
 
     def _checkpoints(self, rows: Stream | None = None) -> Checkpointing | None:
-        """Return the checkpointing of the run, or None; ``rows`` must not have been read yet."""
+        """Return the checkpointing of the run, or None if it has none; ``rows`` must not have been read yet."""
         from rosenblatt.training.train import Checkpointing
 
         options = self.options
@@ -68,7 +72,7 @@ class Training:
         checkpoints: Checkpointing | None,
         **factory: Unpack[_RunFactory],
     ) -> bool:
-        """Train on a source; return False if Ctrl-C ended the run after something was learned."""
+        """Train on a source; return as `fit` does."""
         from rosenblatt.training.model_file import TrainedModel, trained_state
         from rosenblatt.training.rows import differ_in_scale
         from rosenblatt.training.run import TrainingRun
@@ -102,7 +106,7 @@ class Training:
         return not interrupted
 
     def _open_checkpoints(self, checkpoints: Checkpointing, source: TrainingSource) -> None:
-        """Open the checkpoints, and print which one is resumed or replaced."""
+        """Open the checkpoint file, and print whether training resumes from it or replaces it."""
         path = Path(checkpoints.path)
         if not checkpoints.resume:
             if path.exists():
@@ -120,7 +124,7 @@ class Training:
             print_note(f"there is no checkpoint {path} to resume from, so training starts from the beginning.")
 
     def _trained_rows(self) -> TrainedRows | None:
-        """Return the rows that early stopping leaves to train on; None for all rows."""
+        """Return a function that selects the rows that early stopping does not hold out; None without it."""
         if not self.run_options.early_stopping:
             return None
         from rosenblatt.training.batches import trained_rows
@@ -141,13 +145,13 @@ class Training:
         self._set_class_weight(counts)
 
     def _set_class_weight(self, counts: Counter[Any]) -> None:
-        """Give all classes the same total weight, from the number of rows of each."""
+        """Set class weights that give all classes the same total weight; ``counts`` has the rows of each class."""
         rows = sum(counts.values())
         weights = {label: rows / (len(counts) * count) for label, count in sorted(counts.items())}
         self.run_options = replace(self.run_options, class_weight=weights)
 
     def _describe(self) -> None:
-        """Set the preparation, the feature names and the fingerprint of the training data of the model."""
+        """Store in the model its preparation, its feature names and the fingerprint of its training data."""
         model, stream = self.model, self.stream
         model.preparation = stream.preparation
         model.fingerprint = {"files": [Path(path).name for path in self.paths], "rows": self.rows}
@@ -156,7 +160,7 @@ class Training:
         name_features(model, stream.feature_names)
 
     def answer(self, seconds: float) -> JsonObject:
-        """Return the facts of the run for the report."""
+        """Return the results of the run for the report."""
         model, report = self.model, self.model.report
         scale, stopped, cut = self.stream.scale, report.early_stopping, report.last_pass_cut
         return {
@@ -202,7 +206,7 @@ def _note_how_to_resume(checkpoints: Checkpointing | None) -> None:
 
 
 def name_features(model: TrainedModel, names: list[str] | None) -> None:
-    """Set the names of the model's features, if they have names."""
+    """Store the feature names in the model, unless there are none or all are placeholders such as "#17"."""
     import numpy as np
 
     if names is not None and len(names) == model.state.n_features and not all(name.startswith("#") for name in names):
@@ -210,12 +214,12 @@ def name_features(model: TrainedModel, names: list[str] | None) -> None:
 
 
 def needs_data(options: RunOptions) -> bool:
-    """Return whether the kernel depends on all rows, so that they must be read before the first pass."""
+    """Return whether a kernel parameter depends on all rows, so that they must be read before the first pass."""
     return bool(getattr(options, "needs_data", False))
 
 
 def check_read_once(options: RunOptions) -> None:
-    """Raise a ParameterError if the kernel depends on all rows, and these can be read only once."""
+    """Raise a ParameterError if a kernel parameter depends on all rows, for input that can be read only once."""
     if needs_data(options):
         raise ParameterError(
             "{gamma=gamma} depends on all rows, but with input that can be read only once, such as standard input, "
@@ -238,19 +242,20 @@ def kernel_facts(model: TrainedModel) -> JsonObject:
     }
 
 
-# Tests of a model: on other files, on rows held out, on the folds of a cross-validation.
+# Testing a model: on other files, on held-out rows, or on the folds of a cross-validation.
 
 
 def predict_with_bar(model: TrainedModel, rows: Stream, paths: Sequence[str], held_out: bool) -> Pairs:
-    """Return the counts of true and predicted labels, with a bar on a terminal."""
+    """Predict rows, with a progress bar on a terminal, and count them by true and predicted label."""
     with ProgressBar("testing", paths) as bar:
         return predicted_pairs(model, bar.track(rows), **({"no_rows": _TOO_FEW} if held_out else {}))
 
 
 def more_seeds(first: float, training: Training, test: Callable[[Stream], Stream]) -> list[float]:
-    """Train again with the following seeds, and return all accuracies; ``first`` is that of the first seed.
+    """Train again with the following seeds, and return the accuracies of all seeds.
 
-    ``test`` returns the rows to test on, scaled as the rows that it is called with.
+    ``first`` is the accuracy of the first seed. ``test`` returns the rows to test on, scaled like the rows passed to
+    it.
     """
     found, options = [first], training.options
     for seed in range(options.seed + 1, options.seed + options.seeds):
@@ -266,7 +271,7 @@ def more_seeds(first: float, training: Training, test: Callable[[Stream], Stream
 def cross_validate(stream: Stream, training: Training) -> JsonObject:
     """Train once for each fold, on the rows of the other folds, and return the scores on all folds together.
 
-    After Ctrl-C, return the scores on the folds that are complete.
+    After Ctrl-C, the scores are those on the folds that are complete.
     """
     from rosenblatt.data.splits import Split
 

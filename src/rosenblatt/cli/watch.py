@@ -1,4 +1,4 @@
-"""``rosenblatt watch``: online learning from standard input. Each row is predicted first, then learned from."""
+"""``rosenblatt watch``: online learning from standard input. Each row is first predicted, then learned from."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _RECENT = 1000
 
 @dataclass
 class MistakeCount:
-    """Rows and mistakes so far, and among the last thousand rows."""
+    """The number of rows and of mistakes, in total and among the last thousand rows."""
 
     rows: int = 0
     mistakes: int = 0
@@ -61,7 +61,7 @@ class MistakeCount:
     recent_mistakes: int = 0
 
     def add(self, rows: int, mistakes: int) -> None:
-        """Count consecutive rows."""
+        """Add consecutive rows and the mistakes made on them."""
         self.rows, self.mistakes = self.rows + rows, self.mistakes + mistakes
         self.recent.append((rows, mistakes))
         self.recent_rows, self.recent_mistakes = self.recent_rows + rows, self.recent_mistakes + mistakes
@@ -71,19 +71,22 @@ class MistakeCount:
 
     @property
     def rate(self) -> float:
-        """The share of mistakes among the last thousand rows, or among all if there are fewer."""
+        """The fraction of mistakes among the last thousand rows, or among all rows if there are fewer."""
         return self.recent_mistakes / max(1, self.recent_rows)
 
 
 class OnlineLearner:
-    """A model that learns row by row, and the mistakes of the weights that predict, made before each row."""
+    """A model that predicts each row before it learns from it, and the count of its mistakes."""
 
     def __init__(self, learner: str, options: RunOptions, model: TrainedModel | None = None) -> None:
         self.learner, self.options, self.model, self.count = learner, options, model, MistakeCount()
         self._run: TrainingRun | None = None
 
     def learn(self, X: Features, y: NDArray[Any], weight: NDArray[Any] | None = None) -> None:
-        """Visit rows in order: predict, count a mistake, then learn with the weight of the row."""
+        """Visit rows in order: predict the row, count it if the prediction is wrong, then learn from it.
+
+        ``weight`` scales the step on each row; None means 1.
+        """
         import numpy as np
         import scipy.sparse as sp
 
@@ -95,7 +98,7 @@ class OnlineLearner:
         before = y[:0] if self.model is None else self.model.classes
         known = np.union1d(before, y)
         competing = self.options.direct and len(known) == len(before)  # a class competes from its first row on
-        # The last weights before each row are those that the pass itself decides with, so its mistakes are the count.
+        # A pass decides each row with the weights before it, so with hypothesis "last" it counts the same mistakes.
         if (len(known) <= 2 or competing) and self.options.hypothesis == "last":
             self.count.add(len(y), self._visit(X, y, weight))
             return
@@ -106,7 +109,7 @@ class OnlineLearner:
             self.count.add(1, 0 if right else 1)
 
     def _predicted(self, row: Features) -> Any:
-        """Return the class of one row, in time proportional to the non-zero columns of a sparse row."""
+        """Return the predicted class of one row; a sparse row takes time proportional to its non-zero values."""
         import scipy.sparse as sp
 
         assert self.model is not None
@@ -115,7 +118,10 @@ class OnlineLearner:
         return self.model.classes[self.model.state.decide_one(self.options.hypothesis, row)]
 
     def _visit(self, X: Features, y: NDArray[Any], weight: NDArray[Any] | None, row_by_row: bool = False) -> int:
-        """Learn from rows, and return the mistakes of the last weights. Rows that come row by row form one pass."""
+        """Learn from rows, and return the number of mistakes that the last weights made on them.
+
+        With ``row_by_row``, the rows of successive calls form one pass.
+        """
         from rosenblatt.training.batches import labelled_batch
         from rosenblatt.training.model_file import TrainedModel
         from rosenblatt.training.train import WarmStart, online_run
@@ -135,9 +141,9 @@ class OnlineLearner:
 
 
 def learner_line(learner: str, options: RunOptions, from_model: bool) -> str:
-    """Return a line about the learner, the weights that predict, and how they follow a stream that drifts.
+    """Return a line about the learner, the weights that it predicts with, and how they adapt to drift.
 
-    ``from_model``: the run continues a saved model, so its options cannot be changed.
+    ``from_model`` says that the run continues a saved model, whose options cannot be changed.
 
     >>> from rosenblatt.training.options import RunOptions
     >>> learner_line("AveragedPerceptron", RunOptions(hypothesis="average", decay=0.001), from_model=False)
@@ -165,11 +171,11 @@ def learner_line(learner: str, options: RunOptions, from_model: bool) -> str:
 
 
 _LARGE_RATIO = 10.0
-"""Ratio of the ranges of columns from which a note is printed."""
+"""If the ranges of two columns have a larger ratio, a note is printed."""
 
 
 class OnlineKernel(KernelChoice):
-    """The kernel of an online learner: gamma cannot depend on all rows, and no kernel values are cached."""
+    """The kernel of an online learner: gamma must be a number, and kernel values are not cached."""
 
     gamma: str | None = option(None, "G", "Gamma of the kernel, a number.")
     cache_size: None = field(default=None, init=False)
@@ -265,7 +271,10 @@ def watch(
 
 
 def _model_to_continue(path: str, fixed: dict[str, object], device: str | None) -> TrainedModel:
-    """Return the model to continue; raise a ParameterError if an option is given that the model has ``fixed``."""
+    """Return the model to continue; raise a ParameterError if an option in ``fixed`` is given.
+
+    These options were fixed when the model was trained.
+    """
     from rosenblatt.training.model_file import TrainedModel
 
     for name, value in fixed.items():
@@ -281,7 +290,7 @@ def _model_to_continue(path: str, fixed: dict[str, object], device: str | None) 
 
 
 def _online_options(model: TrainedModel, device: str | None) -> RunOptions:
-    """Return the options with which a model continues row by row: on ``device``, with the gamma of its kernel."""
+    """Return the options to continue a model with: for a kernel, on ``device`` and with its gamma as a number."""
     from rosenblatt.training.dual.state import DualState
     from rosenblatt.training.options import KernelOptions
 
@@ -293,7 +302,7 @@ def _online_options(model: TrainedModel, device: str | None) -> RunOptions:
 
 
 def _check_bounded(options: RunOptions) -> None:
-    """Raise a ParameterError if the convergence theorem does not bound the updates of such a run."""
+    """Raise a ParameterError if the convergence theorem does not bound the updates of a run with these options."""
     from rosenblatt.kernels.rules import MarginRule, PerceptronRule
     from rosenblatt.training.options import Kernel, KernelOptions
 
@@ -317,7 +326,7 @@ def _check_bounded(options: RunOptions) -> None:
 
 
 def _open_input(target: str | None, rows: WeightedRowOptions, every: int, known: dict[str, Any] | None) -> Stream:
-    """Return standard input as a stream, with the preparation of the model to continue, if there is one."""
+    """Open standard input as a stream; ``known`` is the preparation of the model to continue, or None."""
     given = {**rows.to_open(), "first_rows": every}
     if known is None:
         given = lenient_defaults(given)
@@ -338,7 +347,7 @@ def _open_input(target: str | None, rows: WeightedRowOptions, every: int, known:
 
 
 def _learn_all(online: OnlineLearner, stream: Stream, reporter: Reporter, every: int) -> int:
-    """Learn from all rows, and print a line after every ``every``; return the rows before the last line."""
+    """Learn from all rows, and print a line after every ``every`` rows; return the number of rows at the last line."""
     from rosenblatt.blocks import slice_block
 
     count, step, reported = online.count, min(every, 100), 0
@@ -388,7 +397,7 @@ def _save(online: OnlineLearner, stream: Stream, out: Path) -> None:
 
 
 def _seen_before(fingerprint: object) -> tuple[list[str], int]:
-    """Return the files and the number of rows of the fingerprint of a model, as this command writes them."""
+    """Return the file names and the number of rows in the fingerprint of a model, or [] and 0 if it has none."""
     known = fingerprint if isinstance(fingerprint, dict) else {}
     files, rows = known.get("files"), known.get("rows")
     return files if isinstance(files, list) else [], rows if isinstance(rows, int) else 0
@@ -396,7 +405,7 @@ def _seen_before(fingerprint: object) -> tuple[list[str], int]:
 
 @dataclass
 class Reporter:
-    """Prints the mistakes so far, and the bounds of the convergence theorem."""
+    """Prints the mistakes so far, with the bounds that the convergence theorem gives."""
 
     online: OnlineLearner
     margin: float | None
@@ -411,7 +420,7 @@ class Reporter:
 
     @property
     def bound(self) -> float:
-        """The upper bound on the number of updates if the rows so far are separable with the given margin.
+        """The upper bound on the number of updates if the rows so far are separable with ``margin``; infinite without.
 
         For rows of norm at most R and updates where the activation is at most m, |w|^2 <= |w0|^2 + k (R^2 + 2 m) and
         w.u >= k margin - |w0| after k updates; so k <= (R^2 + 2 m) / margin^2 + 2 |w0| / margin.
@@ -424,7 +433,7 @@ class Reporter:
         return (report.radius**2 + 2.0 * m) / self.margin**2 + 2.0 * start / self.margin
 
     def conclude(self) -> None:
-        """Print a note if the number of updates proves that the margin is smaller than given."""
+        """Print a note if the number of updates proves that the rows are not separable with ``margin``."""
         model, updates = self.online.model, self._report.updates
         if model is not None and len(model.classes) == 2 and updates > self.bound:
             space = " in the kernel's space" if kernel_facts(model) else ""

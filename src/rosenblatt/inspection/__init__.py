@@ -1,1 +1,1 @@
-"""Inspection of trained models: weights, contributions to one prediction, geometry."""
+"""Inspection of trained models: largest weights, contributions to a prediction, geometry of the boundary."""

@@ -37,14 +37,14 @@ Row: TypeAlias = MatrixLike
 
 
 def one_row(x: Row, steps: Transformer | None) -> MatrixLike:
-    """Return ``x`` as a matrix or data frame of one row, transformed by the steps of a pipeline."""
+    """Return ``x`` as a matrix or data frame of one row, transformed by the steps of a pipeline if there are any."""
     if isinstance(x, str) or (isinstance(x, list | tuple) and len(x) == 1 and isinstance(x[0], str)):
         row = np.array(
             [x] if isinstance(x, str) else x, dtype=object
         )  # a text, for a pipeline that starts with a vectorizer
     elif isinstance(x, Mapping):
         row = _row_for_steps(x, steps)
-    elif hasattr(x, "iloc") and x.ndim == 1:  # a row of a pandas frame keeps its names
+    elif hasattr(x, "iloc") and x.ndim == 1:  # a row of a pandas data frame keeps its column names
         row = x.to_frame().T
     elif sp.issparse(x):
         row = x.reshape(1, -1).tocsr() if x.ndim == 1 else x
@@ -69,10 +69,11 @@ def row_of_names(
     any_name: bool = False,
     fills: Mapping[str, float] | None = None,
 ) -> tuple[np.ndarray, list[str]]:
-    """Return a record as a row for the learner, and its features that the model does not have.
+    """Return a record as a row for the learner, and the names of its features that the model does not have.
 
-    A string value is the feature "name=string". Missing features get their value in ``fills``, or 0; then the row is
-    scaled. An unknown string of a known feature is allowed. An unknown name is allowed only with ``any_name``.
+    The record is a dictionary of values by feature name. A string value stands for the feature "name=string". Missing
+    features get their value in ``fills``, or 0; then the row is scaled. An unknown string of a known feature is
+    ignored. An unknown name raises a ValueError, or is ignored if ``any_name`` is True.
 
     >>> row_of_names({"sun": 3, "wind": "west"}, ["rain", "sun", "wind=east", "wind=west"], None)
     (array([[0., 3., 0., 1.]]), [])
@@ -118,7 +119,7 @@ def _row_for_steps(x: Mapping[str, object], steps: Transformer | None) -> Matrix
 
 
 def _no_feature(name: object, names: list[str]) -> ValueError:
-    """Return the error about an unknown feature name."""
+    """Return the ValueError for an unknown feature name."""
     guess = did_you_mean(str(name), names) or f"its features are {shorten(names)}."
     return ValueError(f"the model has no feature {name!r}: {guess}")
 
@@ -126,29 +127,29 @@ def _no_feature(name: object, names: list[str]) -> ValueError:
 def contributions(
     model: Classifier, x: Row, feature_names: Sequence[str] | None = None, top: int | None = None
 ) -> Table:
-    """Explain the prediction for one row: return the contribution of each feature and of the bias.
+    """Explain the prediction for one row: return the contributions of the features and of the bias as a table.
 
     A contribution is weight times value. The contributions add up to the activation, whose sign decides the class. For
-    more than two classes they add up to the score of the predicted class. The table is sorted by size and omits
-    features that contribute nothing.
+    more than two classes they add up to the score of the predicted class. The table is sorted by absolute value and
+    omits features that contribute nothing.
 
-    If the features were scaled (see `explain`), ``value`` is the scaled value, and ``raw value`` is the number before
-    scaling, to 12 digits; it is None for a feature that was not scaled. For a `KernelPerceptron` the table shows
-    the contribution of each support row: its coefficient times its kernel value with ``x``.
+    If the features were scaled (see `explain`), ``value`` is the scaled value, and ``raw value`` is the value before
+    scaling, rounded to 12 digits; it is None for a feature that was not scaled. For a `KernelPerceptron` the table
+    shows the contribution of each support row: its coefficient times its kernel value with ``x``.
 
     Parameters
     ----------
     model : fitted linear estimator, KernelPerceptron, or pipeline that ends in one
         The earlier steps of a pipeline are applied to ``x``; the table shows the transformed values.
     x : array-like, sparse row, data frame, dict or str
-        One row of shape (d,) or (1, d), as ``predict`` takes it; one string for a pipeline that starts from text. A
-        dictionary has values by feature name, before scaling. Features that it does not have count as 0, or, in a model
-        trained on files, as the value that fills gaps. As in ``learn_one``, ``{"colour": "red"}`` is the
-        feature ``colour=red``. A note lists the features that the model does not have.
+        One row of shape (d,) or (1, d), in a form that ``predict`` accepts; one string for a pipeline that takes text.
+        A dictionary has values before scaling, by feature name. A feature that is not in it counts as 0, or in a model
+        trained on files as the value that replaces missing numbers. As in ``learn_one``, ``{"colour": "red"}`` is the
+        feature ``colour=red``. Features that the model does not have are listed in a note.
     feature_names : sequence of str, default=None
         A name for each weight, as in `explain`.
     top : int, default=None
-        Number of features or support rows to show. The remaining ones are summed in one row. None shows all.
+        Number of features or support rows to show; the others are summed in one row. None shows all.
 
     Returns
     -------
@@ -201,7 +202,7 @@ def contributions(
 
 @dataclass(frozen=True)
 class LinearParts:
-    """The terms of a linear prediction; for more than two classes, of the score of the predicted class."""
+    """The terms of a linear prediction; for more than two classes, the terms of the predicted class's score."""
 
     names: list[str]
     values: np.ndarray
@@ -219,7 +220,9 @@ class LinearParts:
 
 
 def linear_parts(model: Classifier, x: Row, feature_names: Sequence[str] | None = None) -> LinearParts:
-    """Return the value, the weight and their product for each feature of one row; parameters as in `contributions`.
+    """Return the value, the weight and their product for each feature of one row.
+
+    The parameters are those of `contributions`.
 
     >>> from rosenblatt import Perceptron
     >>> model = Perceptron(shuffle=False).fit([[0, 1, 1], [1, 0, 1]], ["praise", "blame"])
@@ -249,7 +252,7 @@ def linear_parts(model: Classifier, x: Row, feature_names: Sequence[str] | None 
 
 @contextmanager
 def _names_are_known(x: Row) -> Iterator[None]:
-    """Ignore the warning about missing feature names if the row was made from a record, which has names."""
+    """Suppress the warning about missing feature names if ``x`` is a dictionary, which has names."""
     with warnings.catch_warnings():
         if isinstance(x, Mapping):
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
@@ -257,7 +260,7 @@ def _names_are_known(x: Row) -> Iterator[None]:
 
 
 def _row(x: Row, steps: Transformer | None, learner: Any, names: list[str] | None) -> tuple[MatrixLike, list[str]]:
-    """Return one row as the learner sees it, and notes about unknown features."""
+    """Return the row as the learner sees it, and a note about unknown features if there are any."""
     if steps is not None or not isinstance(x, Mapping):
         return one_row(x, steps), []
     d = int(learner.n_features_in_) if names is None else len(names)
@@ -270,7 +273,7 @@ def _row(x: Row, steps: Transformer | None, learner: Any, names: list[str] | Non
 
 
 def _fills(learner: object) -> dict[str, float]:
-    """Return the values that fill missing numbers, by column, of a model that was trained on files."""
+    """Return the values that replace missing numbers, by column; {} unless the model was trained on files."""
     prepared = getattr(learner, "preparation_", None)
     columns = prepared.get("columns", ()) if isinstance(prepared, dict) and is_preparation(prepared) else ()
     return {column["name"]: column["fill"] for column in columns if "fill" in column}

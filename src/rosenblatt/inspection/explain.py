@@ -1,6 +1,6 @@
-"""`explain`: the features with the largest weights (CIML 4.4), in the units of scaled and of raw features.
+"""`explain`: the features with the largest weights (CIML 4.4), for scaled and for raw features.
 
-A kernel perceptron has no weights for features: `support` explains it by its support rows.
+A kernel perceptron has no feature weights. It is explained by its support rows, in `inspection.support`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from rosenblatt.messages import label_text, plain_label
 from rosenblatt.scaling import ColumnScale
 from rosenblatt.tables import Table
 
-# Weights in two units: for the scaled features that a learner sees, and for the numbers before scaling.
+# Weights have two units: those of the scaled features that a learner sees, and those of the values before scaling.
 #
-# If a feature became z = (x - centre) / spread, then w z + b = (w / spread) x + b - w centre / spread.
+# If a value x was scaled to z = (x - centre) / spread, then w z + b = (w / spread) x + b - w centre / spread.
 
 
 _SCALERS = {
@@ -33,14 +33,14 @@ _SCALERS = {
     "RobustScaler": ("with_centering", "center_"),
     "MaxAbsScaler": ("", ""),
 }
-"""scikit-learn's linear scalers: the parameter that enables centring, and the attribute with the centres."""
+"""scikit-learn's linear scalers, with the parameter that enables centring and the attribute that holds the centres."""
 _TINY = 1e-280
-_DIGITS = 12  # significant digits of a number that is computed from its scaled value
+_DIGITS = 12  # significant digits of a value that is computed back from its scaled value
 
 
 @dataclass(frozen=True)
 class Units:
-    """The centre subtracted from each feature and the spread by which it was divided before training.
+    """The scaling of features before training: ``centre`` was subtracted, then the result was divided by ``spread``.
 
     Examples
     --------
@@ -53,12 +53,12 @@ class Units:
     spread: np.ndarray
 
     def weights(self, w: np.ndarray) -> np.ndarray:
-        """Return weights for the numbers before scaling."""
+        """Return the weights for the values before scaling."""
         with np.errstate(over="ignore", under="ignore"):
             return w / self.spread
 
     def weights_or_none(self, w: np.ndarray) -> list[float | None]:
-        """Return weights for the numbers before scaling, with None for features that were not scaled.
+        """Return the weights for the values before scaling, with None for features that were not scaled.
 
         >>> Units(np.array([30.0, 0.0]), np.array([10.0, 1.0])).weights_or_none(np.array([2.0, 5.0]))
         [0.2, None]
@@ -66,7 +66,7 @@ class Units:
         return self._of_scaled(self.weights(w))
 
     def raw_or_none(self, scaled: np.ndarray) -> list[float | None]:
-        """Return numbers before scaling, with None for features that were not scaled."""
+        """Return the values before scaling, with None for features that were not scaled."""
         return self._of_scaled(self.raw(scaled))
 
     def _of_scaled(self, numbers: np.ndarray) -> list[float | None]:
@@ -74,22 +74,22 @@ class Units:
         return [None if alike else number for alike, number in zip(same.tolist(), numbers.tolist(), strict=True)]
 
     def bias(self, w: np.ndarray, b: float) -> float:
-        """Return the bias that belongs to the weights for numbers before scaling."""
+        """Return the bias that goes with the weights for the values before scaling; NaN if it overflows."""
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             moved = self.centre * self.weights(w)
         return math.fsum([b, *(-moved[moved != 0]).tolist()]) if np.isfinite(moved).all() else math.nan
 
     def scaled(self, raw: np.ndarray) -> np.ndarray:
-        """Return numbers after scaling."""
+        """Return the values after scaling."""
         with np.errstate(over="ignore", under="ignore"):
             return (raw - self.centre) / self.spread
 
     def at(self, columns: np.ndarray) -> Units:
-        """Return the units of some of the features."""
+        """Return the units of the given columns."""
         return Units(self.centre[columns], self.spread[columns])
 
     def raw(self, scaled: np.ndarray) -> np.ndarray:
-        """Return numbers before scaling, rounded to the digits that are not affected by rounding errors.
+        """Return the values before scaling, rounded to 12 digits so that rounding errors do not show.
 
         >>> units = Units(np.array([36.1]), np.array([17.3]))
         >>> units.raw(units.scaled(np.array([22.6]))).tolist()
@@ -105,17 +105,17 @@ class Units:
 
 
 class Transformer(Protocol):
-    """The fitted steps of a pipeline before its learner."""
+    """A fitted transformer: the steps of a pipeline before its learner."""
 
     def transform(self, X: MatrixLike) -> MatrixLike:
-        """Return the rows that the learner sees."""
+        """Return the transformed rows."""
 
 
 def find_units(steps: Iterable[object] | None, learner: object, d: int) -> Units | None:
     """Return the scaling of the ``d`` features of a learner, or None if no scaling is known.
 
-    It is found in the last pipeline step before the learner, a scaler or a ColumnTransformer that contains scalers, or
-    in the ``preparation_`` of a model that was trained on files.
+    The scaling is taken from the last pipeline step before the learner if that is a scaler or a ColumnTransformer that
+    contains scalers. For a model that was trained on files, it is taken from ``preparation_``.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def find_units(steps: Iterable[object] | None, learner: object, d: int) -> Units
 
 
 def _of_step(step: object, d: int) -> Units | None:
-    """Return the scaling of the ``d`` output features of a fitted transformer, or None if it is not a known scaler."""
+    """Return the scaling of the ``d`` output features of a fitted transformer, or None if no scaler is known in it."""
     if hasattr(step, "transformers_") and hasattr(step, "output_indices_"):
         return _of_columns(step, d)
     if hasattr(step, "steps"):
@@ -163,7 +163,7 @@ class _ColumnTransformer(Protocol):
 
 
 def _of_columns(step: _ColumnTransformer, d: int) -> Units | None:
-    """Return the scaling of the output of a ColumnTransformer, or None if none of its transformers scales."""
+    """Return the scaling of the ``d`` output features of a ColumnTransformer, or None if it contains no scaler."""
     units, found = Units(np.zeros(d), np.ones(d)), False
     for name, part, _ in step.transformers_:
         columns = step.output_indices_[name]
@@ -177,7 +177,7 @@ def _of_columns(step: _ColumnTransformer, d: int) -> Units | None:
 
 
 def split_pipeline(model: Any) -> tuple[Any, Any]:
-    """Return the steps before the learner, or None if there are none, and the learner.
+    """Return the pipeline steps before the learner (None if there are none) and the learner itself.
 
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
@@ -197,14 +197,16 @@ def searched(model: Any) -> Any:
 
 
 def through_steps(steps: Transformer | None, X: MatrixLike) -> MatrixLike:
-    """Return the rows that the learner of a pipeline sees: ``X``, transformed by the steps before it."""
+    """Return the rows that the learner of a pipeline sees: ``X`` transformed by ``steps``, or ``X`` if that is None."""
     return X if steps is None else steps.transform(X)
 
 
 def feature_labels(
     learner: object, d: int, given: Sequence[str] | None = None, steps: Transformer | None = None
 ) -> list[str]:
-    """Return a name for each of ``d`` features: the given names, or those from training, or x0, x1, ...
+    """Return a name for each of ``d`` features: the given names, else the names from training, else x0, x1, ...
+
+    Raises a ValueError unless ``given`` has ``d`` names.
 
     >>> feature_labels(None, 2)
     ['x0', 'x1']
@@ -221,7 +223,7 @@ def feature_labels(
 
 
 Confidence: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
-"""Confidence in each weight, and in each bias."""
+"""The confidence in each weight, and the confidence in each bias."""
 CONFIDENCE_NOTE = "Confidence is 1 / variance of a weight: 1 if no update had the feature, with no upper limit."
 VOTE_NOTE = "A vote has no weights of its own: these are averaged weights."
 _SPREAD_RATIO = 100.0  # if the ranges of features differ by more, weights reflect units more than importance
@@ -240,22 +242,23 @@ def explain(
 ) -> Table:
     """Return the features with the largest and the smallest weights as a table, from largest to smallest.
 
-    A weight is the change of the activation when its feature increases by one. Large positive weights are evidence for
+    A weight is the change in the activation when its feature increases by one. Large positive weights are evidence for
     the positive class, ``classes_[1]``, and large negative weights for the other class. Features with equal weights
     keep their order. Weights show the importance of features only if the features have similar ranges. If the ranges
-    seen in training differ very much, a warning and a note name two of these features.
+    in training differ by a factor of more than 100, a warning and a note name the features with the widest and the
+    narrowest range.
 
     For more than two classes, each class has its own rows. For more than three classes, each class is summarized
     in one row, and ``label`` selects classes to show in full.
 
     If the features were scaled before training, the table has two columns. ``weight`` is for the scaled feature and can
-    be compared between features. ``weight per unit`` is for the number before scaling: the weight divided by the
+    be compared between features. ``weight per unit`` is for the value before scaling: the weight divided by the
     spread, or None for a feature that was not scaled. The scaling is known for models that were trained on files with
-    ``scale``, and for pipelines whose last step before the learner is a ``StandardScaler``, ``MaxAbsScaler``,
-    ``RobustScaler``, `ExactScaler`, or a ``ColumnTransformer`` that contains one of these.
+    ``scale``. It is also known for pipelines whose last step before the learner is a ``StandardScaler``,
+    ``MaxAbsScaler``, ``RobustScaler``, `ExactScaler`, or a ``ColumnTransformer`` that contains one of these.
 
-    For `AROW` the column ``confidence`` is 1 / variance of the last weight: 1 if the feature occurred in no update, and
-    larger the more updates it occurred in.
+    For `AROW` the column ``confidence`` is 1 / variance of the last weight. It is 1 if the feature occurred in no
+    update, and grows with each update in which the feature occurs.
 
     For a `KernelPerceptron` the table shows support rows instead of features: the rows with the largest and the
     smallest coefficients, by their indices in the training data.
@@ -263,14 +266,15 @@ def explain(
     Parameters
     ----------
     model : fitted linear estimator, KernelPerceptron, or pipeline that ends in one
-        A linear estimator has ``coef_`` and ``intercept_``. For a vote, the averaged weights are shown.
+        A linear estimator has ``coef_`` and ``intercept_``. For a model that predicts by a vote, the averaged weights
+        are shown.
     feature_names : sequence of str, default=None
         A name for each weight. None uses ``model.feature_names_in_``, the output names of the earlier pipeline steps,
         or x0, x1, ... It must be None for a KernelPerceptron.
     top : int, default=10
         Number of features to show at each end. If this covers all features, each is shown once.
     label : label or list of labels, default=None
-        Classes to show, of more than two. None shows all.
+        Classes to show if there are more than two. None shows all.
 
     Returns
     -------
@@ -314,7 +318,7 @@ def explain(
 def explanation(
     model: Classifier, feature_names: Sequence[str] | None, top: int, label: object, words: Words
 ) -> tuple[Table, str]:
-    """Return the table of `explain` and its warning, or "" for none, with advice in the form of ``words``."""
+    """Return the table of `explain` and its warning ("" if there is none), with the advice given in ``words``."""
     steps, learner = split_pipeline(model)
     if is_kernel_model(learner):
         return explain_support(learner, feature_names, top, label, words), ""
@@ -353,7 +357,7 @@ def _confidence(learner: object, rule: LinearRule) -> Confidence | None:
 
 
 def _bias_notes(rule: LinearRule, places: list[int], units: Units | None, confidence: Confidence | None) -> list[str]:
-    """Return notes with the biases of some classes, their confidence, and the biases for numbers before scaling."""
+    """Return notes with the biases of the classes ``places``, their confidence, and the biases for unscaled values."""
     found = [_biases(rule, places, [float(b) for b in rule.b])]
     if confidence is not None:
         found[0] += f"; confidence {_biases(rule, places, confidence[1].tolist())}"
@@ -371,7 +375,7 @@ def _biases(rule: LinearRule, places: list[int], biases: list[float]) -> str:
 
 
 def _scale_warning(learner: object, names: list[str], words: Words) -> str:
-    """Return a warning if the ranges of features differed so much in training that weights mislead; otherwise ""."""
+    """Return a warning if the ranges of features in training differ so much that weights are misleading, else ""."""
     spread = getattr(getattr(learner, "state_", None), "feature_ranges", None)
     if spread is None or len(spread) != len(names):
         return ""
@@ -388,7 +392,10 @@ def _scale_warning(learner: object, names: list[str], words: Words) -> str:
 
 
 def _n_not_hashed(learner: object, d: int) -> int:
-    """Return the number of features before the hashed words, which come last; rare words have small ranges."""
+    """Return the number of features before the hashed words, which come last.
+
+    Hashed words are left out of the comparison because rare words have small ranges.
+    """
     preparation = getattr(learner, "preparation_", None)
     if not isinstance(preparation, dict) or not is_preparation(preparation) or "bits" not in preparation:
         return d

@@ -1,4 +1,4 @@
-"""Geometry of linear models: normalised weights, distances to the decision boundary, and its points (CIML 4.3)."""
+"""Geometry of linear models: unit weights, distances to the decision boundary, and points on it (CIML 4.3)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rosenblatt.estimators.validation import MatrixLike
 from rosenblatt.messages import check_integer, count_of, label_text
 from rosenblatt.training.rows import VectorLike
 
-_EXTREME = 450  # with weights beyond 2**450 or below 2**-450 activations may overflow or lose digits
+_EXTREME = 450  # with weights above 2**450 or below 2**-450, activations may overflow or lose digits
 
 
 class Classifier(Protocol):
@@ -31,20 +31,22 @@ class Classifier(Protocol):
 
 @dataclass(frozen=True)
 class LinearRule:
-    """The weights that a linear model predicts with.
+    """The weights and biases that a linear model predicts with.
 
-    ``w`` has a row and ``b`` a number for each class, or a single one for two classes.
+    ``w`` has a row and ``b`` an entry for each class. For two classes both have a single one.
     """
 
     w: np.ndarray
     b: np.ndarray
     classes: list[object]
     averaged: bool
-    """Whether the model is a vote: it has no weights of its own, and these are averages."""
+    """Whether the model predicts by a vote, which has no single weight vector; then these are the averaged weights."""
 
 
 def linear_rule(model: object) -> LinearRule:
-    """Return the weights that a fitted linear model predicts with; for a vote, its averaged weights.
+    """Return the weights that a fitted linear model predicts with; for a vote, return its averaged weights.
+
+    Raises a TypeError if the model is not linear, and a ValueError if it has no row of weights for each class.
 
     Examples
     --------
@@ -65,7 +67,7 @@ def linear_rule(model: object) -> LinearRule:
     w = np.atleast_2d(w.toarray() if sp.issparse(w) else np.asarray(w, dtype=np.float64))
     b = np.broadcast_to(np.asarray(b, dtype=np.float64).ravel(), len(w))
     classes = np.asarray(getattr(model, "classes_", np.arange(len(w)))).tolist()
-    # an SVC has weights for each pair of classes; three classes have three pairs, so the count alone is not enough
+    # An SVC has weights for each pair of classes. Three classes have three pairs, so the number of rows cannot tell.
     if len(classes) > 2 and (len(w) != len(classes) or hasattr(model, "n_support_")):
         raise ValueError(
             f"expected one row of weights for each of the {len(classes)} classes, which "
@@ -77,8 +79,8 @@ def linear_rule(model: object) -> LinearRule:
 def unit_weights(model: object) -> tuple[np.ndarray, float]:
     """Return the weights and bias of a two-class model, scaled so that the weights have length 1.
 
-    Scaling does not move the boundary. With this w and b, ``w @ x + b`` is the signed distance of x to the boundary,
-    and -b is the distance of the boundary from the origin in the direction of w.
+    Scaling does not move the boundary. With these w and b, ``w @ x + b`` is the signed distance of x from the boundary,
+    and -b is the signed distance of the boundary from the origin in the direction of w.
 
     Parameters
     ----------
@@ -90,11 +92,11 @@ def unit_weights(model: object) -> tuple[np.ndarray, float]:
     w : array of shape (d,)
         Weights of length 1.
     b : float
-        The bias that belongs to them.
+        The bias, scaled by the same factor.
 
     See Also
     --------
-    distance : Signed distances of rows.
+    distance : The signed distance of each row from the boundary.
 
     Examples
     --------
@@ -110,10 +112,10 @@ def unit_weights(model: object) -> tuple[np.ndarray, float]:
 
 
 def distance(model: Classifier, X: MatrixLike) -> np.ndarray:
-    """Return the signed distance of each row to the boundary of a two-class model: its activation over |w|.
+    """Return the signed distance of each row from the boundary of a two-class model: its activation divided by |w|.
 
-    The distance is positive on the side of the second class and zero on the boundary. Signs are those of
-    ``decision_function``, which are exact for this library's models unless activations overflow or underflow.
+    The distance is positive on the side of the second class and zero on the boundary. Each sign equals the sign of
+    ``decision_function``, which is exact for this library's models unless activations overflow or underflow.
 
     Parameters
     ----------
@@ -130,7 +132,7 @@ def distance(model: Classifier, X: MatrixLike) -> np.ndarray:
     See Also
     --------
     unit_weights : The weights scaled to length 1.
-    boundary : Points of the boundary in the plane.
+    boundary : Points on the boundary, for two features.
 
     Examples
     --------
@@ -149,7 +151,7 @@ def distance(model: Classifier, X: MatrixLike) -> np.ndarray:
 
 
 def boundary(model: object, x1: ArrayLike | None = None) -> np.ndarray:
-    """Return points of the decision boundary of a model with two classes and two features.
+    """Return points on the decision boundary of a model with two classes and two features.
 
     ``ax.axline(*boundary(model))`` draws the boundary with matplotlib, even if it is vertical.
 
@@ -158,18 +160,19 @@ def boundary(model: object, x1: ArrayLike | None = None) -> np.ndarray:
     model : fitted linear model of two classes and two features
         With ``coef_`` and ``intercept_``.
     x1 : array-like, default=None
-        First coordinates of points on the boundary. If the boundary is vertical, a ValueError is raised.
+        First coordinates of points on the boundary, which must not be vertical; otherwise a ValueError is raised. By
+        default the result is two points.
 
     Returns
     -------
     points : array
-        Without ``x1``, two points of the boundary, of shape (2, 2): the point nearest to the origin, and a point at
-        distance 1 from it, such that the second class lies to the right of the direction between them. With ``x1``,
-        the second coordinates that belong to it, in the same shape.
+        Without ``x1``, two points on the boundary, of shape (2, 2): the point nearest to the origin, and a point at
+        distance 1 from it. The second class lies to the right of the direction from the first point to the second.
+        With ``x1``, the second coordinate for each first coordinate, in the shape of ``x1``.
 
     See Also
     --------
-    distance : Signed distances of rows to the boundary.
+    distance : The signed distance of each row from the boundary.
 
     Examples
     --------
@@ -199,7 +202,7 @@ def boundary(model: object, x1: ArrayLike | None = None) -> np.ndarray:
 
 
 def check_two_classes(model: object, rule: LinearRule) -> None:
-    """Raise a ValueError unless the model has a single, straight boundary between two classes."""
+    """Raise a ValueError unless the model has two classes, separated by a single hyperplane."""
     if rule.averaged:
         raise ValueError(
             "the boundary of a vote is not a hyperplane, so distances to it are not defined: "
@@ -212,9 +215,10 @@ def check_two_classes(model: object, rule: LinearRule) -> None:
 
 
 def _scaled(model: object) -> tuple[np.ndarray, float, int, float]:
-    """Return ``(w, b, e, length)``: the model's w and b divided by 2**e, and the length of that w.
+    """Return ``(w, b, e, length)``: the model's w and b divided by 2**e, the exponent e, and the length of this w.
 
-    The power of two brings the largest weight near 1 without rounding, so that squares neither overflow nor underflow.
+    Division by the power of two is exact and brings the largest weight near 1, so that squares neither overflow nor
+    underflow.
     """
     rule = linear_rule(model)
     check_two_classes(model, rule)
@@ -228,14 +232,14 @@ def _scaled(model: object) -> tuple[np.ndarray, float, int, float]:
         return w, float(np.ldexp(rule.b[0], -exponent)), exponent, float(np.linalg.norm(w))
 
 
-# Shared by explanations of linear and kernel models: the largest numbers, and predictions in words.
+# Functions for explanations of linear and kernel models: finding the largest numbers, and predictions in words.
 
 
-_MOST_SCORES = 5  # scores of other classes in a title
+_MOST_SCORES = 5  # the most scores of other classes that a title lists
 
 
 def extremes(w: np.ndarray, top: int) -> np.ndarray:
-    """Return the indices of the ``top`` largest and the ``top`` smallest weights, from largest to smallest.
+    """Return the indices of the ``top`` largest and the ``top`` smallest weights, ordered from largest to smallest.
 
     >>> extremes(np.array([0.0, 3.0, -1.0, 2.0]), 1)
     array([1, 2])
@@ -245,7 +249,9 @@ def extremes(w: np.ndarray, top: int) -> np.ndarray:
 
 
 def largest_parts(parts: np.ndarray, top: int | None, what: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Return the indices of the ``top`` parts of a sum of largest size, of the other parts, and a note on zeros.
+    """Find the ``top`` terms of a sum with the largest absolute values; None means all.
+
+    Returns their indices, the indices of the other non-zero terms, and a list with a note if some terms are zero.
 
     >>> largest_parts(np.array([1.0, 0.0, -3.0]), 1, "features")
     (array([2]), array([0]), ['1 of 3 features contributes nothing and is left out.'])
@@ -261,7 +267,7 @@ def largest_parts(parts: np.ndarray, top: int | None, what: str) -> tuple[np.nda
 
 
 def label_words(label: object) -> str:
-    """Return a label as sentences show it: strings in quotes, integers without a decimal point.
+    """Return a label as text for a sentence: strings in quotes, integers without a decimal point.
 
     >>> label_words("spam"), label_words(7.0)
     ("'spam'", '7')
@@ -270,7 +276,7 @@ def label_words(label: object) -> str:
 
 
 def title_by_side(what: str, classes: Sequence[object], several: bool) -> str:
-    """Return a title with the meaning of positive and negative numbers.
+    """Return a table title that says what positive and negative numbers mean.
 
     >>> title_by_side("Weights", ["blame", "praise"], several=False)
     "Weights: positive for 'praise', negative for 'blame'"
@@ -281,7 +287,7 @@ def title_by_side(what: str, classes: Sequence[object], several: bool) -> str:
 
 
 class Verdict(NamedTuple):
-    """A prediction as text, its activation, and whether the row lies on the boundary, where it has no label."""
+    """A prediction in words, its activation, and whether the row lies on the boundary, where the label is undefined."""
 
     title: str
     activation: float
@@ -300,14 +306,15 @@ def verdict(
 ) -> Verdict:
     """Return the prediction for one row in words.
 
-    ``total`` is the explained sum. It belongs to score ``k``, of which there are ``several`` for more than two
-    classes. For a vote, ``averaged`` names what was averaged, because the score of a vote is another number.
+    ``total`` is the sum of the contributions to score ``k``. ``several`` says whether there is a score for each class,
+    as for more than two classes. For a vote, ``averaged`` names the averaged numbers that ``total`` was computed from,
+    since the score of a vote differs from ``total``.
     """
     if not hasattr(learner, "classes_"):
         return Verdict(f"Predicted {total:.4g}", total, False)
     others = ""
     if not averaged and hasattr(learner, "decision_function"):
-        # this sign is exact, whereas a sum of rounded products may have the wrong sign
+        # The sign of decision_function is exact, whereas a sum of rounded products may have the wrong sign.
         scores = np.ravel(learner.decision_function(row))
         total = float(scores[k])
         others = _other_scores(list(learner.classes_), scores, k) if several else ""
@@ -322,7 +329,7 @@ def verdict(
 
 
 def _other_scores(classes: Sequence[object], scores: np.ndarray, k: int) -> str:
-    """Return the scores of all classes but number ``k``, the largest first, as the end of a sentence.
+    """Return the end of a sentence that compares score ``k`` with the scores of the other classes, largest first.
 
     >>> _other_scores(["a", "b", "c"], np.array([-3.0, -1.0, -2.0]), 1)
     ', the largest; c has -2, a has -3'

@@ -1,4 +1,7 @@
-"""Explanation of kernel perceptrons by their support rows: coefficients, and contributions to one prediction."""
+"""Explanations of kernel perceptrons by their support rows: coefficients, and contributions to one prediction.
+
+A support row, or support vector, is a training row on which the perceptron made an update.
+"""
 
 from __future__ import annotations
 
@@ -17,28 +20,28 @@ from rosenblatt.messages import ParameterError, check_integer, count_of, label_t
 from rosenblatt.tables import Table
 from rosenblatt.training.options import PARAMETERS
 
-# Which classes an explanation is about, and the short table for many classes.
+# The classes that an explanation shows, and the short table for many classes.
 
 
 FULL_UP_TO = 3
 """Maximum number of classes that are shown in full; more are summarized in one row each."""
-_SHORT_TOP = 3  # features at each end in a row of the short table
+_SHORT_TOP = 3  # the most features at each end in a row of the short table
 _WIDTH = 80
-_SHORTEST = 12  # names that do not fit are cut to at least 12 letters
+_SHORTEST = 12  # names that do not fit are cut, but never to less than 12 characters
 
 
 @dataclass(frozen=True)
 class Words:
-    """Advice in the form that the reader can use: Python code here, options in the command."""
+    """The wording of advice: Python code by default, or options of the command line."""
 
     scale: str = "scale the features first, for instance with StandardScaler or ExactScaler in a pipeline."
     one_class: Callable[[object], str] = lambda label: f"label={label!r}"
 
 
 def find_classes(label: object, classes: Sequence[object]) -> list[int]:
-    """Return the indices of the requested classes: a label or a list of labels; all classes for None.
+    """Return the indices of the requested classes: of a label, of a list of labels, or of all classes for None.
 
-    A number may also be given as a string: "7" is the class 7.0.
+    A numeric label may be given as a string: "7" stands for the class 7.0.
 
     Examples
     --------
@@ -69,9 +72,9 @@ def find_classes(label: object, classes: Sequence[object]) -> list[int]:
 def short_columns(
     labels: Sequence[object], names: Sequence[str], numbers: np.ndarray, top: int
 ) -> dict[str, list[object]]:
-    """Return a table with a row for each class: the names with the largest positive and negative numbers.
+    """Return the columns of a table with a row for each class: its largest positive and negative numbers, with names.
 
-    Rows fit in 80 characters and have up to three names for each sign.
+    Rows are made to fit in 80 characters and have at most three names for each sign.
 
     >>> short_columns([0, 1], ["a", "b", "c"], np.array([[2.0, 0.0, -1.0], [0.5, 3.0, 0.0]]), top=10)
     {'class': [0, 1], 'for it': ['a: 2', 'b: 3, a: 0.5'], 'against it': ['c: -1', None]}
@@ -89,7 +92,10 @@ def short_columns(
 
 
 def _fit_pairs(pairs: list[tuple[str, str]], width: int) -> str | None:
-    """Return as many pairs as fit in ``width``, at least the first, with its name cut if needed; None for no pairs."""
+    """Return as many pairs as fit in ``width`` characters, as text; None for no pairs.
+
+    The first pair is always included, with its name cut if necessary.
+    """
     if not pairs:
         return None
     (name, number), *others = pairs
@@ -112,10 +118,11 @@ def class_columns(
     item: str,
     what: str,
 ) -> tuple[dict[str, list[object]], list[tuple[int, np.ndarray]]]:
-    """Return columns with the largest and smallest ``numbers`` of each class, and (class, indices) of those shown.
+    """Return table columns with the ``top`` largest and smallest ``numbers`` of each class, and what they show.
 
-    ``numbers`` has a row for each class, or a single row for two classes. Without ``label``, many classes are
-    summarized in one row each; then the second list is empty.
+    ``numbers`` has a row for each class, or a single row for two classes. What is shown is a list of pairs: the index
+    of a class and the indices of its numbers. If ``label`` is None, more than three classes are summarized in one row
+    each, and the list is empty.
     """
     check_integer("top", top, 1)
     several = len(numbers) > 1
@@ -129,7 +136,7 @@ def class_columns(
     for k in places:
         own = (
             np.flatnonzero(numbers[k]) if item == "row" else np.arange(len(names))
-        )  # support rows of other classifiers have 0
+        )  # rows that support only other classes have coefficient 0 here
         shown.append((k, own[extremes(numbers[k][own], top)]))
     columns: dict[str, list[object]] = (
         {"class": [plain_label(classes[k]) for k, at in shown for _ in at]} if several else {}
@@ -147,11 +154,11 @@ class SupportRule:
     """The support rows that a model predicts with, and their coefficients in each score."""
 
     rows: np.ndarray
-    """Row numbers in the training data."""
+    """The indices of the support rows in the training data."""
     coefficients: np.ndarray
-    """Of shape (scores, support rows)."""
+    """The coefficients, of shape (scores, support rows)."""
     averaged: bool
-    """Whether the model is a vote: it has no coefficients of its own, and these are averages."""
+    """Whether the model predicts by a vote, which has no single coefficients; then these are averaged coefficients."""
 
 
 class KernelModel(Classifier, Protocol):
@@ -160,7 +167,7 @@ class KernelModel(Classifier, Protocol):
     classes_: np.ndarray
 
     def kernel_values(self, X: MatrixLike) -> np.ndarray:
-        """Return the kernel value of each row with each support row."""
+        """Return the kernel value of each row of ``X`` with each support row."""
 
 
 def is_kernel_model(learner: object) -> TypeGuard[KernelModel]:
@@ -169,9 +176,10 @@ def is_kernel_model(learner: object) -> TypeGuard[KernelModel]:
 
 
 def support_rule(model: object) -> SupportRule:
-    """Return the support rows of a fitted model and their coefficients; for a vote, averaged coefficients.
+    """Return the support rows of a fitted model and their coefficients; for a vote, return averaged coefficients.
 
-    The model needs ``support_`` and ``dual_coef_`` or ``average_dual_coef_``, so scikit-learn's SVC works, too.
+    The model needs ``support_``, and ``dual_coef_`` or ``average_dual_coef_``; scikit-learn's SVC works, too. Raises a
+    TypeError for other models.
 
     Examples
     --------
@@ -191,7 +199,7 @@ def support_rule(model: object) -> SupportRule:
 
 
 def kernel_words(model: object) -> str:
-    """Return the kernel of a model and its parameters in words.
+    """Return the name of a model's kernel and its parameters as text.
 
     Examples
     --------
@@ -199,7 +207,7 @@ def kernel_words(model: object) -> str:
     >>> kernel_words(SVC(kernel="poly", gamma=0.5)), kernel_words(SVC(kernel="linear"))
     ('poly with degree 3, gamma 0.5, coef0 0', 'linear')
     """
-    trained = getattr(getattr(model, "state_", None), "kernel", None)  # stays in use if parameters are changed
+    trained = getattr(getattr(model, "state_", None), "kernel", None)  # still in use if parameters were changed
     kernel = getattr(model, "kernel", "not known") if trained is None else trained.function or trained.name
     if callable(kernel):
         return f"the function {getattr(kernel, '__name__', type(kernel).__name__)}"
@@ -213,7 +221,7 @@ def kernel_words(model: object) -> str:
 def explain_support(
     learner: KernelModel, feature_names: Sequence[str] | None, top: int, label: object, words: Words
 ) -> Table:
-    """Return the support rows with the largest and the smallest coefficients: `explain` for a kernel perceptron."""
+    """Return the table of `explain` for a kernel perceptron: the support rows with the most extreme coefficients."""
     rule = support_rule(learner)
     _refuse_names(feature_names)
     classes = np.asarray(learner.classes_).tolist()
@@ -228,7 +236,7 @@ def explain_support(
 def contributions_by_support(
     learner: KernelModel, row: MatrixLike, feature_names: Sequence[str] | None, top: int | None
 ) -> Table:
-    """Return the contribution of each support row to the score of a row: `contributions` for a kernel perceptron."""
+    """Return the table of `contributions` for a kernel perceptron: each support row's contribution to the score."""
     rule = support_rule(learner)
     _refuse_names(feature_names)
     prediction = np.asarray(learner.predict(row)).tolist()[0]  # this also checks names and number of features

@@ -1,1 +1,1 @@
-"""Models as files: saved, loaded, and exported for other programs."""
+"""Saving and loading of models, and their export for other programs."""

@@ -1,11 +1,11 @@
 """Exact linear decisions in an ONNX graph, by error-free matrix multiplication (Ozaki, Ogita, Oishi and Rump 2012).
 
-Only the sign of w . x matters, and a sum of floating-point products may get it wrong near zero. So rows and weights are
-scaled to at most 1 by powers of two and split into slices of B bits: slice i is a multiple of 2^-(i+1)B and at most
-2^-iB. A product of two slices is an integer of at most 2B bits in its unit, and B is so small that the sum of these
-products over all features stays below 2^53. Hence no runtime rounds them, in whatever order it adds. The sums of equal
-unit are digits of w . x. Carries from the last digit to the first make the digits unique, so that scores can be
-compared digit by digit.
+Only the sign of w . x matters, and a sum of floating-point products may have the wrong sign near zero. So rows and
+weights are scaled to at most 1 by powers of two, and split into slices of B bits: slice i is a multiple of 2^-(i+1)B
+and at most 2^-iB. A product of two slices is an integer of at most 2B bits times a unit, a power of two. B is chosen so
+that the sum of these integers over all features stays below 2^53. Hence no runtime rounds it, whatever the order of
+summation. The sums with equal units are the digits of w . x. Carrying from the last digit to the first makes the
+digits unique, so that scores can be compared digit by digit.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from rosenblatt.rounding import HALF_ULP
 
 _OPSET, _ML_OPSET, _IR = 17, 3, 8
 INTERNAL = "rosenblatt/"
-"""Prefix of the names of results within a graph; inputs may have any other name."""
+"""Prefix of the names of intermediate results in a graph; names of inputs must not start with it."""
 _EXACT_BITS = 51
-_ROW_BITS = 96  # numbers keep all their 53 bits down to 2^-43 of the largest in their row
+_ROW_BITS = 96  # a number keeps all its 53 bits if it is at least 2^-43 times the largest in its row
 _MOST_SLICES = 10
 _LEAST = 2.0**-1000
 
 
 class Graph:
-    """The nodes and constants of a graph under construction; a call adds a node and returns the name of its output."""
+    """An ONNX graph under construction; methods that add to it return the name of what they added."""
 
     def __init__(self, onnx: Any) -> None:
         self._onnx = onnx
@@ -42,7 +42,7 @@ class Graph:
         return out
 
     def constant(self, values: np.ndarray) -> str:
-        """Add an array and return its name."""
+        """Add an array as a constant and return its name."""
         name = f"{INTERNAL}constant_{len(self._constants)}"
         if values.dtype == object:
             words = [word.encode("utf-8", "surrogatepass") for word in values.tolist()]
@@ -53,22 +53,22 @@ class Graph:
         return name
 
     def number(self, value: float) -> str:
-        """Return the name of a float64, which is added once."""
+        """Return the name of a float64 constant, which is added on its first use."""
         if value not in self._constants:
             name = f"{INTERNAL}number_{len(self._constants)}"
             self._constants[value] = self._onnx.numpy_helper.from_array(np.array(value), name)
         return self._constants[value].name
 
     def name(self, result: str, name: str) -> None:
-        """Make a result an output of the graph, under this name."""
+        """Make ``result`` an output of the graph, called ``name``."""
         self._nodes.append(self._onnx.helper.make_node("Identity", [result], [name]))
 
     def type(self, name: str) -> int:
-        """Return the number that ONNX gives a type."""
+        """Return the ONNX number of the type ``name``, such as "DOUBLE"."""
         return int(getattr(self._onnx.TensorProto, name))
 
     def model(self, inputs: list[Any], outputs: list[Any], version: str, notes: dict[str, str]) -> Any:
-        """Return the graph as a model; inputs and outputs are triples of name, type and shape."""
+        """Return the graph as an ONNX model with metadata ``notes``; inputs and outputs are (name, type, shape)."""
         helper = self._onnx.helper
         ends = [
             [helper.make_tensor_value_info(name, self.type(kind), shape) for name, kind, shape in side]
@@ -84,10 +84,10 @@ class Graph:
 
 
 def decide(graph: Graph, x: str, w: np.ndarray, b: np.ndarray, exact: bool = True) -> tuple[str, str]:
-    """Return the index of the predicted class of each row, and the scores as floats.
+    """Add the decision of the rows ``x``; return the index of each row's predicted class, and the scores as floats.
 
-    With one weight vector, class 1 is predicted if its score exceeds 0. If ``exact``, rows whose scores are within
-    rounding of each other are gathered and decided exactly.
+    With one weight vector, class 1 is predicted if the score exceeds 0, else class 0. If ``exact``, the rows whose
+    largest scores differ by no more than rounding errors are gathered and decided exactly.
     """
     weights, biases = graph.constant(w.T), graph.constant(b[None, :])
     scores = graph("Add", graph("MatMul", x, weights), biases)
@@ -103,14 +103,15 @@ def decide(graph: Graph, x: str, w: np.ndarray, b: np.ndarray, exact: bool = Tru
 
 
 def _with_zero(graph: Graph, columns: str, n: int) -> str:
-    """Return the ``n`` columns; a single column follows a column of zeros."""
+    """Return the ``n`` columns; a single column is preceded by a column of zeros."""
     return columns if n > 1 else graph("Concat", graph("Mul", columns, graph.number(0.0)), columns, axis=1)
 
 
 def _doubtful(graph: Graph, x: str, rivals: str, w: np.ndarray, b: np.ndarray) -> str:
-    """Return the indices of the rows whose largest score is not certain to be the largest, or not finite.
+    """Return the indices of the rows in which rounding may hide the largest score, or in which it is not finite.
 
-    A score of d + 1 terms errs by at most gamma_n |x| |w| with gamma_n = n u / (1 - n u) (Higham, section 3.1).
+    The error of a score with n = d + 1 terms is at most gamma_n |x| |w|, where gamma_n = n u / (1 - n u) and u is the
+    unit roundoff (Higham, section 3.1).
     """
     with np.errstate(over="ignore"):
         longest = float(np.sqrt(np.max(np.einsum("ij,ij->i", w, w) + b * b)))
@@ -130,7 +131,7 @@ def _exact_scores(
 ) -> tuple[list[str], str]:
     """Return the digits of each score, largest unit first, and the scores as floats.
 
-    Digits are relative to the scale of their row, and scores are ordered lexicographically by their digits.
+    The digits of a row are relative to its scale. Scores of a row are compared by their digits, lexicographically.
     """
     d = w.shape[1]
     sizes = np.abs(w).max(), math.ldexp(np.abs(b).max(), -500)
@@ -157,7 +158,7 @@ def _exact_scores(
 
 
 def _first_of_largest(graph: Graph, digits: list[str]) -> str:
-    """Return the index of the column with the lexicographically largest digits; the first if several are equal."""
+    """Return the index of the column with the lexicographically largest digits; the first of several equal ones."""
     best = ""
     for digit in digits:
         left = graph("Where", best, digit, graph.number(-1e300)) if best else digit
@@ -166,7 +167,7 @@ def _first_of_largest(graph: Graph, digits: list[str]) -> str:
 
 
 def _slice_bits(d: int) -> tuple[int, int]:
-    """Return the bits of a slice and the number of slices of a row, so that no sum over ``d`` features rounds.
+    """Return the bits of a slice and the number of slices of a row, such that sums over ``d`` features are exact.
 
     >>> _slice_bits(4), _slice_bits(1_000_000)
     ((22, 5), (13, 8))
@@ -176,7 +177,7 @@ def _slice_bits(d: int) -> tuple[int, int]:
 
 
 def _slices_of(w: np.ndarray, bits: int) -> int:
-    """Return the number of slices that represent ``w`` exactly, or the most that are allowed."""
+    """Return the number of slices that represent ``w`` exactly, or the maximum if more are needed."""
     left = w
     for i in range(_MOST_SLICES):
         heavy = 1.5 * 2.0 ** (52 - (i + 1) * bits)
@@ -187,10 +188,10 @@ def _slices_of(w: np.ndarray, bits: int) -> int:
 
 
 def _slices(graph: Graph, values: str, count: int, bits: int) -> list[str]:
-    """Return ``values``, at most 1, as slices."""
+    """Return ``values``, which are at most 1, as ``count`` slices of ``bits`` bits."""
     out = []
     for i in range(count):
-        # 1.5 * 2^52 units: adding and subtracting it rounds to a multiple of the unit, and the rest is exact
+        # heavy is 1.5 * 2^52 units: adding and subtracting it rounds to a multiple of the unit, with an exact remainder
         heavy = graph.number(1.5 * 2.0 ** (52 - (i + 1) * bits))
         out.append(graph("Sub", graph("Add", values, heavy), heavy))
         if i + 1 < count:
@@ -203,12 +204,12 @@ def _power_of_two(graph: Graph, x: str, least: float) -> str:
     largest = graph("ReduceMax", graph("Abs", x), axes=[1], keepdims=1)
     largest = graph("Max", largest, graph.number(max(least, _LEAST)))
     much = graph("Mul", largest, graph.number(2.0**53))
-    # (2^53 a + a) - 2^53 a rounds a up to a power of two, or to 0 where a is one
+    # (2^53 a + a) - 2^53 a rounds a up to a power of two, but gives 0 if a is itself a power of two
     return graph("Max", graph("Sub", graph("Add", much, largest), much), largest)
 
 
 def _carried(graph: Graph, sums: list[str], bits: int) -> list[str]:
-    """Return the digits of sums of decreasing units; each but the first is at most half of the unit before it."""
+    """Return the digits of sums with decreasing units; each digit after the first is at most half the previous unit."""
     digits = []
     for g in range(len(sums) - 1, 0, -1):
         unit = 2.0 ** (-(g + 1) * bits)

@@ -1,4 +1,4 @@
-"""Models as files: `save` writes all of a model, `load` reads it back and runs no code."""
+"""Model files: `save` writes a complete model or pipeline, and `load` reads it without running any code."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ from rosenblatt.training.rows import Names
 TRAINED: dict[str, type[BasePerceptron]] = {
     name: getattr(import_module(f"rosenblatt.{learner.module}"), name) for name, learner in ENGINE_LEARNERS.items()
 }
-"""Learners that the engine trains."""
+"""The learners that the training engine (`rosenblatt.training`) trains."""
 LEARNERS: dict[str, type[BaseEstimator]] = TRAINED | {"RescaledPerceptron": RescaledPerceptron}
-"""What a file may hold. A name in a file is looked up here and nowhere else."""
+"""The learners that a file may hold. A class name in a file is only ever looked up here."""
 Learner: TypeAlias = BasePerceptron | RescaledPerceptron
 Header: TypeAlias = dict[str, Any]
 NamedArrays: TypeAlias = dict[str, NDArray[Any]]
@@ -53,28 +53,29 @@ NamedArrays: TypeAlias = dict[str, NDArray[Any]]
 def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     """Write a trained model or pipeline to a file, which `load` reads to predict or to continue training.
 
-    The file is in the safetensors format. It holds the weights of every hypothesis that was kept, classes, feature
-    names, parameters, counters, the state of early stopping, the version of this library and a checksum. For a
-    KernelPerceptron it holds the support rows, which are training data, and every update. Two attributes of the model
-    are saved too, both data that JSON can represent: ``preparation_``, a dictionary that describes how rows are
-    prepared, and ``fingerprint_``, which identifies the data. The file is replaced atomically: on an error, such as a
-    full disk, an OSError is raised and the old file is unchanged.
+    The file is in the safetensors format. It holds the weights of every hypothesis that the model keeps (last, average,
+    pocket or vote), the classes, feature names, parameters and counters. It also holds the state of early stopping, the
+    version of this library and a checksum. For a KernelPerceptron it holds the support rows, which are training data,
+    and every update. Two attributes that the model may have are saved, too, and must be data that JSON can represent.
+    ``preparation_`` is a dictionary that describes how features are made from rows, and ``fingerprint_`` identifies the
+    data. The file is replaced atomically: on an error, such as a full disk, an OSError is raised and the old file is
+    unchanged.
 
     Parameters
     ----------
     model : any learner of this package, such as AveragedPerceptron or AROW, or a Pipeline
-        After ``fit`` or ``partial_fit``. A pipeline must end in such a learner. Its other steps may be StandardScaler,
-        MaxAbsScaler, SimpleImputer, OneHotEncoder, ColumnTransformer and Pipeline of these, ExactScaler, SphereLift
-        and Combinations. Steps are stored as data. Columns selected by a function are stored as the columns it
-        selected. Labels must be integers, floats, booleans or strings. A kernel that is a function cannot be saved,
-        because files hold no code. A ``random_state`` that is neither None nor an integer is saved as ``seed_``, the
-        seed in use. For a search over parameters, such as a GridSearchCV, ``best_estimator_`` is saved.
+        It must be fitted. A pipeline must end in such a learner. Its other steps may be a StandardScaler, MaxAbsScaler,
+        SimpleImputer, OneHotEncoder, ExactScaler, SphereLift or Combinations, or a ColumnTransformer or Pipeline of
+        these. Steps are stored as data. If a function selects columns, the columns that it selected are stored. Labels
+        must be integers, floats, booleans or strings. A kernel that is a function cannot be saved, because files hold
+        no code. A ``random_state`` that is neither None nor an integer is saved as ``seed_``, the seed in use. For a
+        parameter search, such as GridSearchCV, ``best_estimator_`` is saved.
     path : str or path
         The file to write, for instance "model.safetensors".
 
     See Also
     --------
-    load : Read the file.
+    load : Read a saved model.
     export_onnx : Write a model for other runtimes.
 
     Examples
@@ -103,29 +104,30 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_features: int | None = MOST_FEATURES) -> Any:
-    """Return the model or pipeline that `save` wrote to a file; predictions and further training are identical.
+    """Return the model or pipeline that `save` wrote to a file.
 
-    No code is run, so files from untrusted sources are safe to load. A file that is truncated, altered, not valid, or
-    written by a newer version of this library raises a ValueError, and a file that cannot be read raises an OSError.
-    Memory and time are in proportion to the size of the file and the number of features.
+    It predicts and continues training exactly as the saved model would. No code is run, so files from untrusted sources
+    are safe to load. A file that is truncated, altered, invalid, or written by a newer version of this library raises a
+    ValueError. A file that cannot be read raises an OSError. Memory and time are proportional to the size of the file
+    and the number of features.
 
     Parameters
     ----------
     path : str or path
-        The file.
+        The file to read.
     max_rows : int
-        Maximum number of rows that the verdict of a RescaledPerceptron may have. The verdict takes 8 bytes for each
-        class and row of the training data, and a small file can declare any number of rows.
+        Maximum number of rows that the verdict of a RescaledPerceptron may have, by default 2^27. The verdict takes 8
+        bytes for each class and row of the training data, and a small file can declare any number of rows.
     max_features : int or None
         Maximum number of columns, by default 2^24. Columns whose weights are zero are not stored, so a small file can
-        declare any number of them; more columns than the limit raise a ParameterError. None limits them in proportion
-        to the size of the file. That allows every file that `save` wrote: beyond 2^24 columns it stores at least one in
-        64. The columns that all steps of a pipeline declare without storing them are counted together. In a
-        ColumnTransformer, each column without a name that is not in a list counts as 64.
+        declare any number of them; more columns than the limit raise a ParameterError. None makes the limit
+        proportional to the size of the file. This allows every file that `save` wrote, because it stores at least one
+        in 64 columns if there are more than 2^24. For a pipeline, the limit applies to the sum of the columns that its
+        steps declare but do not store. In a ColumnTransformer, each unnamed column that is not listed counts as 64.
 
     See Also
     --------
-    save : Write the file.
+    save : Write a model to a file.
 
     Examples
     --------
@@ -150,7 +152,7 @@ def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_featu
 
 
 def learner_of(model: BaseEstimator) -> Learner:
-    """Return the model or the last step of a pipeline; raise a TypeError unless it is a learner of this library."""
+    """Return ``model``, or the last step if it is a pipeline; raise a TypeError if this is not one of `LEARNERS`."""
     last = model.steps[-1][1] if type(model) is Pipeline else model
     if LEARNERS.get(type(last).__name__) is type(last):
         return last
@@ -176,16 +178,16 @@ def _from_plain(info: ModelInfo, learned: dict[str, object], place: Place, max_r
 
 
 def _check_attached(preparation: object) -> None:
-    """Raise a ValueError where a preparation looks like a stream's and is not valid; other plain data may be."""
+    """Raise a ValueError for an invalid preparation of a stream; a user's own data under this name may be anything."""
     if is_preparation(preparation):
         check_preparation(preparation)
 
 
-# learners of the engine
+# Learners of the training engine.
 
 
 def to_trained_model(model: BasePerceptron) -> TrainedModel:
-    """Return a learner of the engine as plain data."""
+    """Return a learner of the training engine as a `TrainedModel`, which holds plain data."""
     learner = type(model).__name__
     options = RunOptions.for_learner(learner, **{name: getattr(model, name) for name in parameter_names(learner)})
     return TrainedModel(
@@ -201,7 +203,7 @@ def to_trained_model(model: BasePerceptron) -> TrainedModel:
 
 
 def from_trained_model(found: TrainedModel) -> BasePerceptron:
-    """Return the learner that a model describes."""
+    """Return the learner that a `TrainedModel` describes."""
     parameters = {name: getattr(found.options, name) for name in parameter_names(found.learner)}
     model = TRAINED[found.learner](**parameters)
     model.state_, model.classes_, model._early_stopping_state = found.state, found.classes, found.early_stopping_state
@@ -210,17 +212,17 @@ def from_trained_model(found: TrainedModel) -> BasePerceptron:
 
 
 def _attach(model: Learner, n_features: int, names: Names | None, info: ModelInfo | TrainedModel) -> None:
-    """Set the attributes that every file has besides what was learned."""
+    """Set the attributes that files hold for every learner: features, their names, preparation and fingerprint."""
     model.n_features_in_ = n_features
     given = {"feature_names_in_": names, "preparation_": info.preparation, "fingerprint_": info.fingerprint}
     model.__dict__.update({name: value for name, value in given.items() if value is not None})
 
 
-# the rescaled perceptron
+# The rescaled perceptron.
 
 
 class _RescaledFields:
-    """What a rescaled perceptron has learned."""
+    """The fitted attributes of a rescaled perceptron."""
 
     coef: Wide
     intercept: Floats
@@ -233,7 +235,7 @@ class _RescaledFields:
 
 
 def _rescaled_to_plain(model: RescaledPerceptron) -> tuple[Header, NamedArrays]:
-    """Return the header and the arrays of a rescaled perceptron's file."""
+    """Return the header and the arrays of the file for a rescaled perceptron."""
     names = getattr(model, "feature_names_in_", None)
     info = ModelInfo(
         learner=type(model).__name__,
@@ -252,7 +254,7 @@ def _rescaled_to_plain(model: RescaledPerceptron) -> tuple[Header, NamedArrays]:
 def rescaled_from_plain(
     info: ModelInfo, learned: object, place: Place, max_rows: float = math.inf
 ) -> RescaledPerceptron:
-    """Return the rescaled perceptron that a file describes, or raise a ValueError."""
+    """Return the rescaled perceptron that a file describes; raise a ValueError if it is not valid."""
     defaults = RescaledPerceptron().get_params(deep=False)
     parameters = parameters_from_plain(info.parameters, defaults)
     for name, default in defaults.items():
@@ -282,14 +284,14 @@ def rescaled_from_plain(
     return model
 
 
-# pipelines
+# Pipelines.
 
 
 _PIPELINE_FORMAT = 2
 
 
 class _PipelineFields:
-    """The header of a pipeline's file: its steps, and the header of its learner's file."""
+    """The header of the file for a pipeline: its steps, and the header of the file for its learner."""
 
     kind: Annotated[str, string("pipeline")]
     version: Annotated[int, integer(_PIPELINE_FORMAT, _PIPELINE_FORMAT)]
@@ -301,7 +303,7 @@ class _PipelineFields:
 
 
 def _pipeline_to_plain(pipeline: Pipeline, header: Header, arrays: NamedArrays) -> tuple[Header, NamedArrays]:
-    """Return the header and the arrays of a pipeline's file, given those of its learner."""
+    """Return the header and the arrays of the file for a pipeline, given the ones for its learner."""
     check_defaults(pipeline, _PipelineFields)
     place = Place("the header")
     said = {
@@ -315,7 +317,7 @@ def _pipeline_to_plain(pipeline: Pipeline, header: Header, arrays: NamedArrays) 
     }
     out = write_fields(_PipelineFields, SimpleNamespace(**said), place)
     arrays = arrays | place.arrays.arrays
-    try:  # nothing is written that could not be read
+    try:  # reading the result back ensures that the file can be loaded
         _pipeline_from_plain(out, arrays, functools.partial(_from_plain, max_rows=math.inf), 2**62)
     except ValueError as fault:
         raise ValueError(f"this pipeline cannot be saved: {fault}") from fault
@@ -329,13 +331,13 @@ def _read_pipeline(
     read: Reader[BaseEstimator],
     max_features: int | None,
 ) -> Pipeline:
-    """Return the pipeline of a file's header and arrays; a ValueError, with one sentence, where it is not valid."""
+    """Return the pipeline described by the header and the arrays of a file; raise a ValueError if they are invalid."""
     check_version(path, header.get("version"), _PIPELINE_FORMAT)
     try:
         return _pipeline_from_plain(header, arrays, read, max_features)
     except ValueError as fault:
         raise invalid_file(path, "pipeline", fault) from fault
-    except TypeError as fault:  # of scikit-learn
+    except TypeError as fault:  # raised by scikit-learn
         raise invalid_file(path, "pipeline", ValueError(shorten(str(fault), 300))) from fault
 
 

@@ -23,18 +23,18 @@ from rosenblatt.storage.schema import Arrays, Place, label_to_json
 def export_json(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     """Write a trained model as readable JSON: preprocessing, weights by class and feature, classes, report.
 
-    Zero weights are left out, and ``zero_weights`` counts them. Numbers are written exactly; infinite values of the
-    report are the strings "inf" and "-inf". Features have the names of the training data, or else x0, x1, and so on.
-    ``preparation`` describes how the rows of a file become features: the columns with their types, fill values and
-    categories, and the scale of each feature. ``steps`` describes the steps of a pipeline. A model that predicts by a
-    vote is written with its averaged weights and a ``note``. The file cannot be loaded again; use `save` for that.
+    Zero weights are left out, and ``zero_weights`` counts them. Numbers are written exactly; infinite values in the
+    report are the strings "inf" and "-inf". Features have the names of the training data, or x0, x1, and so on.
+    ``preparation`` describes how features are made from the rows of a file: the columns with their types, fill values
+    and categories, and the scale of each feature. ``steps`` describes the steps of a pipeline. A model that predicts by
+    a vote is written with its averaged weights and a ``note``. The file cannot be loaded again; use `save` for that.
 
     Parameters
     ----------
     model : any learner but KernelPerceptron, or a Pipeline that ends in one
-        The steps of a pipeline may be those that `save` accepts.
+        The steps of a pipeline may be of any kind that `save` accepts.
     path : str or path
-        The file to write. It is replaced as a whole; an OSError is raised if that fails.
+        The file to write. It is replaced atomically; an OSError is raised if that fails.
 
     See Also
     --------
@@ -86,11 +86,11 @@ def export_json(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     else:
         out["verdict"] = json.loads(learner.verdict_.to_json())
     text = json.dumps(out, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_atomically(path, [text.encode("utf-8", "backslashreplace")])  # half a surrogate pair stays a JSON escape
+    write_atomically(path, [text.encode("utf-8", "backslashreplace")])  # an unpaired surrogate stays a JSON escape
 
 
 def readable_preparation(preparation: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    """Return a preparation with the scales of features under their names.
+    """Return a preparation with the scale of each feature under the feature's name.
 
     >>> scale = {"method": "standard", "features": [1], "centre": [30.0], "spread": [12.5]}
     >>> readable_preparation({"format": "csv", "scale": scale}, ["sex=male", "age"])
@@ -108,7 +108,7 @@ def readable_preparation(preparation: dict[str, Any], names: list[str]) -> dict[
 
 
 class _Lists(Arrays):
-    """Stands in for the arrays of a file: each array becomes a list in the JSON."""
+    """A replacement for the arrays of a model file: each array becomes a list in the JSON."""
 
     def put(self, path: str, array: NDArray[Any]) -> Any:
         """Return the array as a list."""

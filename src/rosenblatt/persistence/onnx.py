@@ -36,27 +36,27 @@ from rosenblatt.training.dual.state import DualState
 
 Floats: TypeAlias = NDArray[np.float64]
 
-# Rows in an ONNX graph while they are preprocessed: matrices of numbers and single columns of words.
+# Rows during preprocessing in an ONNX graph: matrices of numbers and single columns of words (strings).
 
 
 @dataclass(frozen=True)
 class ColumnGroup:
-    """Adjacent columns: a matrix of numbers, or one column of words."""
+    """Adjacent columns in a tensor of a graph: a matrix of numbers, or a single column of words."""
 
     tensor: str
     width: int = 1
     words: bool = False
     fill: tuple[Any, str] | None = None
-    """For words: the missing value, such as a word, NaN or None, and the word that replaces it."""
+    """For words: the value that marks a missing word (a word, NaN or None), and the word that replaces it."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as adjacent groups of columns."""
+    """Rows, as a list of adjacent groups of columns."""
 
     parts: list[ColumnGroup]
     sparse: bool = False
-    """Whether scikit-learn has a sparse matrix here, which some steps round differently."""
+    """Whether the rows are sparse in scikit-learn, where some steps round sparse matrices differently."""
 
     @property
     def width(self) -> int:
@@ -64,7 +64,7 @@ class Rows:
         return sum(part.width for part in self.parts)
 
     def each(self, change: Callable[[ColumnGroup, int], ColumnGroup | None]) -> Rows:
-        """Return the rows with each group changed, given the index of its first column; None drops the group."""
+        """Return the rows with each group replaced by ``change(group, index of its first column)``; None drops it."""
         out, start = [], 0
         for part in self.parts:
             changed = change(part, start)
@@ -74,7 +74,7 @@ class Rows:
         return replace(self, parts=out)
 
     def matrix(self, graph: Graph, what: str) -> str:
-        """Return all columns as one matrix; raise a ValueError if there are words, because ``what`` expects numbers."""
+        """Return the name of a matrix with all columns; raise a ValueError that names ``what`` if there are words."""
         if any(part.words for part in self.parts):
             raise ValueError(
                 f"{what} receives a column of strings, which an ONNX graph cannot use as numbers: encode it first."
@@ -84,7 +84,7 @@ class Rows:
         return graph("Concat", *(part.tensor for part in self.parts), axis=1)
 
     def select(self, graph: Graph, columns: Sequence[int]) -> Rows:
-        """Return the given columns, in the given order; successive columns of one group are gathered together."""
+        """Return the given columns, in the given order; successive columns of the same group stay in one group."""
         cells = [(g, k) for g, part in enumerate(self.parts) for k in range(part.width)]
         out = []
         for g, run in groupby((cells[column] for column in columns), key=lambda cell: cell[0]):
@@ -95,12 +95,12 @@ class Rows:
 
 
 def gather(graph: Graph, tensor: str, columns: Sequence[int]) -> str:
-    """Return the given columns of a matrix."""
+    """Return the name of a matrix with the given columns of ``tensor``."""
     return graph("Gather", tensor, graph.constant(np.array(columns, np.int64)), axis=1)
 
 
 def one_hot(graph: Graph, part: ColumnGroup, categories: list[list[Any]]) -> ColumnGroup:
-    """Return an indicator column for each category; categories are words or numbers, including NaN."""
+    """Return an indicator column for each category of each column; categories are words or numbers, including NaN."""
     total = sum(map(len, categories))
     if not total:
         return replace(part, width=0)
@@ -120,7 +120,7 @@ def _one_hot_words(graph: Graph, part: ColumnGroup, categories: list[Any]) -> st
     numbers: dict[str, int] = {}
     missing: tuple[Any, int] | None = None
     for k, value in enumerate(categories):
-        numbers["" if _is_missing(value) else str(value)] = k  # an empty string stands for a missing value
+        numbers["" if _is_missing(value) else str(value)] = k  # an empty string marks a missing value
         missing = (value, k) if _is_missing(value) else missing
     if part.fill is not None:
         gap, filled = part.fill
@@ -133,7 +133,7 @@ def _one_hot_words(graph: Graph, part: ColumnGroup, categories: list[Any]) -> st
             numbers[token] = numbers[filled]
             missing = (gap, numbers[filled])
     if missing is not None:
-        numbers.setdefault(str(missing[0]), missing[1])  # the text that Python runtimes make of it
+        numbers.setdefault(str(missing[0]), missing[1])  # the text to which Python runtimes convert it
     codes = graph(
         "LabelEncoder",
         part.tensor,
@@ -151,24 +151,27 @@ def _is_missing(value: object) -> bool:
 
 
 def filled(graph: Graph, tensor: str, values: np.ndarray, missing: float = math.nan) -> str:
-    """Return a matrix in which each missing number is replaced by the value of its column."""
+    """Return a matrix in which each missing number is replaced by the entry of ``values`` for its column."""
     gaps = graph("IsNaN", tensor) if math.isnan(missing) else graph("Equal", tensor, graph.number(missing))
     return graph("Where", gaps, graph.constant(np.asarray(values, np.float64)[None, :]), tensor)
 
 
 def scaled(graph: Graph, tensor: str, centre: np.ndarray | None, spread: np.ndarray | None) -> str:
-    """Return ``(x - centre) / spread``, each rounded once."""
+    """Return ``(x - centre) / spread``, with one rounding in each operation; None skips the operation."""
     for operator, values in (("Sub", centre), ("Div", spread)):
         if values is not None:
             tensor = graph(operator, tensor, graph.constant(np.asarray(values, np.float64)[None, :]))
     return tensor
 
 
-# The steps of pipelines as parts of an ONNX graph.
+# Steps of pipelines, translated to ONNX.
 
 
 def apply_step(graph: Graph, step: Step | None, rows: Rows) -> Rows:
-    """Return rows transformed by a fitted step; raise a TypeError if the step cannot be exported."""
+    """Return rows transformed by a fitted step; raise a TypeError if the step cannot be exported.
+
+    None and strings, such as "passthrough", leave the rows unchanged.
+    """
     if step is None or isinstance(step, str):
         return rows
     check_step(step)
@@ -185,7 +188,7 @@ def check_step(step: BaseEstimator) -> None:
 
 
 def columns_of_words(step: Step | None, d: int) -> set[int]:
-    """Return the indices of the columns, out of ``d``, that a step expects to be words."""
+    """Return the indices of the columns, out of ``d``, in which a step expects words."""
     if isinstance(step, Pipeline):
         first = next((part for _, part in step.steps if part is not None and not isinstance(part, str)), None)
         return columns_of_words(first, d)
@@ -225,7 +228,7 @@ def _parts(step: ColumnTransformer) -> list[tuple[Step, Sequence[int]]]:
     return out
 
 
-# one function for each step
+# One function for each kind of step.
 
 
 def _scale(graph: Graph, rows: Rows, centre: Floats | None, spread: Floats | None) -> Rows:
@@ -289,9 +292,9 @@ def _sphere(graph: Graph, step: SphereLift, rows: Rows) -> Rows:
 
 
 def _combine(graph: Graph, step: Combinations, rows: Rows) -> Rows:
-    """Return products of distinct features, each as its first factor times the product of the others.
+    """Return products of distinct features, each computed as its first factor times the product of the others.
 
-    scikit-learn multiplies dense rows in this order, so the products round alike.
+    scikit-learn multiplies dense rows in the same order, so that both round alike.
     """
     tensor, d = rows.matrix(graph, "Combinations"), int(step.n_features_in_)
     least, most = (1, step.degree) if isinstance(step.degree, int | np.integer) else step.degree
@@ -340,7 +343,8 @@ _STEPS: dict[type, Callable[[Graph, Any, Rows], Rows]] = {
 }
 
 
-# The inputs of an ONNX graph, and the features that a preparation or a pipeline derives from them.
+# The inputs of an ONNX graph, and the features made from them. A preparation is a dictionary that describes how a model
+# trained on files makes features from rows; the steps of a pipeline play the same role.
 
 
 _OUTPUTS = ("label", "scores")
@@ -348,19 +352,19 @@ _OUTPUTS = ("label", "scores")
 
 @dataclass
 class Inputs:
-    """The inputs of a graph with names, types and shapes, and the columns that they correspond to."""
+    """The inputs of a graph: (name, type, shape) of each, and the table column that each input name stands for."""
 
     declared: list[tuple[str, str, list[str | int]]] = field(default_factory=list)
     columns: dict[str, str] = field(default_factory=dict)
     note: str = ""
 
     def matrix(self, width: int, words: bool = False) -> str:
-        """Declare a single input, X, with all columns."""
+        """Declare a single input, X, with all columns, and return its name."""
         self.declared.append(("X", "STRING" if words else "DOUBLE", ["rows", width]))
         return "X"
 
     def column(self, name: str, words: bool) -> ColumnGroup:
-        """Declare the input of a column, under its own name unless that is taken."""
+        """Declare an input for a column, under the name of the column unless that is taken."""
         free = name or "column"
         while free in _OUTPUTS or free in self.columns or free.startswith(INTERNAL):
             free = "column " + free
@@ -375,7 +379,11 @@ def hashes_words(preparation: Any) -> bool:
 
 
 def prepared_rows(graph: Graph, inputs: Inputs, preparation: Any, width: int) -> str:
-    """Return the features of rows, from the columns of a table, or from X if no graph can derive them."""
+    """Return the features of rows, made from one input per table column.
+
+    If a graph cannot make them, because words are hashed or the rows are not from a table, the features before scaling
+    are the input X.
+    """
     columns = preparation.get("columns") if is_preparation(preparation) and preparation["format"] in TABLES else None
     if columns and not hashes_words(preparation):
         rows = Rows([])
@@ -397,7 +405,7 @@ def prepared_rows(graph: Graph, inputs: Inputs, preparation: Any, width: int) ->
 
 
 def _on_scale(graph: Graph, x: str, scale: ColumnScale, width: int) -> str:
-    """Return scaled features; features after the last scaled one are unchanged."""
+    """Return scaled features. Features after the last one with a scale are unchanged."""
     last = min(int(scale.features[-1]) + 1, width)
     centre, spread = scale.full(last)
     if last == width:
@@ -408,10 +416,10 @@ def _on_scale(graph: Graph, x: str, scale: ColumnScale, width: int) -> str:
 
 
 def piped_rows(graph: Graph, inputs: Inputs, steps: Iterable[Step | None], width: int) -> str:
-    """Return the features that the steps of a pipeline derive from its rows.
+    """Return the features that the steps of a pipeline make from its rows.
 
-    There is an input for each column if the first step selects columns of a data frame, or takes words by name. There
-    is a single input X otherwise.
+    There is an input for each column if the pipeline was fitted on a data frame and its first step selects columns or
+    expects words. Otherwise there is a single input X.
     """
     used = [step for step in steps if step is not None and not isinstance(step, str)]
     if not used:
@@ -442,44 +450,44 @@ _LARGEST_GRAPH = 2_000_000_000  # protobuf allows 2 GiB
 def export_onnx(model: BaseEstimator, path: str | os.PathLike[str], *, exact: bool = True) -> None:
     """Write a trained model as an ONNX graph that predicts in other runtimes.
 
-    Input: ``X``, float64, one row per example. Outputs: ``label``, the class (int64, string, float64 or bool), and
-    ``scores``, the activation of each class (a single one for two classes), float64.
+    The input is ``X``, float64, with one row per example. The outputs are ``label``, the predicted class (int64,
+    string, float64 or bool), and ``scores``, float64: the activation of each class, or a single one for two classes.
 
-    The graph includes the preprocessing. If the model has a preparation (``preparation_``, as models of the command
-    do), the graph has an input of shape (rows, 1) for each column of the table, under its name. Columns of numbers are
-    float64, with NaN for missing numbers, which are filled in as the preparation states. A date is the number of days
-    since 1970-01-01 and a boolean 0 or 1. A number with a comma in the file (1.234,56 or 1,234.56) is given as a
-    number, because graphs do not parse text. Categories are strings; an unknown category sets no feature. If words are
-    hashed, which ONNX cannot express, the input is ``X``, the features after hashing, and a note in the graph says so.
-    Scaling is applied in all cases.
+    The graph includes the preprocessing. A model trained on files describes it in its attribute ``preparation_``. If
+    the files are tables, the graph has an input of shape (rows, 1) for each column, under the name of the column.
+    Numeric columns are float64. NaN stands for a missing number, which is filled in as in training. A date is given as
+    the number of days since 1970-01-01, and a boolean as 0 or 1. A number written with a comma in the file (1.234,56 or
+    1,234.56) is given as a number, because graphs do not parse text. Categories are strings; an unknown category sets
+    no feature. If words are hashed, which ONNX cannot express, the input is ``X``, the features after hashing, and a
+    note in the graph says so. Scaling is always part of the graph.
 
-    A ``Pipeline`` has such inputs if its first step takes words by name, or is a ColumnTransformer that was fitted on a
-    data frame; otherwise it has the input ``X``. An empty string stands for a missing word. In an array of objects NaN
-    or None does too, whichever was missing in training, unless "nan" or "None" is a category. If the name of a column
-    is taken, such as "label", its input has another name, listed in the note "columns". The graph does not refuse rows
-    that ``predict`` refuses, such as rows with an unknown category or a missing number.
+    A ``Pipeline`` that was fitted on a data frame has an input for each column if its first step is a ColumnTransformer
+    or expects words. Otherwise it has the input ``X``. An empty string stands for a missing word. In an array of
+    objects, so does NaN or None, whichever was missing in training, unless "nan" or "None" is a category. If the name
+    of a column is taken, such as "label", its input has another name, which is listed in the note "columns". The graph
+    accepts rows that ``predict`` rejects, such as rows with an unknown category or a missing number.
 
-    The label equals that of ``predict`` in every row, also on the boundary: rows whose scores are within rounding of
-    each other are decided again from products that are split so that their sums are exact. Imputers, encoders, scalers
-    and Combinations use the operations of Python on float64 rows in the same order, so they round alike. SphereLift
-    adds squares in another order, so labels may differ within rounding. In rows that are decided again, the last digits
-    of numbers about 10^12 times smaller than the largest are dropped, and numbers beyond 1e290 overflow. For NaN and
-    infinity, which ``predict`` refuses, the label is undefined.
+    The label equals the label of ``predict`` in every row, even on the boundary. Rows whose scores differ by no more
+    than rounding errors are decided again, from products that are split so that their sums are exact. Imputers,
+    encoders, scalers and Combinations use the same operations as Python on float64 rows, in the same order, so they
+    round alike. SphereLift adds squares in another order, so labels of rows within rounding error of the boundary may
+    differ. In rows that are decided again, the last digits of numbers about 10^12 times smaller than the largest are
+    dropped, and numbers beyond 1e290 overflow. For NaN and infinity, which ``predict`` rejects, the label is undefined.
 
     Parameters
     ----------
     model : any learner but VotedPerceptron and KernelPerceptron, or a Pipeline that ends in one
-        It must not predict by a vote, which needs many weight vectors. The steps of a pipeline may be those that `save`
-        accepts. For a search over parameters, such as a GridSearchCV, ``best_estimator_`` is exported.
+        It must not predict by a vote, which needs many weight vectors. The steps of a pipeline may be of any kind that
+        `save` accepts. For a parameter search, such as GridSearchCV, ``best_estimator_`` is exported.
     path : str or path
-        The file to write. It is replaced as a whole; an OSError is raised if that fails.
+        The file to write. It is replaced atomically; an OSError is raised if that fails.
     exact : bool
-        If False, the graph computes a single product and its largest score, in four nodes; rows within rounding of the
-        boundary may then differ from ``predict``. By default True.
+        By default True. If False, the graph only computes rounded scores and takes the largest, in four nodes; labels
+        of rows within rounding error of the boundary may then differ from ``predict``.
 
     See Also
     --------
-    save : Write a model that this library can read again.
+    save : Write a model that can be loaded again.
 
     Examples
     --------
@@ -517,7 +525,7 @@ def export_onnx(model: BaseEstimator, path: str | os.PathLike[str], *, exact: bo
         x = prepared_rows(graph, inputs, getattr(learner, "preparation_", None), width)
     else:
         x = piped_rows(graph, inputs, [step for _, step in steps.steps], width)
-        STEPS.write(steps.steps, Place("the steps"))  # refuses parameters that change what a step does
+        STEPS.write(steps.steps, Place("the steps"))  # raises for parameters that change what a step does
     number, scores = decide(graph, x, rule.w, rule.b, exact)
     labels = np.asarray(learner.classes_)
     graph.name(graph("Gather", graph.constant(_for_onnx(labels)), number), "label")
@@ -554,7 +562,7 @@ def check_exportable(model: BaseEstimator) -> None:
 
 
 def _for_onnx(labels: np.ndarray) -> np.ndarray:
-    """Return class labels in a type of ONNX; a single label twice, because the graph looks up one of two."""
+    """Return class labels in a type that ONNX supports; a single label is repeated, because the graph looks up two."""
     labels = np.repeat(labels, 2) if len(labels) == 1 else labels
     if labels.dtype.kind in "iu":
         if labels.dtype == np.uint64 and labels.max() > np.iinfo(np.int64).max:

@@ -1,7 +1,7 @@
-"""Pipelines as files: each step as its kind, its parameters and its fitted attributes, by a schema for each kind.
+"""Pipelines in files: each step is stored as its kind, its parameters and its main fitted attributes.
 
-scikit-learn keeps more than that, and what it keeps differs between its versions. So the rest is derived on load, by
-fitting the step to one row.
+A schema for each kind of step lists what is stored. The other attributes of scikit-learn's steps differ between its
+versions, so they are restored on loading, by fitting the step to one row.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from rosenblatt.storage.schema import (
 Step: TypeAlias = BaseEstimator | str
 """A fitted step, or "drop" or "passthrough"."""
 
-# Values that JSON does not have.
+# Values that JSON does not have: NaN, and arrays with their types.
 
 
 _NAN = {"missing": "nan"}
@@ -54,7 +54,7 @@ _TYPES = ("object", "bool", *(f"{k}{b}" for k in ("int", "uint") for b in (8, 16
 
 
 def _write_value(value: object, place: Place) -> object:
-    """Return a string, number, boolean or None as JSON has it, and NaN as a dictionary."""
+    """Return a string, number, boolean or None in its JSON form, and NaN as a dictionary; else raise a ValueError."""
     value = value.item() if isinstance(value, np.generic) else value
     if value is not None and _is_missing(value):
         return dict(_NAN)
@@ -86,7 +86,7 @@ class _ValuesFields:
 
 
 def _write_values(values: NDArray[Any], place: Place) -> dict[str, object]:
-    """Return an array of strings, numbers or booleans as plain data that keeps its type."""
+    """Return an array of strings, numbers or booleans as plain data that records its type."""
     name = "str" if values.dtype.kind in "UT" else values.dtype.name
     if name not in _TYPES:
         raise ValueError(f"values of type {values.dtype} cannot be stored as data.")
@@ -124,13 +124,13 @@ def _read_seen(data: object, place: Place) -> object:
 _SEEN = Codec(
     lambda seen, place: _SEEN_BY_FEATURE.write(seen, place) if np.ndim(seen) else np.asarray(seen).item(), _read_seen
 )
-"""The number of rows a scaler was fitted to: of each feature where values were missing."""
+"""The number of rows that a scaler was fitted to; an array with a number for each feature if values were missing."""
 _Numbers = Annotated[NDArray[Any], array("f8 f4", "features")]
 _Scale = Annotated[NDArray[Any], array("f8 f4", "features", least=5e-324)]
 _Value = Annotated[Any, _VALUE]
 
 
-# The schemas: what is stored of each kind of step, under the names that scikit-learn gives parameters and attributes.
+# The schemas: what is stored for each kind of step, under the names of scikit-learn's parameters and attributes.
 
 
 class _StepFields:
@@ -166,7 +166,7 @@ class _MaxAbsFields(_StepFields):
 
 
 def _check_max_abs(step: MaxAbsScaler, place: Place) -> None:
-    if step.clip and "clip" not in step.get_params():  # since scikit-learn 1.8
+    if step.clip and "clip" not in step.get_params():  # a parameter since scikit-learn 1.8
         raise ValueError("this version of scikit-learn has no MaxAbsScaler(clip=): upgrade it.")
 
 
@@ -229,7 +229,7 @@ def _fit_imputer(step: SimpleImputer, place: Place) -> None:
 
 
 _CATEGORIES = Codec(lambda given, _: given if isinstance(given, str) else "given", string("auto", "given").read)
-"""Lists of categories are stored as what was fitted."""
+"""The parameter ``categories``: a given list is not stored, because the fitted categories are."""
 _DROP = Codec(
     lambda drop, place: drop if isinstance(drop, str | None) else [_write_value(value, place) for value in list(drop)],
     lambda data, place: (
@@ -270,17 +270,18 @@ def _fit_one_hot(step: OneHotEncoder, place: Place) -> None:
 
 
 def _check_categories(values: list[Any], found: bool) -> None:
-    """Raise a ValueError unless each category occurs once, in an order in which scikit-learn can look it up.
+    """Raise a ValueError unless each category occurs once, in an order that scikit-learn supports.
 
-    Categories that were found in rows are sorted, with None and NaN after the others. So are numbers that were given:
-    scikit-learn writes out of bounds where they are not. Words that were given may have any order.
+    Categories that were ``found`` in training rows must be sorted, with None and NaN after the others. This also
+    applies to numbers given by the user: if they are not sorted, scikit-learn writes out of bounds. Words given by the
+    user may have any order.
     """
     present = [value for value in values if not _is_missing(value)]
     is_valid = [value is None for value in values if _is_missing(value)] in ([], [True], [False], [True, False])
     if found or not all(type(value) is str for value in present):
         try:
             is_sorted = all(low < high for low, high in itertools.pairwise(present))
-        except TypeError:  # words and numbers
+        except TypeError:  # words mixed with numbers
             is_sorted = False
         is_valid = is_valid and is_sorted and not any(map(_is_missing, values[: len(present)]))
     if not is_valid or len(set(present)) != len(present):
@@ -292,7 +293,7 @@ def _one_hot_width(step: OneHotEncoder) -> int:
     return sum(map(len, step.categories_)) - dropped
 
 
-# Steps made of others: pipelines within pipelines.
+# Composite steps: pipelines within pipelines.
 
 
 _STEP = Codec(lambda step, place: write_step(step, place), lambda data, place: read_step(data, place))
@@ -309,7 +310,7 @@ STEPS = list_of(
         lambda data, place: tuple(read_fields(_NamedFields, data, place).values()),
     )
 )
-"""The steps of a pipeline, as pairs of name and step."""
+"""The codec for the steps of a pipeline, which are pairs of name and step."""
 
 
 class _PipelineFields(_StepFields):
@@ -318,7 +319,7 @@ class _PipelineFields(_StepFields):
 
 
 def check_chain(steps: Sequence[tuple[str, Step]]) -> None:
-    """Raise a ValueError unless names are valid and each step takes the features that the one before it makes."""
+    """Raise a ValueError unless names are valid and each step expects as many features as the previous one returns."""
     names: set[str] = set()
     before: BaseEstimator | None = None
     for name, step in steps:
@@ -346,11 +347,13 @@ def _check_pipeline(step: Pipeline, place: Place) -> None:
         )
 
 
-# Steps made of others: the columns that a ColumnTransformer selects.
+# Composite steps: the columns that a ColumnTransformer selects.
 
 
 def write_columns(columns: Any) -> object:
-    """Return columns as plain data: a name, an index, a list of names, indices or booleans, or a slice.
+    """Return a selection of columns as plain data; raise a ValueError if it cannot be stored.
+
+    A selection is a name, an index, a list of names, indices or booleans, or a slice.
 
     >>> write_columns(slice("a", "c")), write_columns(np.array([True, False]))
     ({'slice': ['a', 'c', None]}, [True, False])
@@ -370,7 +373,7 @@ def write_columns(columns: Any) -> object:
 
 
 def read_columns(data: Any, place: Place) -> object:
-    """Return the columns that `write_columns` described, or raise a ValueError."""
+    """Return the selection of columns that `write_columns` wrote; raise a ValueError if it is not valid."""
     if type(data) in (int, str):
         return data
     if type(data) is list and (not data or (type(data[0]) in (bool, int, str) and len(set(map(type, data))) == 1)):
@@ -382,7 +385,9 @@ def read_columns(data: Any, place: Place) -> object:
 
 
 def selected_indices(columns: Any, n_features: int, names: Sequence[str] | None) -> Sequence[int]:
-    """Return the indices of selected columns; a ValueError where a table of these names has no such columns.
+    """Return the indices of the selected columns; raise a ValueError if one of them does not exist.
+
+    The table has ``n_features`` columns, and ``names`` are their names, or None.
 
     >>> selected_indices([True, False, True], 3, None), selected_indices(slice("b", None), 3, ["a", "b", "c"])
     ([0, 2], range(1, 3))
@@ -414,7 +419,7 @@ def selected_indices(columns: Any, n_features: int, names: Sequence[str] | None)
 
 _COLUMNS = Codec(lambda columns, _: write_columns(columns), read_columns)
 _COLUMN_COST = 64
-"""A column that scikit-learn keeps track of costs as much memory and time as this many numbers."""
+"""A column of a ColumnTransformer costs scikit-learn as much memory and time as this many numbers."""
 
 
 def _are_weights(value: object) -> bool:
@@ -439,7 +444,7 @@ class _ColumnsFields(_StepFields):
 
 
 def _view_columns(step: ColumnTransformer) -> dict[str, object]:
-    """Return the attributes of a ColumnTransformer with its fitted steps in place of those that were given."""
+    """Return the attributes of a ColumnTransformer, with its fitted steps in place of the unfitted parameters."""
     if type(step.verbose_feature_names_out) is not bool:
         raise ValueError("verbose_feature_names_out of a ColumnTransformer must be True or False to be stored.")
     fitted = list(step.transformers_)
@@ -457,7 +462,7 @@ def _view_columns(step: ColumnTransformer) -> dict[str, object]:
 
 
 def _is_empty(columns: Any) -> bool:
-    """Return whether no column is selected, so that a step has not been fitted."""
+    """Return whether a selection has no columns; scikit-learn does not fit a step without columns."""
     if isinstance(columns, str | int | slice):
         return False
     chosen = list(columns)
@@ -465,7 +470,7 @@ def _is_empty(columns: Any) -> bool:
 
 
 class _StandIn(TransformerMixin, BaseEstimator):
-    """Placeholder for a fitted step while its ColumnTransformer is fitted; returns as many features, all zero."""
+    """A placeholder for a fitted step while its ColumnTransformer is fitted; its features are all zero."""
 
     def __init__(self, step: BaseEstimator) -> None:
         self.step = step
@@ -481,7 +486,7 @@ class _StandIn(TransformerMixin, BaseEstimator):
 
 
 def _fit_columns(step: ColumnTransformer, place: Place) -> None:
-    """Fit a ColumnTransformer to one row, around the fitted steps that its parts name."""
+    """Fit a ColumnTransformer to one row, keeping the fitted steps that were read."""
     d, names, sparse = place.sizes["features"], getattr(step, "feature_names_in_", None), step.sparse_output_
     parts, remainder = step.transformers, step.remainder
     listed = sum(len(part.columns) if type(part.columns) is list else 1 for part in parts) if names is None else d
@@ -515,7 +520,7 @@ def _fit_columns(step: ColumnTransformer, place: Place) -> None:
 
 
 def _part_width(step: Step, selected: int) -> int:
-    """Return how many features a part of a ColumnTransformer makes of the columns it selects."""
+    """Return the number of features that a part of a ColumnTransformer makes from its ``selected`` columns."""
     if isinstance(step, str):
         return selected if step == "passthrough" else 0
     if step.n_features_in_ != selected:
@@ -526,7 +531,7 @@ def _part_width(step: Step, selected: int) -> int:
 
 
 def _row_of_zeros(d: int, names: Sequence[str] | None) -> Any:
-    """Return a row of ``d`` columns, a data frame where they have names."""
+    """Return a row of ``d`` zeros: a data frame if ``names`` are given, else an array."""
     row = np.zeros((1, d))
     if names is None:
         return row
@@ -539,20 +544,20 @@ def _row_of_zeros(d: int, names: Sequence[str] | None) -> Any:
     raise ImportError("a pipeline that selects columns by name needs data frames: pip install pandas.")
 
 
-# The kinds of steps, and how one is written and read.
+# The kinds of steps, and functions that write and read a step.
 
 
 @dataclass(frozen=True)
 class Kind:
-    """How the steps of a class are stored."""
+    """The way in which steps of one class are stored."""
 
     step: type[BaseEstimator]
     schema: type
-    """Parameters and fitted attributes, by the names that they have in the step."""
+    """A class whose annotations list the parameters and fitted attributes to store."""
     finish: Callable[[Any, Place], None] = lambda step, place: None
-    """Checks the attributes that were read, and derives the others."""
+    """Checks the attributes that were read, and restores the other ones."""
     width: Callable[[Any], int] = lambda step: int(step.n_features_in_)
-    """Returns the number of features that a fitted step makes."""
+    """Returns the number of features that a fitted step returns."""
     view: Callable[[Any], Mapping[str, object]] = vars
     """Returns the attributes to write."""
 
@@ -577,11 +582,11 @@ KINDS = {
         Kind(Combinations, _CombinationsFields, _fit_combinations, lambda step: int(step.n_output_features_)),
     )
 }
-"""The kinds of steps by name. A name in a file is looked up here and nowhere else."""
+"""The kinds of steps, by class name. A class name in a file is only ever looked up here."""
 
 
 def step_width(step: BaseEstimator) -> int:
-    """Return how many features a fitted step makes."""
+    """Return the number of features that a fitted step returns."""
     return KINDS[type(step).__name__].width(step)
 
 
@@ -590,7 +595,7 @@ def _last_step(pipeline: Pipeline) -> BaseEstimator:
 
 
 def write_step(step: Step | None, place: Place) -> object:
-    """Return a fitted step as plain data; a TypeError where its kind is not known."""
+    """Return a fitted step as plain data; raise a TypeError if steps of its class cannot be stored."""
     if step is None or isinstance(step, str):
         return step or "passthrough"
     name = type(step).__name__
@@ -615,7 +620,7 @@ def write_step(step: Step | None, place: Place) -> object:
 
 
 def check_defaults(step: BaseEstimator, schema: type) -> None:
-    """Raise a ValueError where a parameter that the schema does not store is not its default."""
+    """Raise a ValueError if a parameter that the schema does not store differs from its default."""
     parameters, stored = inspect.signature(type(step)).parameters, fields_of(schema)
     for name, value in step.get_params(deep=False).items():
         default = parameters[name].default
@@ -624,7 +629,7 @@ def check_defaults(step: BaseEstimator, schema: type) -> None:
 
 
 def read_step(data: object, place: Place) -> Step:
-    """Return the fitted step that plain data and arrays describe, or raise a ValueError."""
+    """Return the fitted step that plain data and arrays describe; raise a ValueError if they are not valid."""
     if type(data) is str:
         return string("drop", "passthrough").read(data, place)
     kind = KINDS.get(str(data.get("kind"))) if isinstance(data, dict) else None
@@ -640,12 +645,12 @@ def read_step(data: object, place: Place) -> Step:
     if names is not None:
         features["feature_names_in_"] = np.array(names, object)
     if kind.step is Pipeline:
-        features = {}  # those of its first step
+        features = {}  # a Pipeline takes them from its first step
     parameters = inspect.signature(kind.step).parameters
     step = kind.step(**{name: found.pop(name) for name in list(found) if name in parameters})
     vars(step).update(found | features)
     kind.finish(step, place)
-    vars(step).update(features)  # fitting to one row without names has removed them
+    vars(step).update(features)  # fitting to one row without names removed them
     if output is not None:
         step.set_output(transform=output)
     return step

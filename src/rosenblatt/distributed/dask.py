@@ -1,4 +1,4 @@
-"""Perceptrons on a Dask cluster: the same parameters and results as the local ones, for rows that lie on workers."""
+"""Perceptrons on a Dask cluster, for rows that lie on workers: same parameters and results as the local learners."""
 
 from __future__ import annotations
 
@@ -33,27 +33,28 @@ if TYPE_CHECKING:
 Collection: TypeAlias = Any
 """A Dask array, data frame or series."""
 
-# Dask as an engine: a shard is a future that holds rows, and a call is a task on it.
+# The Dask engine: a shard is a future that holds rows, and a call is a task on it.
 
 
 _SUBMITTING = Lock()
 _POLL = 0.5
 """Seconds between two checks of the workers."""
 _IDLE = 10.0
-"""The least seconds for which all workers may be idle before unfinished calls count as lost."""
+"""Unfinished calls do not count as lost before all workers have been idle for this many seconds."""
 
 
 Loader: TypeAlias = "Callable[[], Shard] | Delayed"
 
 
 class DaskEngine:
-    """A Dask cluster. No task is pinned to a worker: it only prefers the workers that hold its shard.
+    """An `Engine` on a Dask cluster. A task prefers the workers that hold its shard, but is not pinned to them.
 
     Parameters
     ----------
     client : distributed.Client
+        The client of the cluster.
     timeout : float
-        The most seconds without any worker.
+        Maximum number of seconds without any worker.
     """
 
     def __init__(self, client: Client, timeout: float) -> None:
@@ -75,7 +76,7 @@ class DaskEngine:
         return max(1, len(self._processing() or ()))
 
     def _processing(self) -> dict[str, Sequence[str]] | None:
-        """Return the tasks of each worker; None if the scheduler does not respond."""
+        """Return the tasks in progress on each worker, or None if the scheduler does not respond."""
         if self.client.status != "running":
             return None
         try:
@@ -89,7 +90,7 @@ class DaskEngine:
         self._shards = [self._load(loader) for loader in loaders]
 
     def _load(self, loader: Loader) -> Future:
-        """Return a future of a shard. It prefers no worker: if that worker died, Dask would wait for it."""
+        """Return the future of a shard. It prefers no worker, since Dask would wait for that worker if it died."""
         self._check_client()
         with _large_arguments():
             if hasattr(loader, "__dask_graph__"):
@@ -103,7 +104,7 @@ class DaskEngine:
         return f"rosenblatt-{what}-{self._run}-{self._submitted}"
 
     def share(self, value: object) -> Future:
-        """Return the future of a task that returns the value. Unlike scattered data, a task can be repeated."""
+        """Return the future of a task that returns the value; unlike scattered data, a task can be repeated."""
         self._check_client()
         with _large_arguments():
             future = self.client.submit(_shared, value, key=self._key("share"))
@@ -111,7 +112,7 @@ class DaskEngine:
         return future
 
     def call(self, function: Function, shard: int, *arguments: object) -> Future:
-        """Submit a call where its shard lies, or elsewhere if that worker is gone."""
+        """Submit a call to a worker that holds the shard, or to another one if those workers are gone."""
         self._check_client()
         rows = self._shards[shard]
         workers = sorted(self._holders.get(rows.key, ()))
@@ -122,7 +123,11 @@ class DaskEngine:
         return future
 
     def fetch(self, handles: Sequence[Future], progress: Progress | None = None) -> list[Any]:
-        """Return the results, in order."""
+        """Wait for the results and return them in order.
+
+        Raises the error that a call raised, `WorkLost` if a worker failed or stopped working, and a ClusterError if
+        the scheduler or all workers are gone for ``timeout`` seconds.
+        """
         self._check_client()
         gathering = asyncio.run_coroutine_threadsafe(
             self.client.gather(list(handles), asynchronous=True), self.client.loop.asyncio_loop
@@ -135,7 +140,7 @@ class DaskEngine:
             self._check_client()
             tasks, now = self._processing(), monotonic()
             last_seen = now if tasks else last_seen
-            # once all calls have finished, their results are on the way and workers may be idle
+            # once all calls have finished, workers may be idle while the results are being sent
             last_busy = now if finished == len(handles) or (tasks and any(tasks.values())) else last_busy
             if now - last_seen > self.timeout:
                 raise self._no_scheduler() if tasks is None else self._no_worker()
@@ -149,11 +154,11 @@ class DaskEngine:
         return found
 
     def finished(self, handles: Sequence[Future]) -> list[bool]:
-        """Return for each of these calls whether it has finished."""
+        """Return whether each of these calls has finished."""
         return [future.done() for future in handles]
 
     def _find_shards(self) -> dict[str, Sequence[str]]:
-        """Return the workers of each shard, as a hint: nothing depends on it."""
+        """Return the workers that hold each shard, or {} if they are not known; this is only a hint."""
         try:
             return self.client.who_has(self._shards)
         except Exception:
@@ -186,7 +191,7 @@ class DaskEngine:
         )
 
     def recover(self) -> None:
-        """Release all calls, and load shards again whose futures have failed or were cancelled."""
+        """Release all calls, and reload the shards whose futures have failed or were cancelled."""
         self._release(self._calls)
         until = monotonic() + self.timeout
         while self.client.status == "connecting" and monotonic() < until:
@@ -196,7 +201,7 @@ class DaskEngine:
         self._holders = {}
         lost = [k for k, future in enumerate(self._shards) if future.status in ("error", "cancelled", "lost")]
         self._release([self._shards[k] for k in lost])
-        self.client.sync(asyncio.sleep, 0)  # the scheduler forgets what is released before it is submitted again
+        self.client.sync(asyncio.sleep, 0)  # the scheduler must forget released futures before they are resubmitted
         for k in lost:
             self._shards[k] = self._load(self._loaders[k])
 
@@ -206,7 +211,7 @@ class DaskEngine:
             future.release()
 
     def fork(self) -> DaskEngine:
-        """Return an engine with the same shards and calls of its own."""
+        """Return an engine with the same shards, for a concurrent run."""
         other = DaskEngine(self.client, self.timeout)
         other._loaders, other._shards, other._holders = self._loaders, list(self._shards), self._holders
         return other
@@ -223,30 +228,36 @@ def _shared(value: object) -> object:
 
 @contextmanager
 def _large_arguments() -> Iterator[None]:
-    """Suppress Dask's warning about large arguments: states are sent that way on purpose. One thread at a time."""
+    """Suppress Dask's warning about large arguments, since states are sent as arguments on purpose.
+
+    Only one thread at a time can be in this context, because Dask's configuration is global.
+    """
     import dask
 
     with _SUBMITTING, dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
         yield
 
 
-# Dask arrays and data frames: their partitions as shards, and predictions as lazy collections.
+# Dask collections (arrays and data frames): their partitions as shards, and predictions as lazy collections.
 
 
 def is_collection(X: object) -> bool:
-    """Return whether this is a Dask collection."""
+    """Return whether ``X`` is a Dask collection: an array, a data frame or a series."""
     return hasattr(X, "__dask_graph__") and type(X).__name__ != "Delayed"
 
 
 def _is_frame(X: object) -> bool:
-    """Return whether this is a Dask data frame or series."""
+    """Return whether ``X`` is a Dask data frame or series."""
     return hasattr(X, "map_partitions") and hasattr(X, "dtypes")
 
 
 def _blocks(X: Collection, what: str) -> list[Delayed]:
-    """Return the partitions of a collection as delayed objects, in order."""
+    """Return the partitions of a collection as delayed objects, in order.
+
+    Raises a ValueError if it cannot be used as ``what``: "X", "y" or "sample_weight".
+    """
     if _is_frame(X):
-        return list(X.to_delayed(optimize_graph=False))  # optimizing may partition columns of one table differently
+        return list(X.to_delayed(optimize_graph=False))  # optimization may partition columns of a table differently
     if not hasattr(X, "chunks"):
         raise ValueError(f"expected {what} as a Dask array or data frame, got a Dask {type(X).__name__}.")
     if what == "X":
@@ -264,7 +275,7 @@ def _blocks(X: Collection, what: str) -> list[Delayed]:
 
 
 def partitions(X: Collection, y: Any, sample_weight: Any = None) -> list[PartitionShard]:
-    """Return the rows, the labels and the weights of each partition."""
+    """Return the shards of a Dask collection: the rows, labels and weights of each partition."""
     if not is_collection(X):
         raise TypeError(
             f"expected X as a Dask array or data frame, got a {type(X).__name__}: use the local learner for rows in "
@@ -281,7 +292,7 @@ def partitions(X: Collection, y: Any, sample_weight: Any = None) -> list[Partiti
 
 
 def _cut_like(X: Collection, rows: Sequence[Delayed], other: Any, what: str) -> Sequence[Delayed | NDArray[Any]]:
-    """Return labels or weights partitioned as the rows are."""
+    """Return labels or weights in the same partitions as the rows."""
     if is_collection(other):
         parts = _blocks(other, what)
         if len(parts) != len(rows):
@@ -305,7 +316,7 @@ def _cut_like(X: Collection, rows: Sequence[Delayed], other: Any, what: str) -> 
 
 
 def _check_columns(X: Collection) -> None:
-    """Raise a ValueError for a column that is not of numbers, and for a series."""
+    """Raise a ValueError if a data frame has a column that is not numeric, or if ``X`` is a series."""
     if X.ndim == 1:
         raise ValueError("expected a two-dimensional X, got a Dask series: use X.to_frame().")
     wrong = [f"{name} ({kind})" for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "biuf"]
@@ -331,7 +342,7 @@ class PartitionShard:
         return dask.delayed(_make, pure=False)(self.number, *self.parts)
 
     def count_right(self, model: BasePerceptron) -> Delayed:
-        """Return, as a delayed object, the weight of the rows that a model predicts correctly, and of all rows."""
+        """Return, as a delayed object, the total weight of the rows predicted correctly, and of all rows."""
         import dask
 
         return dask.delayed(_count, pure=False)(model, self.number, *self.parts)
@@ -352,11 +363,14 @@ def _count(model: BasePerceptron, number: int, X: MatrixLike, y: VectorLike, wei
 
 
 def map_collection(model: BasePerceptron, method: str, X: Collection, meta: NDArray[Any]) -> Collection:
-    """Return the result of a method of a model for a collection, as a lazy collection; ``meta`` is an empty result."""
+    """Call a method of a model on each partition, and return the results as a lazy collection.
+
+    ``meta`` is an empty result, which has the type and the number of columns.
+    """
     if _is_frame(X):
         call = _MethodCall(model, method, frame=True)
         row = np.zeros((1, *meta.shape[1:])) if method != "predict" else model.classes_[:1]
-        frame = _frame_of(row, X._meta_nonempty.index[:1]).iloc[:0]  # pandas has string types of its own
+        frame = _frame_of(row, X._meta_nonempty.index[:1]).iloc[:0]  # pandas may use its own string type
         return X.map_partitions(call, meta=frame, enforce_metadata=False)
     if X.ndim != 2:
         raise ValueError(f"expected a two-dimensional X, got a Dask array of shape {X.shape}.")
@@ -375,7 +389,7 @@ def _frame_of(values: NDArray[Any], index: Any) -> Any:
 
 
 class _MethodCall:
-    """A method of a model, to be called on a partition, which may be empty."""
+    """A function that calls a method of a model on a partition, which may be empty."""
 
     def __init__(self, model: BasePerceptron, method: str, frame: bool = False) -> None:
         self.model, self.method, self.frame = model, method, frame
@@ -392,7 +406,7 @@ class _MethodCall:
 
 
 class DaskLearner(ClusterLearner):
-    """A learner on a Dask cluster."""
+    """The base class of learners on a Dask cluster."""
 
     client: Client | None
 
@@ -408,18 +422,21 @@ class DaskLearner(ClusterLearner):
         resume: bool = False,
         seeds: Sequence[int] | None = None,
     ) -> Self:
-        """Train on a Dask array or data frame; each partition is a shard, in order.
+        """Train on a Dask array or data frame, and return this model; each partition is a shard, in order.
+
+        Training stops as ``fit`` of the local learner does.
 
         Parameters
         ----------
         X : Dask array with blocks of NumPy or of SciPy's CSR, or Dask data frame of numbers
-            Blocks may be of unknown length. Columns that are split into blocks are joined.
+            Blocks may have unknown lengths. If the columns are split into blocks, the blocks are joined.
         y : Dask array or series, or an array
-            A label for each row, partitioned as the rows are; an array is partitioned to match.
-        sample_weight : the same, optional
-            Scales the step of each update; rows of weight 0 are not visited.
+            A label for each row, in the same partitions as the rows. An array is partitioned to match.
+        sample_weight : Dask array or series, or an array, optional
+            The weight of each row, in the form of ``y``. It scales the step of each update; rows of weight 0 are not
+            visited. By default all weights are 1.
         classes : array, optional
-            All classes, if some may be missing from the rows.
+            All classes; needed only if the rows do not contain every class.
         on_pass, checkpoint, every, resume, seeds
             As for ``fit_shards``.
         """
@@ -437,20 +454,23 @@ class DaskLearner(ClusterLearner):
         return super()._join(loaders)
 
     def predict(self, X: MatrixLike) -> Any:
-        """Return the class of each row; for a Dask collection, as a lazy collection."""
+        """Return the predicted class of each row; for a Dask collection the result is a lazy collection."""
         if not is_collection(X):
             return super().predict(X)
         return map_collection(self.to_local(), "predict", X, self.classes_[:0])
 
     def decision_function(self, X: MatrixLike) -> Any:
-        """Return the activation of each row; for a Dask collection, as a lazy collection."""
+        """Return the activation of each row, for each class if there are several scores.
+
+        For a Dask collection the result is a lazy collection.
+        """
         if not is_collection(X):
             return super().decision_function(X)
         shape = (0,) if self.state_.n_scores == 1 else (0, self.state_.n_scores)
         return map_collection(self.to_local(), "decision_function", X, np.empty(shape))
 
     def score(self, X: MatrixLike, y: VectorLike = None, sample_weight: VectorLike = None) -> float:
-        """Return the accuracy: the share of rows that are predicted correctly, by weight if weights are given."""
+        """Return the accuracy: the fraction of rows that are predicted correctly, weighted by ``sample_weight``."""
         if not is_collection(X):
             return super().score(X, y, sample_weight)
         import dask
@@ -472,40 +492,61 @@ class DaskLearner(ClusterLearner):
 
 
 class DaskPerceptron(DaskLearner, Perceptron):
-    """`Perceptron` for rows on a Dask cluster: the same parameters, and in exact mode the same bits.
+    """`Perceptron` for rows on a Dask cluster: the same parameters and, in exact mode, the same weights bit for bit.
+
+    Training stops as `Perceptron` does.
 
     Parameters
     ----------
     mode : "exact" or "mix"
-        In "exact" mode the weights visit one shard after the other, which gives the model that ``fit_stream`` gives on
-        one machine. In "mix" mode all shards are trained at once from the same weights, and the next round starts from
-        the mean of the results (iterative parameter mixing).
+        By default "exact": the weights visit one shard after the other, which gives the model that ``fit_stream`` gives
+        on one machine. In "mix" mode all shards are trained at once from the same weights, and the next round starts
+        from the mean of the results (iterative parameter mixing).
     n_shards : int
-        The number of shards for ``mode="mix"``, by default 8. More shards cost accuracy; the number of workers does
-        not matter.
+        The number of shards for ``mode="mix"``, by default 8. More shards reduce the accuracy; the number of workers
+        does not affect the result.
     timeout : float
-        The most seconds to wait while the cluster has no worker, by default 60.
+        Maximum number of seconds to wait while the cluster has no worker, by default 60.
     client : distributed.Client, optional
-        By default the client made last. It is not pickled with the model.
+        The client of the cluster; by default the one created last. It is not pickled with the model.
 
     The other parameters are those of `Perceptron`.
 
     See Also
     --------
-    RayPerceptron : The same on a Ray cluster.
+    RayPerceptron : The same learner on a Ray cluster.
+    DaskAveragedPerceptron : The learner for noisy data, which predicts with the averaged weights.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> X, y = np.array([[1.0, 1.0], [2.0, 0.0], [-1.0, 0.0], [0.0, -2.0]]), np.array(["yes", "yes", "no", "no"])
+    >>> with Client(processes=False, dashboard_address="127.0.0.1:0") as client:
+    ...     model = DaskPerceptron(client=client, random_state=0).fit(da.from_array(X, chunks=(2, 2)), y)
+    >>> model.predict(X).tolist(), model.converged_
+    (['yes', 'yes', 'no', 'no'], True)
     """
 
     __init__ = with_parameters(Perceptron, client=None)
 
 
 class DaskAveragedPerceptron(DaskLearner, AveragedPerceptron):
-    """`AveragedPerceptron` for rows on a Dask cluster; parameters as for `DaskPerceptron`, without ``hypothesis``."""
+    """`AveragedPerceptron` for rows on a Dask cluster: the same parameters and, in exact mode, the same weights.
+
+    It has the parameters of `DaskPerceptron` except ``hypothesis``.
+
+    See Also
+    --------
+    DaskPerceptron : The perceptron that predicts with the last weights by default, with an example.
+    RayAveragedPerceptron : The same learner on a Ray cluster.
+    """
 
     __init__ = with_parameters(AveragedPerceptron, client=None)
 
 
 def find_client(client: Client | None) -> Client:
-    """Return the client, or the default one; a ClusterError if there is none."""
+    """Return ``client``, or the client created last if it is None; raise a ClusterError if there is none."""
     try:
         import distributed
     except ImportError:

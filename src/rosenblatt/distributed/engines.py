@@ -1,4 +1,7 @@
-"""The interface between training and a cluster: load shards, call functions where they lie, fetch results in order."""
+"""The interface between training and a cluster: load shards, call functions on them, fetch results in order.
+
+A shard is a part of the training rows that stays on the worker that loaded it.
+"""
 
 from __future__ import annotations
 
@@ -6,48 +9,51 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
 Handle: TypeAlias = Any
-"""A result on the cluster, finished or not, in the engine's own type."""
+"""A reference to the result of a call on the cluster, finished or not; its type depends on the engine."""
 Function: TypeAlias = Callable[..., object]
 """A pure function whose first argument is a shard."""
 Progress: TypeAlias = Callable[[int], None]
-"""Called from time to time with the number of calls that have finished."""
+"""A function that is called from time to time with the number of calls that have finished."""
 
 
 class WorkLost(Exception):
-    """Results were lost with their workers. The calls that made them can be repeated."""
+    """Raised if results were lost with their workers. The calls that returned them can be repeated."""
 
 
 class ClusterError(RuntimeError):
-    """The cluster cannot be used. The message says why and what to do."""
+    """Raised if the cluster cannot be used. The message says why, and what to do."""
 
 
 class Engine(Protocol):
-    """A cluster, or this process."""
+    """The interface of a cluster, or of this process in its place."""
 
     @property
     def shards(self) -> int:
         """The number of shards that have been loaded."""
 
     def load(self, loaders: Sequence[Any]) -> None:
-        """Load each shard on some worker, where it stays; `call` refers to it by its index."""
+        """Load each shard on some worker, where it stays; `call` refers to a shard by its index."""
 
     def share(self, value: object) -> Handle:
-        """Return a handle of a value that several calls take, so that it is sent once."""
+        """Return a handle of a value that is an argument of several calls, so that it is sent only once."""
 
     def call(self, function: Function, shard: int, *arguments: object) -> Handle:
-        """Submit ``function(shard, *arguments)``, where arguments may be handles of earlier calls.
+        """Submit ``function(shard, *arguments)`` and return its handle; arguments may be handles of earlier calls.
 
         Functions are pure, so a call may be repeated.
         """
 
     def fetch(self, handles: Sequence[Handle], progress: Progress | None = None) -> list[Any]:
-        """Return the results, in order. Raises the error of a function, and `WorkLost` if workers died."""
+        """Wait for the results and return them in order.
+
+        Raises the error that a function raised, or `WorkLost` if workers died.
+        """
 
     def finished(self, handles: Sequence[Handle]) -> list[bool]:
-        """Return for each of these calls whether it has finished."""
+        """Return whether each of these calls has finished."""
 
     def recover(self) -> None:
-        """Load lost shards again, after `WorkLost`."""
+        """Load lost shards again, after `fetch` raised `WorkLost`."""
 
     @property
     def workers(self) -> int:
@@ -61,7 +67,7 @@ class Engine(Protocol):
 
 
 class LocalEngine:
-    """This process as an engine, one call after the other: the reference for results of clusters."""
+    """An engine that makes all calls at once in this process; clusters must give the same results."""
 
     workers = 1
 

@@ -1,4 +1,4 @@
-"""Base class of the learners on clusters: it trains on shards and becomes a local model."""
+"""The base class of learners on clusters, which train on shards and can be converted to local models."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from rosenblatt.training.rows import VectorLike
 from rosenblatt.training.train import Checkpointing
 
 _COMMON = {"mode": "exact", "n_shards": 8, "timeout": 60.0}
-"""Parameters of all learners on clusters, besides those of the local learner."""
+"""The parameters, with defaults, that all learners on clusters have in addition to the local learner's."""
 TrainedRows: TypeAlias = Callable[[int, int], NDArray[np.bool_]]
-"""Returns which of ``n`` rows from number ``first`` on are not held out."""
+"""A function of ``first`` and ``n`` that returns which of the ``n`` rows from number ``first`` on are not held out."""
 
 
 def with_parameters(local: type, **more: object) -> Callable[..., None]:
-    """Return a constructor with the parameters of a local learner, those of all distributed learners, and ``more``."""
+    """Return an ``__init__`` with the parameters of a local learner, those of all cluster learners, and ``more``."""
     extra = _COMMON | more
     known = list(inspect.signature(local).parameters.values())
     keyword = inspect.Parameter.KEYWORD_ONLY
@@ -62,7 +62,7 @@ class ClusterLearner(BasePerceptron):
     """A learner whose rows lie in shards on a cluster; a subclass provides the engine.
 
     ``mode="exact"`` gives the model that ``fit_stream`` gives on one machine, bit for bit. ``mode="mix"`` trains all
-    shards at once and takes the mean; the result depends on the shards alone.
+    shards at once and averages the results, which depend on the division into shards but not on the workers.
     """
 
     mode: str
@@ -70,7 +70,7 @@ class ClusterLearner(BasePerceptron):
     timeout: float
 
     def _engine(self) -> Engine:
-        """Return the cluster to train on."""
+        """Return the engine of the cluster to train on."""
         raise NotImplementedError
 
     def fit_shards(
@@ -83,19 +83,21 @@ class ClusterLearner(BasePerceptron):
         resume: bool = False,
         seeds: Sequence[int] | None = None,
     ) -> Self:
-        """Train on shards, each of which is loaded on a worker and stays there.
+        """Train on shards, each of which is loaded on a worker and stays there; return this model.
+
+        Training stops as ``fit`` of the local learner does.
 
         Parameters
         ----------
         shards : list
-            Each is (X, y) or (X, y, sample_weight), or a function without arguments that returns one of these;
-            functions are called on workers. Rows are numbered in the order of the shards.
+            Each shard is (X, y) or (X, y, sample_weight), or a function without arguments that returns one of these.
+            Functions are called on workers. Rows are numbered in the order of the shards.
         classes : array, optional
-            All classes, if some may be missing from the rows.
+            All classes; needed only if the rows do not contain every class.
         on_pass : callable, optional
             Called with the model after each pass; training ends when it returns True.
         checkpoint, every, resume
-            As for ``fit_stream``; written between passes and, in exact mode, between shards.
+            As for ``fit_stream``. Checkpoints are written between passes and, in exact mode, between shards.
         seeds : list of int, optional
             Train one model for each of these values of ``random_state``, all at the same time. This model becomes the
             first of them, and ``models_`` holds all of them as local learners.
@@ -114,7 +116,7 @@ class ClusterLearner(BasePerceptron):
         seeds: Sequence[int] | None = None,
         **options: Any,
     ) -> Self:
-        """Train on files that all workers can read under the same names; each file is a shard.
+        """Train on files that all workers can read under the same names, and return this model; each file is a shard.
 
         Parameters
         ----------
@@ -123,8 +125,8 @@ class ClusterLearner(BasePerceptron):
         classes, on_pass, checkpoint, every, resume, seeds
             As for ``fit_shards``.
         **options
-            As for ``data.open``, such as ``target`` for tables. The schema of a table is inferred from its first rows,
-            as there, and applies to all files.
+            As for ``data.open``, such as ``target`` for tables. As in ``data.open``, the schema of a table is inferred
+            from its first rows; it applies to all files.
         """
         scaled = options.get("scale") not in (None, "none")
         if scaled and seeds is not None and self.early_stopping:
@@ -140,7 +142,7 @@ class ClusterLearner(BasePerceptron):
         return self
 
     def _trained_rows(self) -> TrainedRows | None:
-        """Return the rows that are not held out, which determine the scale; None if no rows are held out."""
+        """Return a function that selects the rows not held out, which determine the scale; None for all rows."""
         options = self._cluster_options()
         if not options.early_stopping:
             return None
@@ -212,7 +214,10 @@ class ClusterLearner(BasePerceptron):
         return self
 
     def _note_features(self, shards: ShardSet) -> None:
-        """Set the names of the features; raise a ValueError if a warm start would continue with others."""
+        """Store the names of the features.
+
+        Raises a ValueError if a warm start would continue with other features or another number of shards.
+        """
         if self._is_warm():
             if self.state_.mixed_shards not in (0, sum(facts.rows > 0 for facts in shards.facts)):
                 raise ParameterError(
@@ -232,12 +237,12 @@ class ClusterLearner(BasePerceptron):
         return [("mode", then, self.mode), *super()._fixed_parameters()]
 
     def _cluster_options(self) -> RunOptions:
-        """Return the validated parameters for training."""
+        """Return the options of the training run; raise a ParameterError if a parameter is invalid."""
         check_positive("timeout", self.timeout)
         return checked_options(self._options(), self.mode, self.n_shards)
 
     def _join(self, loaders: Sequence[Any]) -> Any:
-        """Return one loader for the rows of several."""
+        """Return a single loader of the rows of several loaders."""
         return join_loaders(loaders)
 
     def to_local(self) -> Any:
@@ -250,10 +255,10 @@ class ClusterLearner(BasePerceptron):
 
 
 def _learned(model: BasePerceptron) -> dict[str, Any]:
-    """Return the attributes that training has set."""
+    """Return the attributes that training sets."""
     return {name: value for name, value in vars(model).items() if name.endswith("_") or name.startswith("_early")}
 
 
 def state_without(model: BasePerceptron, *names: str) -> dict[str, Any]:
-    """Return the attributes of a model for pickling, with None for the parameters ``names``."""
+    """Return the attributes of a model for pickling, with None in place of the parameters ``names``."""
     return copy(model.__dict__) | dict.fromkeys(names)

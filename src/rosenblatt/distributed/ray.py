@@ -1,4 +1,4 @@
-"""Perceptrons on a Ray cluster: the same parameters and results as the local ones, for rows that lie on workers."""
+"""Perceptrons on a Ray cluster, for rows that lie on workers: same parameters and results as the local learners."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
 if TYPE_CHECKING:
     from ray import ObjectRef
 
-# Ray as an engine: a shard is an object that holds rows, a call is a task on it, and Ray repeats lost tasks.
+# The Ray engine: a shard is a Ray object that holds rows, a call is a task on it, and Ray repeats lost tasks.
 
 
 _POLL = 0.5
@@ -24,12 +24,12 @@ _RETRIES = 3
 
 
 class RayEngine:
-    """A Ray cluster.
+    """An `Engine` on the Ray cluster to which this process is connected.
 
     Parameters
     ----------
     timeout : float
-        The most seconds without any processor.
+        Maximum number of seconds without any processor.
     """
 
     def __init__(self, timeout: float) -> None:
@@ -45,7 +45,7 @@ class RayEngine:
 
     @property
     def workers(self) -> int:
-        """The number of tasks that run at a time, at least 1."""
+        """The number of tasks that can run at the same time, at least 1."""
         return max(1, self._processors())
 
     def _processors(self) -> int:
@@ -76,7 +76,7 @@ class RayEngine:
         self.recover()
 
     def share(self, value: object) -> ObjectRef:
-        """Return a reference to the value, which this process keeps."""
+        """Return a reference to the value, which stays in this process."""
         import ray
 
         self._check_cluster()
@@ -91,7 +91,10 @@ class RayEngine:
         return self._task(function).remote(*arguments)
 
     def fetch(self, handles: Sequence[ObjectRef], progress: Progress | None = None) -> list[Any]:
-        """Return the results, in order."""
+        """Wait for the results and return them in order.
+
+        Raises a ClusterError if the cluster has no processor for ``timeout`` seconds.
+        """
         import ray
 
         found: dict[ObjectRef, Any] = {}
@@ -112,7 +115,7 @@ class RayEngine:
         return [found[handle] for handle in handles]
 
     def _results(self, handles: Sequence[ObjectRef]) -> list[Any]:
-        """Return the results of calls that have finished."""
+        """Return the results of finished calls."""
         import ray
 
         try:
@@ -121,7 +124,7 @@ class RayEngine:
             raise _cause(fault) from None
 
     def finished(self, handles: Sequence[ObjectRef]) -> list[bool]:
-        """Return for each of these calls whether it has finished."""
+        """Return whether each of these calls has finished."""
         import ray
 
         if not handles:
@@ -130,11 +133,11 @@ class RayEngine:
         return [handle in done for handle in handles]
 
     def recover(self) -> None:
-        """Load all shards again, after Ray has given up repeating the tasks that made them."""
+        """Load all shards again, after Ray has given up repeating lost tasks."""
         self._shards = [self._submit(load_shard, loader) for loader in self._loaders]
 
     def fork(self) -> RayEngine:
-        """Return an engine with the same shards and calls of its own."""
+        """Return an engine with the same shards, for a concurrent run."""
         other = RayEngine(self.timeout)
         other._loaders, other._shards = self._loaders, list(self._shards)
         return other
@@ -142,13 +145,13 @@ class RayEngine:
     def close(self) -> None:
         """Release the shards; calls that are still running finish.
 
-        They are not cancelled, because in Ray 2.60 that ends the driver if one of them has just finished.
+        They are not cancelled, because Ray 2.60 terminates the driver if a cancelled call has just finished.
         """
         self._shards = []
 
 
 def _cause(fault: Exception) -> Exception:
-    """Return the error that a call raised, or `WorkLost` if its worker failed."""
+    """Return the error that a call raised, `WorkLost` if its worker died, or a ClusterError if it could not start."""
     from ray.exceptions import RayError, RaySystemError, RayTaskError
 
     while isinstance(fault, RayTaskError) and isinstance(fault.cause, Exception):
@@ -165,12 +168,12 @@ def _cause(fault: Exception) -> Exception:
 
 
 class RayLearner(ClusterLearner):
-    """A learner on a Ray cluster."""
+    """The base class of learners on a Ray cluster."""
 
     address: str | None
 
     def fit(self, X: object, y: object = None, *arguments: object, **options: object) -> Self:
-        """Raise a TypeError: on a Ray cluster, rows are given as shards or as files."""
+        """Raise a TypeError: use ``fit_shards`` or ``fit_files`` on a Ray cluster."""
         raise TypeError(
             "on Ray, rows are given as shards or as files: use fit_shards([(X, y), ...]), with pairs or functions that "
             "return them, or fit_files(...)."
@@ -187,26 +190,36 @@ class RayLearner(ClusterLearner):
 
 
 class RayPerceptron(RayLearner, Perceptron):
-    """`Perceptron` for rows on a Ray cluster: the same parameters and, in exact mode, the same bits.
+    """`Perceptron` for rows on a Ray cluster: the same parameters and, in exact mode, the same weights bit for bit.
+
+    Use ``fit_shards`` or ``fit_files`` to train; ``fit`` raises a TypeError. Training stops as `Perceptron` does.
 
     Parameters
     ----------
     mode, n_shards, timeout
         As for `DaskPerceptron`.
     address : str, optional
-        The cluster to connect to if ``ray.init`` has not been called; by default one is started on this machine.
+        The cluster to connect to if ``ray.init`` has not been called. By default a cluster is started on this machine.
 
     The other parameters are those of `Perceptron`.
 
     See Also
     --------
-    DaskPerceptron : The same on a Dask cluster.
+    DaskPerceptron : The same learner on a Dask cluster, with an example.
     """
 
     __init__ = with_parameters(Perceptron, address=None)
 
 
 class RayAveragedPerceptron(RayLearner, AveragedPerceptron):
-    """`AveragedPerceptron` for rows on a Ray cluster; parameters as for `RayPerceptron`, without ``hypothesis``."""
+    """`AveragedPerceptron` for rows on a Ray cluster: the same parameters and, in exact mode, the same weights.
+
+    It has the parameters of `RayPerceptron` except ``hypothesis``.
+
+    See Also
+    --------
+    RayPerceptron : The perceptron that predicts with the last weights by default.
+    DaskAveragedPerceptron : The same learner on a Dask cluster.
+    """
 
     __init__ = with_parameters(AveragedPerceptron, address=None)

@@ -1,8 +1,9 @@
-"""Training runs on a cluster: the exact run moves the state from shard to shard, the mixing run averages all shards.
+"""Training runs on a cluster: an exact run moves the state from shard to shard, a mixing run averages over all shards.
 
-In an exact run, a visit is a pure function of a shard and of the transfer that the visit before returned: the state,
-the position in the pass, and the rows of an unfinished window. So a pass equals the pass of `TrainingRun` on all rows
-in order, for any number of workers, and a lost visit is repeated.
+In an exact run, a visit to a shard is a pure function of the shard and of the `RunTransfer` that the previous visit
+returned: the state, the position in the pass, and the rows of an unfinished window. (A window is 65,536 consecutive
+rows, which are shuffled together.) So a pass equals a pass of `TrainingRun` over all rows in order, for any number of
+workers, and a visit that is lost can be repeated.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ from rosenblatt.training.train import MakeRun
 
 
 class ClusterRun(TrainingRun):
-    """A run whose rows are visited on workers: an interrupt discards all visits that have not been returned."""
+    """A run whose rows are visited on workers; an interrupt discards all visits whose results have not arrived."""
 
     state: LinearState
 
     def run_pass(self) -> int:
-        """Visit all rows once; if it is interrupted before any visit was returned, undo the start of the pass."""
+        """Visit all rows once; if this is interrupted before any result has arrived, undo the start of the pass."""
         state, before = self.state, self.state.counters.copy()
         try:
             return super().run_pass()
@@ -55,21 +56,21 @@ class ClusterRun(TrainingRun):
 
 @dataclass
 class RunTransfer:
-    """The part of a run that is sent from shard to shard."""
+    """The part of an exact run that is sent from shard to shard."""
 
     state: LinearState
     current: PassState
     labels: LabelSummary
     validation: ValidationSet | None
-    """The rows held out so far, in the pass that collects them."""
+    """The rows held out so far, during the pass that collects them."""
     leftover: Block | None = None
-    """The rows of an unfinished window, which the next shard completes."""
+    """The rows of an unfinished window, which the rows of the next shard complete."""
     ended: bool = False
-    """Whether all classifiers have reached ``max_updates``, so that the pass ends here."""
+    """Whether all classifiers have reached ``max_updates``, which ends the pass."""
 
 
 class ShardContext(NamedTuple):
-    """The facts about a shard and the run that a visit needs."""
+    """What a visit to a shard needs to know about the run and about the shard."""
 
     options: RunOptions
     classes: Labels
@@ -79,19 +80,19 @@ class ShardContext(NamedTuple):
     last: bool
     """Whether it is the last shard of the pass."""
     measures: bool
-    """Whether to return the ranges of the features: as large as the weights, they are sent only once."""
+    """Whether to return the ranges of the features. They are as large as the weights, so they are sent only once."""
     expected: Expected
-    """What the shard is compared with, in case it was loaded again."""
+    """The identity of the shard when training began; a shard that was loaded again must have the same one."""
 
 
 def visit_shard(shard: Shard, transfer: RunTransfer, context: ShardContext) -> RunTransfer:
-    """Return the transfer after a visit of a shard; the given one is not changed."""
+    """Visit a shard, and return the `RunTransfer` for the next one; ``transfer`` is not changed."""
     if transfer.ended:
         return transfer
     options, classes, width, first, last, measures, expected = context
     expected.check(shard)
     rows = ShardRows(shard, classes, first, width, last, transfer.leftover, options.class_weight)
-    # clusters deliver read-only arrays, for which numba would compile each kernel once more
+    # clusters deliver read-only arrays, for which numba would compile each kernel a second time
     current = replace(transfer.current, active=transfer.current.active.copy())
     run = TrainingRun(transfer.state.snapshot(), rows, options, resumed=current, classes=classes)
     run.labels = deepcopy(transfer.labels)
@@ -107,14 +108,17 @@ def visit_shard(shard: Shard, transfer: RunTransfer, context: ShardContext) -> R
 
 
 class ExactRun(ClusterRun):
-    """A run whose passes visit the shards of a cluster one after the other, with the bits of a run on one machine.
+    """A run whose passes visit the shards of a cluster one after the other; it gives the bits of a run on one machine.
 
-    Independent classifiers travel in groups, one for each worker, so that several workers are busy.
+    Independent classifiers are sent in groups, one group per worker, so that several workers are busy.
 
     Parameters
     ----------
+    *arguments, **options
+        As for `TrainingRun`.
     every : float, optional
-        Seconds after which a pass pauses at the end of a shard, so that a checkpoint can be written.
+        Seconds after which a pass pauses at the end of a shard, so that a checkpoint can be written. By default a pass
+        does not pause.
     """
 
     source: ShardSet
@@ -125,7 +129,7 @@ class ExactRun(ClusterRun):
         self._shard_seconds = 0.0
 
     def visit_rows(self) -> None:
-        """Visit the rows from ``current.row`` on, shard by shard."""
+        """Visit the rows from number ``current.row`` on, shard by shard."""
         shards = len(self.source.facts)
         shard = self.source.shard_of(self.current.row)
         while shard < shards and self.read_all:
@@ -137,15 +141,15 @@ class ExactRun(ClusterRun):
             self._notify("on_batch", None)
 
     def _shards_per_checkpoint(self) -> int:
-        """Return the number of shards to visit before the run pauses for a checkpoint, by the time the last took."""
+        """Return the number of shards to visit before the next checkpoint, estimated from the time per shard."""
         if self.every is None:
             return len(self.source.facts)
         return max(1, int(self.every / self._shard_seconds)) if self._shard_seconds else 1
 
     def _visit_shards(self, start: int, end: int) -> None:
-        """Visit the shards from ``start`` to ``end``; the rows of an unfinished window are visited the next time."""
+        """Visit the shards from ``start`` up to ``end``; the next call visits the rows of an unfinished window."""
         source, current = self.source, self.current
-        # an unfinished window began in an earlier shard: start there, to visit it as a whole
+        # if an unfinished window began in an earlier shard, start there to visit the whole window
         begin = min(start, source.shard_of(current.row))
         options = replace(self.options, verbose=0)
         groups = self._groups()
@@ -159,7 +163,7 @@ class ExactRun(ClusterRun):
         )
 
         def calls() -> list[Handle]:
-            # a chain of calls for each group: the transfer that one visit returns is an argument of the next
+            # a chain of calls for each group: the transfer that a visit returns is an argument of the next visit
             handles: list[Handle] = list(initial)
             shown.visits, shown.rows = [], 0
             for k in range(begin, end):
@@ -173,16 +177,16 @@ class ExactRun(ClusterRun):
             return handles
 
         returned = source.gather(calls, shown if is_shown else None)
-        with interrupts_deferred():  # a checkpoint holds all of these visits or none
+        with interrupts_deferred():  # a checkpoint contains either all of these visits or none
             self._continue_from(groups, returned)
 
     @property
     def _divides(self) -> bool:
-        """Whether classifiers can be trained separately; early stopping judges all of them together."""
+        """Whether classifiers can be trained separately; not with early stopping, which judges them together."""
         return is_divisible(self.state) and self.early_stopping is None
 
     def _groups(self) -> list[NDArray[np.int64]]:
-        """Return the groups of classifiers that are trained separately."""
+        """Return the groups of classifiers that are trained separately, as arrays of their indices."""
         active = self.current.active
         if not self._divides or not _have_equal_extremes(self.state.counters[active]):
             return [active]
@@ -203,7 +207,7 @@ class ExactRun(ClusterRun):
         return take_classifiers(state, members), part
 
     def _continue_from(self, groups: Sequence[NDArray[np.int64]], returned: Sequence[RunTransfer]) -> None:
-        """Continue from the transfer of each group after the last shard."""
+        """Update the run with the transfer that the last visit of each group returned."""
         if self._divides:
             for members, transfer in zip(groups, returned, strict=True):
                 put_classifiers(self.state, members, transfer.state)
@@ -219,9 +223,9 @@ class ExactRun(ClusterRun):
 
 
 class VisitProgress:
-    """Reports the rows of all finished visits each time it is called.
+    """A function that reports the number of rows of all finished visits.
 
-    A handle keeps the state that its visit returned on a worker, so it is released once the visit has been counted.
+    A handle keeps the result of its visit in the memory of a worker, so it is released once the visit has been counted.
     """
 
     def __init__(self, engine: Engine, report: Callable[[int], None]) -> None:
@@ -230,7 +234,7 @@ class VisitProgress:
         self.rows = 0
 
     def __call__(self, _finished: int) -> None:
-        """Count the visits that have finished since the last call, and report the sum."""
+        """Add the rows of the visits that have finished since the last call, and report the sum."""
         finished = self.engine.finished([handle for handle, _ in self.visits])
         self.rows += sum(rows for (_, rows), done in zip(self.visits, finished, strict=True) if done)
         self.visits = [visit for visit, done in zip(self.visits, finished, strict=True) if not done]
@@ -238,38 +242,41 @@ class VisitProgress:
 
 
 def _have_equal_extremes(counters: NDArray[np.void]) -> bool:
-    """Return whether classifiers have the same longest row and step.
+    """Return whether all classifiers have the same longest row, largest step and longest update.
 
-    In a pass, the first classifier measures rows for all others, so classifiers that differ cannot be separated.
+    In a pass, the first classifier measures the rows for all others, so classifiers that differ must stay together.
     """
     return all((counters[name] == counters[name][:1]).all() for name in ("radius2", "max_step_norm2", "max_step"))
 
 
 # Iterative parameter mixing (McDonald, Hall and Mann 2010, figure 3, with uniform mixing weights).
 #
-# In each round n every shard i starts from the same weights w^(avg, n-1), makes one pass over its own rows, and returns
-# its weights w^(i, n) as a difference from the start. The next round starts from w^(avg, n) = 1/S sum_i w^(i, n) over
-# the S shards that have rows. As updates are made on mistakes only, theorem 3 of the paper bounds them: summed over all
+# In round n every shard i starts from the same weights w^(avg, n-1), makes one pass over its own rows, and returns its
+# weights w^(i, n) as a difference from the start. The next round starts from w^(avg, n) = 1/S sum_i w^(i, n) over the S
+# shards that have rows. Updates are made only on mistakes, so theorem 3 of the paper bounds them: summed over all
 # rounds, the mean number of mistakes of a shard is at most (R / margin)^2. Differences are added in the order of the
-# shards, so the bits of the result depend on the shards alone.
+# shards, so the bits of the result depend only on the shards.
 
 
 Floats = NDArray[np.float64]
 SPARSE_SHARE = 3
-"""A difference is sent as a list of features if a shard uses fewer than one feature in this many."""
+"""If a sparse shard has fewer than d / SPARSE_SHARE non-zero values, only changes of its own features are sent."""
 
 
 class WeightDelta(NamedTuple):
-    """The change of the weights and of their average over a pass, for all features or for some."""
+    """The change of the weights and of their average during a pass, for all features or for some of them."""
 
     features: NDArray[np.int64] | None
-    """The features whose weights may have changed, None for all."""
+    """The indices of the features whose weights may have changed; None means all features."""
     w: Floats
     average: Floats
 
 
 def weight_delta(state: LinearState, start_w: Floats, shard: Shard) -> WeightDelta:
-    """Return the change of the weights since the start of a pass over a shard, in the shorter form."""
+    """Return the change of the weights since the start of a pass over a shard.
+
+    If a sparse shard has few non-zero values, the change is returned only for the features that occur in it.
+    """
     visits = np.maximum(state.visits, 1.0)[:, None]
     if is_sparse(shard.X) and SPARSE_SHARE * shard.X.nnz < start_w.shape[1]:
         features = np.unique(shard.X.indices).astype(np.int64)
@@ -295,12 +302,12 @@ def mean_delta(deltas: Sequence[WeightDelta], d: int) -> WeightDelta:
 
 
 class Round(NamedTuple):
-    """The parameters of a shard's pass in a round."""
+    """The arguments of the pass over one shard in a round of mixing."""
 
     options: RunOptions
     classes: Labels
     active: NDArray[np.int64]
-    """The classifiers that take part."""
+    """The indices of the classifiers that are trained."""
     number: int
     """The number of rounds before this one."""
     first: int
@@ -310,11 +317,11 @@ class Round(NamedTuple):
     measures: bool
     """Whether to return the ranges of the features."""
     expected: Expected
-    """What the shard is compared with, in case it was loaded again."""
+    """The identity of the shard when training began; a shard that was loaded again must have the same one."""
 
 
 class ShardResult(NamedTuple):
-    """The result of a shard's pass in a round."""
+    """The result of the pass over one shard in a round of mixing."""
 
     weights: WeightDelta
     b: Floats
@@ -327,14 +334,14 @@ class ShardResult(NamedTuple):
 
 
 def train_shard(shard: Shard, start: Weights, task: Round) -> ShardResult:
-    """Make a pass over one shard, starting from the weights that all shards start from."""
+    """Make a pass over one shard, starting from the weights ``start``, which are the same for all shards."""
     task.expected.check(shard)
     options, (start_w, start_b) = task.options, start
     state = LinearState.initial(options, len(task.classes), start_w.shape[1])
     state.start_from(start_w, start_b)
     state.passes = task.number
     rows = ShardRows(shard, task.classes, task.first, start_w.shape[1], class_weight=options.class_weight)
-    # clusters deliver read-only arrays, for which numba would compile each kernel once more
+    # clusters deliver read-only arrays, for which numba would compile each kernel a second time
     current = PassState(row=task.first, active=task.active.copy())
     run = TrainingRun(state, rows, options, resumed=current, classes=task.classes)
     if run.early_stopping is not None:
@@ -357,7 +364,7 @@ def train_shard(shard: Shard, start: Weights, task: Round) -> ShardResult:
 class MixingRun(ClusterRun):
     """A run whose passes are rounds of iterative parameter mixing.
 
-    The averaged weights are the average over the last round, because the weights of earlier rounds are much worse.
+    The averaged weights are averaged over the last round only, because the weights of earlier rounds are much worse.
     """
 
     source: ShardSet
@@ -365,20 +372,20 @@ class MixingRun(ClusterRun):
     def run(self) -> Outcome:
         """Run all rounds."""
         best = None if self.early_stopping is None else self.early_stopping.best.state
-        for state in (self.state, best):  # a checkpoint does not store the number of shards that were mixed
+        for state in (self.state, best):  # checkpoints do not store the number of shards that were mixed
             if state is not None:
                 state.mixed_shards = len(self._filled())
         return super().run()
 
     def _filled(self) -> list[int]:
-        """Return the shards that have rows."""
+        """Return the indices of the shards that have rows."""
         return [shard for shard, facts in enumerate(self.source.facts) if facts.rows]
 
     def visit_rows(self) -> None:
-        """Run a round: a pass over every shard, and the mean of the results."""
+        """Make a pass over every shard, and set the weights to the mean of the results."""
         state, source = self.state, self.source
         if self.current.row == source.rows:
-            return  # the run resumes from a checkpoint that was written after the round
+            return  # the run resumes from a checkpoint written at the end of this round
         state.widen(source.width)
         stopping = self.early_stopping
         collects = stopping is not None and stopping.validation.pending
@@ -398,12 +405,12 @@ class MixingRun(ClusterRun):
             return [source.engine.call(train_shard, shard, start, task) for shard, task in tasks.items()]
 
         results = source.gather(calls, lambda done: self._notify("on_slice", None, source.rows * done // len(filled)))
-        with interrupts_deferred():  # a checkpoint holds a whole round or none
+        with interrupts_deferred():  # a checkpoint contains either a whole round or nothing of it
             self._continue_from(results)
         self._notify("on_batch", None)
 
     def _continue_from(self, results: Sequence[ShardResult]) -> None:
-        """Continue from the results of all shards."""
+        """Update the run with the results of all shards."""
         self._mix(results)
         self.current.row = self.source.rows
         if results[-1].ranges is not None:
@@ -415,7 +422,7 @@ class MixingRun(ClusterRun):
                 self.early_stopping.validation.extend(result.validation)
 
     def _mix(self, results: Sequence[ShardResult]) -> None:
-        """Add the mean change of the weights to the state, and the counters of all shards."""
+        """Add the mean change of the weights to the state, and combine the counters of all shards."""
         state, shards, active = self.state, float(len(results)), self.current.active
         change = mean_delta([result.weights for result in results], state.n_features)
         b, average_b = (sum(getattr(result, name) for result in results) / shards for name in ("b", "average_b"))
@@ -424,7 +431,7 @@ class MixingRun(ClusterRun):
         for name in ("mistakes", "pass_updates"):
             counters[name] = counted[name].sum(axis=0)
         counters["updates"] += counted["updates"].sum(axis=0)
-        for name in ("step_sum", "step_square_sum"):  # an update of one shard moves the mean by 1/S of it
+        for name in ("step_sum", "step_square_sum"):  # an update on one shard moves the mean by 1/S of its step
             counters[name] += counted[name].sum(axis=0) / shards
         for name in ("radius2", "max_step_norm2", "max_step"):
             counters[name] = np.maximum(counters[name], counted[name].max(axis=0))
@@ -433,7 +440,7 @@ class MixingRun(ClusterRun):
         counters["visits"] += counted["visits"].sum(axis=0)
         state.counters[active] = counters
         classes = np.arange(len(state.w)) if state.direct else active
-        u = (change.w - change.average) * state.visits[:, None]  # so that the average is w - u / visits
+        u = (change.w - change.average) * state.visits[:, None]  # since the average is w - u / visits
         state.u[classes] = 0.0
         cells = np.ix_(classes, np.arange(state.n_features) if change.features is None else change.features)
         state.w[cells] += change.w[classes]
@@ -450,7 +457,7 @@ MODES = ("exact", "mix")
 
 
 def checked_options(options: RunOptions, mode: str, n_shards: int) -> RunOptions:
-    """Return the options of a run, or raise a ParameterError if this mode does not support them."""
+    """Return ``options``; raise a ParameterError if ``mode`` or ``n_shards`` is invalid or does not support them."""
     check_choice("mode", mode, MODES)
     check_integer("n_shards", n_shards, 1)
     options.check_for_stream("training on a cluster")
@@ -470,22 +477,22 @@ def checked_options(options: RunOptions, mode: str, n_shards: int) -> RunOptions
 
 
 def run_factory(mode: str, every: float | None) -> MakeRun:
-    """Return the class of a mode's runs; exact runs pause for a checkpoint after ``every`` seconds."""
+    """Return a function that creates a run of this mode; exact runs pause for a checkpoint after ``every`` seconds."""
     return MixingRun if mode == "mix" else partial(ExactRun, every=every)
 
 
-# Concurrent runs on the same shards, one for each seed: they are at different shards at any time.
+# Concurrent runs on the same shards, one for each seed. While one run visits a shard, the others can visit other ones.
 
 
 Model = TypeVar("Model")
 
 
 def train_together(train: Callable[[Model, Observer], object], models: Sequence[Model]) -> None:
-    """Call ``train(model, observer)`` for all models concurrently, and wait for them; an interrupt ends all of them.
+    """Call ``train(model, observer)`` for all models concurrently, and wait until all have ended.
 
-    Each different warning of the runs is issued once, after all have ended.
+    An interrupt or an error ends all of them. Repeated warnings are issued once, after all runs have ended.
     """
-    stop = Observer()  # shared by all runs, which end after the pass in progress once should_stop is set
+    stop = Observer()  # shared by all runs; if should_stop is set, they end after the pass in progress
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         with ThreadPoolExecutor(len(models), thread_name_prefix="rosenblatt-seed") as pool:

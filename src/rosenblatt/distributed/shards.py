@@ -1,4 +1,7 @@
-"""Shards: rows that stay on the worker that loaded them, and the facts about them that the driver keeps."""
+"""Shards: parts of the training rows that stay on the workers that loaded them.
+
+The driver, the process that controls the training, only keeps a summary of each shard (`ShardFacts`).
+"""
 
 from __future__ import annotations
 
@@ -35,22 +38,22 @@ from rosenblatt.training.rows import (
 )
 
 Loader: TypeAlias = "Callable[[], Shard]"
-"""Loads a shard, on a worker."""
+"""A function that loads a shard; it is called on a worker."""
 ClassWeight: TypeAlias = Mapping[Any, float] | str | None
 
 
 @dataclass
 class Shard:
-    """Rows with labels, which are ``classes[numbers]``."""
+    """Rows ``X`` with the labels ``classes[numbers]``."""
 
     X: Features
     classes: Labels
     numbers: NDArray[np.int32]
     weight: NDArray[np.float64] | None = None
     names: list[str] | None = None
-    """Names of the features, if the rows come from a data frame."""
+    """The names of the features if the rows come from a data frame, else None."""
     read: tuple[dict[str, Any], ...] = ()
-    """The counts of reading each file, such as rows left out."""
+    """For each file that was read, counts such as the number of rows left out."""
 
     @property
     def nbytes(self) -> int:
@@ -59,7 +62,7 @@ class Shard:
 
     @cached_property
     def identity(self) -> ShardIdentity:
-        """What identifies the shard, of all its rows; `load_shard` takes it, and it travels with the shard."""
+        """A digest of all rows. `load_shard` computes it, so that it is sent with the shard."""
         X, (n, width) = self.X, self.X.shape
         return ShardIdentity(
             rows=n,
@@ -72,18 +75,18 @@ class Shard:
         )
 
     def __sizeof__(self) -> int:
-        """Return the size in memory, by which a cluster decides whether to move a shard to another worker."""
+        """Return the size in memory, from which a cluster decides whether to move a shard to another worker."""
         return self.nbytes + 1000
 
     def block(self, classes: Labels, first: int) -> Block:
-        """Return the rows, numbered from ``first`` on, with indices into ``classes`` as labels."""
+        """Return the rows as a block, numbered from ``first`` on, with indices into ``classes`` as labels."""
         places = class_numbers(self.classes, classes)
         labels = places[self.numbers] if len(places) else self.numbers
         return Block(self.X, labels, first, self.weight, is_validated=True)
 
 
 def make_shard(X: MatrixLike, y: VectorLike, weight: VectorLike = None) -> Shard:
-    """Return a shard of validated rows and labels, possibly empty; raise a ValueError if they are not valid."""
+    """Return a shard of rows and labels, possibly without rows; raise a ValueError if they are not valid."""
     X = X if hasattr(X, "shape") else np.asarray(X)
     rows, labels = X.shape[0] if X.shape else 0, np.asarray(as_numpy(y))
     n = len(labels) if np.ndim(labels) else 0
@@ -108,7 +111,7 @@ def make_shard(X: MatrixLike, y: VectorLike, weight: VectorLike = None) -> Shard
 
 @contextmanager
 def errors_named(where: str) -> Iterator[None]:
-    """Prefix a ValueError with the shard that it is about, and advise on missing numbers."""
+    """Prefix a ValueError with ``where``, the name of a shard, and add advice on missing numbers."""
     try:
         yield
     except ValueError as fault:
@@ -146,7 +149,7 @@ def all_classes(parts: Sequence[Labels]) -> Labels:
 
 
 class ShardFacts(NamedTuple):
-    """The facts about a shard that the driver keeps."""
+    """The summary of a shard that the driver keeps."""
 
     rows: int
     width: int
@@ -155,19 +158,19 @@ class ShardFacts(NamedTuple):
     sparse: bool
     nbytes: int
     identity: ShardIdentity
-    """What a shard that is loaded again must have."""
+    """The identity that the shard must have if it is loaded again."""
     read: tuple[dict[str, Any], ...]
-    """The counts of reading each file."""
+    """For each file that was read, counts such as the number of rows left out."""
 
 
 def shard_facts(shard: Shard) -> ShardFacts:
-    """Return the facts about a shard; the rows stay on the worker."""
+    """Return the summary of a shard; its rows stay on the worker."""
     n, width = shard.X.shape
     facts = n, width, shard.classes, shard.names, is_sparse(shard.X), shard.nbytes
     return ShardFacts(*facts, shard.identity, shard.read)
 
 
-# A cluster loads a shard again after its worker died, when nobody asks it to, so each call on a shard compares it.
+# If a worker dies, the cluster reloads its shards without notice. So each call on a shard first checks its identity.
 
 
 class ShardIdentity(NamedTuple):
@@ -183,7 +186,7 @@ class ShardIdentity(NamedTuple):
     weights: str | None
 
     def changes(self, then: ShardIdentity) -> str:
-        """Return what is not as it was then, "" if nothing is."""
+        """Return a description of the differences from an earlier identity, or "" if there are none."""
         if self.rows != then.rows:
             return f"{self.rows:,} rows instead of {then.rows:,}"
         if self.width != then.width:
@@ -196,7 +199,7 @@ class ShardIdentity(NamedTuple):
 
 
 def digest_of(*parts: NDArray[Any] | str) -> str:
-    """Return a digest of the types and the contents of arrays and strings."""
+    """Return a digest of the contents of strings, and of the types and contents of arrays."""
     digest = RunningDigest()
     for part in parts:
         if isinstance(part, str):
@@ -208,24 +211,24 @@ def digest_of(*parts: NDArray[Any] | str) -> str:
 
 
 def load_shard(loader: Callable[[], Shard]) -> Shard:
-    """Return the shard that a loader returns, with its identity."""
+    """Load a shard and compute its identity."""
     return identified(loader())
 
 
 def identified(shard: Shard) -> Shard:
-    """Return a shard with its identity, which is taken here, before the shard can be sent anywhere."""
+    """Compute the identity of a shard, before the shard can be sent anywhere, and return the shard."""
     _ = shard.identity
     return shard
 
 
 class Expected(NamedTuple):
-    """The number of a shard, and its identity when training began."""
+    """The index of a shard, and its identity when training began."""
 
     number: int
     identity: ShardIdentity
 
     def check(self, shard: Shard) -> None:
-        """Raise a DataError unless a shard is the one that training began with."""
+        """Raise a DataError unless ``shard`` has the rows that training began with."""
         changes = shard.identity.changes(self.identity)
         if changes:
             raise DataError(
@@ -238,27 +241,32 @@ class Expected(NamedTuple):
 
 
 def fetch_shard(shard: Shard, expected: Expected) -> Shard:
-    """Return the shard: a task that moves it to another process."""
+    """Return the shard, which as the result of a call is sent to the driver."""
     expected.check(shard)
     return shard
 
 
 class ShardRows:
-    """The rows of one shard as batches, after the rows of an unfinished window of the shard before.
+    """The rows of one shard as batches.
+
+    In a shuffled pass each batch is a window, a fixed number of consecutive rows that are shuffled together. A window
+    may begin in one shard and end in the next. Its rows in the first of them are then left over for the next shard.
 
     Parameters
     ----------
     shard : Shard
+        The shard.
     classes : array
         All classes.
     first : int
-        The number of its first row among the rows of all shards.
+        The number of the shard's first row among the rows of all shards.
     width : int
-        The number of columns of all shards.
+        The number of columns of the rows, which are padded to it if they are sparse.
     last : bool
-        Whether it is the last shard. Otherwise the rows of an unfinished window are ``leftover`` for the next shard.
+        Whether this is the last shard, whose last window may be shorter. Otherwise the rows of an unfinished window are
+        left over, as the attribute ``leftover``. By default True.
     leftover : Block, optional
-        The rows of an unfinished window of the shard before.
+        The rows that the previous shard left over.
     class_weight : mapping, optional
         Step sizes by class.
     """
@@ -280,7 +288,7 @@ class ShardRows:
         self.leftover: Block | None = None
 
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
-        """Yield the rows from number ``from_row`` on, in complete windows if ``window`` is given."""
+        """Yield the rows from number ``from_row`` on; if ``window`` is given, in windows of that many rows."""
         blocks = skip_rows(self._blocks, from_row)
         for block in rebatch(blocks, window) if window else blocks:
             if window and len(block) < window and not self.last:
@@ -290,12 +298,15 @@ class ShardRows:
             yield make_batch(X, block.y, self.classes, block.weight, self.class_weight, block.first)
 
     def share(self, batch: Batch, visited: int) -> float:
-        """Return 0, since the driver reports the progress of the pass."""
+        """Return 0, because only the driver reports the progress of a pass."""
         return 0.0
 
 
 def check_facts(facts: Sequence[ShardFacts]) -> None:
-    """Raise a ValueError if shards differ in width or column names."""
+    """Raise a ValueError if shards differ in width or column names, or if none has rows.
+
+    Sparse shards may differ in width.
+    """
     filled = [(k, each) for k, each in enumerate(facts) if each.rows]
     if not filled:
         raise ValueError("expected rows to train on, got only empty shards.")
@@ -310,28 +321,29 @@ def check_facts(facts: Sequence[ShardFacts]) -> None:
             raise ValueError(f"expected shards with the same column names, got different ones in shard {k}.")
 
 
-# All shards as the source of a run: where each begins, calls on them, and recovery when workers die.
+# All shards as the source of a run: their first rows, calls on them, and recovery if workers die.
 
 
 MAX_LOSSES = 10
-"""The number of consecutive losses of the same calls after which training gives up."""
+"""Training fails if the results of the same calls are lost this many times in a row."""
 
 
 class ShardSet:
-    """The shards that an engine has loaded, as the source of a run, which can be read repeatedly.
+    """The shards that an engine has loaded, as the source of a run; they can be read repeatedly.
 
     Parameters
     ----------
     engine : Engine
-        The engine that has loaded them.
+        The engine that has loaded the shards.
     classes : array, optional
-        All classes, if some may be missing from the rows.
+        All classes; needed only if the rows do not contain every class.
     mode : str
-        The training mode, part of the fingerprint: a run cannot resume from a checkpoint of the other mode.
+        The training mode, by default "exact". It is part of the fingerprint, so a run cannot resume from a checkpoint
+        of the other mode.
     class_weight : mapping, optional
         Step sizes by class.
     progress : callable, optional
-        Called from time to time with the number of shards loaded.
+        A function that is called from time to time with the number of shards loaded.
     """
 
     in_memory, rereadable = False, True
@@ -356,7 +368,7 @@ class ShardSet:
 
     @property
     def rows(self) -> int:
-        """The number of rows of all shards."""
+        """The total number of rows in all shards."""
         return int(self.starts[-1])
 
     @property
@@ -366,30 +378,30 @@ class ShardSet:
 
     @property
     def names(self) -> list[str] | None:
-        """Names of the features, if rows come from data frames."""
+        """The names of the features if the rows come from data frames, else None."""
         return next((facts.names for facts in self.facts if facts.rows), None)
 
     @property
     def fingerprint(self) -> str:
-        """A digest that identifies these rows and their shards."""
+        """A digest of the rows, their division into shards, and the mode."""
         return hashlib.sha256(repr((self.mode, [tuple(facts.identity) for facts in self.facts])).encode()).hexdigest()
 
     def expected(self, shard: int) -> Expected:
-        """Return what a call on a shard compares it with."""
+        """Return the identity that calls on a shard require."""
         return Expected(shard, self.facts[shard].identity)
 
     def fork(self) -> ShardSet:
-        """Return the same shards for a concurrent run."""
+        """Return a set of the same shards for a concurrent run."""
         other = copy(self)
         other.engine = self.engine.fork()
         return other
 
     def set_classes(self, classes: Labels) -> None:
-        """Encode the labels as indices into ``classes``, which include the classes of all shards."""
+        """From now on, encode labels as indices into ``classes``, which must include the classes of all shards."""
         self.classes = classes
 
     def check_features(self, width: int, names: list[str] | None) -> None:
-        """Raise a ValueError unless a model with these features can continue with the shards."""
+        """Raise a ValueError unless a model with ``width`` features, called ``names``, can be trained on the shards."""
         sparse = all(facts.sparse for facts in self.facts if facts.rows)
         if self.width != width and not sparse:
             raise ValueError(f"expected shards with the {width} features that the model has, got {self.width}.")
@@ -397,11 +409,14 @@ class ShardSet:
             raise ValueError("expected shards with the column names that the model was trained on, got different ones.")
 
     def shard_of(self, row: int) -> int:
-        """Return the shard that holds a row; the last shard for the row number after the last."""
+        """Return the index of the shard that holds a row, or of the last shard if ``row`` is the number of rows."""
         return min(int(np.searchsorted(self.starts, row, side="right")) - 1, len(self.facts) - 1)
 
     def gather(self, calls: Callable[[], Sequence[Handle]], progress: Progress | None = None) -> list[Any]:
-        """Submit calls and return their results in order; if workers die, all calls are repeated."""
+        """Submit calls and return their results in order; if workers die, all calls are repeated.
+
+        Raises a ClusterError if results are lost ten times in a row.
+        """
         for _ in range(MAX_LOSSES):
             try:
                 return self.engine.fetch(calls(), progress)
@@ -414,7 +429,7 @@ class ShardSet:
         ) from reason
 
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
-        """Yield the rows of all shards, fetched one shard at a time. Training itself does not fetch rows."""
+        """Yield the rows from number ``from_row`` on, fetching one shard at a time; training itself fetches no rows."""
         for shard, facts in enumerate(self.facts):
             if facts.rows and self.starts[shard + 1] > from_row:
                 (rows,) = self.gather(partial(self._fetch_rows, shard))
@@ -425,15 +440,19 @@ class ShardSet:
         return [self.engine.call(fetch_shard, shard, self.expected(shard))]
 
     def share(self, batch: Batch | None, visited: int) -> float:
-        """Return the share of a pass that is complete after ``visited`` rows."""
+        """Return the fraction of a pass that is complete after ``visited`` rows."""
         return visited / self.rows
 
 
-# Loaders, which are called on workers: of pairs, of functions that return pairs, and of several partitions.
+# Loaders of shards, which are called on workers: from pairs, from functions that return pairs, from several loaders.
 
 
 def shard_loaders(loaders: Sequence[Any], mode: str, n_shards: int, join: Callable[[Sequence[Any]], Any]) -> list[Any]:
-    """Return a loader for each shard. For ``mode="mix"``, ``join`` makes ``n_shards`` of consecutive loaders."""
+    """Return a loader for each shard.
+
+    In "exact" mode each given loader is a shard. In "mix" mode, ``join`` combines consecutive loaders into ``n_shards``
+    shards; if there are fewer loaders, each is a shard.
+    """
     if mode == "exact":
         return list(loaders)
     parts = np.array_split(np.arange(len(loaders)), min(n_shards, len(loaders)))
@@ -441,13 +460,13 @@ def shard_loaders(loaders: Sequence[Any], mode: str, n_shards: int, join: Callab
 
 
 class GivenShard:
-    """Loads a shard from a pair that a user gave, or from a function that returns a pair."""
+    """A loader for a shard that the user gave: a pair (X, y), a triple with weights, or a function that returns one."""
 
     def __init__(self, given: object, number: int) -> None:
         self.given, self.number = given if callable(given) else _pair(given), number
 
     def __call__(self) -> Shard:
-        """Return the shard."""
+        """Load the shard."""
         given = self.given() if callable(self.given) else self.given
         if isinstance(given, Shard):
             return given
@@ -456,7 +475,7 @@ class GivenShard:
 
 
 def _pair(given: object) -> tuple[Any, ...] | list[Any]:
-    """Return a shard given by the user; raise a ValueError unless it is a pair, or a triple with weights."""
+    """Return ``given`` unchanged; raise a ValueError unless it is (X, y) or (X, y, sample_weight)."""
     if not (isinstance(given, tuple | list) and len(given) in (2, 3)):
         raise ValueError(
             "expected shards of the form (X, y) or (X, y, sample_weight), or functions that return them, got "
@@ -466,37 +485,38 @@ def _pair(given: object) -> tuple[Any, ...] | list[Any]:
 
 
 def join_loaders(loaders: Sequence[Loader]) -> Loader:
-    """Return one loader for the rows of several."""
+    """Return a single loader of the rows of several loaders."""
     return loaders[0] if len(loaders) == 1 else JoinedShard(loaders)
 
 
 class JoinedShard:
-    """Loads several shards as one."""
+    """A loader that loads several shards as one."""
 
     def __init__(self, loaders: Sequence[Loader]) -> None:
         self.loaders = list(loaders)
 
     def __call__(self) -> Shard:
-        """Return the shard."""
+        """Load the shard."""
         return join_shards([loader() for loader in self.loaders])
 
 
-# Files as shards: each is read by a worker, with the preparation that the driver has found for all of them.
+# Files as shards. A worker reads each file with the preparation that the driver determined for all files: a dictionary
+# that describes how features are made from rows.
 
 
 _OF_FILES = ("format", "header", "delimiter", "quote", "on_error", "max_line_bytes", "keep_words")
-"""Options about the format of a file, which its preparation does not include."""
+"""Options of `data.open` about the format of files, which a preparation does not include."""
 _LOCAL_OPTIONS = ("block_rows", "cache", "passthrough", "labels", "threads")
 
 
 class FileShard:
-    """Loads the rows of one file."""
+    """A loader for the rows of one file."""
 
     def __init__(self, path: str, preparation: dict[str, Any], options: dict[str, Any]) -> None:
         self.path, self.preparation, self.options = path, preparation, options
 
     def __call__(self) -> Shard:
-        """Return the shard."""
+        """Load the shard."""
         stream = data.open(self.path, preparation=self.preparation, **self.options)
         blocks = list(stream)
         if not blocks:
@@ -512,7 +532,10 @@ def file_loaders(
     options: dict[str, Any],
     trained: Callable[[int, int], NDArray[np.bool_]] | None = None,
 ) -> tuple[Stream, list[FileShard]]:
-    """Return a stream of all files and a loader for each; the scale is computed from the rows ``trained`` selects."""
+    """Return a stream of all files, and a loader for each file.
+
+    The scale is computed from the rows that ``trained`` selects; None selects all rows.
+    """
     for name in _LOCAL_OPTIONS:
         if name in options:
             raise ParameterError(
@@ -524,7 +547,7 @@ def file_loaders(
 
 
 def file_shards_of(stream: Stream, options: Mapping[str, Any]) -> list[FileShard]:
-    """Return a loader for each file of a stream that was opened with these options."""
+    """Return a loader for each file of a stream; ``options`` are the options with which the stream was opened."""
     files = stream.files
     if files is None:
         raise ParameterError(
@@ -536,5 +559,5 @@ def file_shards_of(stream: Stream, options: Mapping[str, Any]) -> list[FileShard
 
 
 def restore_counts(stream: Stream, facts: Sequence[ShardFacts]) -> None:
-    """Set a stream's counts, such as skipped rows and missing values, to those of the workers that read its files."""
+    """Set a stream's counts, such as skipped rows and missing values, from the counts of the workers."""
     stream.restore_counts([counts for shard in facts for counts in shard.read])

@@ -73,7 +73,7 @@ def _weights(model: Any, names: list[str] | None, top: int, labels: Sequence[str
 def _not_zero(table: Table) -> Table:
     """Return the table without zero weights, which occur if fewer non-zero weights exist than were requested.
 
-    A table of zero weights only is returned unchanged.
+    If all weights are zero, the table is returned unchanged.
     """
     rows = [row for row in table if row.get("weight", row.get("coefficient"))]
     if not rows or len(rows) == len(table):

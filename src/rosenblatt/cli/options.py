@@ -153,7 +153,7 @@ class FileOptions(Group):
         return {_NAMES_IN_OPEN.get(name, name): value for name, value in self.given.items() if name in names}
 
     def to_open(self) -> dict[str, Any]:
-        """Return all given options, keyed by the parameter names of `data.open`."""
+        """Return all options that are set, keyed by the parameter names of `data.open`."""
         return self.about_files()
 
 
@@ -186,7 +186,7 @@ class RowOptions(FileOptions):
         return {_NAMES_IN_OPEN.get(name, name): value for name, value in given.items() if name not in about_files}
 
     def to_open(self) -> dict[str, Any]:
-        """Return all given options, keyed by the parameter names of `data.open`."""
+        """Return all options that are set, keyed by the parameter names of `data.open`."""
         return self.about_files() | self.about_rows()
 
 

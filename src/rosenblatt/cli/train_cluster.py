@@ -75,7 +75,7 @@ class ClusterTraining(Training):
             raise ValueError(str(error).replace("resume=True", "--resume")) from error
 
     def _fit_on(self, engine: Engine) -> bool:
-        """Make the workers load the files, then train; return as `fit` does."""
+        """Make the workers load the files, then train; return False if Ctrl-C ended training early, as `fit` does."""
         with ProgressBar("reading", self.paths) as reading:
             self.stream.fit_scale(self._trained_rows(), reading.set_share)
         loaders = shard_loaders(file_shards_of(self.stream, self.open_options), self.mode, self.n_shards, join_loaders)

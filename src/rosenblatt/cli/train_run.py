@@ -72,7 +72,7 @@ class Training:
         checkpoints: Checkpointing | None,
         **factory: Unpack[_RunFactory],
     ) -> bool:
-        """Train on a source; return as `fit` does."""
+        """Train on a source; return False if Ctrl-C ended training early, as `fit` does."""
         from rosenblatt.training.model_file import TrainedModel, trained_state
         from rosenblatt.training.rows import differ_in_scale
         from rosenblatt.training.run import TrainingRun

@@ -405,7 +405,7 @@ def _seen_before(fingerprint: object) -> tuple[list[str], int]:
 
 @dataclass
 class Reporter:
-    """Prints the mistakes so far, with the bounds that the convergence theorem gives."""
+    """The output of ``watch``: the mistakes so far, and the bounds that follow from the convergence theorem."""
 
     online: OnlineLearner
     margin: float | None
@@ -420,7 +420,7 @@ class Reporter:
 
     @property
     def bound(self) -> float:
-        """The upper bound on the number of updates if the rows so far are separable with ``margin``; infinite without.
+        """The upper bound on the number of updates if the rows so far are separable with ``margin``, or infinity.
 
         For rows of norm at most R and updates where the activation is at most m, |w|^2 <= |w0|^2 + k (R^2 + 2 m) and
         w.u >= k margin - |w0| after k updates; so k <= (R^2 + 2 m) / margin^2 + 2 |w0| / margin.

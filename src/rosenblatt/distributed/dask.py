@@ -424,7 +424,7 @@ class DaskLearner(ClusterLearner):
     ) -> Self:
         """Train on a Dask array or data frame, and return this model; each partition is a shard, in order.
 
-        Training stops as ``fit`` of the local learner does.
+        Training stops under the same conditions as ``fit`` of the local learner.
 
         Parameters
         ----------
@@ -494,7 +494,7 @@ class DaskLearner(ClusterLearner):
 class DaskPerceptron(DaskLearner, Perceptron):
     """`Perceptron` for rows on a Dask cluster: the same parameters and, in exact mode, the same weights bit for bit.
 
-    Training stops as `Perceptron` does.
+    Training stops under the same conditions as for `Perceptron`.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ class ClusterLearner(BasePerceptron):
     """A learner whose rows lie in shards on a cluster; a subclass provides the engine.
 
     ``mode="exact"`` gives the model that ``fit_stream`` gives on one machine, bit for bit. ``mode="mix"`` trains all
-    shards at once and averages the results, which depend on the division into shards but not on the workers.
+    shards at once and averages the results; the model depends on the division into shards, but not on the workers.
     """
 
     mode: str
@@ -85,7 +85,7 @@ class ClusterLearner(BasePerceptron):
     ) -> Self:
         """Train on shards, each of which is loaded on a worker and stays there; return this model.
 
-        Training stops as ``fit`` of the local learner does.
+        Training stops under the same conditions as ``fit`` of the local learner.
 
         Parameters
         ----------

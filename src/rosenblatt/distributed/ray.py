@@ -192,7 +192,8 @@ class RayLearner(ClusterLearner):
 class RayPerceptron(RayLearner, Perceptron):
     """`Perceptron` for rows on a Ray cluster: the same parameters and, in exact mode, the same weights bit for bit.
 
-    Use ``fit_shards`` or ``fit_files`` to train; ``fit`` raises a TypeError. Training stops as `Perceptron` does.
+    Use ``fit_shards`` or ``fit_files`` to train; ``fit`` raises a TypeError. Training stops under the same
+    conditions as for `Perceptron`.
 
     Parameters
     ----------

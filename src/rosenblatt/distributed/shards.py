@@ -44,7 +44,7 @@ ClassWeight: TypeAlias = Mapping[Any, float] | str | None
 
 @dataclass
 class Shard:
-    """Rows ``X`` with the labels ``classes[numbers]``."""
+    """Rows ``X`` with the labels ``classes[numbers]``, and optional weights."""
 
     X: Features
     classes: Labels

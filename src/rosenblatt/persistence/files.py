@@ -178,7 +178,7 @@ def _from_plain(info: ModelInfo, learned: dict[str, object], place: Place, max_r
 
 
 def _check_attached(preparation: object) -> None:
-    """Raise a ValueError for an invalid preparation of a stream; a user's own data under this name may be anything."""
+    """Raise a ValueError if ``preparation`` has the form that streams write but is invalid; other data are allowed."""
     if is_preparation(preparation):
         check_preparation(preparation)
 

@@ -99,7 +99,7 @@ def test_early_stopping_says_what_it_kept(table):
     assert stopped["error_by_pass"] == twin.history_["validation_error"].tolist()
     words = command("train", table, "-t", "label", "--early-stopping", "-l", "perceptron", "-p", "30").stdout
     assert "Early stopping held out" in words
-    assert "Error on the rows held out, by pass:" in words
+    assert "Error on the held-out rows, by pass:" in words
 
 
 def test_each_seed_has_the_scale_of_the_rows_that_it_trains_on(table):

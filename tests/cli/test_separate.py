@@ -36,7 +36,7 @@ def test_each_of_three_classes_against_the_rest(tmp_path):
     path, proof = written(tmp_path, "three.svm", THREE), tmp_path / "c"
     text = command("separate", path, "-o", proof).stdout
     assert text.startswith("3 of 3 classes are linearly separable from the rest")
-    assert "\n2 against the rest. Separable" in text
+    assert "\nClass 2 against the rest. Separable" in text
     assert list(Verdicts.load(proof)) == [1, 2, 3]
     assert command("check", proof, path).exit_code == 0
 
@@ -67,7 +67,7 @@ GROUPED = "a,b,label\n" + "".join(f"{a},{b},{label}\n" for a, b, label in [
 def test_it_says_what_a_logistic_regression_would_do(tmp_path):
     path = written(tmp_path, "grouped.csv", GROUPED)
     text = " ".join(command("separate", path, "-t", "label").stdout.split())
-    assert "In a logistic regression. Quasi-complete separation: a tends to +infinity; intercept, b are finite." in text
+    assert "Logistic regression on these rows. Quasi-complete separation: a tends to +infinity; intercept, b " in text
     answer = json.loads(command("separate", path, "-t", "label", "--json").stdout)
     assert answer["logistic_regression"]["kind"] == "quasi-complete"
     assert answer["logistic_regression"]["coefficients"] == {"intercept": "finite", "a": "+inf", "b": "finite"}
@@ -104,8 +104,8 @@ def test_ctrl_c_keeps_the_bracket_that_was_reached(tmp_path, monkeypatch):
     path, proof = written(tmp_path, "thin.svm", rows), tmp_path / "c"
     result = command("separate", path, "-o", proof)
     assert result.exit_code == 130
-    assert result.stdout.startswith("Separable: a hyperplane has each of the 400 points strictly on its side.")
-    assert "lies between" in result.stdout
+    assert result.stdout.startswith("Separable: a hyperplane strictly separates the two classes of the 400 points.")
+    assert "lies between" in " ".join(result.stdout.split())
     assert Certificate.load(proof).check(X, y)
 
 

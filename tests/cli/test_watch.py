@@ -71,19 +71,19 @@ def test_mistakes_are_those_of_the_weights_that_predict(tmp_path, words, learner
 
 
 LINES = {
-    "": "the perceptron. The last weights predict; they follow streams that drift.",
-    "-l averaged": "the averaged perceptron. The average predicts; it forgets nothing. For streams that drift, use "
-    "--decay or --learner pa.",
-    "-l averaged --decay 0.01": "the averaged perceptron. The average predicts; the weight of a row in it halves "
-    "every 69 rows.",
-    "-l voted": "the voted perceptron. The votes predict; they forget nothing. For streams that drift, use --learner "
-    "pa.",
-    "-l arow": "AROW. The last weights predict; the steps shrink, so they follow drift slowly. For streams that drift, "
-    "use --r 1 or --learner pa.",
-    "-l pa": "passive-aggressive steps. The last weights predict; they follow streams that drift.",
-    "-l margin": "the margin perceptron. The last weights predict; they follow streams that drift.",
-    "-l kernel --gamma 1": "the kernel perceptron. The average predicts; it forgets nothing. For streams that "
-    "drift, use --hypothesis last.",
+    "": "the perceptron. Predictions use the last weights, which adapt to drift.",
+    "-l averaged": "the averaged perceptron. Predictions use the averaged weights, which never forget. If the data "
+    "drift, use --decay or --learner pa.",
+    "-l averaged --decay 0.01": "the averaged perceptron. Predictions use the averaged weights; the influence of a row "
+    "on them halves every 69 rows.",
+    "-l voted": "the voted perceptron. Predictions use the votes of all weights, which never forget. If the data "
+    "drift, use --learner pa.",
+    "-l arow": "AROW. Predictions use the last weights, which adapt to drift slowly, because the steps shrink. If the "
+    "data drift, use --r 1 or --learner pa.",
+    "-l pa": "passive-aggressive steps. Predictions use the last weights, which adapt to drift.",
+    "-l margin": "the margin perceptron. Predictions use the last weights, which adapt to drift.",
+    "-l kernel --gamma 1": "the kernel perceptron. Predictions use the averaged weights, which never forget. If the "
+    "data drift, use --hypothesis last.",
 }
 
 
@@ -97,7 +97,7 @@ def test_it_says_what_learns_which_weights_predict_and_what_they_forget():
 def test_a_model_that_goes_on_cannot_be_told_to_forget(tmp_path):
     command("train", written(tmp_path, "rows.svm", "1 1:1\n-1 1:-1\n"), "-o", tmp_path / "m")
     result = command("watch", "--model", tmp_path / "m", input="1 1:1\n")
-    assert "For streams that drift, start a new model with --decay or --learner pa." in " ".join(result.stderr.split())
+    assert "If the data drift, start a new model with --decay or --learner pa." in " ".join(result.stderr.split())
     for option in ("decay", "hypothesis", "r", "C", "loss"):
         result = command("watch", "--model", tmp_path / "m", f"--{option}", "1", input="1 1:1\n")
         assert (result.exit_code, result.stderr) == (

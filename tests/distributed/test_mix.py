@@ -72,10 +72,10 @@ def test_the_report_says_that_shards_were_mixed():
     X = np.array([[2.0, 1.0], [1.0, 2.0], [-1.0, -2.0], [-2.0, -1.0]] * 3)
     report = mixing(cut([4, 8], X, X[:, 0] > 0)).report_
     assert report.converged
-    assert "so no run on one machine from zero can make more than" in str(report)
+    assert "so a run on one machine that starts from zero makes at most" in str(report)
     mean = f"{report.updates / 3:,.4g}"
-    words = f"Mixed from 3 shards, a round for each pass: the mean updates of a shard were {mean} in all rounds"
-    assert f"{words}, and cannot be more than" in str(report)
+    words = f"Mixed from 3 shards, one round per pass. In all rounds together a shard made {mean} updates on average"
+    assert f"{words}; the average is at most" in str(report)
 
 
 @st.composite

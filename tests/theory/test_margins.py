@@ -209,7 +209,7 @@ def test_a_long_search_talks_on_standard_error_only(ask, monkeypatch, capsys):
 
 
 def test_the_words():
-    words = "margin (distance of the nearest point, bias free)"
+    words = "margin (distance from the hyperplane to the nearest point)"
     assert str(dataset_margin(SQUARE, OR)).startswith(f"The {words} is 0.353553, proved to a relative ")
     assert str(dataset_margin(SQUARE, [0, 1, 1, 0])).startswith(
         f"No {words}: no hyperplane separates the 4 points, and"

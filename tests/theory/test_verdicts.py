@@ -48,7 +48,7 @@ def test_one_feature_is_one():
 
 def test_a_margin_without_end():
     assert str(dataset_margin([[1.0], [2.0]], [1, 1])) == (
-        "The margin (distance of the nearest point, bias free) is infinite: "
+        "The margin (distance from the hyperplane to the nearest point) is infinite: "
         "all points have one label, and the bias alone predicts it."
     )
 

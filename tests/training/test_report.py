@@ -64,7 +64,7 @@ def test_one_of_a_thing_is_called_one():
     model = Perceptron(max_iter=1, shuffle=False, fit_intercept=False).fit([[1], [-1]], [1, -1])
     assert str(model.report_).startswith("1 pass, 1 update.\nNot separated: 1 mistake in the last pass.")
     model = Perceptron(shuffle=False, fit_intercept=False).fit([[1], [-1]], [1, -1])
-    assert "no run from zero can make more than 1 update." in str(model.report_)
+    assert "a run that starts from zero makes at most 1 update." in str(model.report_)
 
 
 def test_a_kernel_without_a_space_proves_nothing():
@@ -177,8 +177,8 @@ def test_the_pass_that_is_kept(learner, tmp_path):
     short = learner(early_stopping=True, n_iter_no_change=4, **(options | {"max_iter": model.best_iter_})).fit(X, y)
     assert np.array_equal(short.decision_function(X), model.decision_function(X)), "these are its weights"
     sentence = (
-        f"Early stopping held out {facts.held_out_rows} rows; the least error, {100 * min(errors):.3g}%, came after "
-        f"pass {model.best_iter_} of {model.n_iter_}: its weights are kept."
+        f"Early stopping held out {facts.held_out_rows} rows. The lowest error on them, {100 * min(errors):.3g}%, came "
+        f"after pass {model.best_iter_} of {model.n_iter_}, whose weights are kept."
     )
     assert str(model.report_).splitlines()[-1] == sentence
     assert sentence in model.report_._repr_html_()
@@ -237,5 +237,5 @@ def test_a_model_that_is_called_after_a_pass_says_nothing_of_an_earlier_fit():
 
 def test_a_file_that_does_not_say_how_many_rows_were_held_out():
     assert str(EarlyStoppingFacts(None, [math.pi / 10, None], 1)) == (
-        "Early stopping held out rows; the least error, 31.4%, came after pass 1 of 2: its weights are kept."
+        "Early stopping held out rows. The lowest error on them, 31.4%, came after pass 1 of 2, whose weights are kept."
     )

@@ -22,11 +22,11 @@ def lab(
     browser: bool = option(True, None, "Open the page in the browser.", "--browser/--no-browser"),
     export: Path | None = option(None, "HTML", "Write the run to one file instead of serving it."),
 ) -> None:
-    """Open a page in the browser that shows a perceptron learning. Step forward and back through its updates.
+    """Open a web page that shows a perceptron learning. Step forward and back through its updates.
 
-    Prints the address, which is reachable from this machine only, and serves the page until Ctrl-C. A table has two
-    columns of numbers and one of labels, such as x,y,label. A state is a file exported from the page. The file written
-    by --export replays the run without Python or a network.
+    Prints the address of the page, which only this machine can reach, and serves the page until Ctrl-C. A table has two
+    columns of numbers and one of labels, such as x,y,label. A saved state is a file exported from the page. The file
+    written by --export replays the run without Python or a network.
 
     \b
     Example:

@@ -32,10 +32,10 @@ COMMANDS = {
     "check": "Verify a certificate against the data.",
     "watch": "Learn online from standard input.",
     "export": "Write a model as ONNX or JSON.",
-    "reproduce": "Run the experiment of a paper and compare the results.",
+    "reproduce": "Repeat the experiment of a paper and compare the results.",
     "demo": "Run a small demo with text and a plot.",
     "figures": "Draw the figures of the textbooks from real runs.",
-    "lab": "Open a page where a perceptron learns step by step.",
+    "lab": "Open a web page that shows a perceptron learning step by step.",
 }
 """The subcommands and their short descriptions, in the order of ``rosenblatt --help``."""
 _MODULES = {"check": "separate"}

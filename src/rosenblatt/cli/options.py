@@ -168,12 +168,12 @@ class RowOptions(FileOptions):
         "Type of a column: number, boolean, category, text, date, decimal-comma or thousands-comma. Repeatable.",
     )
     missing: str | None = option(
-        None, "mean|zero|error", "Replace missing numbers by the mean of the column or by 0, or stop with an error."
+        None, "mean|zero|error", "Replace missing numbers with the mean of the column or with 0, or stop with an error."
     )
     missing_value: list[str] | None = option(None, "WORD", "String that marks a missing value. Repeatable.")
     bits: int | None = option(None, "N", "Hash words to 2^N columns.  [default: 18]")
     ngrams: int | None = option(None, "N", "Also count sequences of up to N words.")
-    features: int | None = option(None, "N", "Number of columns of svmlight files, if above the largest index.")
+    features: int | None = option(None, "N", "Number of columns of svmlight files, if it exceeds the largest index.")
 
     def about_rows(self) -> dict[str, Any]:
         """Return the options for making features that are set, keyed by the parameter names of `data.open`."""
@@ -193,7 +193,7 @@ class RowOptions(FileOptions):
 class WeightedRowOptions(RowOptions):
     """The options of `RowOptions`, and a column with the weights of the rows."""
 
-    weight: str | None = option(None, "COL", "Column with the weight of each row, 0 or more.")
+    weight: str | None = option(None, "COL", "Column with the weights of the rows, which must be 0 or more.")
 
 
 def column_of(text: str | None) -> str | int | None:
@@ -266,7 +266,9 @@ class StepOptions(Group):
         "NAME",
         "Weights to predict with: last or average; for a kernel also vote.  [default: last; kernel: average]",
     )
-    decay: float | None = option(None, "D", "Fraction of the average to forget at each row, below 1.  [default: 0]")
+    decay: float | None = option(
+        None, "D", "Fraction of the averaged weights to forget at each row, below 1.  [default: 0]"
+    )
 
     def parameters(self, learner: str) -> dict[str, Any]:
         """Return the parameters for a learner; raise a ParameterError if it lacks one or if a value is invalid."""

@@ -28,7 +28,7 @@ def reproduce(
     out: Path = option(Path("."), "DIR", "Folder for the CSV file and the plot.", "--out -o"),
     seed: int = SEED,
 ) -> None:
-    """Run the experiment of a paper, and print its results next to the reproduced ones. Write a CSV file and a plot.
+    """Repeat the experiment of a paper, and print the published and reproduced results. Write a CSV file and a plot.
 
     freund-schapire-1999 trains voted kernel perceptrons on MNIST. The data come from the four files in the folder
     --data, or from OpenML if it is omitted.

@@ -46,7 +46,7 @@ def separate(
     out: Path | None = option(None, "CERT", "Write the certificate to this file.", "--out -o"),
     rtol: float | None = option(None, "X", "Relative precision of the margin.  [default: 1e-6; sparse rows: 1e-2]"),
     margin: bool = option(
-        True, None, "After the verdict, compute the margin, which may take far longer.", "--margin/--no-margin"
+        True, None, "Also compute the largest margin, which may take far longer.", "--margin/--no-margin"
     ),
     max_seconds: float | None = option(None, "S", "Stop after S seconds with the bounds proved so far."),
     as_json: bool = AS_JSON,
@@ -54,8 +54,9 @@ def separate(
 ) -> None:
     """Decide whether the classes are linearly separable, and prove it. Reads all rows into memory.
 
-    The verdict is printed first, then the margin. Ctrl-C while the margin is computed keeps the bounds reached so far.
-    Features are used exactly as in the files, without scaling.
+    First prints whether a hyperplane separates the classes, then the largest margin: the distance from the best
+    hyperplane to the nearest row. Ctrl-C while the margin is computed keeps the bounds proved so far. Features are used
+    exactly as in the files, without scaling. With -o, the proof is saved as a certificate, which check verifies.
 
     \b
     Example:
@@ -95,7 +96,7 @@ def separate(
         if out is not None:
             print_text(f"Certificate written to {out}.")
         if logistic is not None:
-            print_text("", logistic if isinstance(logistic, str) else f"In a logistic regression. {logistic}")
+            print_text("", logistic if isinstance(logistic, str) else f"Logistic regression on these rows. {logistic}")
     if interrupted:
         raise KeyboardInterrupt
 
@@ -104,7 +105,8 @@ def _print_verdict(verdict: Verdict) -> None:
     """Print the verdict without its margin, or the number of separable classes if there are more than two."""
     if isinstance(verdict, dict):
         separable = sum(_kind(part) == "separable" for part in verdict.values())
-        print_text(f"{separable} of {len(verdict)} classes are linearly separable from the rest.")
+        is_or_are = "is" if separable == 1 else "are"
+        print_text(f"{separable} of {len(verdict)} classes {is_or_are} linearly separable from the rest.")
     else:
         print_text(str(verdict).partition("\n")[0])
 
@@ -113,7 +115,7 @@ def _print_margin(verdict: Verdict) -> None:
     """Print what `_print_verdict` leaves out: the margin, or the verdict of each class."""
     if isinstance(verdict, dict):
         for name, part in verdict.items():
-            print_text("", f"{label_text(name)} against the rest. {part}")
+            print_text("", f"Class {label_text(name)} against the rest. {part}")
     elif "\n" in (text := str(verdict)):
         print_text(text.partition("\n")[2])
 
@@ -146,8 +148,9 @@ def check(
 ) -> None:
     """Verify every claim of a certificate against the data. Exit with status 1 if a claim does not hold.
 
-    Reads all rows into memory. A certificate written by separate records the label column and how the rows were
-    prepared. If it was saved in Python, give the options used to read the rows.
+    A certificate is the result of separate, saved with its proof. All rows are read into memory. The certificate
+    records the label column and how the rows were prepared. For a certificate saved in Python, give the options for
+    reading the rows.
 
     \b
     Example:
@@ -215,7 +218,7 @@ def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) 
     stream = open_data(paths, target, options)
     if not stream.labelled:
         hint = ": name the column with --target" if "preparation" not in options else ""
-        raise ValueError(f"a verdict needs labelled rows, but {', '.join(paths)} has no labels{hint}.")
+        raise ValueError(f"linear separability needs labelled rows, but {', '.join(paths)} has no labels{hint}.")
     note_preparation(stream)
     note_extra_columns(stream, "the certificate")
     enable_gc()

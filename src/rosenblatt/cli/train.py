@@ -71,12 +71,12 @@ class ClusterOptions(Group):
 
     cluster: str | None = option(None, "dask|ray", "Train on a cluster, whose workers load the files.")
     address: str | None = option(
-        None, "ADDR", "Address of the cluster, such as tcp://HOST:8786. A local cluster is started if omitted."
+        None, "ADDR", "Address of the cluster, such as tcp://HOST:8786. By default a local cluster is started."
     )
     mode: str | None = option(
         None,
         "exact|mix",
-        "On a cluster: train the same model as one machine, or average the models of all shards.  [default: exact]",
+        "On a cluster: train the same model as on one machine, or average the models of all shards.  [default: exact]",
     )
     shards: int | None = option(None, "N", "For --mode mix: number of shards.  [default: 8]")
 
@@ -132,7 +132,7 @@ class TrainOptions(Group):
     scale: str = option(
         "auto",
         "HOW",
-        "How to scale numeric columns: standard, maxabs or none. auto scales those of tables if their "
+        "How to scale numeric columns: standard, maxabs, none or auto, which scales the columns of tables if their "
         "ranges differ widely.",
     )
     holdout: str | None = option(None, "FRACTION", "Hold out a fraction of the rows, such as 20%, and test on it.")
@@ -143,7 +143,7 @@ class TrainOptions(Group):
     checkpoint: Path | None = option(None, "FILE", "Save the state of the run to this file.")
     every: str = option("30s", "TIME", "Time between two checkpoints: 30s, 5m, 1h.")
     resume: bool = option(False, None, "Resume from --checkpoint if the file exists.")
-    cache: Path | None = option(None, "FILE", "Cache the parsed rows in this file, which later runs reuse.")
+    cache: Path | None = option(None, "FILE", "Cache the parsed rows in this file, for use by later runs.")
     names: bool = option(False, None, "Store the hashed words, so that explain can show them (slower).")
     as_json: bool = AS_JSON
     kernel: KernelChoice = field(default_factory=KernelChoice)
@@ -171,7 +171,7 @@ class TrainOptions(Group):
             raise ValueError(f"--seeds must be 1 or more, got {self.seeds}.")
         if self.seeds > 1 and not (self.test or self.holdout):
             raise ValueError(
-                "--seeds shows how the accuracy varies, so it needs --test, a file to test on, or --holdout."
+                "--seeds shows how the accuracy varies, so it needs rows to test on: add --test or --holdout."
             )
         if self.seeds > 1 and self.checkpoint is not None:
             raise ValueError("--checkpoint is for a single run: leave out --seeds.")
@@ -212,14 +212,14 @@ class TrainOptions(Group):
 
 @command
 def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
-    """Train a model on files. Report its accuracy, whether the classes are separated, and the margin.
+    """Train a model on files. Report its accuracy, whether it separates the classes, and the margin.
 
-    In tables, columns of unclear type (ids, dates) are left out, and missing numbers are replaced by the mean of the
-    column. Numeric columns are scaled if their ranges differ widely. Each of these steps is reported. Ctrl-C stops
-    training early: the model learned so far is still reported and saved.
+    In tables, columns that look like ids or dates, or whose type is unclear, are left out. Missing numbers are replaced
+    with the mean of the column. Numeric columns are scaled if their ranges differ widely. Each of these steps is
+    reported. Ctrl-C stops training early: the model learned so far is still reported and saved.
 
-    With --cluster, the workers load the rows, and only weights are exchanged. The model is the same, bit for bit.
-    Without --address, a local cluster is started, and shut down at the end.
+    With --cluster, the workers load the rows, and only weights are exchanged. By default the model is the same as on
+    one machine, bit for bit. Without --address, a local cluster is started, and shut down at the end.
 
     \b
     Example:
@@ -268,7 +268,7 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     try:
         interrupted = not training.fit()
     except KeyboardInterrupt:
-        print_note("nothing had been learned yet, so there is no model.")
+        print_note("nothing has been learned yet, so there is no model.")
         raise
     model = training.model
     answer = training.answer(time.perf_counter() - started)
@@ -350,7 +350,7 @@ def _single_pass(options: TrainOptions, run_options: RunOptions) -> RunOptions:
         )
     once = "Input that can be read only once, such as standard input,"
     if (options.passes or 1) > 1 or options.seeds > 1:
-        raise ValueError(f"{once} allows one pass: save it to a file for more.")
+        raise ValueError(f"{once} allows only one pass: save it to a file for more.")
     for name, value in (
         ("holdout", options.holdout),
         ("folds", options.folds),
@@ -360,7 +360,7 @@ def _single_pass(options: TrainOptions, run_options: RunOptions) -> RunOptions:
             raise ValueError(f"{once} cannot be combined with --{name}, which reads the rows again: save it to a file.")
     check_read_once(run_options)
     if options.passes is None:
-        print_note("input that can be read only once allows one pass: save it to a file for more.")
+        print_note("input that can be read only once allows only one pass: save it to a file for more.")
     return replace(run_options, max_iter=1)
 
 
@@ -435,11 +435,11 @@ def print_report(model: TrainedModel, answer: JsonObject) -> None:
     if answer["early_stopping"] is not None:
         errors = answer["early_stopping"]["error_by_pass"]
         shares = ", ".join("-" if error is None else f"{error:.1%}" for error in errors)
-        print_text(f"Error on the rows held out, by pass: {shares}.")
+        print_text(f"Error on the held-out rows, by pass: {shares}.")
     if answer["ranges_differ"]:
         print_note(
-            f"some features have ranges {answer['ranges_differ']:,.0f} times as large as others, which hardly count: "
-            "scale them with --scale standard."
+            f"some features have ranges {answer['ranges_differ']:,.0f} times as large as others, which therefore have "
+            "little effect: scale them with --scale standard."
         )
     if "model" in answer:
         print_text(f"Model written to {answer['model']}.")
@@ -465,15 +465,15 @@ def print_scale(scale: ColumnScale | None, names: Sequence[str] | None, automati
         return
     import numpy as np
 
-    count = f"{count_of(len(scale.features), 'column')} of numbers"
+    count = count_of(len(scale.features), "numeric column")
     done = "centred and divided by" if scale.centre.any() else "divided by"
-    by = "the largest value" if scale.method == "maxabs" else "the standard deviation"
+    by = "the largest absolute value" if scale.method == "maxabs" else "the standard deviation"
     varying = np.flatnonzero(scale.spread != 1.0)  # a constant column is divided by 1
     varying = varying if len(varying) else np.arange(len(scale.spread))
     low, high = varying[scale.spread[varying].argmin()], varying[scale.spread[varying].argmax()]
     ends = []
     for place in (low, high):
-        name = f" of {names[scale.features[place]]}" if names is not None else ""
+        name = f" for {names[scale.features[place]]}" if names is not None else ""
         ends.append(f"{scale.spread[place]:.3g}{name}")
     why = ", because their ranges differ; --scale none turns this off" if automatic else ""
     between = f"from {ends[0]} to {ends[1]}" if low != high else ends[0]

@@ -111,7 +111,7 @@ class Training:
         if not checkpoints.resume:
             if path.exists():
                 print_note(
-                    f"the checkpoint {path} of an earlier run will be replaced: --resume would continue from it."
+                    f"the checkpoint {path} of an earlier run will be replaced; to continue from it, use --resume."
                 )
             checkpoints.open(source, self.run_options)
             return
@@ -199,7 +199,7 @@ def _note_how_to_resume(checkpoints: Checkpointing | None) -> None:
     if checkpoints is None or writer is None:
         print_note("to make runs resumable, add --checkpoint FILE; the same command with --resume then continues.")
     elif checkpoints.resumed is not None or writer.has_written:
-        older = ", an earlier checkpoint, because the last could not be written" if writer.has_failed else ""
+        older = ", an earlier checkpoint, because the last one could not be written" if writer.has_failed else ""
         print_note(f"the same command with --resume continues from {writer.path}{older}.")
     else:
         print_note(f"this run has written no checkpoint to {writer.path}, so it cannot be resumed.")

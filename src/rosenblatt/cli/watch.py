@@ -147,7 +147,8 @@ def learner_line(learner: str, options: RunOptions, from_model: bool) -> str:
 
     >>> from rosenblatt.training.options import RunOptions
     >>> learner_line("AveragedPerceptron", RunOptions(hypothesis="average", decay=0.001), from_model=False)
-    'learning with the averaged perceptron. The average predicts; the weight of a row in it halves every 693 rows.'
+    'learning with the averaged perceptron. Predictions use the averaged weights; the influence of a row on them halves
+    every 693 rows.'
     """
     from rosenblatt.training.options import LEARNERS
 
@@ -155,19 +156,23 @@ def learner_line(learner: str, options: RunOptions, from_model: bool) -> str:
     start = f"learning with {LEARNERS[learner].words}."
     if options.hypothesis == "last" and learner == "AROW":
         return (
-            f"{start} The last weights predict; the steps shrink, so they follow drift slowly. For streams that drift, "
-            f"{use} --r 1 or --learner pa."
+            f"{start} Predictions use the last weights, which adapt to drift slowly, because the steps shrink. If the "
+            f"data drift, {use} --r 1 or --learner pa."
         )
     if options.hypothesis == "last":
-        return f"{start} The last weights predict; they follow streams that drift."
+        return f"{start} Predictions use the last weights, which adapt to drift."
     if options.decay:
         rows = math.log(0.5) / math.log1p(-options.decay)  # (1 - decay)^rows = 1/2
-        return f"{start} The average predicts; the weight of a row in it halves every {max(1, round(rows)):,} rows."
+        return (
+            f"{start} Predictions use the averaged weights; the influence of a row on them halves every "
+            f"{max(1, round(rows)):,} rows."
+        )
     way = "--hypothesis last" if learner == "KernelPerceptron" else "--learner pa"
     if options.hypothesis == "average":
         decay = "" if learner == "KernelPerceptron" else "--decay or "
-        return f"{start} The average predicts; it forgets nothing. For streams that drift, {use} {decay}{way}."
-    return f"{start} The votes predict; they forget nothing. For streams that drift, {use} {way}."
+        start = f"{start} Predictions use the averaged weights, which never forget."
+        return f"{start} If the data drift, {use} {decay}{way}."
+    return f"{start} Predictions use the votes of all weights, which never forget. If the data drift, {use} {way}."
 
 
 _LARGE_RATIO = 10.0
@@ -195,7 +200,7 @@ def watch(
     model: str | None = option(None, "MODEL", "Continue training this model.", "--model -m"),
     every: int = option(1000, "N", "Print a line after every N rows."),
     margin: float | None = option(
-        None, "G", "Print the bound on the number of updates for rows separable with margin G."
+        None, "G", "Also print the maximum number of updates if the rows are separable with margin G."
     ),
     out: Path | None = MODEL_OUT,
     as_json: bool = AS_JSON,
@@ -204,13 +209,14 @@ def watch(
 ) -> None:
     """Learn online from standard input, which may be endless. Predict each row, then learn from it.
 
-    Prints the number of mistakes, the share of mistakes among the last 1,000 rows, and the norm R of the longest row,
-    with the bias as one more feature. A perceptron makes at most (R / margin)^2 mistakes. So if the rows are linearly
-    separable, their margin is at most the upper bound printed.
+    Prints the number of rows, the number of mistakes, the fraction of mistakes among the last 1,000 rows, the norm R of
+    the longest row, and an upper bound on the margin. If the rows are linearly separable, their margin is at most this
+    bound, because a perceptron makes at most (R / margin)^2 mistakes. The norm and the margin count the bias as one
+    more feature.
 
     The types of the columns of a table are inferred from the first --every rows. A column of unclear type is left out,
-    and a missing number is replaced by the mean of these rows. --keep, --kind and --missing override this. The model is
-    written at the end of input or on Ctrl-C; to continue training it later, use --model.
+    and a missing number is replaced with the mean of these rows. --keep, --kind and --missing override this. The model
+    is written at the end of input or on Ctrl-C; to continue training it later, use --model.
 
     \b
     Example:
@@ -339,10 +345,10 @@ def _open_input(target: str | None, rows: WeightedRowOptions, every: int, known:
     note_extra_columns(stream)
     if not stream.labelled and known is not None and known.get("target"):
         raise ValueError(
-            f"The first line has no column {known['target']['name']!r}, the label that the model expects: add it."
+            f"The first line has no column {known['target']['name']!r}, which the model expects as the label: add it."
         )
     if not stream.labelled:
-        raise ValueError("Each line needs its label: for tables, name the column with --target.")
+        raise ValueError("Each line needs a label: for tables, name the column with --target.")
     return stream
 
 
@@ -377,8 +383,8 @@ def _note_ranges(online: OnlineLearner, stream: Stream) -> None:
     ratio = varying.max() / varying.min() if len(varying) > 1 else 1.0
     if ratio > _LARGE_RATIO:
         print_note(
-            f"some columns have ranges {ratio:,.0f} times as large as others, which hardly count. A stream cannot be "
-            "scaled: train a model on some rows first, and continue it with --model."
+            f"some columns have ranges {ratio:,.0f} times as large as others, which therefore have little effect. A "
+            "stream cannot be scaled: train a scaled model on some rows first, then continue it with --model."
         )
 
 
@@ -438,8 +444,8 @@ class Reporter:
         if model is not None and len(model.classes) == 2 and updates > self.bound:
             space = " in the kernel's space" if kernel_facts(model) else ""
             print_note(
-                f"{updates:,} updates are more than the {self.bound:,.0f} that a margin of {self.margin:g} allows: "
-                f"no hyperplane{space} separates these rows with that margin."
+                f"{updates:,} updates exceed the bound of {self.bound:,.0f} for a margin of {self.margin:g}, so no "
+                f"hyperplane{space} separates these rows with that margin."
             )
 
     def print_line(self) -> None:

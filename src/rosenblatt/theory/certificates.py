@@ -448,8 +448,8 @@ def proves_inseparable(
 
 
 DEFINITIONS = {
-    "geometric": "distance of the nearest point, bias free",
-    "augmented": "of (x, 1), the bias a weight like the others",
+    "geometric": "distance from the hyperplane to the nearest point",
+    "augmented": "in the space (x, 1), with the bias as a weight",
     "homogeneous": "of hyperplanes through the origin",
 }
 """The three definitions of the margin of a data set."""
@@ -522,4 +522,4 @@ def bracket_text(low: float, high: float) -> str:
     gap = (high - low) / high if high > 0 else math.inf
     if not gap < 1e-3:
         return f"lies between {low:.4g} and {high:.4g}"
-    return f"is {low:.6g}" + (f", proved to a relative {gap:.0e}" if gap > 0 else " exactly")
+    return f"is {low:.6g}" + (f", proved to a relative error of {gap:.0e}" if gap > 0 else " exactly")

@@ -89,8 +89,8 @@ def separability(
     --------
     >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
     >>> print(separability(X, [0, 1, 1, 1]))
-    Separable: a hyperplane has each of the 4 points strictly on its side.
-    The largest margin (distance of the nearest point, bias free) is 0.353553, proved to a relative ...
+    Separable: a hyperplane strictly separates the two classes of the 4 points.
+    The largest margin (distance from the hyperplane to the nearest point) is 0.353553, proved to a relative ...
     >>> xor = separability(X, [0, 1, 1, 0])
     >>> print(xor)
     Not separable: no hyperplane separates the two classes of the 4 points.
@@ -254,11 +254,12 @@ def dataset_margin(
     >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
     >>> found = dataset_margin(X, [0, 1, 1, 1])
     >>> print(found)
-    The margin (distance of the nearest point, bias free) is 0.353553, proved to a relative ...
+    The margin (distance from the hyperplane to the nearest point) is 0.353553, proved to a relative ...
     >>> found.support, found.check(X, [0, 1, 1, 1])
     (array([0, 1, 2]), True)
     >>> print(dataset_margin(X, [0, 1, 1, 0]))
-    No margin (distance of the nearest point, bias free): no hyperplane separates the 4 points, and 4 of them prove it.
+    No margin (distance from the hyperplane to the nearest point): no hyperplane separates the 4 points, and 4 of them
+    prove it.
     """
     check_choice("kind", kind, KINDS)
     check_search(rtol, max_iter)

@@ -110,19 +110,19 @@ class Separable(Bracket):
         if not np.any(self.w):
             return f"Separable: {points_text(n)} have one label, so the bias alone predicts it."
         lines = [
-            f"Separable: a hyperplane has each of {points_text(n)} strictly on its side.",
+            f"Separable: a hyperplane strictly separates the two classes of {points_text(n)}.",
             f"The largest margin ({DEFINITIONS['geometric']}) {bracket_text(self.margin_low, self.margin_high)}.",
         ]
         if n <= d + 1:
             features = "1 feature" if d == 1 else f"{d:,} features"
             lines.append(
-                f"With {features}, up to {d + 1:,} points in general position can be separated under any labels: "
-                "this verdict says little about the classes."
+                f"With {features}, up to {d + 1:,} points in general position can be separated whatever their labels, "
+                "so this result says little about the classes."
             )
         if self.margin_high < 1e-12 * self.radius:
             lines.append(
-                f"That is less than any plausible rounding error of points of length {self.radius:.4g}: "
-                "the verdict is about the numbers exactly as stored."
+                f"That is less than any plausible rounding error of points of length {self.radius:.4g}, "
+                "so the result holds only for the numbers exactly as stored."
             )
         return "\n".join(lines)
 
@@ -185,8 +185,8 @@ class UndecidedSeparability(Bracket, Undecided):
     def __str__(self) -> str:
         return (
             f"Undecided: no hyperplane separates {points_text(len(self.alpha))} with a margin above "
-            f"{self.high:.4g}, but whether any hyperplane separates them is not proved.\n"
-            f"The best hyperplane found has the margin {self.low:.4g}"
+            f"{self.high:.4g}, but one with a smaller margin may exist.\n"
+            f"The best hyperplane found has margin {self.low:.4g}"
             + (" (it does not separate)." if self.low <= 0 else ".")
         )
 
@@ -281,7 +281,7 @@ class Verdicts(JsonFile, dict[Any, Any]):
         return found if made is None else found.with_preparation(made)
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name!r} against the rest. {verdict}" for name, verdict in self.items())
+        return "\n".join(f"Class {name!r} against the rest. {verdict}" for name, verdict in self.items())
 
     __str__ = __repr__
 

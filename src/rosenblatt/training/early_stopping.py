@@ -56,8 +56,8 @@ class EarlyStoppingFacts:
         error = "" if self.least_error is None else f", {100 * self.least_error:.3g}%,"
         passes = len(self.error_by_pass)
         return (
-            f"Early stopping held out {held}; the least error{error} came after pass {self.best_pass} of {passes}: "
-            "its weights are kept."
+            f"Early stopping held out {held}. The lowest error on them{error} came after pass {self.best_pass} of "
+            f"{passes}, whose weights are kept."
         )
 
 

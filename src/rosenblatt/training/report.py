@@ -193,23 +193,23 @@ class Report:
         if not math.isfinite(self.bound):
             return [*lines, f"{longest}."]
         run = "run on one machine" if self.mixed_shards > 1 else "run"
-        lines.append(f"{longest}, so no {run} from zero can make more than {_updates(self.bound)}.")
+        lines.append(f"{longest}, so a {run} that starts from zero makes at most {_updates(self.bound)}.")
         return lines
 
     def _mixed(self) -> str:
         """Return a sentence on the number of shards and the bound on their mistakes."""
         mean = f"{self.updates / self.mixed_shards:,.4g}"
-        words = f"Mixed from {count_of(self.mixed_shards, 'shard')}, a round for each pass: the mean updates of a shard"
+        words = f"Mixed from {count_of(self.mixed_shards, 'shard')}, one round per pass. In all rounds together a shard"
         if math.isfinite(self.bound):
-            return f"{words} were {mean} in all rounds, and cannot be more than {math.floor(self.bound):,}."
-        return f"{words} were {mean} in all rounds; if a separator exists, they cannot be more than (R / its margin)^2."
+            return f"{words} made {mean} updates on average; the average is at most {math.floor(self.bound):,}."
+        return f"{words} made {mean} updates on average; the average is at most (R / margin)^2 if a separator exists."
 
     def _no_separator(self) -> str:
         proved = [label for label, part in self.by_class.items() if part.proved_inseparable]
         whom = f" for {name_some(proved)}" if proved else ""
         return (
-            f"No separator exists{whom}: the weights returned to exactly zero, so some rows times their labels, with "
-            "positive factors, add up to zero."
+            f"No separator exists{whom}: the weights returned to exactly zero, so a sum of rows times their labels, "
+            "with positive factors, is zero."
         )
 
     def _table(self, most: int) -> Table:

@@ -278,7 +278,7 @@ def _verdict(kind: str, by_status: Mapping[str, list[str]], infinite: list[str],
     if by_status["either"]:
         parts.append(
             f"{_list(by_status['either'])} {_verb(by_status['either'], 'is', 'are')} not determined: "
-            "either infinity is possible"
+            "any limit from -infinity to +infinity is possible"
         )
     if by_status["finite"]:
         parts.append(f"{_list(by_status['finite'])} {_verb(by_status['finite'], 'is', 'are')} finite")

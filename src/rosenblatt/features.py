@@ -1,4 +1,4 @@
-"""Feature transformers for scikit-learn pipelines: combinations, the lift for circles, and exact scaling."""
+"""Feature transformers for scikit-learn pipelines: combinations of features, the lift for circles, exact scaling."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rosenblatt.messages import ParameterError, check_choice, check_integer, shorten
 from rosenblatt.scaling import ColumnScale, ColumnSums
 
-# Feature combinations, such as several words at once, and their number (CIML 4.7).
+# Combinations of features, such as several words at once, and their number (CIML 4.7).
 
 
 class Combinations(PolynomialFeatures):
     """Add a feature for every choice of up to ``degree`` different features: their product.
 
-    For features that are 0 or 1, such as "this word occurs", the product means "all of these words occur" and is named
-    like ``excellent∧not``. With such features a linear learner can solve problems that are not linearly separable
-    without them, such as XOR. They also make it slower and more prone to overfitting, and their number grows fast: see
-    `n_combinations`.
+    For features that are 0 or 1, such as "this word occurs", the product means "all of these words occur" and has a
+    name such as ``excellent∧not``. With such features a linear learner can solve problems that are not linearly
+    separable without them, such as XOR. They also make it slower and more prone to overfitting, and their number grows
+    fast: see `n_combinations`.
 
-    It is scikit-learn's ``PolynomialFeatures(degree, interaction_only=True, include_bias=False)`` with other feature
-    names, computed without a table of all powers, so that there may be many features. CSR matrices with unsorted or
-    duplicate entries are put into canonical form first; scikit-learn returns wrong columns for them.
+    The output is that of scikit-learn's ``PolynomialFeatures(degree, interaction_only=True, include_bias=False)``; only
+    the feature names differ, and they need no table of all powers, so many features are possible. CSR matrices with
+    unsorted or duplicate entries are put into canonical form first; scikit-learn returns wrong columns for them.
 
     Parameters
     ----------
@@ -48,7 +48,8 @@ class Combinations(PolynomialFeatures):
 
     See Also
     --------
-    SphereLift, n_combinations
+    n_combinations : The number of combinations.
+    SphereLift : Add the squared length as a feature.
 
     Examples
     --------
@@ -76,7 +77,10 @@ class Combinations(PolynomialFeatures):
         super().__init__(degree, interaction_only=True, include_bias=False)
 
     def fit(self, X: Any, y: object = None) -> Self:
-        """Store the number of features and their names, and count the combinations; nothing else is learned."""
+        """Store the number of features and their names, and count the combinations; nothing else is learned.
+
+        A ValueError is raised if there are fewer features than the smallest degree.
+        """
         least, _ = _degrees(self.degree)
         super().fit(X)
         if self.n_output_features_ == 0:
@@ -86,7 +90,7 @@ class Combinations(PolynomialFeatures):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the features and their combinations in order: single features, then pairs, and so on."""
+        """Return ``X`` with a column for each combination: single features first, then pairs, and so on."""
         if sp.issparse(X) and X.format == "csr" and not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
@@ -105,8 +109,25 @@ def n_combinations(D: int, degree: int | tuple[int, int]) -> int:
     """Return the number of combinations of exactly ``degree`` of ``D`` features, the binomial coefficient.
 
     There are O(D^2) pairs and O(D^3) triples, and O(D^degree) combinations for a fixed degree. The count is exact,
-    however large. With (least, most) for ``degree`` it is the sum over these degrees: ``n_combinations(D, (1,
-    degree))`` is the number of features that `Combinations` makes.
+    however large.
+
+    Parameters
+    ----------
+    D : int
+        The number of features, at least 0.
+    degree : int or (int, int)
+        The number of features in a combination, at least 1; or the smallest and the largest number, whose counts and
+        those between are added up. ``n_combinations(D, (1, degree))`` is the number of features that
+        ``Combinations(degree)`` makes.
+
+    Returns
+    -------
+    int
+        The number of combinations, 0 if ``D`` is less than the degree.
+
+    See Also
+    --------
+    Combinations : Make a feature for each combination.
 
     Examples
     --------
@@ -124,7 +145,7 @@ def n_combinations(D: int, degree: int | tuple[int, int]) -> int:
 
 
 def _degrees(degree: Any) -> tuple[int, int]:
-    """Return the least and the most features in a combination."""
+    """Return the smallest and the largest number of features in a combination; raise a ParameterError if not valid."""
     if not isinstance(degree, Sequence):
         return 1, check_integer("degree", degree, 1)
     if isinstance(degree, str) or len(degree) != 2:
@@ -140,18 +161,19 @@ class SphereLift(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Lift each point x to (x, |x|^2): add a feature, the squared distance from the origin.
 
     Lifted points lie on a paraboloid. A plane cuts it in a curve that projects to a circle. So a plane that separates
-    the lifted points is a circle that separates the points: a linear learner on lifted points learns circles, and
-    spheres in any dimension. If the plane's weight for ``|x|^2`` is 0, the circle is a line; the sign of that weight
-    tells whether the positive class is inside the circle or outside it. `rosenblatt.fit_circle` returns the circle of
-    such a plane.
+    the lifted points gives a circle that separates the points: a linear learner on lifted points learns circles, and
+    spheres in higher dimensions. If the plane's weight for ``|x|^2`` is 0, the circle is a line. The sign of that
+    weight tells whether the positive class is inside the circle or outside it. `rosenblatt.fit_circle` returns the
+    circle of such a plane.
 
     A dense array gives a dense array, a sparse matrix gives CSR. float32 stays float32 (the squares are summed in
-    float64 and rounded once), everything else becomes float64. Points far from the origin lose digits when they are
-    squared: centre and scale them first, as ``StandardScaler`` does.
+    float64, and the sum is rounded to float32), everything else becomes float64. Points far from the origin lose digits
+    when they are squared, so centre and scale them first, as ``StandardScaler`` does.
 
     See Also
     --------
-    fit_circle, Combinations
+    fit_circle : Find a circle that separates two classes.
+    Combinations : Add products of features.
 
     Examples
     --------
@@ -177,7 +199,10 @@ class SphereLift(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return ``X`` with one more column, the sum of the squares of each row."""
+        """Return ``X`` with one more column, the sum of the squares of each row.
+
+        A ValueError is raised if such a sum overflows.
+        """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         with np.errstate(over="ignore", under="ignore"):  # overflow is refused below
@@ -190,7 +215,7 @@ class SphereLift(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return np.column_stack([X, squares])
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the names of the features, and ``|x|^2`` for the new one."""
+        """Return the names of the features, and ``|x|^2`` as the name of the new feature."""
         names = super().get_feature_names_out(input_features)
         return np.append(names, np.array(["|x|^2"], dtype=object))
 
@@ -212,17 +237,19 @@ def _squares(X: Any) -> np.ndarray:
     return np.asarray(X.multiply(X).sum(axis=1)).ravel()
 
 
-# Scaling of columns as ``rosenblatt train`` does it for files: a transformer for pipelines.
+# The column scaling that ``rosenblatt train`` does for files, as a transformer for pipelines.
 
 
 class ExactScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Scale columns with correctly rounded sums, so that dense, sparse and divided rows give the same bits.
+    """Scale columns with correctly rounded sums, so that dense and sparse rows give the same results to the last bit.
 
     Each number x of a column becomes ``(x - centre) / spread``. Centres and spreads are those of scikit-learn's
-    ``StandardScaler`` and ``MaxAbsScaler`` up to rounding. Here sums are exact and each result is rounded once, so they
-    depend neither on the order of rows nor on how rows are cut into blocks. ``data.open(scale=...)`` does the same for
-    files. Fitted on a sparse matrix, it centres nothing. Fitted on a dense matrix, it centres sparse rows too, which
-    then have no zeros left. Constant columns are divided by 1.
+    ``StandardScaler`` and ``MaxAbsScaler`` up to rounding. Here sums are exact and each result is rounded once, so the
+    results depend neither on the order of rows nor on how rows are cut into blocks. ``data.open(scale=...)`` does the
+    same for files.
+
+    A scaler fitted on a sparse matrix centres nothing. A scaler fitted on a dense matrix centres sparse rows too, which
+    then have no zeros left. A column whose spread would be 0 is divided by 1.
 
     Parameters
     ----------
@@ -233,7 +260,12 @@ class ExactScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     centre_, spread_ : arrays of shape (n_features,)
-        The numbers that are subtracted, and those that are divided by.
+        The number subtracted from each column, and its divisor.
+
+    See Also
+    --------
+    SphereLift : Add the squared length as a feature, after scaling.
+    data.open : Read files, with the same scaling.
 
     Examples
     --------
@@ -262,7 +294,7 @@ class ExactScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return ``X`` scaled, in float64."""
+        """Return ``X`` scaled, in float64; raise a ValueError if a number overflows."""
         check_is_fitted(self)
         X = self._validated(X, reset=False)
         scaled = ColumnScale(self.method, np.arange(X.shape[1]), self.centre_, self.spread_).apply(X)

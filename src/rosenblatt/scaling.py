@@ -1,7 +1,7 @@
 """Column scaling: centres and spreads from exact sums, and scaled rows.
 
-A number x of a column becomes (x - centre) / spread, each step rounded once, so the same numbers give the same bits
-however rows are cut into blocks and whether they are dense or sparse.
+A number x of a column becomes (x - centre) / spread. The subtraction and the division each round once. So equal numbers
+give equal results to the last bit, however rows are cut into blocks, and whether they are dense or sparse.
 """
 
 from __future__ import annotations
@@ -25,14 +25,17 @@ Matrix: TypeAlias = Any
 METHODS = ("none", "standard", "maxabs")
 """No scaling; centre and divide by the standard deviation; divide by the largest absolute value."""
 MOST_COLUMNS = {"standard": 1 << 17, "maxabs": 1 << 20}
-"""The most columns of each method: exact sums take two kilobytes a column, and a model stores one number or two."""
+"""The largest number of columns for each method.
+
+For each column, exact sums take two kilobytes, and a model stores one or two numbers.
+"""
 _CARRY = 1 << 22
-"""Rows that are added before carries are propagated."""
+"""The number of rows that are added before carries are propagated."""
 
 
 @dataclass(frozen=True)
 class ColumnScale:
-    """The scaling of the columns of a matrix.
+    """The scaling of the columns of a matrix: (x - centre) / spread for each number x.
 
     Examples
     --------
@@ -46,10 +49,15 @@ class ColumnScale:
     features: NDArray[np.int64]
     """The columns that are scaled, in order; the others are unchanged."""
     centre: NDArray[np.float64]
+    """The number subtracted from each of these columns."""
     spread: NDArray[np.float64]
+    """The divisor of each of these columns."""
 
     def apply(self, X: Matrix) -> Matrix:
-        """Return a dense matrix or a canonical CSR matrix on this scale, as float64; later columns are unchanged."""
+        """Return a dense or canonical CSR matrix with its columns scaled, as float64.
+
+        Numbers that overflow become infinite.
+        """
         centre, spread = self.full(X.shape[1])
         with np.errstate(over="ignore"):  # learners refuse rows with infinity
             if not sp.issparse(X):
@@ -64,7 +72,7 @@ class ColumnScale:
             return _centred_rows(X, centred, centre, spread)
 
     def full(self, width: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the centre and the spread of each of ``width`` columns, 0 and 1 for columns that are not scaled.
+        """Return the centre and the spread of each of the first ``width`` columns: 0 and 1 if a column is not scaled.
 
         >>> ColumnScale("standard", np.array([1, 3]), np.array([10.0, 5.0]), np.array([2.0, 4.0])).full(3)
         (array([ 0., 10.,  0.]), array([1., 2., 1.]))
@@ -82,7 +90,7 @@ class ColumnScale:
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> ColumnScale:
-        """Return the scale from the result of `to_plain`."""
+        """Return the scale that `to_plain` was called on, from its result."""
         features = np.array(plain["features"], np.int64)
         return cls(plain["method"], features, np.array(plain["centre"], float), np.array(plain["spread"], float))
 
@@ -101,7 +109,7 @@ def _centred_rows(X: Matrix, centred: NDArray[np.intp], centre: Floats, spread: 
 
 
 class ColumnSums:
-    """Exact sums of columns, from which scales are computed; rows are added in any number of parts.
+    """Exact sums over columns, from which scales are computed; rows are added in any number of parts.
 
     Examples
     --------
@@ -121,7 +129,10 @@ class ColumnSums:
         self._squares = np.zeros((0, LIMBS), np.int64)
 
     def add(self, X: Matrix) -> None:
-        """Add the rows of a matrix of finite numbers, dense or CSR without duplicates."""
+        """Add the rows of a matrix of finite numbers, dense or CSR without duplicate entries.
+
+        A ParameterError is raised if it has more columns than the method allows (``MOST_COLUMNS``).
+        """
         self._widen(X.shape[1])
         for start in range(0, X.shape[0], _CARRY):
             self._add(X[start : start + _CARRY])
@@ -166,11 +177,11 @@ class ColumnSums:
             self._squares = np.pad(self._squares, ((0, more), (0, 0)))
 
     def means(self) -> NDArray[np.float64]:
-        """Return the exact mean of each column, rounded once."""
+        """Return the mean of each column, computed exactly and rounded once."""
         return np.array([float(Fraction(total, self.rows << UNIT)) for total in _integers(self._sums)])
 
     def deviations(self) -> NDArray[np.float64]:
-        """Return the exact standard deviation of each column (divided by n, not n - 1), rounded once."""
+        """Return the standard deviation of each column (with n, not n - 1), computed exactly and rounded once."""
         out = []
         for total, squares in zip(_integers(self._sums), _integers(self._squares), strict=True):
             # n**2 times the variance, in units of 2**-(2 UNIT)
@@ -179,9 +190,10 @@ class ColumnSums:
         return np.array(out)
 
     def scale(self, features: NDArray[np.int64] | None = None, centred: NDArray[np.bool_] | None = None) -> ColumnScale:
-        """Return the scale of these columns, or of some; ``centred`` marks the columns to centre, all by default.
+        """Return the scale of all columns, or only of the columns ``features``.
 
-        A column of equal numbers is divided by 1.
+        ``centred`` is a mask of the columns that "standard" centres, by default all; "maxabs" centres none. A column
+        whose spread would be 0 is divided by 1.
         """
         chosen = np.arange(self.width) if features is None else features[features < self.width]
         if self.method == "maxabs":
@@ -195,14 +207,14 @@ class ColumnSums:
 
 
 def _integers(totals: NDArray[np.int64]) -> list[int]:
-    """Return totals, after `carry_limbs`, as integers in units of 2**-UNIT."""
+    """Return exact totals, whose carries have been propagated, as integers in units of 2**-UNIT."""
     return [int.from_bytes(limbs.astype("<u4").tobytes(), "little", signed=True) for limbs in totals]
 
 
 def _square_root(numerator: int, n: int) -> float:
-    """Return the square root of ``numerator / n**2`` in units of 2**-UNIT, rounded once to the nearest float."""
-    # The integer root has 64 bits or more. A sticky bit below it is 1 if the root is not exact. So the quotient by n
-    # rounds as with the exact root.
+    """Return the square root of ``numerator``, in units of 2**(-2 UNIT), divided by ``n``; rounded once to a float."""
+    # The integer root has 64 bits or more. A sticky bit is appended to it, which is 1 if the root is inexact. So the
+    # quotient by n rounds as the quotient of the exact root would.
     shift = max(0, 2 * (64 + n.bit_length()) - numerator.bit_length() + 1) // 2
     root = math.isqrt(numerator << 2 * shift)
     inexact = root * root != numerator << 2 * shift

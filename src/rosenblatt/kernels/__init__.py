@@ -1,1 +1,1 @@
-"""Compiled code: passes over dense and CSR rows, visiting orders, exact signs, parsers."""
+"""Compiled code: passes over dense and CSR rows, visiting orders, exact signs, and parsers."""

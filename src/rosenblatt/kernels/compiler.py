@@ -1,8 +1,8 @@
 """The compiler: numba with a cache on disk, and two instructions that numba does not offer.
 
-Compiled code is kept in the user's cache folder under a hash of all sources of this folder. So an edit in any kernel
-file is seen; numba's own cache looks only at the file that holds the function. Where nothing can be written, each
-process compiles its kernels anew.
+Compiled code is kept in the user's cache folder under a hash of all sources of this folder. So an edit to any kernel
+file causes recompilation; numba's own cache checks only the file that defines the function. If the cache folder cannot
+be written, each process compiles its kernels anew.
 
 All uses of numba's private names are in this file: the option ``_nrt``, and the parts of the cache on disk that
 ``KernelCache`` extends. ``tests/kernels/test_compiler.py`` tests them.
@@ -30,17 +30,17 @@ Function: TypeAlias = Callable[..., Any]
 """A function to compile; numba infers the types of its arguments."""
 
 REORDERED = {"reassoc", "contract", "nsz"}
-"""Fast-math flags for sums whose order does not matter because their rounding is bounded afterwards."""
+"""Fast-math flags for sums that may be computed in any order, because their rounding is bounded afterwards."""
 
-# Kernels allocate no arrays, so they need no reference counts. Numba's runtime (``_nrt``) would count them by an atomic
-# instruction for each array of each tuple at each call; without it sparse passes take two thirds of the time.
+# Kernels allocate no arrays, so they need no reference counts. Numba's runtime (``_nrt``) would update a count
+# atomically at each call for each array of each tuple. Without it sparse passes take two thirds of the time.
 _ALWAYS = {"nogil": True, "no_cfunc_wrapper": True, "_nrt": False}
-_INSIDE = {**_ALWAYS, "no_cpython_wrapper": True}  # without the wrapper compiling takes half the time
+_INSIDE = {**_ALWAYS, "no_cpython_wrapper": True}  # compiling takes half the time without the wrapper
 
 RETURNS_ARRAY = {"_nrt": True}
-"""An option of functions that return a view of an array, for which numba requires its runtime.
+"""The option for functions that return a view of an array: numba requires its runtime for them.
 
-It counts nothing there, because the arrays of a kernel come without reference counts.
+The runtime counts nothing there, because arrays inside a kernel carry no reference counts.
 """
 
 
@@ -56,7 +56,7 @@ _FOLDER = cache_folder()
 
 
 class _SyncedFiles(IndexDataCacheFile):
-    """Files synced to the disk before they are renamed, so that a power cut leaves no damaged machine code."""
+    """Cache files that are synced to disk before they are renamed, so that a power cut leaves no damaged code."""
 
     @contextmanager
     def _open_for_write(self, filepath: str) -> Iterator[BinaryIO]:
@@ -67,7 +67,10 @@ class _SyncedFiles(IndexDataCacheFile):
 
 
 class KernelCache(FunctionCache):
-    """Compiled code on disk. A file that cannot be read is compiled anew; one that cannot be written is skipped."""
+    """The compiled code of one function on disk.
+
+    If a file cannot be read, the function is compiled again. If a file cannot be written, nothing is stored.
+    """
 
     has_warned = False
 
@@ -78,7 +81,7 @@ class KernelCache(FunctionCache):
         )
 
     def load_overload(self, sig, target_context):
-        """Return the compiled code for a signature, None where no readable file has it."""
+        """Return the compiled code for a signature, or None if no readable file has it."""
         try:
             return super().load_overload(sig, target_context)
         except Exception as fault:  # unpickling a damaged file may raise anything
@@ -128,7 +131,7 @@ def inlined(function: Function, **options: Any) -> Function:
 
 
 def reordered(function: Function) -> Function:
-    """Compile ``function`` as ``inlined`` does, with its sums in the fastest order."""
+    """Compile ``function`` as ``inlined`` does, and let the compiler reorder its sums."""
     return inlined(function, fastmath=REORDERED)
 
 
@@ -138,10 +141,10 @@ def helper(function: Function) -> Function:
 
 
 def chosen(choose: Callable[[Any], Function], **options: Any) -> Function:
-    """Return one function for kernels to call that dispatches on the type of its first argument.
+    """Return a function that kernels can call and that dispatches on the type of its first argument.
 
-    ``choose`` maps that type to the function. It receives numba's type when a kernel is compiled, and the argument
-    itself without the JIT.
+    ``choose`` maps that type to the function to call. When a kernel is compiled, ``choose`` receives numba's type;
+    without the JIT, it receives the argument itself.
     """
 
     def function(first, *arguments):
@@ -153,7 +156,7 @@ def chosen(choose: Callable[[Any], Function], **options: Any) -> Function:
 
 
 def by_layout(dense: Function, csr: Function, **options: Any) -> Function:
-    """Return one function for kernels to call, whose first argument is ``rows``: ``dense`` or ``csr``."""
+    """Return a function that calls ``dense`` or ``csr``, according to the layout of its first argument, ``rows``."""
     return chosen(lambda rows: dense if len(rows) == 2 else csr, **options)
 
 
@@ -164,13 +167,13 @@ if numba.config.DISABLE_JIT:
         return array[i]
 
     def prefetch(array, i):
-        """Do nothing: Python has no instruction to prefetch."""
+        """Do nothing: Python has no prefetch instruction."""
 
 else:
 
     @intrinsic
     def at(typing_context, array, i):
-        """``array[i]`` for a contiguous array and ``i >= 0``, without numba's test for a negative index."""
+        """Return ``array[i]`` for a contiguous array and ``i >= 0``, without numba's test for a negative index."""
 
         def generate(context, builder, signature, arguments):
             data = context.make_array(signature.args[0])(context, builder, arguments[0]).data

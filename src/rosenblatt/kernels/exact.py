@@ -1,9 +1,9 @@
 """Exact sums of products by a long accumulator (Kulisch): no overflow, no underflow, no rounding.
 
 A total is one long integer in units of 2**-2272. Its limbs have 32 bits each and are held in 64-bit words, so that
-carries are propagated only at the end. It takes 2**28 products of any two finite float64 numbers; a long total takes a
-third as many products of three. Passes use a total for the few decisions that floating point leaves open. Sums of many
-rows, of all entries and of columns use it as well.
+carries are propagated only at the end. A total has room for 2**28 products of two finite float64 numbers. A long total
+has additional low limbs, for products of three numbers, and room for a third as many of these. Passes use totals for
+the few decisions that floating point leaves open. Sums of many rows, of all entries and of columns use them too.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ import math
 from rosenblatt.kernels.compiler import helper, kernel
 
 LIMBS = 142
-"""Length of a total: an int64 array of the caller, since kernels allocate none.
+"""The number of limbs of a total, an int64 array that the caller allocates, since kernels allocate none.
 
 The smallest product is 2**-2148, the square of the smallest float64, and the largest is below 2**2048. 142 limbs of 32
-bits reach from 2**-2272 to 2**2272. Below, the lowest bit of a product of two mantissas of 53 bits, 2**-2252 at least,
-still has a place. Above, 2**28 of the largest products do not overflow.
+bits reach from 2**-2272 to 2**2272. At the low end there is room for the lowest bit of a product of two 53-bit
+mantissas, which is at least 2**-2252. At the high end, 2**28 of the largest products do not overflow.
 """
 UNIT = 2272
-"""The last bit of a total stands for 2**-UNIT."""
+"""The lowest bit of a total stands for 2**-UNIT."""
 
 FINE_LIMBS = 35
-"""The extra low limbs of a long total: ``long[FINE_LIMBS:]`` is a total."""
+"""The number of additional low limbs of a long total: ``long[FINE_LIMBS:]`` is a total."""
 LONG_LIMBS = FINE_LIMBS + LIMBS
-"""Length of a long total, for products of three numbers; the smallest is 2**-3222."""
+"""The number of limbs of a long total, for products of three numbers; the smallest product is 2**-3222."""
 
 _LONG_UNIT = UNIT + 32 * FINE_LIMBS
 _LARGEST, _SMALLEST = 1.7976931348623157e308, 5e-324
@@ -38,19 +38,19 @@ _LOW_27 = 0x7FFFFFF
 def add_integers(total, sign, a, b, place):
     """Add ``sign * a * b * 2**place`` to the integer ``total``, for ``0 <= a < 2**53`` and ``0 <= b < 2**54``.
 
-    The caller propagates carries after at most 2**28 products.
+    The caller must propagate carries after at most 2**28 products.
     """
-    # Schoolbook multiplication by halves of 27 bits: with a = a1 2**27 + a0 and b alike,
+    # Schoolbook multiplication by halves of 27 bits: with a = a1 2**27 + a0, and b likewise,
     #
     #     a b = a0 b0 + (a0 b1 + a1 b0) 2**27 + a1 b1 2**54,   each of the three parts below 2**55.
     #
-    # Each part is cut once more at bit 27. Both pieces fit into 64 bits when shifted by up to 31, and they are spread
-    # over three limbs: below 2**33 to the first, below 2**33 to the second, below 2**22 to the third. As the parts are
-    # 27 bits apart, a limb is the first or the second of at most three parts. So it gains less than 2**35 with a
-    # product, and the int64 has room for 2**28 of them.
+    # Each part is cut once more at bit 27. Both pieces fit into 64 bits when shifted by up to 31. They are spread over
+    # three limbs: less than 2**33 is added to the first, 2**33 to the second, and 2**22 to the third. As the parts are
+    # 27 bits apart, a limb is the first or second limb of at most three parts. So a product adds less than 2**35 to a
+    # limb, and an int64 has room for 2**28 products.
     part = (a & _LOW_27) * (b & _LOW_27)
     middle = (a & _LOW_27) * (b >> 27) + (a >> 27) * (b & _LOW_27)
-    for _ in range(3):  # three parts, each below 2**55 and 27 bits above the one before
+    for _ in range(3):  # invariant: ``part`` is the next part, and its lowest bit is bit ``place`` of the total
         limb, shift = place >> 5, place & 31
         lower, upper = (part & _LOW_27) << shift, (part >> 27) << shift
         total[limb] += sign * ((lower & _LOW_32) + ((upper & 31) << 27))
@@ -62,7 +62,7 @@ def add_integers(total, sign, a, b, place):
 
 @helper
 def add_product(total, v, x):
-    """Add ``v * x`` to ``total``."""
+    """Add ``v * x`` to ``total``, exactly."""
     v_part, v_place = math.frexp(v)
     x_part, x_place = math.frexp(x)
     a, b = abs(int(v_part * _TWO_53)), abs(int(x_part * _TWO_53))  # |v| = a * 2**(v_place - 53)
@@ -72,9 +72,9 @@ def add_product(total, v, x):
 
 @helper
 def add_scaled_square(total, s, x):
-    """Add ``s * x * x`` to a long total, for ``s >= 0``; ``s`` or ``|x|`` is at most 1.
+    """Add ``s * x * x`` to a long total, for ``s >= 0``, where at least one of ``s`` and ``|x|`` is at most 1.
 
-    It counts as three products before carries must be propagated.
+    It counts as three of the products after which carries must be propagated.
     """
     s_part, s_place = math.frexp(s)
     x_part, x_place = math.frexp(x)
@@ -88,24 +88,24 @@ def add_scaled_square(total, s, x):
 
 @helper
 def _highest_limb(total):
-    """Make ``total`` its absolute value with every limb in [0, 2**32); return its sign and its highest nonzero limb.
+    """Replace ``total`` by its absolute value, every limb in [0, 2**32); return its sign and its highest nonzero limb.
 
-    The sign is 1.0 or -1.0. The limb is -1 where the total is 0.
+    The sign is 1.0 or -1.0. The limb is given by its index, -1 if the total is 0.
     """
     limbs = total.shape[0]
     sign, left = 1.0, -1
     for attempt in range(2):
         if attempt == 1 and left >= 0:
             break
-        # A carry beyond the last limb is dropped, so the limbs are the total modulo 2**(32 limbs). A total is far below
-        # half of that in size: the dropped carry is 0, or -1 for a negative total (two's complement). Negating these
-        # limbs and carrying once more leaves the absolute value.
+        # A carry beyond the last limb is dropped, so the limbs are the total modulo 2**(32 limbs). The absolute value
+        # of a total is far below half of that, so the dropped carry is 0, or -1 for a negative total, which is then in
+        # two's complement. Negating its limbs and carrying once more leaves the absolute value.
         if attempt == 1:
             sign = -1.0
             for k in range(limbs):
                 total[k] = -total[k]
         left = 0
-        for k in range(limbs):  # invariant: limbs below k are final, and ``left`` is what they carry
+        for k in range(limbs):  # invariant: limbs below k are final, and ``left`` is their carry
             limb = total[k] + left
             left = limb >> 32  # arithmetic shift: a negative limb borrows
             total[k] = limb & _LOW_32
@@ -117,12 +117,16 @@ def _highest_limb(total):
 
 @helper
 def rounded(total):
-    """Return ``total`` as a float64, roughly but with its exact sign (0 only if it is 0), and set it to 0."""
+    """Return ``total`` as a float64 and set ``total`` to 0.
+
+    The sign of the result is exact, and it is 0 only if the total is. Its absolute value may be off by a few roundings,
+    and is clamped to the range of positive finite float64 numbers.
+    """
     sign, top = _highest_limb(total)
     if top < 0:
         return 0.0
     value = 0.0
-    for k in range(top + 1):  # invariant: ``value`` is about the limbs below k, in units of limb k - 1
+    for k in range(top + 1):  # invariant: ``value`` is the limbs below k, rounded, in units of limb k - 1
         value = value * 2.0**-32 + total[k]
         total[k] = 0
     place = 32 * top - UNIT
@@ -138,7 +142,7 @@ def rounded(total):
 
 @helper
 def nearest(total):
-    """Return the float64 nearest to a long total, ties to even, and set it to 0.
+    """Return the float64 nearest to a long total, ties to even, and set the total to 0.
 
     The result is infinite beyond the largest float64, as in IEEE 754.
     """
@@ -149,12 +153,12 @@ def nearest(total):
     while limb > 0:
         bits += 1
         limb >>= 1
-    # ``kept`` are the bits from ``cut`` on: 53, or fewer where the result is subnormal. ``half`` is the bit below them,
-    # and ``rest`` is nonzero if any lower bit is. These three decide the rounding.
+    # ``kept`` are the bits from bit ``cut`` up: 53, or fewer if the result is subnormal. ``half`` is the bit below
+    # them, and ``rest`` is nonzero if any lower bit is. These three decide the rounding.
     cut = max(bits - 53, _LONG_UNIT - 1074)
     last, shift = cut >> 5, cut & 31
     kept = 0
-    for k in range(top, last, -1):
+    for k in range(top, last, -1):  # invariant: ``kept`` has the limbs above k
         kept = (kept << 32) | total[k]
     kept = (kept << (32 - shift)) | (total[last] >> shift)
     last, shift = (cut - 1) >> 5, (cut - 1) & 31
@@ -172,20 +176,20 @@ def nearest(total):
     return sign * math.ldexp(float(kept), place)
 
 
-# sums over many entries: of products for each row, of all entries and of their squares
+# sums over many entries: of products in each row, of all entries, and of their squares
 
 EXPONENTS, PARTS = 2048, 8
-"""Shape of the table that ``add_moments`` fills: an int64 array of zeros from the caller."""
+"""The shape of the table that ``add_moments`` fills; the caller passes an int64 array of zeros."""
 MOST_ENTRIES = 1 << 24
-"""The most entries that a table can count without overflow."""
+"""The largest number of entries that a table can sum without overflow."""
 _LOW_18, _LOW_52, _TOP_BIT = (1 << 18) - 1, (1 << 52) - 1, 1 << 52
 
 
 @kernel
 def add_row_products(totals, u, v, pointers):
-    """Add to ``totals[i]`` the sum of ``u[k] * v[k]`` over the entries k of row i, from ``pointers[i]`` on.
+    """Add to ``totals[i]`` the sum of ``u[k] * v[k]`` over the entries k of row i.
 
-    Each total has ``LIMBS`` limbs.
+    These are the k from ``pointers[i]`` to ``pointers[i + 1] - 1``. Each total has ``LIMBS`` limbs.
     """
     for i in range(totals.shape[0]):
         total = totals[i]
@@ -196,10 +200,10 @@ def add_row_products(totals, u, v, pointers):
 
 @kernel
 def carry_limbs(totals):
-    """Bring every limb into [0, 2**32) in place: each total becomes its two's complement."""
+    """Propagate carries in place until every limb is in [0, 2**32); negative totals are then in two's complement."""
     for i in range(totals.shape[0]):
         left = 0
-        for k in range(LIMBS):
+        for k in range(LIMBS):  # invariant: limbs below k are final, and ``left`` is their carry
             limb = totals[i, k] + left
             left = limb >> 32
             totals[i, k] = limb & _LOW_32
@@ -209,9 +213,9 @@ def carry_limbs(totals):
 def add_moments(table, bits):
     """Add float64 numbers, viewed as int64, and their squares to ``table``.
 
-    Line e of the table is for numbers +-m 2**(e - 1075). With m = a 2**36 + b 2**18 + c, its columns are the sums of
-    +-a, +-b, +-c, a a, a b, 2 a c + b b, b c and c c. Each summand is below 2**38, so ``MOST_ENTRIES`` of them do not
-    overflow.
+    Row e of the table is for numbers +-m 2**(e - 1075) with an integer m. With m = a 2**36 + b 2**18 + c, its columns
+    are the sums of +-a, +-b, +-c, a a, a b, 2 a c + b b, b c and c c. Each summand is below 2**38, so the sums of
+    ``MOST_ENTRIES`` of them do not overflow.
     """
     for k in range(bits.shape[0]):
         m = bits[k] & _LOW_52
@@ -253,7 +257,7 @@ def add_dense_moments(sums, squares, X):
 
 @kernel
 def add_sparse_moments(sums, squares, values, columns):
-    """Add each number of a sparse matrix, and its square, to the totals of its column."""
+    """Add each number of a sparse matrix to ``sums`` of its column, and its square to ``squares`` of its column."""
     for k in range(values.shape[0]):
         x = values[k]
         if x != 0.0:
@@ -263,12 +267,13 @@ def add_sparse_moments(sums, squares, values, columns):
 
 @kernel
 def scale_sparse_rows(indptr, indices, values, centred, centre, spread, out_indptr, out_indices, out_values):
-    """Write the rows of a CSR matrix with every number x of column j as (x - centre[j]) / spread[j].
+    """Scale a CSR matrix: write (x - centre[j]) / spread[j] for every number x of column j.
 
-    ``centred`` are the columns whose centre is not 0, in order. Each row gets an entry for all of them, so the output
-    arrays have space for ``len(values) + rows * len(centred)`` numbers. Return how many were written.
+    ``centred`` are the columns whose centre is not 0, in order. Each output row has an entry for every one of them, so
+    the output arrays need space for ``len(values) + rows * len(centred)`` entries. Return the number written.
     """
-    # Each row is a merge of two ascending lists, its stored columns (k) and the centred ones (c).
+    # Each output row is a merge of two ascending lists: its stored columns and the centred columns. Invariant: entries
+    # before k of the first list and before c of the second are written, to places before ``at``.
     at = 0
     for i in range(indptr.shape[0] - 1):
         k, stop, c = indptr[i], indptr[i + 1], 0

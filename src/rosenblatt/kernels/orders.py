@@ -1,9 +1,9 @@
 """Visiting orders: shuffles that are the same on every machine and with every version of numpy.
 
-Pass p of a run visits the rows in the order of a Fisher-Yates shuffle of 0, 1, ..., n-1, with random numbers of
-splitmix64. The state of the generator starts at ``mix(seed) + p * GOLDEN``, mixed again, so that the order of any pass
-can be computed alone. An index below m is ``z * m >> 32`` for the upper 32 bits z of a random number (Lemire 2019,
-without the rejection).
+Pass p of a run visits the rows in the order of a Fisher-Yates shuffle of 0, 1, ..., n-1, with random numbers from
+splitmix64. If f is the output function of splitmix64, the generator starts in the state f(f(seed) + p * GOLDEN). So the
+order of any pass can be computed without those before it. A random index below m is ``z * m >> 32`` for the upper 32
+bits z of a random number (Lemire 2019, without the rejection step).
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ _mix = inlined(_splitmix64)
 
 
 def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return a hash of each number: splitmix64 of the number times its odd constant."""
+    """Return a hash of each number: splitmix64's output for the number times ``GOLDEN``."""
     return _splitmix64(numbers * GOLDEN)
 
 
 @kernel
 def _shuffle(order, seed, pass_number):
-    # Durstenfeld 1964: before each turn order[i + 1:] is final, and order[: i + 1] holds the numbers still to be drawn.
+    # Fisher-Yates shuffle in place (Durstenfeld 1964). Invariant: order[i + 1 :] is final, and order[: i + 1] holds the
+    # numbers still to be drawn.
     state = _mix(_mix(seed) + pass_number * GOLDEN)
     for i in range(order.shape[0] - 1, 0, -1):
         state = state + GOLDEN
@@ -43,11 +44,33 @@ def _shuffle(order, seed, pass_number):
 
 
 def visiting_order(n: int, seed: int, pass_number: int = 0) -> np.ndarray:
-    """Return the order in which a shuffled pass over ``n`` rows visits them, as row numbers.
+    """Return the order in which a shuffled pass over ``n`` rows visits them.
 
     ``Perceptron(shuffle=True)`` visits ``visiting_order(n, model.seed_, p)`` in its pass p = 0, 1, ...;
     ``shuffle="once"`` keeps the order of pass 0.
 
+    Parameters
+    ----------
+    n : int
+        The number of rows, from 0 to 2**32 - 1; other numbers raise a ValueError.
+    seed : int
+        The seed of the run, taken modulo 2**64.
+    pass_number : int
+        The pass, counted from 0, which is the default; a negative number raises a ValueError.
+
+    Returns
+    -------
+    uint32 array of shape (n,)
+        The row numbers from 0 to n - 1, shuffled.
+
+    See Also
+    --------
+    Perceptron : Visits rows in this order.
+    trace : The weights after each visit of such a run.
+
+    Examples
+    --------
+    >>> from rosenblatt import visiting_order
     >>> visiting_order(6, seed=0).tolist()
     [1, 3, 4, 0, 2, 5]
     >>> visiting_order(6, seed=0, pass_number=1).tolist()

@@ -1,11 +1,14 @@
-"""One pass over some rows: one-vs-rest for all classes together (two classes are one classifier), and direct.
+"""One pass over rows: one-vs-rest for all classes together, or direct, where all classes compete in one update.
 
-The order of visits is an argument, so that a slow twin can replay it. The rule decides which visits update.
+One-vs-rest has a classifier for each class, but only one for two classes. The order of visits is an argument, so that a
+slow twin in the tests can replay it. The rule decides which visits update the weights.
 
-Every decision is exact, by a floating-point filter. A mistake has ``y a <= 0``, so ``|w|^2 <= M R^2`` after M unit
-steps (the second half of Novikoff's proof). An activation above its rounding error times ``R^2 sqrt(M)`` has a certain
-sign. The few others are compared with the row's own magnitudes, and the rest are decided by an exact sum. Where a rule
-also updates on rows that are right, or the weights do not start from zero, ``|w|^2`` is bounded by what that may add.
+Every decision is exact, by a floating-point filter. Let y be the label, 1 or -1, and a the activation of a row. A
+mistake has ``y a <= 0``, so ``|w|^2 <= M R^2`` after M unit steps (the second half of Novikoff's proof). So the sign of
+an activation is certain if it exceeds ``R^2 sqrt(M)`` times a bound on its relative rounding error. The few others are
+compared with a bound from the products of their own row, and what is then left is decided by an exact sum. If a rule
+also updates on correctly classified rows, or the weights do not start from zero, the bound on ``|w|^2`` includes what
+this may add.
 """
 
 from __future__ import annotations
@@ -47,8 +50,8 @@ _LEAST = 1e-300  # tiny steps must not vanish from the bound on |w|
 def _refresh_bound(s, terms, activations):
     """Return ``size``, at least ``|w| |x|`` for all rows so far, and the activation above which a sign is certain.
 
-    ``size`` is 0 only for weights that never moved from zero. ``activations`` is 1.0, or 2.0 where the sign is that of
-    a difference of two.
+    ``size`` is 0 only if the weights have been zero since the start. ``activations`` is 1.0, or 2.0 for the sign of a
+    difference of two activations.
     """
     # The invariant of every pass, for a classifier's counters s:
     #
@@ -59,12 +62,12 @@ def _refresh_bound(s, terms, activations):
     #
     #     |w| |x| <= R^2 sqrt(step_square_sum) + R sqrt(excess2) = size.
     #
-    # So both results are refreshed when one of the three grows: R^2 at a new row, the other two at an update.
+    # So both results are computed again when one of the three grows: R^2 at a new row, the other two at an update.
     #
     # An update also rounds each weight: w + s x is off by at most u (|w + s x| + 2 |s x|). The bound on |w| is at least
     # |s x| after the update, so it holds again if it grows by a factor of 1 + 2**-51. Over up to 2**44 updates this,
-    # with the rounding of the counters, is below 1 %. The bound is not raised by it: sign_threshold and the sums of
-    # ``rounded.py`` have that much to spare.
+    # with the rounding of the counters, is below 1 %. The bound is not raised for that: sign_threshold and the sums of
+    # ``rounded.py`` allow for a ``size`` that is 1 % too small.
     step_square_sum, excess2, radius2 = s["step_square_sum"], s["excess2"], s["radius2"]
     size = 0.0  # squares of rows may be infinite, and infinity times zero is NaN: so zero factors are left out
     if step_square_sum > 0.0:
@@ -80,8 +83,8 @@ def _refresh_bound(s, terms, activations):
 def _measure_row(s, q, weight, threshold):
     """Enter a new row of squared length ``q`` into the counters, and return whether ``radius2`` grew.
 
-    ``radius2`` becomes infinite for a row with NaN or infinity, and for one whose squares overflow. The caller tells
-    the two apart.
+    ``radius2`` becomes infinite for a row with NaN or infinity, and for a finite row whose squares overflow. The caller
+    tells these two cases apart.
     """
     if weight * weight * q > s["max_step_norm2"]:
         s["max_step_norm2"] = weight * weight * q
@@ -95,7 +98,7 @@ def _measure_row(s, q, weight, threshold):
 
 @inlined
 def _share_measures(s, leader):
-    """Copy the row lengths that the first classifier of a block has measured."""
+    """Raise the maxima over row lengths to those of ``leader``, the classifier that measured the rows of this block."""
     s["radius2"] = max(s["radius2"], leader["radius2"])
     s["max_step_norm2"] = max(s["max_step_norm2"], leader["max_step_norm2"])
     s["max_step"] = max(s["max_step"], leader["max_step"])
@@ -103,9 +106,9 @@ def _share_measures(s, leader):
 
 @inlined
 def _record_update(rule, rows, weights, log, candidate, s, low, high, update):
-    """Record an update of the classes from ``low`` to below ``high``; return its weight in their averages.
+    """Record an update of the classes from ``low`` to ``high - 1``; return its weight in their averages.
 
-    Called before the weights move, since the pocket's candidate is the weights that survived longest until now.
+    It must be called before the weights change: if they have survived the most visits, the pocket keeps a copy.
     """
     before, step = update.visits, update.step
     if candidate.b.shape[0] > 0 and before - s["last_change"] > s["longest"]:
@@ -139,20 +142,20 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, 
 
     A mistake is ``y a <= 0``: a point on the boundary counts, so the first example always moves ``w`` away from zero.
 
-    Classifiers visit a block of rows one after another. They are independent, so the result is that of one classifier
-    at a time. ``scores`` is space for a number per row of a block and class, or None for a single classifier, where
-    there is nothing to compute together. (For None numba leaves that code out.)
+    Classifiers take turns: each visits a block of rows before the next one does. They are independent, so the result is
+    the same as if each visited all rows alone. ``scores`` is scratch space with a number for each row of a block and
+    each class. It is None for a single classifier; numba then leaves out the code that uses it.
     """
     rows, labels, steps, bias_value, terms = examples
     order, start, stop, ahead, block, first = visits
     weighted = steps.shape[0] > 0
     threshold = rule.threshold
-    for left in range(start, stop, block):
+    for left in range(start, stop, block):  # invariant: all active classifiers have visited order[start:left]
         right = min(left + block, stop)
         lookahead, measures = ahead, first
         if scores is not None:
-            # One reading of a row serves all classes. These dot products are of the weights at the start of the
-            # block, so they hold for a classifier until its first update there (``changed``).
+            # Each row is read once for all classes. The dot products are those of the weights at the start of the
+            # block, so they are valid for a classifier until its first update in the block (``changed``).
             for t in range(left, right):
                 if ahead > 0:
                     prefetch_row(rows, labels, order, t + ahead)
@@ -161,13 +164,15 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, 
         for turn in range(active.shape[0]):
             k = active[turn]
             s, w, bias = weights.counters[k], class_weights(rows, weights.w, k), weights.b[k]
-            # The first classifier of a block measures its new rows, the others take over what it found. R then covers
-            # the whole block, rows to come included: larger than needed, and still a bound.
+            # The first classifier of a block measures new rows, and the others copy the maxima. For these R also covers
+            # the rows of the block that they have not visited yet: larger than needed, but still a bound.
             _share_measures(s, weights.counters[active[0]])
             size, bound = _refresh_bound(s, terms, 1.0)
             seen, lowest, lowest_step = s["visits"], s["lowest"], s["lowest_step"]
             limit = s["limit"] if s["limit"] >= 0 else _NEVER
             changed = False
+            # Invariant: this classifier has visited order[left:t]; ``size`` and ``bound`` hold for its weights and for
+            # every row visited; ``scores`` holds for its weights unless ``changed``.
             for t in range(left, right):
                 if lookahead > 0:
                     prefetch_row(rows, labels, order, t + lookahead)
@@ -186,8 +191,8 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, 
                 a += bias
                 y = 1.0 if at(labels, i) == s["target"] else -1.0
                 norm2_or_variance = 0.0
-                # Beyond the bound a visit is right for certain, whatever order the sum was taken in. All else is
-                # decided exactly. A NaN, from sums that overflowed, fails the comparison and so lands here, too.
+                # Beyond the bound the row is certainly right, in whatever order the sum was computed. All other cases
+                # are decided exactly. So is NaN, from a sum that overflowed, because the comparison is false for it.
                 if not (y * a > threshold + bound):
                     bounds = Bounds(bound, size, s["radius2"])
                     a, norm2_or_variance = refined_activation(rule, examples, weights, k, i, a, bounds)
@@ -205,8 +210,8 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, 
                 if step < 0.0:  # no step helps, as with a row of zeros
                     lowest = min(lowest, a)
                     continue
-                # ``lowest`` is the margin that a clean pass proves for w. After an update earlier activations are of
-                # other weights, so the pass proves no more than the threshold.
+                # ``lowest`` is the margin that a pass without updates proves for w. After an update, earlier
+                # activations belong to other weights, so the pass proves no more than the threshold.
                 lowest = min(lowest, threshold)
                 update = Update(i, seen - 1.0, step, weight, a, norm2_or_variance)
                 counted = _record_update(rule, rows, weights, log, candidate, s, k, k + 1, update)
@@ -216,12 +221,12 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, 
                 changed = True
             s["visits"], s["lowest"] = seen, lowest
             s["lowest_step"] = lowest_step if weighted else lowest
-            lookahead, measures = 0, False  # the rows are in the cache now, and measured
+            lookahead, measures = 0, False  # for the other classifiers the rows are in the cache, and measured
 
 
 @helper
 def _best_other(rows, i, y, scores, w, b, bound, total):
-    """Return the class other than ``y`` of largest score, the first of equals, decided exactly."""
+    """Return the class other than ``y`` with the largest score, compared exactly; the first of them if several tie."""
     best = -1
     for k in range(scores.shape[0]):  # invariant: ``best`` is the result for the classes below k
         if k == y:
@@ -242,9 +247,10 @@ def _best_other(rows, i, y, scores, w, b, bound, total):
 def direct_pass(examples, visits, weights, classes, scores, log, candidate, rule):
     """Visit the rows; on a mistake move the true class towards the row and its rival away from it.
 
-    A mistake is a score of the true class that does not exceed the best other. The rival is that other class, the
-    first of equals. In Kesler's construction, with the weights of all classes side by side, an update adds a vector of
-    length ``sqrt(2) |x|``. ``classes`` are the numbers of all classes, ``scores`` is space for one number a class.
+    The rival is the class with the largest score among the others, the first of them if several tie. It is a mistake if
+    the score of the true class does not exceed the rival's. In Kesler's construction, with the weights of all classes
+    side by side, an update adds a vector of length ``sqrt(2) |x|``. ``classes`` are the numbers of all classes,
+    ``scores`` is scratch space with one number for each class.
     """
     rows, labels, steps, bias_value, terms = examples
     order, start, stop, ahead, _, first = visits
@@ -273,7 +279,7 @@ def direct_pass(examples, visits, weights, classes, scores, log, candidate, rule
             if k != y and (rival < 0 or scores[k] > scores[rival]):
                 rival = k
         a, norm2_or_variance = scores[y] - scores[rival], 0.0
-        # Within the bound the rival found above may be the wrong one of two close classes: it is chosen again.
+        # Within the bound the rival found above may be the wrong one of two close classes, so it is chosen again.
         if not (a > threshold + bound):
             rival = _best_other(rows, i, y, scores, weights.w, b, bound, weights.total)
             a, bounds = scores[y] - scores[rival], Bounds(bound, size, s["radius2"])

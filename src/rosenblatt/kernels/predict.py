@@ -1,4 +1,9 @@
-"""Prediction: activations, best classes and votes, with every sign exact."""
+"""Prediction: activations, best classes and votes, with every sign exact.
+
+Throughout, ``terms`` is the largest number of entries in a row. ``lengths[k]`` is at least ``|(w[k], b[k])|``.
+``total`` is an exact total of ``exact.LIMBS`` limbs; it is 0 before and after. ``bounds`` and ``scores`` are scratch
+space with one number for each class.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,7 @@ from rosenblatt.kernels.row_ops import dot, exact_margin_sign, exact_sign, sign_
 
 @inlined
 def _bounds(rows, i, lengths, terms, bounds):
-    """Write the absolute value above which the sign of each class's activation on row ``i`` is certain."""
+    """Write to ``bounds[k]`` the absolute value above which class k's activation of row ``i`` has a certain sign."""
     length = math.sqrt(square(rows, i) + 1.0)
     for k in range(lengths.shape[0]):
         bounds[k] = sign_threshold(terms, length * lengths[k])
@@ -18,10 +23,7 @@ def _bounds(rows, i, lengths, terms, bounds):
 
 @kernel
 def activations(rows, start, stop, w, b, lengths, terms, total, bounds, out):
-    """Write ``w[k] . x_i + b[k]``, its sign exact, to ``out[i - start, k]`` for the rows ``start <= i < stop``.
-
-    ``lengths[k]`` is at least ``|(w[k], b[k])|``; ``bounds`` is space for one number a class.
-    """
+    """Write ``w[k] . x_i + b[k]``, with its exact sign, to ``out[i - start, k]`` for the rows ``start <= i < stop``."""
     for i in range(start, stop):
         _bounds(rows, i, lengths, terms, bounds)
         for k in range(w.shape[0]):
@@ -33,12 +35,15 @@ def activations(rows, start, stop, w, b, lengths, terms, total, bounds, out):
 
 @kernel
 def winners(rows, start, stop, w, b, lengths, terms, total, bounds, scores, out, tied):
-    """Write the class of largest activation, the first of equals, to ``out``, and whether there are equals."""
+    """Write to ``out`` the class with the largest activation on each row, the first if several tie.
+
+    Activations are compared exactly, for the rows ``start <= i < stop``. ``tied`` gets whether several classes tie.
+    """
     for i in range(start, stop):
         _bounds(rows, i, lengths, terms, bounds)
         best = 0
         equal = False
-        for k in range(w.shape[0]):  # invariant: ``best`` is the first largest of the classes up to k, exactly
+        for k in range(w.shape[0]):  # invariant: ``best`` and ``equal`` are the exact results for the classes below k
             scores[k] = dot(rows, i, w[k]) + b[k]
             if k > 0:
                 margin = scores[k] - scores[best]
@@ -55,7 +60,7 @@ def winners(rows, start, stop, w, b, lengths, terms, total, bounds, scores, out,
 
 @inlined
 def _note(doubts, found, t, v):
-    """Add the pair (row ``t``, voter ``v``) to ``doubts`` if it has space; return the number of pairs so far."""
+    """Add the pair (row ``t``, voter ``v``) to ``doubts`` if there is space; return ``found + 1`` in any case."""
     if found < doubts.shape[0]:
         doubts[found, 0] = t
         doubts[found, 1] = v
@@ -64,19 +69,19 @@ def _note(doubts, found, t, v):
 
 @kernel
 def count_votes(products, members, firsts, steps, counts, slack, lengths, bias_value, votes, doubts):
-    """Add ``counts * sign(activation)`` over the voters to ``votes``, by a running sum over stored mistakes.
+    """Add to ``votes[t]`` the sum of ``counts[v]`` times the sign of the activation of test row t, over all voters v.
 
-    ``products[t, m]`` is test row t times stored row m. The weights before the first update have the activation
-    ``firsts[t]``. Update v makes voter v: it adds ``steps[v]`` times row ``members[v]`` to the weights. Activations
-    up to ``slack[v] * lengths[t]`` are in doubt and not counted: the pair (t, v) goes to ``doubts`` while it has space.
-    Return the number of pairs in doubt.
+    Voter v is the weights after update v, which adds ``steps[v]`` times the stored row ``members[v]``. ``products[t,
+    m]`` is the dot product of test row t and stored row m. ``firsts[t]`` is the activation by the weights before the
+    first update. An activation of absolute value at most ``slack[v] * lengths[t]`` is uncertain and casts no vote: the
+    pair (t, v) is written to ``doubts`` while there is space. Return the number of uncertain pairs.
     """
     # The voted perceptron in its dual form (Freund and Schapire 1999): a_v = a_{v-1} + step_v (x_v . x), so that all
     # voters of a row cost one addition each and no dot product.
     found = 0
     for t in range(products.shape[0]):
         a, vote = firsts[t], 0.0
-        for v in range(members.shape[0]):
+        for v in range(members.shape[0]):  # invariant: ``a`` is a_{v-1}, and ``vote`` has the certain voters below v
             a += steps[v] * (products[t, members[v]] + bias_value)
             if abs(a) > slack[v] * lengths[t]:
                 vote += math.copysign(counts[v], a)
@@ -90,20 +95,21 @@ def count_votes(products, members, firsts, steps, counts, slack, lengths, bias_v
 def count_direct_votes(
     products, members, trues, rivals, firsts, steps, counts, slack, lengths, bias_value, scores, votes, doubts
 ):
-    """Add ``counts`` to the class of each voter's largest score, as ``count_votes`` does for one classifier.
+    """Add ``counts[v]`` to ``votes[t, k]`` for the class k of voter v's largest score on test row t.
 
-    Update v adds ``steps[v]`` times its row to class ``trues[v]`` and subtracts it from ``rivals[v]``.
+    This is ``count_votes`` for classes that compete directly. Update v adds ``steps[v]`` times its row to the weights
+    of class ``trues[v]`` and subtracts it from those of class ``rivals[v]``.
     """
     found = 0
     for t in range(products.shape[0]):
         for k in range(scores.shape[0]):
             scores[k] = firsts[t, k]
-        for v in range(members.shape[0]):
+        for v in range(members.shape[0]):  # invariant: ``scores`` are those of voter v - 1
             move = steps[v] * (products[t, members[v]] + bias_value)
             scores[trues[v]] += move
             scores[rivals[v]] -= move
             best, runner_up = -1, -math.inf
-            for k in range(scores.shape[0]):
+            for k in range(scores.shape[0]):  # invariant: the class of the largest score below k, and the next score
                 if best < 0:
                     best = k
                 elif scores[k] > scores[best]:

@@ -1,12 +1,12 @@
 """Activations, margins, squared lengths and variances of a row, rounded once from the exact number to a float64.
 
-The bits do not depend on the order of a sum, the layout of the rows, or the machine. A sum is computed to twice the
-digits of a float64; its high parts are extracted without error, as in AccSum (Rump, Ogita and Oishi 2008). Ziv's
-rounding test then shows whether only one float64 can be nearest. If not, an exact sum decides.
+The results do not depend on the order of a sum, the layout of the rows, or the machine. A sum is computed with twice
+the digits of a float64; its high parts are extracted without error, as in AccSum (Rump, Ogita and Oishi 2008). Ziv's
+rounding test then shows whether only one float64 can be the nearest. If not, an exact sum decides.
 
-Throughout, ``terms`` is the most entries in a row. ``size`` is at least ``|(w, b)| |(x, 1)|`` for each class, and
-``radius2`` at least ``|(x, 1)|**2``, or ``|x|**2`` without a bias; both may be infinite. ``total`` is an exact total of
-``exact.LONG_LIMBS`` limbs; it is 0 before and after.
+Throughout, ``terms`` is the largest number of entries in a row. ``size`` is at least ``|(w, b)| |(x, 1)|`` for each
+class, and ``radius2`` is at least ``|(x, 1)|**2``, or ``|x|**2`` without a bias; both may be infinite. ``total`` is an
+exact total of ``exact.LONG_LIMBS`` limbs; it is 0 before and after.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rosenblatt.kernels.simd import LANES, fused, horizontal_sum, load_lanes, sp
 
 _GENEROUS = 1.01  # more than the rounding of a sum of nonnegative numbers
 
-# Sums over a row to twice the digits of a float64: a high part without error and a low part with a small error.
+# Sums over a row with twice the digits of a float64: a high part without error and a low part with a small error.
 #
 # This is the extraction of AccSum (Rump, Ogita and Oishi 2008), with a fused product and sum (FMA) in place
 # of their splitting of each term. Let M be at least the sum of |p| over all products p, and L = 4.25 M. The high part
@@ -32,26 +32,27 @@ _GENEROUS = 1.01  # more than the rounding of a sum of nonnegative numbers
 #
 # Invariant: s stays in [0.75 L, 1.25 L]. There the difference s' - s is exact (Sterbenz's lemma). So what was rounded
 # away, p - (s' - s), is at most h = 2**-53 * 1.25 L in size, and one more FMA returns it with an error of at most
-# 2**-53 h. The steps add up to at most M + n h < L / 4 for n < 2**45, which keeps the invariant. That holds even where
-# M is too small by 2 %, as the ``size`` of an activation may be by 1 % (see ``passes._refresh_bound``): n h is below
-# 0.021 M, and L / 4 is 1.0625 M. A high part less L is a multiple of the last bit of 0.75 L and below L / 4, as is any
-# sum of such parts: the high parts of lanes are added without error, too.
+# 2**-53 h. The steps add up to at most M + n h < L / 4 for n < 2**45, which keeps the invariant. This holds even if M
+# is too small by 2 %, as the ``size`` of an activation may be by 1 % (see ``passes._refresh_bound``): n h is below
+# 0.021 M, and L / 4 is 1.0625 M. A high part minus L is a multiple of the last bit of 0.75 L and below L / 4. So is any
+# sum of such parts, hence the high parts of lanes are also added without error.
 #
-# The numbers in the low part are at most (n + 2) h in total. They are summed in a tree of depth n / 8 + 20 or less
-# (lanes, the entries that do not fill them, the bias, a second sum). So the low part is off by at most 2**-53 times
-# that depth times (n + 2) h, where 2 more in the depth cover the errors of the numbers themselves. Nothing overflows
-# for L below 2**1000. For L above 2**-600 what products lose to underflow, at most 2**-1075 each, is negligible beside
-# this bound.
+# The absolute values of the numbers in the low part add up to at most (n + 2) h. They are summed in a tree of depth
+# n / 8 + 20 or less (lanes, the entries that do not fill them, the bias, a second sum). So the low part is off by at
+# most 2**-53 times that depth times (n + 2) h, where 2 more in the depth cover the errors of the numbers themselves.
+# Nothing overflows for L below 2**1000. For L above 2**-600, what products lose to underflow, at most 2**-1075 each, is
+# negligible compared with this bound.
 
 _FACTOR = 4.25  # L / M: above 4, so that n roundings fit into L / 4 besides M
-_LEAST, _MOST = 1e-150, 1e300  # of M; within 2**-600 and 2**1000
+_LEAST, _MOST = 1e-150, 1e300  # the range of M; L is then between 2**-600 and 2**1000
 
 
 @inlined
 def _greatest_error(terms, size):
-    """Return a bound on the error of the low part of a sum of ``terms`` products, whose sizes add up to ``size``.
+    """Return a bound on the error of the low part of a sum of products, whose absolute values add up to ``size``.
 
-    It is infinite where the argument above does not apply, to numbers too large or too small.
+    There are at most ``terms`` products. The bound is infinite if ``size`` is too large or too small for the argument
+    above.
     """
     if not (_LEAST < size < _MOST):
         return math.inf
@@ -61,14 +62,17 @@ def _greatest_error(terms, size):
 
 @inlined
 def _step(high, low, a, b):
-    """Add ``a * b`` to a sum, of numbers or of lanes."""
+    """Add ``a * b`` to the sum ``high + low`` of numbers or of lanes, and return both parts."""
     new = fused(a, b, high)  # s' = RN(s + a b)
     return new, low + fused(a, b, high - new)  # a b - (s' - s)
 
 
 @inlined
 def _scaled_square_step(high, low, s, v):
-    """Add ``s * v * v`` to a sum; the rounding error of ``v * v``, times ``s``, goes directly to the low part."""
+    """Add ``s * v * v`` to the sum ``high + low``, and return both parts.
+
+    The rounding error of ``v * v``, times ``s``, goes directly to the low part.
+    """
     product = v * v
     rest = fused(v, v, -product)  # exact unless it underflows: v * v is product + rest
     new = fused(s, product, high)
@@ -77,7 +81,10 @@ def _scaled_square_step(high, low, s, v):
 
 @inlined
 def _together(high, low, last_high, last_low, large):
-    """Return the high and the low part of a sum that is kept partly in lanes and partly in a number."""
+    """Return the high and the low part of a sum that is kept partly in lanes and partly in single numbers.
+
+    ``large`` is the L at which all high parts started.
+    """
     return horizontal_sum(high - spread(large)) + (last_high - large), horizontal_sum(low) + last_low
 
 
@@ -85,7 +92,7 @@ def _together(high, low, last_high, last_low, large):
 def _product_sum(rows, i, w, b, size):
     """Return both parts of ``b`` plus the dot product of row ``i`` with ``w``.
 
-    Here and below the absolute terms add up to at most ``size``, the M of the argument above.
+    Here and below, the absolute values of the terms add up to at most ``size``, the M of the argument above.
     """
     large, values = _FACTOR * size, rows[0]
     first, n = span(rows, i)
@@ -104,15 +111,17 @@ def _product_sum(rows, i, w, b, size):
 def careful_product_sum(rows, i, w, b, size):
     """Return both parts of the sum of ``_product_sum``, computed in order, and a bound on the error of its low part.
 
-    The bound is a running one (Higham 2002, section 3.3): it is made of what was really rounded away, and is 0 where
-    nothing was.
+    This is a running error bound (Higham 2002, section 3.3): it is computed from what was actually rounded away, and is
+    0 if nothing was.
     """
-    # Invariant: the sum so far is high - L + low, but for the errors of low, and ``lost`` is the sum of the absolute
-    # numbers added to low. Each of these is off by u of itself, and each of the n sums by u ``lost``: (n + 1) u
-    # ``lost`` in all, for u = 2**-53, and 2**-1075 each for underflow. The result is more than twice that.
+    # Invariant: the sum so far is high - L + low, except for the errors of low, and ``lost`` is the sum of the absolute
+    # values of the numbers added to low. Each of these numbers has a relative error of u = 2**-53, and each of the n
+    # additions an error of u ``lost``: together (n + 1) u ``lost``, and 2**-1075 each for underflow. The result is more
+    # than twice that.
     #
-    # The bound 0 is right: where a product changes ``high``, it is above 2**-560, so that its rest cannot underflow.
-    # Where it does not, the rest is the product itself, rounded, and a rest of 0 shows that it underflowed.
+    # A bound of 0 is correct: a product that changes ``high`` is above 2**-560, so that its rest cannot underflow. If a
+    # product does not change ``high``, the rest is the product itself, rounded, and a rest of 0 shows that it
+    # underflowed.
     large, values = _FACTOR * size, rows[0]
     first, n = span(rows, i)
     high, low = _step(large, 0.0, b, 1.0)
@@ -165,18 +174,18 @@ def _variance_sum(rows, i, s, start, size):
     return _together(high, low, last_high, last_low, large)
 
 
-# Each number is tried in three ways: with the caller's bound on its terms, with a bound from the row itself, exactly.
-# The first costs one reading of the row, and nearly always suffices.
+# Each result below is computed in up to three ways: with the caller's bound on its terms, with a bound from the row
+# itself (``_careful_...``), and exactly. The first reads the row once, and nearly always suffices.
 
 
 @inlined
 def _certain(high, low, error):
-    """Return the float64 nearest to ``high + low`` if all numbers within ``error`` of it have the same, else NaN."""
+    """Return the float64 nearest to ``high + low`` if it is nearest to all numbers within ``error`` of it, else NaN."""
     value = high + low
     part = value - high
     rest = (high - (value - part)) + (low - part)  # Knuth's TwoSum: value + rest is high + low, exactly
-    # Ziv's rounding test (1991): both ends of the interval round to the same float64, hence all between them do. The
-    # second summand widens the interval by the rounding of rest - doubt and rest + doubt.
+    # Ziv's rounding test (1991): if both ends of the interval round to the same float64, so do all numbers between
+    # them. The second summand widens the interval by the rounding of rest - doubt and rest + doubt.
     doubt = error + 2.0**-52 * abs(rest)
     if value + (rest - doubt) == value and value + (rest + doubt) == value:
         return value
@@ -198,7 +207,7 @@ def _careful_activation(rows, i, w, b, total):
 
 @inlined
 def rounded_activation(rows, i, w, b, size, terms, total):
-    """Return the activation of row ``i`` by the weights ``w`` and the bias ``b``."""
+    """Return the activation of row ``i`` by the weights ``w`` and the bias ``b``, rounded once."""
     high, low = _product_sum(rows, i, w, b, size)
     a = _certain(high, low, _greatest_error(terms, size))
     return a if a == a else _careful_activation(rows, i, w, b, total)
@@ -224,8 +233,8 @@ def _careful_margin(rows, i, w, b, v, c, total):
 
 @inlined
 def rounded_margin(rows, i, w, b, v, c, size, terms, total):
-    """Return the activation of ``(w, b)`` on row ``i`` minus the one of ``(v, c)``, rounded once."""
-    size = 2.0 * size  # of both sums together, which start at the same L: the difference of high parts is exact
+    """Return the activation of row ``i`` by ``(w, b)`` minus its activation by ``(v, c)``, rounded once."""
+    size = 2.0 * size  # covers both sums, so that they start at the same L: the difference of their high parts is exact
     high, low = _product_sum(rows, i, w, b, size)
     other_high, other_low = _product_sum(rows, i, v, c, size)
     a = _certain(high - other_high, low - other_low, _greatest_error(2.0 * terms, size))
@@ -249,7 +258,7 @@ def _careful_square(rows, i, terms, total):
 
 @inlined
 def rounded_square(rows, i, radius2, terms, total):
-    """Return the squared length of row ``i``."""
+    """Return the squared length of row ``i``, rounded once."""
     size = _GENEROUS * radius2
     high, low = _square_sum(rows, i, size)
     q = _certain(high, low, _greatest_error(terms, size))
@@ -258,7 +267,7 @@ def rounded_square(rows, i, radius2, terms, total):
 
 @reordered
 def _rough_variance(rows, i, s):
-    """Return the sum of ``s_j x_j**2`` in plain float64."""
+    """Return the sum of ``s_j x_j**2`` over row ``i`` in plain float64."""
     values = rows[0]
     first, n = span(rows, i)
     total = 0.0
@@ -291,9 +300,9 @@ def _careful_variance(rows, i, s, start, terms, total):
 
 @inlined
 def rounded_variance(rows, i, s, start, radius2, terms, total):
-    """Return ``start`` plus the sum of ``s_j x_j**2`` over row ``i``.
+    """Return ``start`` plus the sum of ``s_j x_j**2`` over row ``i``, rounded once.
 
-    The ``s`` are between 0 and 1; ``start``, the variance of the bias, is at most the square of its feature.
+    All ``s_j`` are between 0 and 1. ``start`` is the bias's term of this sum, at most the square of its feature.
     """
     size = _GENEROUS * radius2
     high, low = _variance_sum(rows, i, s, start, size)
@@ -317,7 +326,7 @@ def _careful_variance_of_two(rows, i, s, start, other, other_start, terms, total
 
 @inlined
 def rounded_variance_of_two(rows, i, s, start, other, other_start, radius2, terms, total):
-    """Return the sum of the variances by ``s`` and ``start`` and by ``other`` and ``other_start``, rounded once."""
+    """Return the sum of two results of ``rounded_variance``, for two classes, rounded once."""
     size = 2.0 * _GENEROUS * radius2
     high, low = _variance_sum(rows, i, s, start, size)
     other_high, other_low = _variance_sum(rows, i, other, other_start, size)

@@ -1,16 +1,16 @@
 """Operations on one row and one vector of weights: dot products, updates, exact signs.
 
-``rows`` is a tuple: ``(values, d)`` for a C-ordered matrix laid flat, ``(values, indices, indptr)`` for CSR with
-unsigned indices, none twice in a row. Values are float32 or float64; arithmetic is float64.
+``rows`` is a tuple: ``(values, d)`` for a C-ordered matrix as a flat array, or ``(values, indices, indptr)`` for CSR
+with unsigned indices, none of which occurs twice in a row. Values are float32 or float64; arithmetic is float64.
 
 A vector of weights is an array of shape (d,), or a pair ``(matrix, k)`` that stands for column k of a matrix of shape
 (d, classes). For dense rows ``w`` has shape (classes, d), so the weights of a class are read in order, like the row.
 For CSR rows ``w`` has shape (d, classes), so one or two cache lines hold the weights of all classes for a stored
 number. ``class_weights`` returns the vector of a class.
 
-Each operation has one body for all layouts. Only ``span`` and ``column`` depend on the layout of rows, only ``weight``
-and ``set_weight`` on that of weights. Sums may be taken in any order, because the caller bounds their rounding;
-updates may not.
+Most operations have one body for all layouts: ``span`` and ``column`` hide the layout of rows, ``weight`` and
+``set_weight`` the layout of weights. Sums may be computed in any order, because the caller bounds their rounding.
+Updates may not be reordered.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from rosenblatt.kernels.simd import LANES, horizontal_sum, load_lanes, pack_lane
 from rosenblatt.rounding import HALF_ULP
 
 SMALLEST = 2.0**-1074  # the smallest float64 above 0
-LARGE = 1e300  # sums of sizes below this do not overflow on the way
+LARGE = 1e300  # a sum whose absolute terms add up to less than this does not overflow on the way
 
 
 # where the numbers of a row are
@@ -55,7 +55,7 @@ def _csr_span(rows, i):
 
 
 span = by_layout(_dense_span, _csr_span)
-"""``span(rows, i)``: where row ``i`` begins among the values, and the number of its entries."""
+"""``span(rows, i)``: return where row ``i`` begins in ``values``, and the number of its entries."""
 
 
 def _dense_column(rows, first, j):
@@ -67,7 +67,7 @@ def _csr_column(rows, first, j):
 
 
 column = by_layout(_dense_column, _csr_column)
-"""``column(rows, first, j)``: the column of entry ``j`` of the row that begins at ``first``."""
+"""``column(rows, first, j)``: return the column of entry ``j`` of the row that begins at ``first``."""
 
 
 # where the weights of a class are
@@ -82,7 +82,7 @@ def _csr_class_weights(rows, w, k):
 
 
 class_weights = by_layout(_dense_class_weights, _csr_class_weights, **RETURNS_ARRAY)
-"""``class_weights(rows, w, k)``: the vector of weights of class ``k``."""
+"""``class_weights(rows, w, k)``: return the vector of weights of class ``k``."""
 
 
 def _by_weights(array: Function, matrix_column: Function) -> Function:
@@ -98,7 +98,7 @@ def _column_weight(w, j):
 
 
 weight = _by_weights(_array_weight, _column_weight)
-"""``weight(w, j)``: entry ``j`` of a vector of weights."""
+"""``weight(w, j)``: return entry ``j`` of a vector of weights."""
 
 
 def _set_array_weight(w, j, value):
@@ -110,7 +110,7 @@ def _set_column_weight(w, j, value):
 
 
 set_weight = _by_weights(_set_array_weight, _set_column_weight)
-"""``set_weight(w, j, value)``: write that entry."""
+"""``set_weight(w, j, value)``: set entry ``j`` of a vector of weights to ``value``."""
 
 
 def _array_length(w):
@@ -142,7 +142,7 @@ def _csr_lanes(rows, w, first, j):
 
 
 weight_lanes = by_layout(_dense_lanes, _csr_lanes)
-"""``weight_lanes(rows, w, first, j)``: the weights of the entries ``j`` to ``j + 7`` of the row that begins at
+"""``weight_lanes(rows, w, first, j)``: return the weights of the entries ``j`` to ``j + 7`` of the row that begins at
 ``first``. For CSR rows they are read one by one: a gather of all eight would wait for the stores of the last update."""
 
 
@@ -162,7 +162,7 @@ def dot(rows, i, w):
 
 @reordered
 def dot_and_square(rows, i, w):
-    """Return the dot product and the squared length of row ``i`` in one reading."""
+    """Return the dot product of row ``i`` and ``w``, and the squared length of the row, reading it once."""
     values = rows[0]
     first, n = span(rows, i)
     a, q = 0.0, 0.0
@@ -214,7 +214,8 @@ def _dense_dot(rows, i, w):
 
 
 pass_dot = by_layout(_dense_dot, _csr_lane_dot)
-"""``pass_dot(rows, i, w)``: ``dot`` for weights that an update may just have written (see ``weight_lanes``)."""
+"""``pass_dot(rows, i, w)``: return what ``dot`` does, faster if an update has just written ``w`` (see
+``weight_lanes``)."""
 
 
 def _dense_dot_and_square(rows, i, w):
@@ -226,7 +227,7 @@ def _csr_dot_and_square(rows, i, w):
 
 
 pass_dot_and_square = by_layout(_dense_dot_and_square, _csr_dot_and_square)
-"""``pass_dot_and_square(rows, i, w)``: ``pass_dot``, and the squared length of row ``i``."""
+"""``pass_dot_and_square(rows, i, w)``: return what ``pass_dot`` does, and the squared length of row ``i``."""
 
 
 def _dense_class_dots(rows, i, w, active, out):
@@ -234,7 +235,7 @@ def _dense_class_dots(rows, i, w, active, out):
     d = w.shape[1]
     first = i * d
     fours = active.shape[0] & -4
-    for turn in range(0, fours, 4):  # four classes in one reading of the row
+    for turn in range(0, fours, 4):  # four classes each time the row is read
         k0, k1, k2, k3 = active[turn], active[turn + 1], active[turn + 2], active[turn + 3]
         a, b, c, e = 0.0, 0.0, 0.0, 0.0
         for j in range(d):
@@ -250,19 +251,20 @@ def _dense_class_dots(rows, i, w, active, out):
 
 def _csr_class_dots(rows, i, w, active, out):
     values, indices, indptr = rows
-    # Vector code over the classes from the first to the last active one: a few idle ones between cost less than a test.
-    low, high = np.uint64(active[0]), np.uint64(active[active.shape[0] - 1] + 1)  # unsigned: no test for negative ones
+    # Vector code over all classes from the first to the last active one: inactive classes between them cost less than a
+    # test would. The bounds are unsigned, which avoids a test for negative indices.
+    low, high = np.uint64(active[0]), np.uint64(active[active.shape[0] - 1] + 1)
     for k in range(low, high):
         out[k] = 0.0
-    for p in range(at(indptr, i), at(indptr, i + 1)):
+    for p in range(at(indptr, i), at(indptr, i + 1)):  # invariant: ``out`` has the sums over the entries before p
         v, j = np.float64(at(values, p)), np.uint64(at(indices, p))
         for k in range(low, high):
             out[k] += w[j, k] * v
 
 
 class_dots = by_layout(_dense_class_dots, _csr_class_dots, fastmath=REORDERED)
-"""``class_dots(rows, i, w, active, out)``: the dot products of row ``i`` with the weights of the classes ``active``,
-numbers in ascending order, each written to its place in ``out``."""
+"""``class_dots(rows, i, w, active, out)``: write the dot product of row ``i`` and the weights of class k to ``out[k]``,
+for each k in ``active``, which is ascending. The numbers of other classes in ``out`` may be overwritten."""
 
 
 # updates: in each coordinate a rounded product, then a rounded sum
@@ -271,7 +273,7 @@ numbers in ascending order, each written to its place in ``out``."""
 @inlined
 def add(rows, i, step, w, average_step, u):
     """Add ``step`` times row ``i`` to ``w`` and ``average_step`` times it to ``u``."""
-    # Never fused or reordered: the product rounds, then the sum, so that every machine learns the same bits.
+    # Never fused or reordered: the product is rounded, then the sum, so that all machines get the same bits.
     values = rows[0]
     first, n = span(rows, i)
     for j in range(n):
@@ -290,7 +292,7 @@ def copy_weights(w, out):
 
 @inlined
 def scale_weights(w, factor):
-    """Multiply ``w`` by a factor."""
+    """Multiply ``w`` by a factor, in place."""
     for j in range(_length(w)):
         set_weight(w, j, weight(w, j) * factor)
 
@@ -300,16 +302,18 @@ def scale_weights(w, factor):
 
 @inlined
 def sign_threshold(terms, size):
-    """Return the absolute activation above which its sign is certain.
+    """Return the absolute value above which the sign of a computed activation is certain.
 
-    The absolute terms of the activation add up to at most ``size``; for instance ``|w| |x|`` (Cauchy and Schwarz).
+    The absolute values of the activation's terms add up to at most ``size``. One such size is ``|w| |x|``, by the
+    inequality of Cauchy and Schwarz. ``terms`` is the largest number of entries in a row.
     """
     # A sum of n products, in any order, is off by at most gamma_n sum |w_j x_j| with gamma_n = n u / (1 - n u) and
     # u = 2**-53 (Higham 2002, section 3.1). Here n is ``terms`` + 4: the bias and its sum, the rounding of ``size`` and
     # of this product. The second summand covers products below the smallest normal float: each loses at most half of
-    # ``SMALLEST``. The threshold is twice that bound: an activation beyond it keeps at least half of its computed
-    # value, so that the smallest activation of a clean pass proves a positive margin. 2.02 in place of 2 covers the
-    # denominator, and the 1 % by which ``size`` may be too small (see ``passes._refresh_bound``).
+    # ``SMALLEST``. The threshold is twice that bound. So the real value of an activation beyond it is at least half of
+    # the computed value, and the smallest activation of a pass without updates proves a positive margin. The factor
+    # 2.02 in place of 2 covers the denominator, and the 1 % by which ``size`` may be too small (see
+    # ``passes._refresh_bound``).
     if not (size < LARGE):  # or NaN
         return math.inf
     return (terms + 4) * (2.02 * HALF_ULP * size + 8.0 * SMALLEST)
@@ -326,9 +330,10 @@ def add_exactly(rows, i, w, sign, total):
 
 @helper
 def exact_sign(rows, i, w, b, a, terms, total):
-    """Return ``a``, the activation of row ``i`` by the weights ``w`` and the bias ``b``, with its sign made exact.
+    """Return the activation of row ``i`` by the weights ``w`` and the bias ``b`` with its exact sign.
 
-    The result is 0 only if the real number is. ``total`` is an exact total; it is 0 before and after.
+    ``a`` is the activation as computed; it is returned if its sign is certain. The result is 0 only if the real number
+    is. ``total`` is an exact total; it is 0 before and after.
     """
     if abs(a) > sign_threshold(terms, magnitude(rows, i, w) + abs(b)):
         return a
@@ -339,7 +344,7 @@ def exact_sign(rows, i, w, b, a, terms, total):
 
 @helper
 def exact_margin_sign(rows, i, w, b, v, c, total):
-    """Return the activation of ``(w, b)`` on row ``i`` minus the one of ``(v, c)``, with an exact sign."""
+    """Return the activation of row ``i`` by ``(w, b)`` minus its activation by ``(v, c)``, with the exact sign."""
     add_product(total, b, 1.0)
     add_product(total, c, -1.0)
     add_exactly(rows, i, w, 1.0, total)
@@ -356,13 +361,13 @@ def _dense_prefetch(rows, labels, order, t):
         i = np.int64(at(order, t))
         prefetch(labels, i)
         line = 64 // values.itemsize
-        for j in range(0, d if d < 8 * line else 8 * line, line):  # after eight lines the hardware sees the pattern
+        for j in range(0, d if d < 8 * line else 8 * line, line):  # after eight lines the hardware prefetches
             prefetch(values, i * d + j)
 
 
 def _csr_prefetch(rows, labels, order, t):
     values, indices, indptr = rows
-    # ``indptr`` says where a row begins. So it comes four visits earlier: below it is read, and must be there already.
+    # The loops below read from ``indptr`` where the row begins, so that entry is prefetched four visits earlier.
     if t + 4 < order.shape[0]:
         prefetch(indptr, np.int64(at(order, t + 4)))
     if t < order.shape[0]:
@@ -376,4 +381,4 @@ def _csr_prefetch(rows, labels, order, t):
 
 
 prefetch_row = by_layout(_dense_prefetch, _csr_prefetch)
-"""``prefetch_row(rows, labels, order, t)``: prefetch the row and the label of visit ``t``."""
+"""``prefetch_row(rows, labels, order, t)``: prefetch the row and the label of visit ``t``, if there is such a visit."""

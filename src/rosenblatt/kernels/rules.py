@@ -1,9 +1,10 @@
 """The update rules of the learners, the arguments of a pass, and decaying averages.
 
-A rule is a tuple. Its type selects the functions below when a pass is compiled: when a row moves the weights, and by
-how much. ``y a`` above its ``threshold`` makes no update. The perceptron's rule reads only the sign of an activation.
-The others read its value, so there the activation, the squared length of a row and its variance are exact sums rounded
-once (``rounded.py``), and each later operation rounds once, in the order written.
+A rule is a NamedTuple. When a pass is compiled, the type of the rule selects the functions below, which determine
+whether a row updates the weights and by how much. A row makes no update if ``y a``, its label (1 or -1) times its
+activation, is above the rule's ``threshold``. The perceptron's rule needs only the sign of an activation. The other
+rules need its value. For them the activation, the squared length of a row and its variance are exact sums rounded once
+(``rounded.py``), and each later operation rounds once, in the order written.
 """
 
 from __future__ import annotations
@@ -46,27 +47,27 @@ COUNTERS = np.dtype(
         ("target", "i8"),  # the class whose rows are positive for this classifier
         ("visits", "f8"),  # examples visited
         ("updates", "i8"),
-        ("limit", "i8"),  # stop when there are this many updates; -1 for never
+        ("limit", "i8"),  # the largest number of updates; -1 for any number
         ("step_sum", "f8"),  # sum of step sizes
-        ("step_square_sum", "f8"),  # sum of their squares
+        ("step_square_sum", "f8"),  # sum of squared step sizes
         ("radius2", "f8"),  # largest |x|^2 seen, the bias coordinate included
         ("max_step_norm2", "f8"),  # largest (step |x|)^2 seen
         ("mistakes", "i8"),  # in this pass: visits with y a <= 0
         ("lowest", "f8"),  # smallest y a in this pass
         ("lowest_step", "f8"),  # smallest step y a in this pass
-        ("last_change", "f8"),  # visits when the weights last changed in this pass
-        ("longest", "f8"),  # most visits that weights survived in this pass
+        ("last_change", "f8"),  # number of visits when the weights last changed in this pass
+        ("longest", "f8"),  # most visits that weights survived unchanged in this pass
         ("pass_updates", "i8"),  # updates in this pass
         ("start2", "f8"),  # |w|^2 at the start of the run
         ("excess2", "f8"),  # |w|^2 <= step_square_sum * radius2 + excess2
         ("max_step", "f8"),  # largest weight of a row, where the threshold is not 0
-        ("epoch", "f8"),  # the period of a decaying average that u and beta are scaled for
+        ("epoch", "f8"),  # the epoch that u and beta are scaled for (see ``average_weight``)
     ]
 )
 
 
 class Examples(NamedTuple):
-    """Rows with their labels."""
+    """Rows with their labels and step sizes."""
 
     rows: Rows
     """See ``row_ops``."""
@@ -77,31 +78,33 @@ class Examples(NamedTuple):
     bias_value: float
     """The constant feature of the bias, 1.0 or 0.0."""
     terms: int
-    """The most entries in a row."""
+    """The largest number of entries in a row."""
 
 
 class Visits(NamedTuple):
-    """Which rows a call visits: ``order[start:stop]``."""
+    """The rows that a call visits, ``order[start:stop]``, and how."""
 
     order: Labels
     start: int
     stop: int
     ahead: int
-    """How many visits ahead a row is prefetched; 0 for never."""
+    """How many visits ahead a row is prefetched; 0 for no prefetching."""
     block: int
-    """Rows that each classifier visits before the next one does, so that they are still in the cache."""
+    """Number of rows that one classifier visits before the next one visits them, while they are still in the cache."""
     first: bool
     """Whether these rows are new, so that their lengths must be measured."""
 
 
 class Weights(NamedTuple):
-    """What a pass changes: weights, biases, the cached sums of CIML algorithm 7 for their averages, and counters."""
+    """What a pass changes: weights, biases, counters, and the cached sums of CIML algorithm 7 for the averages."""
 
     w: Floats
-    """In the layout of ``row_ops``, as are ``u`` and ``s``."""
+    """The weights, in the layout of ``row_ops``, as are ``u`` and ``s``."""
     u: Floats
+    """The cached sums for the averages of ``w``."""
     b: Floats
     beta: Floats
+    """The cached sums for the averages of the biases ``b``."""
     s: Floats
     """The variance of each weight; empty where the rule keeps none."""
     s_b: Floats
@@ -111,16 +114,16 @@ class Weights(NamedTuple):
     counters: NDArray[np.void]
     """A record of type ``COUNTERS`` for each classifier; a single record where classes compete directly."""
     total: Integers
-    """Space for an exact sum."""
+    """An exact total (``exact.LONG_LIMBS``), used as scratch space."""
 
 
 class Log(NamedTuple):
-    """The log of the updates of a call, a line for each classifier; arrays without columns keep no log."""
+    """The log of the updates of a call, a line for each classifier; nothing is logged if the arrays have no columns."""
 
     rows: Labels
-    """The row of each update. Where classes compete directly the second line has the rivals."""
+    """The row of each update. If classes compete directly, the second line has the rivals."""
     visits: Floats
-    """The visits before each update."""
+    """The number of visits before each update."""
     steps: Floats
     """The size of each update's step."""
     counts: Integers
@@ -128,33 +131,33 @@ class Log(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """The weights that survived longest in this pass, for the pocket; ``b`` is empty where there is no pocket."""
+    """The weights that survived the most visits in this pass, for the pocket; ``b`` is empty without a pocket."""
 
     w: Floats
     b: Floats
 
 
 class Bounds(NamedTuple):
-    """Bounds on all activations so far."""
+    """Bounds that hold for the activations of all rows visited so far."""
 
     certain: float
     """The absolute value above which the sign of an activation is certain."""
     size: float
-    """At least ``|w| |x|``; 0 only for weights that never moved from zero."""
+    """At least ``|w| |x|``; 0 only if the weights have been zero since the start."""
     radius2: float
     """At least ``|x|^2``, the bias coordinate included."""
 
 
 class Update(NamedTuple):
-    """A visit that moves the weights."""
+    """An update: a visit that changes the weights."""
 
     i: np.signedinteger[Any]
     """The row."""
     visits: float
-    """The visits before it."""
+    """The number of visits before this one."""
     step: float
     weight: float
-    """The weight of the row, from which ``step`` is computed."""
+    """The row's entry of ``Examples.steps``, from which ``step`` is computed; 1 if that is empty."""
     a: float
     """``y a`` before the update, or the margin of the true class over its rival."""
     norm2_or_variance: float
@@ -165,19 +168,19 @@ class Update(NamedTuple):
 
 
 class PerceptronRule(NamedTuple):
-    """Update on a mistake, by the step of the row (Rosenblatt 1958)."""
+    """Update on a mistake, by the row's step size (Rosenblatt 1958)."""
 
     threshold: float = 0.0
 
 
 class MarginRule(NamedTuple):
-    """Update unless the activation exceeds a margin, by the step of the row."""
+    """Update unless ``y a`` exceeds a margin, the threshold, by the row's step size."""
 
     threshold: float
 
 
 class PassiveAggressiveRule(NamedTuple):
-    """Update unless the activation is at least 1, by the smallest step that makes it 1 (Crammer et al. 2006)."""
+    """Update unless ``y a`` is at least 1, by the smallest step that makes it 1 (Crammer et al. 2006)."""
 
     threshold: float
     cap: float
@@ -187,7 +190,7 @@ class PassiveAggressiveRule(NamedTuple):
 
 
 class ArowRule(NamedTuple):
-    """Update unless the activation is at least 1, each weight in proportion to its variance (Crammer et al. 2009)."""
+    """Update unless ``y a`` is at least 1, each weight in proportion to its variance (Crammer et al. 2009)."""
 
     threshold: float
     r: float
@@ -197,7 +200,7 @@ Rule: TypeAlias = PerceptronRule | MarginRule | PassiveAggressiveRule | ArowRule
 
 
 def _by_rule(perceptron: Function, margin: Function, passive_aggressive: Function, arow: Function) -> Function:
-    """Return one function for kernels to call that dispatches on the type of its first argument, the rule."""
+    """Return a function that kernels can call and that dispatches on the type of its first argument, the rule."""
     choices = {
         PerceptronRule: perceptron,
         MarginRule: margin,
@@ -207,7 +210,7 @@ def _by_rule(perceptron: Function, margin: Function, passive_aggressive: Functio
     return chosen(lambda rule: choices[getattr(rule, "instance_class", None) or type(rule)])
 
 
-# activations as exact as the rule needs them, for rows that may make an update
+# activations, as exact as the rule needs them, for rows that may make an update
 
 
 def _sign(rule, examples, weights, k, i, a, bounds):
@@ -222,7 +225,7 @@ def _sign(rule, examples, weights, k, i, a, bounds):
 def _value(rule, examples, weights, k, i, a, bounds):
     rows, w, b, total = examples.rows, class_weights(examples.rows, weights.w, k), weights.b[k], weights.total
     a = rounded_activation(rows, i, w, b, bounds.size, examples.terms, total)
-    if a == 0.0 or abs(a) == math.inf:  # rounding may lose the sign below the smallest float, and finiteness above all
+    if a == 0.0 or abs(a) == math.inf:  # the real number may be neither: it underflowed or overflowed
         a = exact_sign(rows, i, w, b, 0.0, examples.terms, total)
     return a, 0.0
 
@@ -241,9 +244,9 @@ def _value_and_variance(rule, examples, weights, k, i, a, bounds):
 
 
 refined_activation = _by_rule(_sign, _value, _value_and_square, _value_and_variance)
-"""``refined_activation(rule, examples, weights, k, i, a, bounds)``: return the activation of class ``k`` on row ``i``
-as exact as the rule needs it (its sign, or its value rounded once), given the floating-point sum ``a``. The second
-number is the squared length or the variance of the row, where the rule needs that."""
+"""``refined_activation(rule, examples, weights, k, i, a, bounds)``: return two numbers. The first is the activation of
+row ``i`` by class ``k``, as exact as the rule needs it: with the exact sign, or rounded once. ``a`` is the activation
+as computed. The second is the squared length or the variance of the row if the rule needs it, else 0."""
 
 
 def _margin_sign(rule, examples, weights, k, other, i, a, bounds):
@@ -284,8 +287,8 @@ def _margin_and_variance(rule, examples, weights, k, other, i, a, bounds):
 
 
 refined_margin = _by_rule(_margin_sign, _margin_value, _margin_and_square, _margin_and_variance)
-"""``refined_margin(rule, examples, weights, k, other, i, a, bounds)``: the same for the margin of class ``k`` over
-class ``other``; ``bounds`` are of that margin."""
+"""``refined_margin(rule, examples, weights, k, other, i, a, bounds)``: return the same two numbers as
+``refined_activation`` for the margin of class ``k`` over class ``other``; ``a`` and ``bounds`` are of that margin."""
 
 
 # step sizes: the closed forms of each paper, for loss = 1 - y a
@@ -293,7 +296,7 @@ class ``other``; ``bounds`` are of that margin."""
 #     PA-I     min(C, loss / |x|^2)       PA-II    loss / (|x|^2 + 1 / (2 C))       (Crammer et al. 2006)
 #     AROW     loss / (x' S x + r)        with the diagonal S of the variances      (Crammer, Kulesza and Dredze 2009)
 #
-# The weight of a row multiplies the step of PA, and divides r.
+# Here y a is the argument ``a``. The weight of a row multiplies the step of PA, and divides r.
 
 
 def _given_step(rule, a, norm2_or_variance, weight):
@@ -315,7 +318,8 @@ def _arow_step(rule, a, norm2_or_variance, weight):
 
 
 step_size = _by_rule(_given_step, _given_step, _passive_aggressive_step, _arow_step)
-"""``step_size(rule, a, norm2_or_variance, weight)``: return the step for a row of this weight, negative for none."""
+"""``step_size(rule, a, norm2_or_variance, weight)``: return the step for a row of this weight; a negative number means
+that no step is made."""
 
 
 # what an update may add to |w|^2 beyond step^2 R^2: the second summand of the invariant (see ``passes._refresh_bound``)
@@ -326,7 +330,7 @@ def _no_excess(rule, excess2, update):
 
 
 def _excess_of_right(rule, excess2, update):
-    a = update.a  # |w + s y x|^2 = |w|^2 + 2 s y a + s^2 |x|^2: the middle term is positive on a right row
+    a = update.a  # y a in |w + s y x|^2 = |w|^2 + 2 s y a + s^2 |x|^2; positive on a correctly classified row
     return excess2 + 2.0000001 * update.step * a if a > 0.0 else excess2
 
 
@@ -334,13 +338,13 @@ def _arow_excess(rule, excess2, update):
     if update.step == 0.0:
         return excess2
     # AROW adds s S x, and |S x|^2 <= x' S x because no variance exceeds 1. So |w + s S x| <= |w| + s sqrt(x' S x), and
-    # the whole of |w|^2 is bounded here. The factor covers the roundings.
+    # excess2 alone bounds |w|^2. The factor covers the roundings.
     length = math.sqrt(excess2) + update.step * math.sqrt(update.norm2_or_variance)
     return (1.0 + 2.0**-49) * length * length
 
 
 grown_excess = _by_rule(_no_excess, _excess_of_right, _excess_of_right, _arow_excess)
-"""``grown_excess(rule, excess2, update)``: return the counter ``excess2`` after an update."""
+"""``grown_excess(rule, excess2, update)``: return the value of the counter ``excess2`` after an update."""
 
 
 # the update itself
@@ -356,11 +360,12 @@ def _add(rule, examples, weights, k, sign, counted, update):
 
 @inlined
 def shrunk(s, t, x, v, r, inverse):
-    """Return the variance ``s`` after an update on a row of variance ``v`` with the feature ``x``; ``t`` is ``s x``.
+    """Return ``s - t^2 / (v + r)``, the value of a weight's variance ``s`` after an update.
 
-    That is ``s - t^2 / (v + r)``. ``inverse`` is ``1 / (v + r)``.
+    ``x`` is the feature's value in the row, ``t`` is ``s x``, ``v`` is the variance of the row, and ``inverse`` is
+    ``1 / (v + r)``.
     """
-    # As written the difference cancels where x is large, and rounding may make it 0 or negative. It equals
+    # As written, the difference cancels if x is large, and rounding may make it 0 or negative. It equals
     #
     #     s (v - t x + r) / (v + r),   where v - t x >= 0, because v is the sum of t_j x_j over the row and the bias.
     #
@@ -368,8 +373,9 @@ def shrunk(s, t, x, v, r, inverse):
     others = v - t * x
     share = ((0.0 if others < 0.0 else others) + r) * inverse
     share = 1.0 if share > 1.0 else share
-    # (v + r) * inverse may round below 1. A feature of 0 must keep its variance, as it does where it is not stored;
-    # all do where v + r is infinite. Conditional values, not branches, which would stop vector code.
+    # (v + r) * inverse may round below 1. But the variance must not change for a feature of value 0, as it would not if
+    # the row were sparse, nor if v + r is infinite. These are conditional expressions because branches prevent vector
+    # code.
     share = 1.0 if x == 0.0 else share
     return s * (1.0 if inverse == 0.0 else share)
 
@@ -395,38 +401,40 @@ def _add_by_variance(rule, examples, weights, k, sign, counted, update):
 
 move = _by_rule(_add, _add, _add, _add_by_variance)
 """``move(rule, examples, weights, k, sign, counted, update)``: add ``sign`` times the update's step times its row to
-the weights and the bias of class ``k``, and ``counted`` times that to the cached sums for their averages. Where a rule
+the weights and the bias of class ``k``, and ``counted`` times that to the cached sums for their averages. If a rule
 keeps variances, each feature is multiplied by its variance, which then shrinks."""
 
 
-# Averages: CIML algorithm 7, and the same with exponential decay.
+# Averages: CIML algorithm 7, and its extension to exponential decay.
 #
-# After visit T, with l = 1 - decay, the weights w_s that visit s left count l**(T - s):
+# After visit T, with l = 1 - decay, the weights w_s after visit s count l**(T - s):
 #
 #     mean = (1 - l) / (1 - l**T) * sum over s = 1, ..., T of l**(T - s) w_s.
 #
 # An update d made after n visits is part of w_s for s = n + 1, ..., T. Its geometric series adds up to
-# (1 - l**(T - n)) / (1 - l**T) d, which is d less (l**(T - n) - l**T) / (1 - l**T) d. So, as in algorithm 7,
+# (1 - l**(T - n)) / (1 - l**T) d, which is d minus (l**(T - n) - l**T) / (1 - l**T) d. So, as in algorithm 7,
 #
 #     mean = w_T - l**T / (1 - l**T) * sum over updates of (g**n - 1) d,   g = 1 / l;
 #
-# without decay the factor of d is n / T. The pass keeps the sum as ``u``. Since g**n would overflow, visits are cut
+# without decay the factor of d is n / T. The pass keeps the sum as ``u``. Since g**n would overflow, visits are divided
 # into epochs of ``period`` visits. In epoch e, the invariant is
 #
 #     u = g**(-e period) * sum over updates of (g**n - 1) d,
 #
-# so an update counts g**(n - e period) - l**(e period), and ``u`` is divided by g**period when an epoch begins.
+# so an update enters ``u`` with the factor g**(n - e period) - l**(e period), and ``u`` is divided by g**period when a
+# new epoch begins. In code, ``growth`` is g - 1 = decay / (1 - decay).
 #
 # All powers are products of floats (``_compound``), never ``pow``, so that they are the same on every machine.
 
 
-_LARGEST_EXPONENT = 32.0  # in one epoch g**n stays below e**32, so that the sum keeps its digits
+_LARGEST_EXPONENT = 32.0  # within an epoch powers of g are at most e**32, far from overflow
 _LONGEST = 2.0**53  # a float64 counts visits up to this one by one
 
 
 def _compound(rate, n):
     """Return ``(1 + rate)**n - 1`` for a rate above 0 and an integer n from 0 on, accurate for small rates."""
-    # Binary powering of 1 + rate, less 1: g + r + g r in place of (1 + g)(1 + r) keeps the digits of small rates.
+    # Binary powering of 1 + rate, minus 1: g + r + g r in place of (1 + g)(1 + r) keeps the digits of small rates.
+    # Invariant: (1 + grown) (1 + rate)**n is the power, for the current ``rate`` and ``n``.
     grown = 0.0
     while n > 0:
         if rate == math.inf:  # infinity times zero is NaN
@@ -439,7 +447,7 @@ def _compound(rate, n):
 
 
 def _period(growth):
-    """Return the number of visits in an epoch."""
+    """Return the number of visits in an epoch, for ``growth = decay / (1 - decay)``."""
     return max(1.0, math.floor(min(_LARGEST_EXPONENT / growth, _LONGEST)))
 
 
@@ -448,9 +456,9 @@ _compiled_compound, _compiled_period = helper(_compound), helper(_period)
 
 @helper
 def average_weight(decay, before, epoch):
-    """Return the weight in ``u`` of an update made after ``before`` visits, where ``u`` is scaled for ``epoch``.
+    """Return the factor with which an update made after ``before`` visits enters ``u``, which is scaled for ``epoch``.
 
-    Also return the epoch that ``u`` is to be scaled for from now on, and the factor that does so.
+    Also return the epoch that ``u`` must be scaled for from now on, and the factor by which to multiply ``u`` for that.
     """
     if decay == 0.0:
         return before, 0.0, 1.0
@@ -464,7 +472,7 @@ def average_weight(decay, before, epoch):
 
 
 def average_share(decay: float, visits: float, epoch: float) -> float:
-    """Return the factor of ``u`` such that the last weights less ``factor * u`` are the mean after ``visits``."""
+    """Return the factor such that the last weights minus ``factor * u`` are the average after ``visits`` visits."""
     if decay == 0.0:
         return 1.0 / max(visits, 1.0)
     growth = decay / (1.0 - decay)

@@ -1,7 +1,7 @@
 """Lanes: eight float64 numbers in a vector register, and the fused multiply-add (FMA), which rounds once.
 
-The compiler does not vectorise sums whose order matters, so they are written with lanes. ``+``, ``-`` and ``*`` work on
-lanes as on numbers. They are never contracted: only ``fused`` is an FMA.
+The compiler does not vectorise sums whose order matters, so such sums are written with lanes. ``+``, ``-`` and ``*``
+work on lanes as on numbers. They are never contracted to an FMA: only ``fused`` is one.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if numba.config.DISABLE_JIT:
         if top == 0:
             return a * b + c
         try:
-            return top / bottom  # integers: Python rounds their quotient once
+            return top / bottom  # a quotient of integers, which Python rounds once
         except OverflowError:
             return math.inf if top > 0 else -math.inf
 
     def fused(a, b, c):
-        """Return ``a * b + c``, rounded once, of numbers or lanes."""
+        """Return ``a * b + c``, rounded once, for numbers or lanes."""
         if np.ndim(a) == 0:
             return np.float64(_fused(a, b, c))
         return np.array([_fused(*numbers) for numbers in zip(a, b, c, strict=True)])
@@ -50,7 +50,7 @@ if numba.config.DISABLE_JIT:
         return np.array(numbers, dtype=np.float64)
 
     def horizontal_sum(lanes):
-        """Return the sum of all lanes: halves, quarters, and so on."""
+        """Return the sum of all lanes: the two halves are added, then the halves of the result, and so on."""
         while len(lanes) > 1:
             lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
         return lanes[0]
@@ -92,7 +92,7 @@ else:
 
     @intrinsic
     def fused(typing_context, a, b, c):
-        """``a * b + c``, rounded once, of numbers or lanes."""
+        """Return ``a * b + c``, rounded once, for numbers or lanes."""
 
         def generate(context, builder, signature, arguments):
             kind = _VECTOR if isinstance(a, _Lanes) else _DOUBLE
@@ -113,7 +113,7 @@ else:
 
     @intrinsic
     def spread(typing_context, number):
-        """Lanes that all hold ``number``."""
+        """Return lanes that all hold ``number``; compiled."""
 
         def generate(context, builder, signature, arguments):
             return _filled(builder, arguments * LANES)
@@ -122,7 +122,7 @@ else:
 
     @intrinsic
     def load_lanes(typing_context, array, i):
-        """The entries ``i`` to ``i + 7`` of a contiguous array as lanes."""
+        """Return the entries ``i`` to ``i + 7`` of a contiguous array as lanes; compiled."""
 
         def generate(context, builder, signature, arguments):
             data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -135,7 +135,7 @@ else:
 
     @intrinsic
     def pack_lanes(typing_context, a, b, c, d, e, f, g, h):
-        """Eight numbers as lanes."""
+        """Return eight numbers as lanes; compiled."""
 
         def generate(context, builder, signature, arguments):
             return _filled(builder, arguments)
@@ -144,7 +144,7 @@ else:
 
     @intrinsic
     def horizontal_sum(typing_context, lanes):
-        """The sum of all lanes: halves, quarters, and so on."""
+        """Return the sum of all lanes: the two halves are added, then the halves of the result, and so on; compiled."""
 
         def generate(context, builder, signature, arguments):
             (vector,) = arguments

@@ -2,15 +2,16 @@
 
 P. Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11 (1976).
 
-The points z belong to one group or to two, and the weights of each group have the same sum. With one group the mean
-that is made short is a point of the hull of all z. With two groups, of which one is given negated, it is half the
-difference between a point of one hull and a point of the other.
+The algorithm looks for the shortest weighted mean of points z. The points form one group or two, and the weights of
+each group have the same sum. With one group, a mean is a point of the convex hull of all z. With two groups, of which
+the caller negates one, a mean is half the difference between a point of one hull and a point of the other.
 
-A point is stored as a row (z, c, 0) or (z, 0, c), by its group, with c about as long as the points. The points in use,
-Wolfe's corral, are affinely independent, so their rows A are linearly independent. They are held as A = R' Q with
-orthonormal rows Q and an upper triangular R. Wolfe factorises the Gram matrix instead, A A' = R' R, which squares the
-condition number: with margins near rounding no digits would be left. Matrices are laid flat; line k of ``R`` is its
-column k, down to the diagonal.
+A point of the first group is stored as a row (z, c, 0), a point of the second as (z, 0, c), where c is about the length
+of the longest point. The points in use, which Wolfe calls the corral, are affinely independent, so the matrix A of
+their rows has independent rows. It is kept in factors, A = R' Q, with orthonormal rows Q and an upper triangular R.
+Wolfe factorises the Gram matrix instead, A A' = R' R. That squares the condition number, and would leave no correct
+digit of a mean that is hardly longer than the rounding errors. Matrices are flat arrays; line k of ``R`` is column k of
+the matrix R, down to the diagonal.
 """
 
 from __future__ import annotations
@@ -23,38 +24,41 @@ from rosenblatt.kernels.compiler import at, helper, kernel
 from rosenblatt.kernels.row_ops import dot
 
 PAUSED, CLOSED, AT_ZERO, STUCK = range(4)
-"""Why a call returned: its steps are used up, the bracket is closed, the mean is the origin, no step helps."""
+"""Why a call returned: it has made its steps; ``low`` and ``high`` agree; the mean is the origin; no step helps."""
 
 STATE = np.dtype(
     [
         ("groups", "i8"),  # 1 or 2
         ("c", "f8"),
-        ("noise", "f8"),  # lengths below this share of c are rounding errors
-        ("most", "i8"),  # the most steps of all calls
-        ("patience", "i8"),  # the most steps without a shorter mean
-        ("held", "i8"),  # points in the corral
+        ("noise", "f8"),  # lengths below ``noise`` times c are rounding errors
+        ("most", "i8"),  # the largest number of steps in all calls together
+        ("patience", "i8"),  # the largest number of steps without a shorter mean
+        ("held", "i8"),  # number of points in the corral
         ("careful", "i8"),  # whether to refine solutions, which doubles the time
-        ("steps", "i8"),
+        ("steps", "i8"),  # steps made in all calls
         ("stuck", "i8"),  # steps since the mean last became shorter
-        ("low", "f8"),  # the least score along the best direction
-        ("high", "f8"),  # the length of the shortest mean
-        ("best", "i8"),  # points in that mean
+        ("low", "f8"),  # the largest lower bound on the distance: the least score along the direction ``best_u``
+        ("high", "f8"),  # the smallest upper bound on the distance: the length of the shortest mean
+        ("best", "i8"),  # number of points in the shortest mean
     ]
 )
 
-_THIN = 1e-4  # refine solutions when the mean is shorter than this share of c
-_NOTHING = 1e-15  # weights below this may be rounding errors
+# Solutions are refined as soon as the mean is shorter than _THIN times c. The mean is computed with an error of about
+# u c, u = 2**-53. Along a mean of length t c, scores are then off by about u c / t, a share of u / t**2 of its length.
+# That is 1e-8 for t = 1e-4, well below the usual tolerance of 1e-6, so other values of _THIN near this one would do as
+# well. For t = 1e-8 the scores have no correct digit.
+_THIN = 1e-4
+_NOTHING = 1e-15  # weights of this size may be rounding errors: about 9 units of 2**-53, for weights that add up to 1
 
 
 @helper
 def _take_along(Q, count, rest, shares):
-    """Subtract from ``rest`` its projections on the first rows of Q, and add their lengths to ``shares``.
+    """Subtract from ``rest`` its projections on the first ``count`` rows of Q; add their coefficients to ``shares``.
 
-    Modified Gram-Schmidt: each projection is taken of what is left. So after row i of Q, ``rest`` is orthogonal to rows
-    0 to i, up to rounding.
+    This is the modified Gram-Schmidt method: each coefficient is computed from what is left of ``rest``.
     """
     width = rest.shape[0]
-    for i in range(count):
+    for i in range(count):  # invariant: ``rest`` is orthogonal to the rows of Q before i, up to rounding
         part = dot((Q, width), i, rest)
         shares[i] += part
         for j in range(width):
@@ -63,8 +67,11 @@ def _take_along(Q, count, rest, shares):
 
 @helper
 def _solve(R, room, count, x):
-    """Replace ``x`` by the weights w of the rows of A with w A = x Q: R w = x, by back substitution."""
-    # Invariant: from k on, ``x`` has the solution; before k it has the right-hand side less columns k, k + 1, ... of R
+    """Replace ``x`` by the solution w of R w = x, by back substitution; w are the weights with w A = x Q.
+
+    ``room`` is the length of a line of ``R``.
+    """
+    # Invariant: x[k + 1 :] is the solution, and x[: k + 1] is the right-hand side minus the columns of R from k + 1 on
     # times that solution.
     for k in range(count - 1, -1, -1):
         x[k] /= at(R, k * room + k)
@@ -75,11 +82,11 @@ def _solve(R, room, count, x):
 
 @helper
 def _add_up(Z, places, weights, count, out):
-    """Write the sum of ``weights`` times the rows at ``places`` to ``out``."""
+    """Write to ``out`` the sum of ``weights`` times the rows of Z at ``places``, for the first ``count`` of both."""
     width = out.shape[0]
     for j in range(width):
         out[j] = 0.0
-    for k in range(count):
+    for k in range(count):  # invariant: ``out`` is the sum over the places before k
         weight, first = weights[k], places[k] * width
         for j in range(width):
             out[j] += weight * at(Z, first + j)
@@ -87,9 +94,9 @@ def _add_up(Z, places, weights, count, out):
 
 @helper
 def _lowest(Z, group, u):
-    """Return the least score z . u of each group, and their rows; infinity and -1 for an empty group."""
+    """Return the least score z . u of each group, and the row of each; infinity and -1 for an empty group."""
     low_0, low_1, where_0, where_1 = math.inf, math.inf, -1, -1
-    for p in range(group.shape[0]):
+    for p in range(group.shape[0]):  # invariant: the results are those of the rows before p
         score = dot((Z, u.shape[0]), p, u)
         if group[p] == 0:
             if score < low_0:
@@ -103,7 +110,8 @@ def _lowest(Z, group, u):
 def _enter(p, count, places, Z, Q, R, least, rest, shares):
     """Add row ``p`` to the corral and return True.
 
-    Return False if it is in the corral, if there is no space, or if it depends on the others.
+    Return False, without a change, if the row is in the corral already, if there is no space, or if it depends linearly
+    on the rows of the corral: its component orthogonal to them has at most the length ``least``.
     """
     width, room = rest.shape[0], places.shape[0]
     if count == room:
@@ -130,18 +138,19 @@ def _enter(p, count, places, Z, Q, R, least, rest, shares):
 
 @helper
 def _straighten(Z, group, places, weights, count, Q, c, groups, lost, mean, u, shares):
-    """Make the scores along ``u``, which is the mean, equal again within each group.
+    """Correct ``u``, a copy of the mean, so that the corral's points of each group have equal scores along it.
 
-    ``lost`` means that no digit of the mean is left: then take the direction orthogonal to the corral's affine hull.
+    If ``lost``, the mean has no correct digit. Then ``u`` becomes the direction orthogonal to the corral's affine hull,
+    computed without the mean.
     """
     # In exact arithmetic the points of a group g in the corral have the same score along the mean. With s_g = -1 / c
-    # times that score, (mean, s_0, s_1) is orthogonal to all rows A. A thin mean has lost that to rounding. So s_g is
-    # computed from the average score, and projections off Q restore orthogonality; each removes what rounding left in
-    # the one before.
+    # times that score, (mean, s_0, s_1) is orthogonal to all rows of A. If the mean is short, rounding has destroyed
+    # this. So s_g is computed from the average score of the group, and subtracting the projections on Q restores
+    # orthogonality. Each of the three turns removes what rounding has left over in the turn before.
     #
-    # Where the mean is lost, e = (0, -1, -1), or (0, -1, 0) for one group, is projected instead. Its residual r is
-    # orthogonal to A, too, so its scores are equal within each group. Their sum over the groups is c r . e = c |r|^2,
-    # which is not negative: r points to the right side.
+    # If the mean is lost, start from e = (0, -1, -1), or (0, -1, 0) for one group, instead. What remains of it, r, is
+    # orthogonal to A, so its scores are equal within each group. The sum of the two scores is c r . e = c |r|^2, which
+    # is not negative, so r does not point away from the points.
     width = u.shape[0]
     left, right = width - 2, width - 1
     if lost:
@@ -163,12 +172,13 @@ def _straighten(Z, group, places, weights, count, Q, c, groups, lost, mean, u, s
 def _remove(k, count, places, weights, target, Q, R, width, cosines, sines):
     """Remove the point at place ``k`` from the corral.
 
-    R without column k has one entry below the diagonal in each later column. Givens rotations of its rows remove these,
-    and the same rotations of the rows of Q keep A = R' Q. Rotation i is of rows i and i + 1. It is found at column i,
-    whose entry below the diagonal is a former diagonal entry, thus not 0, and applied to all columns from there on.
+    R without column k has one entry below the diagonal in each later column. Givens rotations of the rows of R remove
+    these entries, and the same rotations of the rows of Q keep A = R' Q. Rotation i is of rows i and i + 1. It is
+    computed from column i, whose entry below the diagonal was a diagonal entry before, hence is not 0. Then it is
+    applied to the columns from i on.
     """
     room = places.shape[0]
-    for j in range(k, count - 1):
+    for j in range(k, count - 1):  # invariant: columns before j are upper triangular, rotations k to j - 1 are known
         places[j], weights[j], target[j] = places[j + 1], weights[j + 1], target[j + 1]
         line = j * room
         for i in range(j + 2):
@@ -180,7 +190,7 @@ def _remove(k, count, places, weights, target, Q, R, width, cosines, sines):
                 cosines[j], sines[j] = a / length, b / length
             R[line + i] = cosines[i] * a + sines[i] * b
             R[line + i + 1] = cosines[i] * b - sines[i] * a
-    for i in range(k, count - 1):
+    for i in range(k, count - 1):  # invariant: rotations k to i - 1 have been applied to Q
         cosine, sine = cosines[i], sines[i]
         for j in range(i * width, i * width + width):
             a, b = at(Q, j), at(Q, j + width)
@@ -192,20 +202,22 @@ def _remove(k, count, places, weights, target, Q, R, width, cosines, sines):
 def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
     """Make at most ``max_steps`` steps toward the shortest mean of the rows Z, and return why they ended.
 
-    A step is a major cycle of Wolfe. It moves to the nearest point of the corral's affine hull, dropping points until
-    that lies in its convex hull. Then it adds the row of each group with the lowest score along the mean. It is done
-    when the length of the mean exceeds the lowest score by at most the share ``tol``: the nearest point is between.
+    A step is one of Wolfe's major cycles. It moves to the point of the corral's affine hull nearest to the origin, and
+    drops points of the corral until this lies in their convex hull. Then it adds to the corral the row of each group
+    with the lowest score along the mean. The search is done when ``high - low <= tol * high``, for the length ``high``
+    of the shortest mean and the largest least score ``low``: the distance of the hull lies between the two.
 
-    group: 0 or 1 for each row. states: one record of type ``STATE``. corral: the places of its points in Z, their
-    weights, Q and R. best: the places and the weights of the shortest mean, and the direction whose least score is the
-    largest. u: the direction to start from; afterwards the last one. scratch: two rows, and three numbers a point.
+    Z: the rows, flat. group: 0 or 1 for each row. states: one record of type ``STATE``. corral: the places of its
+    points in Z, their weights, Q and R. best: the places and the weights of the shortest mean, and the direction whose
+    least score is the largest. u: the direction to start from; on return the last one. scratch: two arrays of the
+    length of a row, and three with a number for each point of the corral.
     """
-    # What the loops keep:
+    # Invariants of the loops:
     #  - the rows of the corral are independent, and A = R' Q;
     #  - after the minor cycles the weights are >= 0, and those of each group add up to 1 / groups;
     #  - state["high"] is the length of the shortest mean found, state["low"] the largest least score: the length of the
     #    nearest point lies between them (weak duality: u . mean >= min of u . z for every mean).
-    # In exact arithmetic each major cycle shortens the mean, so no corral comes twice and the algorithm ends. With
+    # In exact arithmetic each major cycle shortens the mean, so no corral occurs twice and the algorithm ends. With
     # rounding it ends at the latest after state["patience"] steps without a shorter mean, or state["most"] steps.
     places, weights, Q, R = corral
     best_places, best_weights, best_u = best
@@ -215,23 +227,26 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
     left, right, share = width - 2, width - 1, 1.0 / groups
     count, careful = state["held"], state["careful"]
     for _ in range(max_steps if count > 0 else max_steps + 1):  # the first points are added without a step
-        # Rounding may keep a major cycle from shortening the mean. Remedies then take turns by state["stuck"] % 4. At 1
-        # points of hardly any weight leave the corral. At 3 they stay even if rounding makes their weight negative. At
-        # 0 and 2 a thin direction is straightened (below). ``least`` is the weight above which a point stays.
+        # Rounding may keep a major cycle from shortening the mean. Then remedies take turns, by state["stuck"] % 4. At
+        # 1, points of almost no weight leave the corral. At 3, such points stay even if rounding makes their weight
+        # negative. At 0 and 2, the direction of a short mean is corrected (``_straighten``). ``least`` is the weight
+        # above which a point stays.
         least = 0.0
         if state["stuck"] % 2 == 1:
             least = _NOTHING if state["stuck"] % 4 == 1 else -_NOTHING
         while count > 0:
             # Minor cycles, steps 2 and 3 of the paper. Each but the last drops a point, so they end.
             #
-            # Step 2: the nearest point of the affine hull. Its weights w minimise |w Z| where those of each group add
-            # up to 1 / groups. By Lagrange, Z Z' w is constant in each group, and so is A A' w, where rows of the same
-            # group have c^2 more in their product. So w mixes the solutions x_0 and x_1 for the right-hand sides
-            # A (0, c, 0)' and A (0, 0, c)'; with A = R' Q they are R x = Q (0, c, 0)' and R x = Q (0, 0, c)'.
+            # Step 2: the nearest point of the affine hull. Its weights w minimise |w Z| subject to the constraint that
+            # those of each group add up to 1 / groups. By Lagrange's method Z Z' w is constant in each group. So is
+            # A A' w, because the product of two rows of A in the same group is that of their points plus c^2, and of
+            # two rows in different groups just that of their points. Hence w is a combination of two vectors x_0 and
+            # x_1 that solve A A' x = A (0, c, 0)' and A A' x = A (0, 0, c)'. As A = R' Q, these are R x = Q (0, c, 0)'
+            # and R x = Q (0, 0, c)'.
             #
-            # The sums of x_0 and x_1 in the groups are the 2 x 2 system for the mix. For right-hand sides r_0 and r_1
-            # it is r_g' (A A')^-1 r_h / c^2, which is positive definite: so is its determinant above 0. (One group:
-            # sum_11 = 1 and x_1 = 0.)
+            # The constraints are a 2 x 2 system for the factors mix_0 and mix_1 of x_0 and x_1. Its matrix has the sums
+            # of x_0 and x_1 over each group. For the right-hand sides r_0 and r_1 these are r_g' (A A')^-1 r_h / c^2, a
+            # positive definite matrix, so the determinant is above 0. (With one group, sum_11 = 1 and x_1 = 0.)
             for k in range(count):
                 x_0[k] = c * at(Q, k * width + left)
                 x_1[k] = c * at(Q, k * width + right)
@@ -246,13 +261,13 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
                     sum_10 += x_0[k]
                     sum_11 += x_1[k]
             determinant = sum_00 * sum_11 - sum_01 * sum_10
-            if not determinant > 0.0:  # only by rounding: the corral has become dependent
+            if not determinant > 0.0:  # can only happen by rounding: the corral has become dependent
                 return STUCK
             mix_0, mix_1 = share * (sum_11 - sum_01) / determinant, share * (sum_00 - sum_10) / determinant
             for k in range(count):
                 target[k] = mix_0 * x_0[k] + mix_1 * x_1[k]
                 x_0[k] = 0.0
-            if careful:  # a step of iterative refinement; the residual comes from the points, not from R and Q
+            if careful:  # one step of iterative refinement; the residual is computed from the points, not from R and Q
                 _add_up(Z, places, target, count, rest)
                 for j in range(width):
                     rest[j] = -rest[j]
@@ -269,7 +284,7 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
                     sum_11 += target[k]
             if not (sum_00 > 0.0 and sum_11 > 0.0):
                 return STUCK
-            # Step 3: move from the weights to the target by theta, the largest step on which none becomes negative.
+            # Step 3: move from the weights towards the target by theta, the largest step that makes no weight negative.
             theta, stop = 1.0, -1
             for k in range(count):
                 target[k] = share * (target[k] / (sum_00 if group[places[k]] == 0 else sum_11))
@@ -296,8 +311,11 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
                 state["high"], state["best"], state["stuck"] = length, count, 0
                 for k in range(count):
                     best_places[k], best_weights[k] = places[k], weights[k]
-            # Probably no digit of the mean is left: rounding errors of its points add up like random numbers, hence the
-            # root. A rule of thumb, not a bound; it says when to stop, and what is found is checked elsewhere.
+            # Is the mean nothing but rounding errors? ``_add_up`` rounds ``count`` partial sums, each of length c at
+            # most, by up to u c each, u = 2**-53. If these errors are like independent random numbers, their sum has a
+            # length of about u c sqrt(count), hence the root. As ``noise`` is usually 1e-15, the factor 0.4 makes this
+            # 3.6 u c sqrt(count). The factor is tuned, not derived. No proof rests on it: it only tells the search when
+            # to stop, and the caller proves what was found.
             lost = length <= 0.4 * state["noise"] * c * math.sqrt(count)
             careful = careful or length < _THIN * c
             for j in range(width):
@@ -310,7 +328,7 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
                 return AT_ZERO
             for j in range(width):
                 u[j] /= size
-        # Step 1 of the paper: the row of each group with the least score, and the test for the end.
+        # Step 1 of the paper: find the row of each group with the least score, and test whether the search is done.
         low_0, low_1, where_0, where_1 = _lowest(Z, group, u)
         if count > 0:
             score = 0.5 * (low_0 + low_1) if groups == 2 else low_0
@@ -332,6 +350,6 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
                 weights[count] = 0.0 if before > 0 else share
                 count += 1
         state["held"] = count
-        if count == before and state["stuck"] > 3:
+        if count == before and state["stuck"] > 3:  # no row can enter, and every remedy has had its turn
             return STUCK
     return PAUSED

@@ -1,1 +1,1 @@
-"""Compiled parsers of decimal numbers, svmlight and Vowpal Wabbit text."""
+"""Compiled parsers for decimal numbers, svmlight text and Vowpal Wabbit text."""

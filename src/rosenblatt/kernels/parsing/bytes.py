@@ -1,8 +1,8 @@
-"""Bytes and decimal numbers of text by their address, eight bytes at a time where possible.
+"""Reading of bytes and decimal numbers from memory, eight bytes at a time where possible.
 
-A place in a text is an address. Functions of a place cost less to call than functions of an array and an index,
-because numba counts references to arrays. The text must stay alive and be followed by ``PAD`` readable bytes, since a
-word of eight bytes may reach beyond its end.
+In this folder a place is the address of a byte of the text. Functions of a place cost less to call than functions of an
+array and an index, because numba counts references to arrays. The text must stay alive and be followed by ``PAD``
+readable bytes, since a word of eight bytes may reach beyond its end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numba.extending import intrinsic
 from rosenblatt.kernels.compiler import helper, inlined, kernel
 
 PAD = 16
-"""Readable bytes after a text."""
+"""The number of readable bytes that must follow a text."""
 
 _ZEROS = np.uint64(0x3030303030303030)
 _BEYOND_NINE = np.uint64(0x7676767676767676)
@@ -33,15 +33,15 @@ _8, _16, _32, _64 = np.uint64(8), np.uint64(16), np.uint64(32), np.uint64(64)
 if numba.config.DISABLE_JIT:
 
     def address_of(array):
-        """Return where ``array`` begins."""
+        """Return the address of the first byte of ``array``."""
         return array.ctypes.data
 
     def byte(place):
-        """Return the byte at ``place``, as a signed integer, for arithmetic."""
+        """Return the byte at ``place``, from 0 to 255, as a signed integer."""
         return ctypes.c_ubyte.from_address(int(place)).value
 
     def word(place):
-        """Return the eight bytes from ``place`` on as a number, the first byte lowest."""
+        """Return the eight bytes from ``place`` on as an unsigned integer whose lowest byte is the first."""
         return np.uint64(int.from_bytes(ctypes.string_at(int(place), 8), "little"))
 
     def trailing_zeros(bits):
@@ -53,10 +53,10 @@ if numba.config.DISABLE_JIT:
         return 64 - int(bits).bit_length()
 
     def float_of(bits):
-        """Return the float64 that is stored as ``bits``."""
+        """Return the float64 whose bits are ``bits``."""
         return np.uint64(bits).view(np.float64)
 
-else:  # the same, compiled
+else:  # the same functions, compiled
 
     def _loaded(builder, place, bits):
         pointer = builder.inttoptr(place, ir.IntType(bits).as_pointer())
@@ -64,7 +64,7 @@ else:  # the same, compiled
 
     @intrinsic
     def address_of(typing_context, array):
-        """Return where ``array`` begins."""
+        """Return the address of the first byte of ``array``."""
 
         def generate(context, builder, signature, arguments):
             data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -73,7 +73,7 @@ else:  # the same, compiled
         return types.int64(array), generate
 
     def _instruction(result, argument, build):
-        """Return a function of one number whose code is made by ``build(builder, number)``."""
+        """Return a compiled function of one number, whose code ``build(builder, number)`` generates."""
 
         @intrinsic
         def instruction(typing_context, number):
@@ -97,9 +97,10 @@ else:  # the same, compiled
 
 @inlined
 def leading_digits(place):
-    """Return the word at ``place`` with its digits as 0 to 9, and the number of leading bytes that are digits."""
-    # SIMD within a register: "0" is 0x30, so the exclusive or maps digits to 0..9. A byte above 9 gets its highest bit
-    # from the sum with 0x76, or has it. A carry reaches only later bytes, which no longer matter.
+    """Return the word at ``place`` with its digit bytes as 0 to 9, and the number of digits that it starts with."""
+    # SIMD within a register: "0" is 0x30, so the exclusive or maps digits to 0..9. For other bytes the result is above
+    # 9, and its highest bit is set already or is set by adding 0x76. A carry reaches only later bytes, which do not
+    # matter any more.
     digits = word(place) ^ _ZEROS
     others = ((digits + _BEYOND_NINE) | digits) & _HIGH_BITS
     return digits, trailing_zeros(others) >> 3
@@ -107,16 +108,16 @@ def leading_digits(place):
 
 @inlined
 def number_of(digits, n):
-    """Return the number spelled by the first ``n`` >= 1 bytes of ``digits``."""
-    # Three steps for eight digits (Lemire 2021): pairs of digits, then of two-digit, then of four-digit
-    # numbers are joined, all pairs of the word by one multiplication. The shift puts zeros in front of fewer digits.
+    """Return the number spelled by the first ``n`` >= 1 bytes of ``digits``, a word from ``leading_digits``."""
+    # Eight digits take three steps (Lemire 2021). Each joins all pairs of neighbours in the word by one multiplication:
+    # first digits, then numbers of two digits, then of four. The shift puts zeros in front of fewer than eight digits.
     digits = digits << (_64 - np.uint64(8 * n))
     digits = (digits * _10 + (digits >> _8)) & _PAIRS
     digits = (digits * _100 + (digits >> _16)) & _FOURS
     return (digits * _10000 + (digits >> _32)) & _LOW_HALF
 
 
-# Decimal numbers in text, each as the nearest float64, or undecided.
+# Decimal numbers in text: each is read as the nearest float64, or left undecided.
 #
 #     number   = [sign] (digits ["." [digits]] | "." digits) [("e" | "E") [sign] digits]
 #     sign     = "+" | "-"
@@ -127,15 +128,15 @@ def number_of(digits, n):
 #
 #  1. Clinger's fast path (1990): m <= 2**53 and 10**|k| with |k| <= 22 are float64 numbers without rounding, so their
 #     product or quotient rounds once.
-#  2. Eisel and Lemire's algorithm (Lemire 2021): the first 128 bits of m 5**k, from a table of 5**k, decide, unless
-#     they are too close to the middle between two float64 numbers.
+#  2. Eisel and Lemire's algorithm (Lemire 2021): the first 128 bits of m 5**k, from a table of 5**k, determine the
+#     result, unless they are too close to the middle between two float64 numbers.
 #
 # Numbers near the middle, subnormal results, overflow and more than 19 digits are ``UNDECIDED``: the caller reads them
 # with Python's float.
 
 
 FINE, UNDECIDED, MALFORMED = 0, 1, 2
-"""The result of reading a number: its value is known; only its end is known; it is malformed."""
+"""Results of reading a number: its value is known; it is well formed, but its value is not known; it is malformed."""
 
 _MINUS, _PLUS, _POINT, _ZERO, _NINE, _E, _BLANK = b"-+.09e "
 _TENS = np.array([10**k for k in range(20)], np.uint64)
@@ -175,12 +176,13 @@ def _product(a, b):
 @helper
 def _nearest(mantissa, power):
     """Return the float64 nearest to ``mantissa * 10**power``, and FINE or UNDECIDED."""
-    # The mantissa is shifted up to 64 bits and multiplied by the 128 bits of 5**power. Of the 192 bits of the product
-    # ``high`` and ``low`` keep the upper 128. They are at most the true ones and less than 4 units below: one unit each
-    # for the two truncated numbers, twice that where the product is shifted up by a bit.
+    # The mantissa is shifted up to 64 bits and multiplied by the 128 bits of 5**power. ``high`` and ``low`` keep the
+    # upper 128 of the 192 bits of the product. They are at most the true bits, and less than 4 units below them: one
+    # unit for each of the two truncated numbers, and twice that if the product is shifted up by a bit.
     #
-    # ``high`` has 53 bits for the result and 11 for the rest. The result rounds up if the rest is at least half. It is
-    # undecided where the rest is exactly half (a tie, or a bit above), or so little below that 4 units may reach it.
+    # ``high`` has 53 bits for the result and 11 for the rest. The result rounds up if the rest is at least half a unit.
+    # It is undecided if the rest is exactly half (a tie, or slightly above), or below half by at most 4 units of
+    # ``low``.
     if power < _LOWEST or power > _HIGHEST:
         return 0.0, UNDECIDED
     zeros = leading_zeros(mantissa)
@@ -208,8 +210,8 @@ def _nearest(mantissa, power):
 
 @inlined
 def _more_digits(place, mantissa):
-    """Append the digits at ``place`` to ``mantissa`` (modulo 2**64); return it and the end of the digits."""
-    while True:
+    """Append the digits at ``place`` to ``mantissa``, modulo 2**64; return the result and the place after them."""
+    while True:  # invariant: ``mantissa`` has all digits before ``place``
         digits, n = leading_digits(place)
         if n > 0:
             mantissa = mantissa * _TENS[n] + number_of(digits, n)
@@ -220,7 +222,10 @@ def _more_digits(place, mantissa):
 
 @helper
 def any_number(place):
-    """Read the number at ``place``; return its value, its end, and FINE, UNDECIDED or MALFORMED."""
+    """Read the number at ``place``; return its value, the place after it, and FINE, UNDECIDED or MALFORMED.
+
+    The value is 0 unless it is FINE. For a MALFORMED number ``place`` itself is returned.
+    """
     sign = byte(place)
     first = place if sign != _MINUS and sign != _PLUS else place + 1
     mantissa, end = _more_digits(first, np.uint64(0))
@@ -260,9 +265,9 @@ def any_number(place):
 
 @inlined
 def number(place):
-    """Read the number at ``place`` as ``any_number`` does."""
-    # The commonest forms, 7 and 0.1234567, are read here without a call. They take Clinger's fast path: at most eight
-    # digits, divided by at most 10**7.
+    """Read the number at ``place`` and return what ``any_number`` returns, faster for short numbers."""
+    # The most common forms, such as 7 and 0.1234567, are read here without a call. They take Clinger's fast path: at
+    # most eight digits, divided by at most 10**7.
     negative = byte(place) == _MINUS
     first = place + 1 if negative else place
     value = np.float64(byte(first) - _ZERO)
@@ -279,17 +284,20 @@ def number(place):
     return any_number(place)
 
 
-# Checks of CSR rows from lists of column numbers and values.
+# Checks of CSR rows that were built from lists of column numbers and values.
 
 
 MAX_COLUMNS = 2**31 - 1
 VALID, OUT_OF_RANGE, UNSORTED, NOT_FINITE = range(4)
-"""Results of a row: valid, a column number out of range, columns that do not ascend, a value that is not finite."""
+"""Results of a check: valid; a column number is out of range; columns do not ascend; a value is not finite."""
 
 
 @kernel
 def check_rows(indptr, indices, values, results):
-    """Write a result for each row of a CSR matrix; return the largest column number of valid rows, or -1."""
+    """Write a result for each row of a CSR matrix; return the largest column number in valid rows, -1 if there is none.
+
+    The result of an invalid row is the first fault in it.
+    """
     highest = -1
     for i in range(results.shape[0]):
         found, last = VALID, -1

@@ -7,8 +7,8 @@
     blank    = " " | tab | carriage return
 
 A text is a buffer of bytes whose lines all end in a newline, followed by ``PAD`` bytes. Parsing stops at the first line
-that has a fault, that needs more space for rows, or that has numbers which only Python's float can decide. That line
-stays unread, and ``PROGRESS`` has its place. So the caller can provide what is missing and call again.
+that has a fault, that needs more space in the arrays, or that has numbers which only Python's float can read. That line
+counts as unread, and ``PROGRESS`` has its position. So the caller can provide what is missing and call again.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ from rosenblatt.kernels.parsing.bytes import (
 )
 
 DONE, NEED_SPACE, NEED_VALUES = 0, 1, 2
-"""Why parsing stopped: at the end of the text; the arrays are full; the values of some numbers are needed."""
+"""Why parsing stopped: at the end of the text; the arrays are full; the values of undecided numbers are needed."""
 BAD_LABEL, NO_LABEL, BAD_INDEX, INDEX_RANGE, INDEX_ORDER, BAD_VALUE, TOO_LARGE = range(10, 17)
-"""Or a fault in the line."""
+"""The other reasons why parsing stopped: faults in a line."""
 
 PROGRESS = np.dtype(
     [
-        ("place", "i8"),  # where the next line begins
+        ("place", "i8"),  # where the next line begins, counted from the start of the text
         ("lines", "i8"),  # lines read, blank ones included
-        ("rows", "i8"),
-        ("entries", "i8"),
+        ("rows", "i8"),  # rows read
+        ("entries", "i8"),  # entries of these rows
         ("highest", "i8"),  # largest column number
-        ("fault", "i8"),  # where the fault is
+        ("fault", "i8"),  # where the fault is, counted from the start of the text
         ("seen", "i8"),  # undecided numbers in this line so far
-        ("resolved", "i8"),  # the number of them that have a value
-        ("names", "i8"),  # names found
+        ("resolved", "i8"),  # how many undecided numbers of this line the caller has given a value
+        ("names", "i8"),  # feature names found
     ]
 )
 
 NEWLINE, HASH, COLON, BAR = b"\n#:|"
 IS_BLANK, IS_NEWLINE, IS_HASH, IS_COLON, IS_BAR = 1, 2, 4, 8, 16
 KINDS = np.zeros(256, np.uint8)
-"""The separator kind of each byte, 0 for other bytes."""
+"""The kind of separator that each byte is; 0 for bytes that are not separators."""
 KINDS[list(b" \t\r")] = IS_BLANK
 KINDS[[NEWLINE, HASH, COLON, BAR]] = IS_NEWLINE, IS_HASH, IS_COLON, IS_BAR
 
@@ -63,7 +63,7 @@ _TENS = np.array([10**k for k in range(9)])
 
 @inlined
 def next_word(place):
-    """Return the first place from ``place`` on without a blank."""
+    """Return the first place from ``place`` on that has no blank."""
     while at(KINDS, byte(place)) == IS_BLANK:
         place += 1
     return place
@@ -79,9 +79,9 @@ def _line_end(place):
 
 @helper
 def _integer(place):
-    """Return the integer at ``place`` and its end; 2**62 for an integer of more than 16 digits."""
+    """Return the integer at ``place`` and the place after it; the integer is 2**62 if it has more than 16 digits."""
     index, end, n = 0, place, 8
-    while n == 8:
+    while n == 8:  # invariant: ``index`` has the digits from ``place`` to ``end``
         digits, n = leading_digits(end)
         if n > 0:
             index = index * _TENS[n] + np.int64(number_of(digits, n)) if end - place <= 8 else 2**62
@@ -93,8 +93,8 @@ def _integer(place):
 def slow_value(slow, progress, place):
     """Return the value of an undecided number at ``place`` if the caller has provided it, else 1.
 
-    ``slow`` is ``(places, values)`` of the undecided numbers of one line, in order. Places are stored while there is
-    space; the caller then fills in the values and parses the line again.
+    ``slow`` is ``(places, values)`` for the undecided numbers of one line, in order; a place is counted from the start
+    of the text. Places are stored while there is space. The caller then fills in the values and parses the line again.
     """
     places, values = slow
     seen = progress[0]["seen"]
@@ -110,12 +110,12 @@ def slow_value(slow, progress, place):
 def parse_svmlight(text, stop, columns, unlabelled, rows, slow, progress):
     """Read the lines of svmlight text up to ``text[stop]``; return why parsing stopped.
 
-    An index out of range or an infinite value is a fault, and so is a line without a label, unless ``unlabelled``: then
-    the label is NaN. Blank lines and lines with only a comment are not rows.
+    An index out of range or an infinite value is a fault. So is a line without a label, except with ``unlabelled``:
+    then the label is NaN. Blank lines and lines with only a comment are not rows.
 
-    text: the buffer; ``text[stop - 1]`` is a newline. columns: ``(first, last)`` index allowed; the first is column
-    0. rows: ``(labels, indptr, indices, values)`` to fill, with ``indptr[0] = 0``. slow: see ``slow_value``. progress:
-    an array of one ``PROGRESS``, where parsing continues.
+    text: the buffer; ``text[stop - 1]`` is a newline. columns: the smallest and the largest index allowed; the smallest
+    is column 0. rows: ``(labels, indptr, indices, values)`` to fill, with ``indptr[0] = 0``. slow: see ``slow_value``.
+    progress: an array with one ``PROGRESS`` record, from which parsing continues.
     """
     labels, indptr, indices, values = rows
     base, last_index = columns
@@ -124,8 +124,8 @@ def parse_svmlight(text, stop, columns, unlabelled, rows, slow, progress):
     place, last = start + s["place"], start + stop
     lines, row, entry, highest = s["lines"], s["rows"], s["entries"], s["highest"]
     code, fault = DONE, place
-    # Invariant: ``row`` rows and ``entry`` entries are complete, and ``place`` is the start of a line. A line
-    # that stops the parser is taken back.
+    # Invariant: ``row`` rows and ``entry`` entries are complete, and ``place`` is the start of a line. If a line stops
+    # the parser, its entries are taken back.
     while place < last:
         line, first_entry = place, entry
         s["seen"] = 0
@@ -149,7 +149,7 @@ def parse_svmlight(text, stop, columns, unlabelled, rows, slow, progress):
         if code == DONE and row == labels.shape[0]:
             code = NEED_SPACE
         place, previous, may_have_query = end, base - 1, True
-        while code == DONE:
+        while code == DONE:  # invariant: the features before ``place`` are stored, and ``previous`` is the last index
             place = next_word(place)
             if byte(place) == HASH:
                 place = _line_end(place)

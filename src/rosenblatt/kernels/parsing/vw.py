@@ -6,9 +6,9 @@
     namespace = [name [":" number]] {blank feature}
     feature   = [name] [":" number]               (a name has no blank, ":" or "|")
 
-The text, and how parsing stops and continues, are as in ``svmlight``. The column of a feature is the hash of its name,
-with the hash of the namespace's name as the seed, cut to some bits. A name of digits hashes to its number plus the
-seed. All others are hashed by MurmurHash3 (Appleby, 32 bits).
+The text, and how parsing stops and continues, are as in ``svmlight``. The column of a feature is the lowest ``bits``
+bits of the hash of its name; the seed is the hash of the namespace's name. The hash of a name of digits is its number
+plus the seed. All other names are hashed by MurmurHash3 (Appleby, 32 bits).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from rosenblatt.kernels.parsing.svmlight import (
 )
 
 NO_BAR, BAD_WEIGHT, BASE, BAD_NAMESPACE, SUM_TOO_LARGE = range(20, 25)
-"""Faults of this format, in addition to those of ``svmlight``."""
+"""The faults of this format that ``svmlight`` does not have."""
 
 _ENDS_NUMBER = IS_BLANK | IS_NEWLINE | IS_BAR
 _ENDS_NAME = IS_BLANK | IS_NEWLINE | IS_BAR | IS_COLON
@@ -63,7 +63,7 @@ _1, _5, _10, _13, _16, _32 = (np.uint64(n) for n in (1, 5, 10, 13, 16, 32))
 
 @inlined
 def _rotate(x, bits):
-    """Return the 32-bit number ``x`` rotated left."""
+    """Return the 32-bit number ``x`` rotated left by ``bits``."""
     return ((x << np.uint64(bits)) | (x >> np.uint64(32 - bits))) & _LOW_HALF
 
 
@@ -74,7 +74,7 @@ def _scrambled(x):
 
 @helper
 def murmur(place, end, seed):
-    """Return the 32-bit MurmurHash3 of the bytes from ``place`` to ``end`` with a seed."""
+    """Return the 32-bit MurmurHash3 of the bytes from ``place`` up to ``end`` with a seed."""
     h = seed & _LOW_HALF
     size = end - place
     while end - place >= 4:
@@ -91,7 +91,7 @@ def murmur(place, end, seed):
 
 @helper
 def name_hash(place, end, seed):
-    """Return vw's hash of the name from ``place`` to ``end``, without blanks and control characters at its ends."""
+    """Return vw's hash of the name from ``place`` up to ``end``, without blanks and control characters at its ends."""
     while end > place and byte(place) <= _SPACE:
         place += 1
     while end > place and byte(end - 1) <= _SPACE:
@@ -107,7 +107,7 @@ def name_hash(place, end, seed):
 
 @inlined
 def _end(place, separators):
-    """Return the first place from ``place`` on with one of the ``separators``."""
+    """Return the first place from ``place`` on that has one of the ``separators``."""
     while at(KINDS, byte(place)) & separators == 0:
         place += 1
     return place
@@ -115,13 +115,13 @@ def _end(place, separators):
 
 @helper
 def sum_duplicates(indices, values, first, last, bits, scratch):
-    """Sort the entries ``first`` to ``last`` by column and add up equal columns; return the new ``last``.
+    """Sort the entries ``first`` to ``last - 1`` by column and add up the values of equal columns; return the new end.
 
-    scratch: ``(keys, copy, counts)``, with two 64-bit words and a value per entry, and 2048 counts.
+    scratch: ``(keys, copy, counts)``, with two 64-bit words and one value for each entry, and 2048 counts.
     """
     # LSD radix sort: a stable counting sort by ``step`` bits of the column at a time, the lowest first. Invariant:
-    # after each turn the keys are sorted by the bits seen so far, and in the order of the line where these are equal.
-    # So the values of a column are added in the order of the line.
+    # after each turn the keys are sorted by the bits seen so far, and keys with equal bits are in the order of the
+    # line. So the values of a column are added in the order of the line.
     keys, copy, counts = scratch
     n = last - first
     step = 6
@@ -165,15 +165,16 @@ def sum_duplicates(indices, values, first, last, bits, scratch):
 def parse_vw(text, stop, bits, unlabelled, rows, names, scratch, slow, progress):
     """Read the lines of Vowpal Wabbit text up to ``text[stop]``; return why parsing stopped.
 
-    A missing value is 1. Values are multiplied by the weight of the namespace. An empty name, as in ``:0.5``, is the
-    number of such features before it in this namespace. Columns ascend in each row; features of the same column are
-    added up. A word that touches the first bar is a tag, as in vw, and is skipped. A base (an initial prediction) must
-    be 0. A line without a label is a fault, unless ``unlabelled``: then the label is NaN.
+    A missing value is 1. Values are multiplied by the weight of the namespace. An empty name, as in ``:0.5``, stands
+    for the number of such features before it in this namespace. Columns ascend in each row, and the values of features
+    in the same column are added up. A word that touches the first bar is a tag, as in vw, and is skipped. A base (an
+    initial prediction) must be 0. A line without a label is a fault, except with ``unlabelled``: then the label is NaN.
 
-    text, stop, slow, progress: see ``parse_svmlight``. bits: columns are 2**bits. rows: ``(labels, indptr,
-    indices, values, weights)`` to fill. names: ``(seen, found)``: for each column whether its name is known,
-    and lines ``column, namespace's start and end, name's start and end`` to fill (an end of -1: the number of an empty
-    name instead of its start); no lines where names are not wanted. scratch: see ``sum_duplicates``.
+    text, stop, slow, progress: see ``parse_svmlight``. bits: there are 2**bits columns. rows: ``(labels, indptr,
+    indices, values, weights)`` to fill. names: ``(seen, found)``; ``seen`` has for each column whether its name is
+    known, and each new name fills a line of ``found``: column, start and end of the namespace, start and end of the
+    name. The end of an empty name is -1, and its start is its number. Without lines in ``found`` no names are stored.
+    scratch: see ``sum_duplicates``.
     """
     labels, indptr, indices, values, weights = rows
     seen, found = names
@@ -183,6 +184,7 @@ def parse_vw(text, stop, bits, unlabelled, rows, names, scratch, slow, progress)
     lines, row, entry, highest = s["lines"], s["rows"], s["entries"], s["highest"]
     mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
     code, fault = DONE, place
+    # Invariant: as in ``parse_svmlight``; if a line stops the parser, its names are taken back, too.
     while place < last:
         line, first_entry, first_name = place, entry, s["names"]
         s["seen"] = 0
@@ -271,7 +273,7 @@ def parse_vw(text, stop, bits, unlabelled, rows, names, scratch, slow, progress)
                     code = TOO_LARGE
                 elif code == DONE and entry == indices.shape[0]:
                     code = NEED_SPACE
-                    if not ascending:  # a long line of few names needs space for each name only once
+                    if not ascending:  # a name that occurs many times in a long line needs only one entry
                         kept = sum_duplicates(indices, values, first_entry, entry, bits, scratch)
                         if 2 * (kept - first_entry) <= entry - first_entry:
                             code = DONE

@@ -1,1 +1,1 @@
-"""The engine: how perceptrons are trained and what they answer, on numpy, scipy.sparse and the kernels alone."""
+"""The engine: training and prediction of all perceptrons, built on numpy, scipy.sparse and the compiled kernels."""

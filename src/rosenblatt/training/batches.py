@@ -1,8 +1,8 @@
 """Batches of rows with class numbers and step sizes, from memory or from a stream, and the orders of their visits.
 
-Rows of a stream are numbered from 0 as they come. A window is ``WINDOW`` consecutive rows; the last may be shorter.
-Rows are shuffled inside a window, in an order drawn from the seed, the pass and the window's number. So the order of
-visits does not depend on how the stream is cut into blocks.
+Rows of a stream are numbered from 0 in the order in which they arrive. A window is ``WINDOW`` consecutive rows; the
+last may be shorter. Rows are shuffled within each window, in an order that depends on the seed, the pass and the number
+of the window. So the order of visits does not depend on how the stream is cut into blocks.
 """
 
 from __future__ import annotations
@@ -37,23 +37,27 @@ from rosenblatt.training.rows import (
 )
 
 WINDOW = 1 << 16
-"""Rows of a stream that are shuffled together."""
+"""The number of rows of a stream that are shuffled together."""
 
 Validate = Callable[[Block], tuple[Matrix, Labels]]
-"""Returns the rows of a block as a C-ordered or CSR matrix of finite floats, and its labels; or raises a ValueError."""
+"""A function that returns the rows of a block as a C-ordered or CSR matrix of finite floats, and its labels.
+
+It raises a ValueError if they are not valid.
+"""
 
 
 class Batch(NamedTuple):
-    """Some rows as a pass visits them."""
+    """Consecutive rows of a source, in the form that passes need."""
 
     rows: RowMatrix
     labels: NDArray[np.int32]
-    """Numbers of ``classes``."""
+    """The class number of each row, an index of ``classes``."""
     steps: NDArray[np.float64]
     """A step size for each row; empty if all are 1."""
     first: int
     """The number of the first row in its source."""
     classes: Labels
+    """The sorted classes; not all of them need occur in this batch."""
 
 
 class BatchSource(Protocol):
@@ -64,12 +68,12 @@ class BatchSource(Protocol):
     rereadable: bool
     """Whether the batches can be read again, for another pass."""
     in_memory: bool
-    """Whether there is one batch, which costs nothing to read."""
+    """Whether all rows are in memory, as a single batch."""
     width: int
-    """Columns known so far."""
+    """The number of columns known so far."""
 
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
-        """Yield the rows from number ``from_row`` on, in windows of ``window`` rows if given."""
+        """Yield batches with the rows from number ``from_row`` on, each of ``window`` rows if given."""
 
     def share(self, batch: Batch, visited: int) -> float:
         """Return the share of the source that a pass has visited after the first ``visited`` rows of this batch."""
@@ -79,7 +83,7 @@ class TrainingSource(BatchSource, Protocol):
     """A source for `train`, whose classes can be renumbered."""
 
     def set_classes(self, classes: Labels) -> None:
-        """Number the labels by ``classes``."""
+        """Use the places of ``classes`` as class numbers from now on."""
 
 
 class InMemory:
@@ -91,7 +95,7 @@ class InMemory:
         self.batch, self.classes, self.width = batch, batch.classes, batch.rows.d
 
     def set_classes(self, classes: Labels) -> None:
-        """Number the labels by ``classes``, which include all classes of the batch."""
+        """Use the places of ``classes``, which include all classes of the batch, as class numbers."""
         places = class_numbers(self.batch.classes, classes)
         self.batch, self.classes = self.batch._replace(labels=places[self.batch.labels], classes=classes), classes
 
@@ -105,7 +109,7 @@ class InMemory:
 
 
 class NewClass(Exception):
-    """A label of a class that is not known; the run has to restart with all classes."""
+    """Raised for a label of an unknown class; the run has to restart with all classes."""
 
     def __init__(self, source: Streamed) -> None:
         super().__init__("a label of a class that is not known")
@@ -118,16 +122,17 @@ class Streamed:
     Parameters
     ----------
     blocks : iterable
-        Of (X, y), (X, y, sample_weight) or `Block`. If its scale is pending, call `fit_scale` before reading rows.
+        Blocks (X, y), (X, y, sample_weight) or `Block`. For files whose columns are to be scaled, call `fit_scale`
+        before reading rows.
     classes : array, optional
-        All classes; by default the classes of the first block. A label of another class raises `NewClass`, unless the
-        blocks can be read only once: then its class is added to the batch's classes from there on.
+        All classes; by default the classes of the first block. A label of another class raises `NewClass` if the blocks
+        can be read again. If they can be read only once, its class is added to the classes from this batch on.
     class_weight : mapping, optional
-        Step sizes by class.
-    validate : callable
-        Checks blocks that no reader has validated.
+        Step sizes by class; by default all are 1.
+    validate : callable, optional
+        Checks blocks that no reader has validated; by default such blocks are refused.
     width : int
-        Columns that are known already.
+        The number of columns known already, by default 0.
     """
 
     in_memory = False
@@ -162,7 +167,7 @@ class Streamed:
             self._peeked = None  # these rows are not scaled yet
 
     def _peek(self, stream: Iterator[Block]) -> None:
-        """Set the classes to those of the first block, and keep the block for the first pass."""
+        """Set the classes to those of the first block, and keep this block for the first pass."""
         first = next(stream, None)
         if first is None:
             where = "" if self._files is None else f", {self.blocks!r}"  # its repr names the files
@@ -170,16 +175,19 @@ class Streamed:
         self.classes, self._peeked = np.unique(first.y), chain([first], stream)
 
     def set_classes(self, classes: Labels) -> None:
-        """Number the labels by ``classes``; others may still turn up."""
+        """Use the places of ``classes`` as class numbers from now on; rows of other classes may still come."""
         self.classes = classes
 
     def fit_scale(self, seed: int, share: float | None) -> None:
-        """Find the scale of the columns if blocks have one, without the ``share`` of rows that is held out."""
+        """Compute the scale of the columns if these are files to be scaled, without the ``share`` of rows held out.
+
+        If ``share`` is None, no rows are held out.
+        """
         if self._files is not None:
             self._files.fit_scale(None if share is None else trained_rows(seed, share))
 
     def read_classes(self) -> None:
-        """Read all labels and add the classes that are not known yet."""
+        """Read all labels, and add the classes that are not known yet to ``classes``."""
         self._peeked = None
         known = self.classes
         for block in as_blocks(self._labelled):
@@ -188,7 +196,7 @@ class Streamed:
         self.classes = known
 
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
-        """Yield the rows from number ``from_row`` on, as they come or in windows."""
+        """Yield batches with the rows from number ``from_row`` on: one for each block, or each of ``window`` rows."""
         stream, self._peeked = self._peeked or as_blocks(self.blocks), None
         stream = map(self._validated, stream)
         if from_row:
@@ -197,7 +205,7 @@ class Streamed:
             yield self._batch(block)
 
     def _validated(self, block: Block) -> Block:
-        """Return a block of valid rows, labels and weights."""
+        """Return the block with its rows, labels and weights checked, or raise a ValueError."""
         X, n = block.X, block.X.shape[0]
         if is_sparse(X) and X.format in ("csr", "csc") and not block.is_validated:
             check_sparse(X)
@@ -226,7 +234,7 @@ class Streamed:
         return make_batch(X, numbers, self.classes, block.weight, self.class_weight, block.first)
 
     def share(self, batch: Batch, visited: int) -> float:
-        """Return the share of the files that has been read, 0 if that is not known."""
+        """Return the share of the files that has been read, 0 if it is not known."""
         return 0.0 if self._files is None else self._files.share_read
 
 
@@ -238,14 +246,14 @@ def make_batch(
     class_weight: ClassWeight,
     first: int = 0,
 ) -> Batch:
-    """Return a batch of valid rows and class numbers; raise a ValueError if a weight is not valid."""
+    """Return a batch of these rows and class numbers, which must be valid; raise a ValueError if a weight is not."""
     return Batch(as_rows(X), labels, step_sizes(sample_weight, class_weight, classes, labels), first, classes)
 
 
 def check_batch(batch: Batch, order: NDArray[np.uint32], n_classes: int) -> None:
-    """Raise a ValueError if a visit would use a number that is out of range: of a row, a class or a step size.
+    """Raise a ValueError if a row or class number is out of range, or if a label or a step size is missing.
 
-    Columns are checked where rows are made for kernels (`as_rows`).
+    The column numbers of sparse rows are checked in `as_rows`.
     """
     n = batch.rows.n
     if len(batch.labels) != n or len(batch.steps) not in (0, n):
@@ -264,10 +272,10 @@ def labelled_batch(
     class_weight: ClassWeight = None,
     known: Labels | None = None,
 ) -> Batch:
-    """Return valid rows and their labels as a batch.
+    """Return rows and their labels, both valid, as a batch.
 
-    If all labels are among the ``known`` classes, the batch holds that very array: a run compares it by identity to
-    see that no class is new. Else its classes are those of the labels.
+    If all labels are among the ``known`` classes, the array ``known`` itself becomes the classes of the batch: a run
+    tests its identity to see that no class is new. Otherwise the classes are those of the labels.
     """
     if known is not None and ("U" in (y.dtype.kind, known.dtype.kind)) <= (y.dtype.kind == known.dtype.kind):
         numbers, are_known = number_labels(y, known)
@@ -278,7 +286,11 @@ def labelled_batch(
 
 
 def as_blocks(blocks: Iterable[object]) -> Iterator[Block]:
-    """Yield the blocks that are not empty; each may be (X, y), (X, y, weights), a `Block` or an object like it."""
+    """Yield the blocks that are not empty, each as a `Block`.
+
+    A block may be (X, y), (X, y, weights), or any object with attributes ``X`` and ``y``; anything else raises a
+    ValueError.
+    """
     first = 0
     for block in blocks:
         is_validated = False
@@ -306,7 +318,7 @@ def as_blocks(blocks: Iterable[object]) -> Iterator[Block]:
 
 
 def _as_read(block: Block) -> tuple[Matrix, Labels]:
-    """Return rows and labels of a block validated by a reader; raise a ValueError for labels that are not classes."""
+    """Return the rows and labels of a block validated by a reader; raise a ValueError if labels are not classes."""
     y = block.y
     if not block.is_validated:
         raise ValueError(f"expected labels that are integers, strings or booleans, got an array of type {y.dtype}.")
@@ -321,9 +333,10 @@ def _as_read(block: Block) -> tuple[Matrix, Labels]:
 
 
 def arrivals(batch: Batch, order: NDArray[np.uint32], known: Labels) -> Iterator[tuple[object, int, int]]:
-    """Yield the visits of a batch in parts, cut where a class appears: the class (None at first), start and stop.
+    """Yield (class, start, stop) for each part of the visits ``order`` of a batch.
 
-    ``known`` are the classes before the batch.
+    A part begins at the first visit of a class that is not among the ``known`` classes. The first part begins at 0, and
+    its class is None.
     """
     labels = batch.labels[order]
     new = (k for k in np.flatnonzero(~np.isin(batch.classes, known)) if (labels == k).any())
@@ -339,22 +352,23 @@ def arrivals(batch: Batch, order: NDArray[np.uint32], known: Labels) -> Iterator
 def window_order(n: int, seed: int, pass_number: int, window: int) -> NDArray[np.uint32]:
     """Return the order in which a shuffled pass visits the n rows of a window.
 
-    Window 0 has the order of ``fit``: a stream of one window is visited as if it were in memory.
+    ``window`` is its number. Window 0 has the order of ``fit``, so a stream of one window is visited as if it were in
+    memory.
     """
-    # an odd multiplier is invertible modulo 2**64, so all windows of a pass have different seeds
+    # The multiplier is odd, hence invertible modulo 2**64, so all windows of a pass have different seeds.
     return visiting_order(n, seed + window * 0x632BE59BD9B4E019, pass_number)
 
 
 def trained_rows(seed: int, share: float) -> Callable[[int, int], NDArray[np.bool_]]:
-    """Return a function of a row number and a count, which returns the rows that are not held out as a mask."""
+    """Return a function (first, n) that returns a mask of n rows, from number ``first`` on, that are not held out."""
     return lambda first, n: ~held_out(first, n, seed, share)
 
 
 def held_out(first: int, n: int, seed: int, share: float) -> NDArray[np.bool_]:
-    """Return which of n rows, from number ``first`` on, are held out: each with probability ``share``, by its number.
+    """Return a mask of the n rows, from number ``first`` on, that are held out, each with probability ``share``.
 
-    The number is hashed with the seed and compared with the share of 2**64, so that the choice does not depend on how
-    rows are cut into batches.
+    A row is held out if a hash of its number and the seed is below ``share * 2**64``. So the choice does not depend on
+    how rows are cut into batches.
     """
     numbers = np.arange(first, first + n, dtype=np.uint64) + np.uint64(seed % 2**64)
     return mix(numbers) < np.uint64(int(share * 2.0**64))

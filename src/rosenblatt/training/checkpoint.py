@@ -1,7 +1,7 @@
-"""Checkpoints of a run on a stream: after a crash the run can be resumed, and ends with the same bits.
+"""Checkpoints of a run on a stream: after a crash the run can be resumed, with the same result as without the crash.
 
-A checkpoint is written between two batches or at an interrupt, and writing it changes nothing about the run. It holds
-the state, the position in the pass in progress, and what identifies the run and its data.
+A checkpoint is written between two batches or at an interrupt, and writing it does not influence the run. It holds the
+state, the position in the pass in progress, and what identifies the run and its data.
 """
 
 from __future__ import annotations
@@ -49,19 +49,20 @@ from rosenblatt.training.state import PassState, RunState
 
 
 class DataIdentity:
-    """The fingerprint of blocks and, if they come from files that are watched, records of what has been read."""
+    """The fingerprint of blocks, and records of what has been read if they come from files that are watched."""
 
     def __init__(self, blocks: object, contents: Contents | None = None) -> None:
         self.fingerprint, self._contents = fingerprint(blocks), contents
 
     def records(self) -> Records | None:
-        """Return what has been read of the files, None if that is not known."""
+        """Return records of what has been read of each file, or None if the blocks do not come from watched files."""
         return None if self._contents is None else self._contents.records()
 
     def changed(self, then: object, records: Records | None, progress: Callable[[float], None]) -> str | None:
-        """Return what has changed since a run had the fingerprint ``then`` and these records, None if nothing has.
+        """Return what has changed since a run stored the fingerprint ``then`` and ``records``, None if nothing has.
 
-        The text is "" if no details are known. Without records only the fingerprints are compared.
+        The text is "" if no details are known. Without records, only the fingerprints are compared. ``progress`` is
+        called with the share of the comparison that is done.
         """
         contents, same = self._contents, self.fingerprint == then
         if contents is None or records is None:
@@ -74,9 +75,10 @@ class DataIdentity:
 
 
 def fingerprint(blocks: object) -> str:
-    """Return the fingerprint that blocks have, as those of files and shards do, or a digest of their first 1,000 rows.
+    """Return the ``fingerprint`` of blocks from files or shards, or a digest of the first 1,000 rows of other blocks.
 
-    Rows are digested as sparse float64 rows, so that the digest depends neither on their format nor on the cut.
+    Rows are digested as sparse float64 rows, so that the digest depends neither on their format nor on how they are cut
+    into blocks.
     """
     known = getattr(blocks, "fingerprint", None)
     if known is not None:
@@ -102,7 +104,7 @@ def fingerprint(blocks: object) -> str:
 
 VERSION = 3
 _MAY_DIFFER = ("verbose", "n_jobs", "cache_size", "device")
-"""Parameters that a resumed run may have other values of: they have no influence on what is learned."""
+"""Parameters whose values may differ in a resumed run, because they do not influence what is learned."""
 
 
 class _FileRecord:
@@ -113,7 +115,7 @@ class _FileRecord:
 
 
 class _PassFields:
-    """The pass in progress: the attributes of `PassState` under their names."""
+    """The fields of the pass in progress, with the names of the attributes of `PassState`."""
 
     row: int
     visited: int
@@ -150,9 +152,9 @@ class Checkpoint(NamedTuple):
 
 
 class CheckpointWriter(Observer):
-    """Writes a checkpoint to ``path`` every ``every`` seconds, and reads it back.
+    """An observer that writes a checkpoint to ``path`` every ``every`` seconds, and can read it back.
 
-    The data are recognised by their fingerprint, and by their ``contents`` if they come from files.
+    The data are identified by their fingerprint, and by their ``contents`` if they come from files.
     """
 
     def __init__(
@@ -176,18 +178,18 @@ class CheckpointWriter(Observer):
                 "choose another name.",
                 path=os.fspath(path),
             )
-        options.to_plain(learner, 0)  # refuse before the run what no file can hold
+        options.to_plain(learner, 0)  # raises an error now, not during the run, for parameters that no file can hold
         self.path, self.every, self.learner, self.options = path, every, learner, options
         self.data, self.feature_names = DataIdentity(blocks, contents), feature_names
         self.written, self.has_written, self.has_failed = time.monotonic(), False, False
 
     def on_batch(self, run: TrainingRun, batch: Batch) -> None:
-        """Write a checkpoint if it is due; if that fails, warn once, continue and try again later."""
+        """Write a checkpoint if one is due; if that fails, warn once, continue and try again later."""
         if time.monotonic() - self.written >= self.every:
             self._try_to_write(run)
 
     def on_interrupt(self, run: TrainingRun) -> None:
-        """Write a checkpoint if anything has been learned."""
+        """Write a checkpoint if the run has visited a row and can be resumed from here."""
         between_passes = run.current.row == run.current.visited == 0  # the next pass is about to begin
         if run.is_resumable and run.has_visited and not (between_passes and run.current.was_done.any()):
             self._try_to_write(run)
@@ -205,7 +207,7 @@ class CheckpointWriter(Observer):
         self.written = time.monotonic()
 
     def write(self, run: TrainingRun) -> None:
-        """Write a checkpoint of a run between two batches, or between two slices of a batch."""
+        """Write a checkpoint. The run must be between two batches, or between two slices of a batch."""
         state, names = run.state, self.feature_names()
         current = replace(run.current, visited=run.current.visited if self.options.shuffle else 0)
         current.ranges = run.last_ranges() if state.feature_ranges is None else None
@@ -226,9 +228,10 @@ class CheckpointWriter(Observer):
         write_container(self.path, out, place.arrays.arrays)
 
     def read(self, progress: Callable[[float], None] | None = None) -> Checkpoint | None:
-        """Return the checkpoint, None if there is none; raise a ValueError if it is not valid or of another run.
+        """Return the checkpoint, or None if there is no such file.
 
-        ``progress`` is called with a share from 0 to 1 if files have to be read to compare them.
+        A ValueError is raised if the checkpoint is not valid or belongs to another run. ``progress`` is called with a
+        share from 0 to 1 while files are read to compare them.
         """
         if not os.path.exists(self.path):
             return None
@@ -252,7 +255,7 @@ class CheckpointWriter(Observer):
         return found
 
     def _read(self) -> tuple[Checkpoint, dict[str, object], Records | None]:
-        """Return a checkpoint, the identity of its run and the records of its files; raise a ValueError if invalid."""
+        """Return the checkpoint, the identity of its run and the records of its files; a ValueError if not valid."""
         header, arrays = read_container(self.path)
         name = os.fspath(self.path)
         if header.get("kind") != "checkpoint":
@@ -268,7 +271,7 @@ class CheckpointWriter(Observer):
             raise ValueError(f"{name} holds no valid checkpoint: {fault}") from None
 
     def _other_run(self, what: str | Message, reason: str = "") -> ParameterError:
-        """Return the error for a checkpoint of another run, which has ``what``."""
+        """Return the error for a checkpoint of another run; ``what`` names what is different in that run."""
         return ParameterError(
             "{path} is a checkpoint of a run with {what}, so this run cannot be resumed from it{reason}: give the same "
             "data and parameters, or start from the beginning without {resume}.",
@@ -278,7 +281,7 @@ class CheckpointWriter(Observer):
         )
 
     def _identity(self, seed: int) -> dict[str, object]:
-        """Return the data, the learner and the parameters that identify a run."""
+        """Return what identifies a run: the fingerprint of its data, its learner and its parameters."""
         parameters = self.options.to_plain(self.learner, seed)
         return {
             "data": self.data.fingerprint,
@@ -294,7 +297,7 @@ def _differs(name: str, then: object, now: object) -> Message:
 def _from_plain(
     header: dict[str, object], arrays: Arrays, options: RunOptions
 ) -> tuple[Checkpoint, dict[str, object], Records | None]:
-    """Return the checkpoint, the identity of its run, and the records of its files."""
+    """Return the checkpoint in a file, the identity of its run, and the records of its files."""
     place = Place("the header", arrays)
     found = read_fields(_CheckpointFields, header, place)
     run, classes = found["run"], found["classes"]

@@ -1,4 +1,4 @@
-"""Early stopping: rows are held out of training, and the weights of the pass with the least error on them are kept."""
+"""Early stopping: some rows are held out of training, and the weights with the least error on them are kept."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class BestPass:
-    """The best pass so far, and the number of passes since then."""
+    """The pass with the least error on the held-out rows so far, and the number of passes since then."""
 
     state: RunState | None = None
     error: float = np.inf
     passes_since: int = 0
 
     def widen(self, d: int) -> None:
-        """Add features up to ``d`` to a copy of the state: an earlier run may still use the state itself."""
+        """Widen the state to ``d`` features, as a copy, because an earlier run may still use the state itself."""
         if self.state is not None and self.state.n_features < d:
             self.state = self.state.snapshot()
             self.state.widen(d)
@@ -42,13 +42,13 @@ class EarlyStoppingFacts:
     held_out_rows: int | None
     """Rows held out of training; None if the run ended before they were known."""
     error_by_pass: list[float | None]
-    """The error on them after each pass; None for a pass that was not judged."""
+    """The error on these rows after each pass; None for a pass after which it was not measured."""
     best_pass: int
     """The pass whose weights are kept, counted from 1 over all passes, including those before a warm start."""
 
     @property
     def least_error(self) -> float | None:
-        """The error after the pass that was kept."""
+        """The error after the pass that was kept, None if it was not measured."""
         return self.error_by_pass[self.best_pass - 1]
 
     def __str__(self) -> str:
@@ -62,7 +62,7 @@ class EarlyStoppingFacts:
 
 
 def early_stopping_facts(state: RunState, best: BestPass | None) -> EarlyStoppingFacts | None:
-    """Return the facts of a run, given its last state and its best pass; None if no rows were held out."""
+    """Return the `EarlyStoppingFacts` of a run from its last state and best pass; None if no rows were held out."""
     if best is None or best.state is None:
         return None
     errors = [None if math.isnan(error) else error for error in state.errors_by_pass]
@@ -70,7 +70,7 @@ def early_stopping_facts(state: RunState, best: BestPass | None) -> EarlyStoppin
 
 
 class ValidationSet:
-    """Rows held out of training: each with probability ``share``, by its number and the seed.
+    """The rows held out of training: each row with probability ``share``, determined by its number and the seed.
 
     The set is ``pending`` until all rows of the source have been seen once.
     """
@@ -82,11 +82,11 @@ class ValidationSet:
         self._trained = np.zeros(0, np.int64)
 
     def mask(self, batch: Batch) -> NDArray[np.bool_]:
-        """Return which rows of a batch are held out."""
+        """Return a mask of the rows of a batch that are held out."""
         return held_out(batch.first, batch.rows.n, self.seed, self.share)
 
     def add(self, batch: Batch, mask: NDArray[np.bool_]) -> None:
-        """Keep the rows of a batch that are held out, while the set is pending."""
+        """Store the held-out rows of a batch, given by ``mask``; call this only while the set is pending."""
         steps = batch.steps[mask] if len(batch.steps) else None
         self._parts.append(Block(batch.rows.matrix[mask], batch.labels[mask], batch.first, steps))
         self._count(np.bincount(batch.labels[~mask], minlength=len(batch.classes)))
@@ -95,12 +95,15 @@ class ValidationSet:
         self._trained = np.pad(self._trained, (0, len(trained) - len(self._trained))) + trained
 
     def extend(self, other: ValidationSet) -> None:
-        """Add what another set kept of the rows that follow."""
+        """Add another set, which holds rows that follow those seen by this one."""
         self._parts += other._parts
         self._count(other._trained)
 
     def complete(self) -> None:
-        """Close the set after the last row; raise a ParameterError unless both parts of the rows have every class."""
+        """Complete the set after the last row.
+
+        A ParameterError is raised unless every class occurs both among the rows held out and among the others.
+        """
         block = join_blocks(self._parts)
         n, trained = int(self._trained.sum()) + len(block.y), np.flatnonzero(self._trained)
         if not np.array_equal(trained, np.unique(block.y)):
@@ -118,23 +121,26 @@ class ValidationSet:
 
     @property
     def size(self) -> int:
-        """The number of rows held out; rows of weight 0, which no pass would visit, do not count."""
+        """The number of rows held out, without rows of weight 0, which no pass would visit; 0 while pending."""
         return 0 if self.pending else len(self.labels) if self.weights is None else int((self.weights > 0).sum())
 
     def collect(self, source: BatchSource) -> None:
-        """Read all rows of a source to fill the set."""
+        """Read all rows of a source, and complete the set."""
         for batch in source.batches():
             self.add(batch, self.mask(batch))
         self.complete()
 
     def error(self, state: RunState, hypothesis: str) -> float:
-        """Return the weighted share of these rows that the hypothesis misclassifies."""
+        """Return the weighted share of these rows that the state misclassifies with a hypothesis."""
         predicted, _ = state.decide(hypothesis, self.rows)
         return float(np.average(predicted != self.labels, weights=self.weights))
 
 
 class EarlyStopping(Observer):
-    """Judges each pass by the rows held out; the run ends after ``patience`` passes without improvement."""
+    """An observer that measures the error on the held-out rows after each pass, and keeps the best pass.
+
+    The run ends after ``patience`` passes without improvement.
+    """
 
     def __init__(self, validation: ValidationSet, hypothesis: str, patience: int, best: BestPass | None = None) -> None:
         self.validation, self.hypothesis, self.patience = validation, hypothesis, patience
@@ -143,17 +149,17 @@ class EarlyStopping(Observer):
 
     @property
     def should_stop(self) -> bool:  # type: ignore[override]
-        """Whether ``patience`` passes have been made since the best one."""
+        """Whether ``patience`` passes have been made since the best pass."""
         return self.best.passes_since >= self.patience
 
     def on_start(self, run: TrainingRun) -> None:
-        """Find the rows held out now if they are in memory or a resumed run has made its first pass already."""
+        """Collect the held-out rows now if all rows are in memory or the run is resumed; else the first pass does."""
         if run.source.in_memory or run.resumed:
             self.validation.collect(run.source)
             self._judge_again(run)
 
     def _judge_again(self, run: TrainingRun) -> None:
-        """Recompute the error of an earlier run's best pass on this run's rows, which may differ or be wider."""
+        """Measure an earlier run's best pass again on this run's held-out rows, which may differ or be wider."""
         if not self._judged_again and not run.resumed and self.best.state is not None:
             self.best.widen(max(run.state.n_features, self.validation.rows.d))
             self.best.error = self.validation.error(self.best.state, self.hypothesis)
@@ -162,7 +168,7 @@ class EarlyStopping(Observer):
     def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
         """Keep a copy of the state if its error is the least so far.
 
-        A clean pass replaces a best pass with the same error: the weights are the same, but now known to be clean.
+        If every classifier has made a pass without a mistake, the copy is replaced also at an equal error.
         """
         state, best = run.state, self.best
         if self.validation.pending:

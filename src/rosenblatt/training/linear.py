@@ -1,4 +1,4 @@
-"""The state of a linear learner, its visits of batches by compiled passes, and observers of votes and the pocket."""
+"""The state of a linear learner, its compiled passes over batches, and observers for votes, the pocket and proofs."""
 
 from __future__ import annotations
 
@@ -63,49 +63,51 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 _PERCEPTRON = PerceptronRule()
 _LEAST_START2 = 1e-290
-"""An upper bound on the sum of squares that underflow."""
+"""An upper bound on what a sum of squares may lose to underflow."""
 
 
 @dataclass
 class Pocket:
-    """The weights with the fewest training mistakes so far (Gallant 1990), and the candidate of the pass."""
+    """The weights with the fewest training mistakes so far (Gallant 1990), and the candidate weights of this pass."""
 
     w: Floats
     b: Floats
     mistakes: Floats
+    """The mistakes of the weights ``w`` and biases ``b`` on the training rows, infinite at first."""
     candidate_w: Floats
+    """The weights that survived the most visits of the pass in progress."""
     candidate_b: Floats
 
     @classmethod
     def empty(cls, k: int, d: int, judged: int) -> Pocket:
-        """Return a pocket for ``k`` weight vectors; ``judged`` is k, or 1 if they are judged together."""
+        """Return a pocket for ``k`` weight vectors of d features; ``judged`` is k, or 1 if classes compete directly."""
         worst = np.full(judged, np.inf)
         return cls(np.zeros((k, d)), np.zeros(k), worst, np.zeros((k, d)), np.zeros(k))
 
 
 @dataclass(kw_only=True)
 class LinearState(RunState):
-    """The weights and counters of a run."""
+    """The state of a linear learner: weights, biases and counters."""
 
     w: Floats
-    """Of shape (m, d), in C order, or in Fortran order while rows are sparse (`kernels.row_ops`)."""
+    """The weights, of shape (m, d), in C order, or in Fortran order while rows are sparse (`kernels.row_ops`)."""
     u: Floats
     b: Floats
     beta: Floats
     """``u`` and ``beta`` are the cached weights and biases of CIML's algorithm 7, for the average."""
     rule: Rule = _PERCEPTRON
     decay: float = 0.0
-    """The share of the average that each visit forgets."""
+    """The share of the average that each visit forgets; 0 for the plain mean over all visits."""
     s: Floats | None = None
     """The variance of each weight if the rule has variances, laid out like ``w``."""
     s_b: Floats | None = None
-    """The variance of each bias."""
+    """The variance of each bias if the rule has variances."""
     fit_intercept: bool = True
     pocket: Pocket | None = None
     log: UpdateLog | None = None
-    """Every update, if votes are kept."""
+    """All updates with their rows, if votes are kept."""
     buffers: tuple[Floats, ...] | None = field(default=None, repr=False, compare=False)
-    """Wider arrays, of which the weights are the first columns, so that features can be added one by one."""
+    """Arrays with spare columns, whose first columns are the weights, so that adding a feature is cheap."""
 
     @classmethod
     def initial(cls, options: RunOptions, n_classes: int, d: int) -> Self:
@@ -159,10 +161,10 @@ class LinearState(RunState):
         return state
 
     def start_from(self, w: Floats, b: Floats) -> None:
-        """Begin with weights of shape (m, d) and biases instead of zero; no row may have been visited yet.
+        """Set initial weights of shape (m, d) and biases in place of zero; no row may have been visited yet.
 
-        They vote and compete for the pocket like weights after an update. The counters get an upper bound on their
-        squared length, on which all bounds of a run rest.
+        The initial weights vote and compete for the pocket like weights after an update. The counters get an upper
+        bound on their squared length, on which all bounds of the run depend.
         """
         self.w, self.b = w.copy(order="C"), b.copy()
         long = np.column_stack([w, b]).reshape(len(self.counters), -1)
@@ -175,12 +177,12 @@ class LinearState(RunState):
 
     @property
     def n_features(self) -> int:
-        """Number of columns of the weights."""
+        """The number of features, which are the columns of the weights."""
         return self.w.shape[1]
 
     @property
     def n_scores(self) -> int:
-        """Number of weight vectors."""
+        """The number of weight vectors."""
         return len(self.w)
 
     @property
@@ -189,7 +191,7 @@ class LinearState(RunState):
         return not isinstance(self.rule, PerceptronRule)
 
     def weight_arrays(self) -> list[Floats]:
-        """Return the arrays of shape (classes, features): weights, their cache, and variances if there are any."""
+        """Return the arrays of shape (m, d): the weights, the cached weights, and the variances if there are any."""
         return [self.w, self.u] if self.s is None else [self.w, self.u, self.s]
 
     def set_weight_arrays(self, arrays: Sequence[Floats]) -> None:
@@ -199,10 +201,10 @@ class LinearState(RunState):
             self.s = arrays[2]
 
     def average(self) -> tuple[Floats, Floats]:
-        """Return the mean of the weights after each visit, and of the biases.
+        """Return the mean of the weights over all visits, each counted after its update, and the mean of the biases.
 
-        CIML's algorithm 7 with its counter started at 0 instead of 1, so that the zero vector before the first visit
-        is not part of the mean. (Every sign is the same either way.)
+        This is CIML's algorithm 7 with its counter started at 0 instead of 1, so that the zero vector before the first
+        visit is not part of the mean. (Predictions are the same either way.)
         """
         visits = np.maximum(self.visits, 1.0)
         if self.decay == 0.0:
@@ -215,7 +217,7 @@ class LinearState(RunState):
     # predictions
 
     def keeps(self, hypothesis: str) -> bool:
-        """Return whether the state can predict with a hypothesis."""
+        """Return whether the state can predict with a hypothesis: "last", "average", "pocket" or "vote"."""
         if hypothesis == "pocket":
             return self.pocket is not None
         return hypothesis != "vote" or self.log is not None
@@ -230,7 +232,7 @@ class LinearState(RunState):
         return self.w, self.b
 
     def scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
-        """Return the activation of each row for each weight vector, or its share of the votes for "vote"."""
+        """Return the activation of each row by each weight vector; for "vote", its share of the votes."""
         self.check_keeps(hypothesis)
         if hypothesis == "vote" and self.log is not None:
             return votes(self, self.log, rows)
@@ -250,33 +252,34 @@ class LinearState(RunState):
         return int(kept.decide(hypothesis, as_rows(row.data[None]))[0][0])
 
     def margins(self, k: int) -> tuple[float, float, float]:
-        """Return lower and upper bounds on the margin of classifier ``k``, and the bound on its updates.
+        """Return lower and upper bounds on the margin of classifier ``k``, and a bound on its updates.
 
-        The upper bound holds for rules whose weights are the initial weights plus steps along examples (not AROW). The
-        bound on updates holds if only rows with an activation of at most the threshold make an update, by a step that
-        does not depend on the activation (the perceptron and the margin perceptron).
+        A bound that is not known is infinite (minus infinity for the lower bound). The upper bound holds for rules
+        whose weights are the initial weights plus steps along examples (not AROW). The bound on updates holds if only
+        rows with an activation of at most the threshold make an update, by a step that does not depend on the
+        activation (the perceptron and the margin perceptron).
         """
         w, b = (self.w.ravel(), self.b) if len(self.counters) == 1 else (self.w[k], self.b[k : k + 1])
         counters = self.counters[k]
         kesler = 2.0 if self.direct else 1.0  # an update moves two classes (Kesler): by (x, -x)
         radius, steps = self.radius, math.sqrt(float(counters["step_square_sum"]))
-        slack = 1.0 + 8.0 * (w.size + 8) * HALF_ULP  # bounds the rounding of sums over the weights
+        slack = 1.0 + 8.0 * (w.size + 8) * HALF_ULP  # covers the rounding of sums over the weights
         length = math.hypot(_length(w), _length(b)) * slack
         low, bound, high = -math.inf, math.inf, math.inf
         start = math.sqrt(float(counters["start2"])) * slack
         if counters["step_sum"] > 0 and not isinstance(self.rule, ArowRule):
-            # a unit separator u of margin g has u.w >= u.w0 + g sum(steps), and |u.w| <= |w|: so
-            # g <= (|w| + |w0|) / sum(steps); drift bounds the rounding of the updates
+            # A unit separator u of margin g has u.w >= u.w0 + g sum(steps), and |u.w| <= |w|. So
+            # g <= (|w| + |w0|) / sum(steps). ``drift`` bounds the rounding of the updates.
             drift = 4.0 * HALF_ULP * float(counters["updates"]) * radius * math.sqrt(kesler) * steps
             drift += 4.0 * HALF_ULP * float(counters["updates"]) * math.sqrt(float(counters["excess2"]))
-            if self.mixed_shards:  # sums over shards are rounded too, and theirs are longer than their mean
+            if self.mixed_shards:  # means over shards are rounded too, and a shard's weights may be longer than theirs
                 drift *= 4.0 * (1.0 + math.sqrt(self.mixed_shards))
             high = (length + start + drift) / float(counters["step_sum"]) * slack
             if start > 0.0:
                 high = min(high, math.sqrt(kesler) * radius * slack)  # no margin exceeds the longest example
         if self.done[k] and counters["lowest"] > TINY and counters["lowest_step"] > TINY:
-            # an activation is used as computed only above twice its rounding bound, so at least half of it is
-            # certain; usually all but the bound is
+            # An activation is used as computed only if it exceeds twice its rounding bound, so at least half of it is
+            # certain. Usually the bound is much smaller, and all of the activation but the bound is certain.
             longest = radius * steps + math.sqrt(float(counters["excess2"]))
             rounding = kesler * 1.01 * (w.size + 4) * HALF_ULP * radius * longest
             proved = max(0.5, 1.0 - rounding / float(counters["lowest"])) / slack
@@ -294,17 +297,17 @@ class LinearState(RunState):
         return PassRunner(threads)
 
     def observers(self) -> list[Observer]:
-        """Return the observers that prove inseparability, and that keep votes and the pocket if asked for."""
+        """Return the observers that prove inseparability, and that keep the votes and the pocket if there are any."""
         votes_kept = [] if self.log is None else [VoteRecorder()]
         return [InseparabilityProof(), *votes_kept, *([] if self.pocket is None else [PocketKeeper()])]
 
     def finish(self) -> None:
-        """Lay the weights out in C order, without buffers for more features."""
+        """Convert the weights to C order, and drop the spare columns."""
         self.set_layout("C")
         self.buffers = None
 
     def check_finite(self) -> None:
-        """Raise a ValueError if weights have overflowed; read the weights only if a bound on them is very large."""
+        """Raise a ValueError if the weights have overflowed; read them only if a bound on them is very large."""
         counters = self.counters
         if isinstance(self.rule, PassiveAggressiveRule | ArowRule) and not np.isfinite(counters["radius2"]).all():
             raise ValueError(
@@ -323,7 +326,7 @@ class LinearState(RunState):
             raise ValueError(f"the weights have overflowed float64: {advice}, and train from the start.")
 
     def widen(self, d: int) -> None:
-        """Add features up to ``d``: weights of 0, as if they had been there all along."""
+        """Widen the state to ``d`` features. The new weights are 0, as if the features had been there all along."""
         more = d - self.n_features
         if more > 0:
             with _memory_for(len(self.w), d):
@@ -343,7 +346,7 @@ class LinearState(RunState):
         return self.__dict__ | {"buffers": None}
 
     def set_layout(self, order: Literal["C", "F"]) -> None:
-        """Lay the weights out in C or Fortran order; a single vector has both."""
+        """Convert the weights to C or Fortran order; a single weight vector is in both."""
         if self.w.flags.f_contiguous if order == "F" else self.w.flags.c_contiguous:
             return
         new = not (self.counters["updates"].any() or self.counters["start2"].any())
@@ -357,12 +360,12 @@ class LinearState(RunState):
 
     @property
     def is_interleaved(self) -> bool:
-        """Whether the arrays are interleaved, as `interleave` lays them out."""
+        """Whether the arrays are interleaved, as `interleave` does."""
         first, *others = self.weight_arrays()
         return first.base is not None and all(array.base is first.base for array in others)
 
     def interleave(self) -> None:
-        """Interleave weights, their cache and their variances by feature, so that a cache line has all of a feature."""
+        """Interleave weights, cached weights and variances, so that all numbers of a feature share a cache line."""
         if not self.is_interleaved:
             together = np.stack([array.T for array in self.weight_arrays()], axis=1)
             self.set_weight_arrays([together[:, place].T for place in range(together.shape[1])])
@@ -414,7 +417,7 @@ class LinearState(RunState):
 
 
 def _length(v: np.ndarray) -> float:
-    """Return the Euclidean length without intermediate overflow or underflow."""
+    """Return the Euclidean length of ``v`` without intermediate overflow or underflow."""
     largest = float(np.max(np.abs(v), initial=0.0))
     if largest == 0.0 or not math.isfinite(largest):
         return largest
@@ -423,7 +426,7 @@ def _length(v: np.ndarray) -> float:
 
 @contextmanager
 def _memory_for(k: int, d: int) -> Iterator[None]:
-    """Raise a MemoryError that names the weights of ``k`` classes and ``d`` features if memory runs out."""
+    """Replace a MemoryError by one that names the size of the weights of ``k`` classes and ``d`` features."""
     try:
         yield
     except MemoryError:
@@ -434,10 +437,10 @@ def _memory_for(k: int, d: int) -> Iterator[None]:
 
 
 def _with_capacity(weights: Floats, d: int, fill: float) -> Floats:
-    """Return an array that begins with these weights and is filled up with ``fill``, to 1.5 times ``d`` columns.
+    """Return an array of 1.5 times ``d`` columns whose first columns are these weights and the others ``fill``.
 
-    Growing by a factor makes the cost of a new column constant on average. The operating system allocates columns of
-    zeros only when they are used.
+    The first time, without known columns, it has just ``d`` columns. Growing by a factor makes the cost of a new column
+    constant on average. The operating system allocates columns of zeros only when they are used.
     """
     k, known = weights.shape
     shape = k, d + d // 2 if known else d
@@ -447,26 +450,29 @@ def _with_capacity(weights: Floats, d: int, fill: float) -> Floats:
 
 
 def _mirrored(values: Floats, sign: int) -> Floats:
-    """Return ``sign * values`` without negative zeros, which a run from zero never makes."""
+    """Return ``sign * values`` without negative zeros, which do not occur in a run that starts from zero."""
     return values if sign > 0 else 0.0 - values
 
 
-# Visits of a batch by the compiled passes: slices, threads, the log of updates.
+# Visits of a batch by the compiled passes, with slices, threads and the log of updates.
 
 
 SPARSE_BLOCK = 8
-"""Sparse rows in a block that one-vs-rest classifiers visit in turn.
+"""The number of sparse rows in a block that one-vs-rest classifiers visit in turn.
 
-Small, because a classifier that was updated computes its activations one by one until the end of the block.
+It is small, because after an update a classifier computes its activations one by one until the end of the block.
 """
 FEWEST_VALUES = 4
-"""Stored numbers per column from which on copying sparse classifiers' weights for a second thread pays."""
+"""The least number of stored values per column for which a second thread pays off on sparse rows.
+
+Each thread works on a copy of its classifiers' weights, and making the copies takes time.
+"""
 
 
 class PassRunner:
-    """Visits batches with classifiers.
+    """The `Runner` of linear learners, which visits batches by compiled passes.
 
-    Rows are visited in slices, between which interrupts are handled; what was learned until then is kept.
+    Rows are visited in slices. Interrupts are handled between slices; what was learned until then is kept.
     """
 
     def __init__(self, threads: int = 1) -> None:
@@ -488,7 +494,7 @@ class PassRunner:
         """Visit ``order`` with the classifiers ``active``, as `Runner` describes."""
         rows, sparse = batch.rows, batch.rows.is_sparse
         check_width(rows, state.n_features)
-        # sparse rows touch few features, but all classes of these: so the weights of a feature lie together
+        # Sparse rows touch few features, but all classes of these. So all weights of a feature are stored together.
         if sparse and state.s is not None and len(rows.parts[0]) >= state.w.shape[1]:
             state.interleave()
         elif not (sparse and state.s is not None and state.is_interleaved):
@@ -513,7 +519,7 @@ class PassRunner:
             _measure(state, batch, order)
 
     def _visit_slice(self, state: LinearState, batch: Batch, visits: Visits, groups: list[_Group]) -> None:
-        """Visit a slice, each group of classifiers in a thread of its own."""
+        """Visit a slice of the rows, with a thread for each group of classifiers."""
         rows, several = batch.rows, len(state.w) > 1
         examples = Examples(rows.parts, batch.labels, batch.steps, float(state.fit_intercept), rows.terms)
         block = SPARSE_BLOCK if rows.is_sparse else max(1, CACHE_BYTES // rows.row_bytes)
@@ -542,16 +548,16 @@ class _Group(NamedTuple):
     """Classifiers that visit rows in one thread, and all arrays that they change."""
 
     active: NDArray[np.int64]
-    """Their numbers in ``weights``."""
+    """The numbers of these classifiers in ``weights``."""
     weights: Weights
     log: Log
     candidate: Candidate
     copied: slice | None = None
-    """The classes of which these weights are copies, so that threads do not share cache lines (false sharing)."""
+    """The classes whose weights were copied for this thread, to avoid false sharing of cache lines; None if none."""
 
 
 def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log: Log, threads: int) -> list[_Group]:
-    """Return the classifiers ``active`` in a group for each thread."""
+    """Divide the classifiers ``active`` into one group for each thread that is used, at most ``threads``."""
     sparse, b, counters = rows.is_sparse, state.b, state.counters
     few = sparse and len(rows.parts[0]) < FEWEST_VALUES * state.w.shape[1]
     threads = 1 if state.direct or few else max(1, min(threads, len(active)))
@@ -584,7 +590,7 @@ def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log:
 
 
 def _join(state: LinearState, groups: list[_Group]) -> None:
-    """Copy the weights of groups that have their own back to the state."""
+    """Copy back to the state the weights that were copied for a group."""
     for group in groups:
         if group.copied is not None:
             state.w.T[:, group.copied], state.u.T[:, group.copied] = group.weights.w, group.weights.u
@@ -595,7 +601,7 @@ def _join(state: LinearState, groups: list[_Group]) -> None:
 
 
 def _total() -> NDArray[np.int64]:
-    """Return the buffer of an exact sum."""
+    """Return a new exact total, which passes use as scratch space."""
     return np.zeros(LONG_LIMBS, np.int64)
 
 
@@ -627,7 +633,7 @@ def _updates(state: LinearState, batch: Batch, log: Log) -> list[Updates]:
 
 
 def _measure(state: LinearState, batch: Batch, order: NDArray[np.uint32]) -> None:
-    """Update the radius, the length of the longest example, also if the kernel's squares may have overflowed."""
+    """Update the radius, the length of the longest example, even if the squares may have overflowed or underflowed."""
     radius2 = float(state.counters["radius2"].max())
     if 1e-280 < radius2 < 1e300:
         radius = math.sqrt(radius2)
@@ -637,13 +643,13 @@ def _measure(state: LinearState, batch: Batch, order: NDArray[np.uint32]) -> Non
     state.radius = max(state.radius, radius)
 
 
-# Initial weights: as given, and as arrays once the data are known.
+# Initial weights: as the user gives them, and as arrays once the shape of the data is known.
 
 
 InitialWeights: TypeAlias = tuple[Floats, Floats]
 """Weights of shape (m, d) and biases of shape (m,), for m classifiers."""
 _LARGEST = 1e140
-"""The squared lengths of weights with larger numbers might overflow."""
+"""The largest initial weight allowed; squared lengths of larger weights might overflow."""
 
 
 class GivenWeights(NamedTuple):
@@ -653,7 +659,7 @@ class GivenWeights(NamedTuple):
     intercept: VectorLike
 
     def as_arrays(self, n_classes: int, d: int, fit_intercept: bool) -> InitialWeights:
-        """Return the weights as arrays for ``n_classes`` classes and ``d`` features, or raise a ValueError."""
+        """Return weights and biases as arrays for ``n_classes`` classes and ``d`` features, or raise a ValueError."""
         k = n_classes if n_classes > 2 else 1
         whom = f"{k} classes" if k > 1 else "two classes"
         w, b = np.zeros((k, d)), np.zeros(k)
@@ -695,7 +701,7 @@ def _numbers(name: str, values: VectorLike, shapes: Sequence[tuple[int, ...]], w
     return numbers
 
 
-# Observers that keep the votes, the pocket and the proof of a run.
+# Observers that keep votes, the pocket, and a proof of inseparability.
 
 
 def _state(run: TrainingRun) -> LinearState:
@@ -703,7 +709,7 @@ def _state(run: TrainingRun) -> LinearState:
 
 
 class VoteRecorder(Observer):
-    """Logs every update with its row, for a vote of all weight vectors."""
+    """An observer that logs every update with its row, so that all weight vectors of the run can vote."""
 
     wants_updates = True
 
@@ -714,27 +720,27 @@ class VoteRecorder(Observer):
             log.append(batch.rows.matrix, updates)
 
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
-        """Store the rows, since the batches may be freed."""
+        """Store the rows in the log, since the batches may be freed."""
         log = _state(run).log
         if log is not None:
             log.store()
 
 
 class PocketKeeper(Observer):
-    """Puts the weights with the fewest training mistakes into the pocket.
+    """An observer that puts the weights with the fewest training mistakes into the pocket.
 
-    Candidates are the weights at the end of each pass, the weights that survived the most visits in it, and those in
-    the pocket so far. This is Gallant's pocket algorithm with ratchet (1990), checked once a pass.
+    After each pass the candidates are the weights at its end, the weights that survived the most visits in it, and
+    those in the pocket so far. This is Gallant's pocket algorithm with ratchet (1990), checked once a pass.
     """
 
     def on_start(self, run: TrainingRun) -> None:
-        """Count the mistakes of the weights in the pocket again, since the rows may be new."""
+        """Count the mistakes of the pocket again if an earlier run filled it, since the rows may be new."""
         pocket = _state(run).pocket
         if pocket is not None and run.warm and np.isfinite(pocket.mistakes).all():
             pocket.mistakes[:] = _training_mistakes(run, pocket.w, pocket.b)
 
     def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
-        """Replace the pocket's weights if this pass has better ones."""
+        """Replace the pocket's weights if a candidate of this pass makes fewer mistakes."""
         state, pocket = _state(run), _state(run).pocket
         if pocket is None:
             return
@@ -748,7 +754,7 @@ class PocketKeeper(Observer):
 
 
 def _training_mistakes(run: TrainingRun, w: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum of the weights of the training rows that each classifier misclassifies."""
+    """Return the total sample weight of the training rows that each classifier misclassifies; ties are mistakes."""
     state = run.state
     wrong = np.zeros(len(state.counters))
     for batch in run.source.batches():
@@ -767,24 +773,25 @@ def _training_mistakes(run: TrainingRun, w: NDArray[np.float64], b: NDArray[np.f
 
 
 class InseparabilityProof(Observer):
-    """Detects that the weights of a run from zero are zero again at its end, and that no update was rounded.
+    """An observer that proves inseparability if weights that started from zero are zero at the end of the run.
 
-    The sum of the updates is then zero in real numbers. It is a combination of the rows times their labels with
-    positive factors, and a separator would have a positive score on it (Gordan 1873).
+    If no update was rounded, a combination of rows times their labels, with positive factors, is then exactly zero. A
+    separator would have a positive score on each of these vectors, hence on the combination, so there is no separator
+    (Gordan 1873).
     """
 
     def __init__(self) -> None:
         self._from_zero = False
 
     def on_start(self, run: TrainingRun) -> None:
-        """Store whether the run begins at zero; a run that is resumed from a checkpoint began there earlier."""
+        """Store whether the run starts from zero, or did before it was resumed from a checkpoint."""
         resumed = run.resumed and not run.options.warm_start
         counters, rule = run.state.counters, _state(run).rule
         moved = counters["updates"].any() or counters["start2"].any()
         self._from_zero = isinstance(rule, PerceptronRule | MarginRule) and (resumed or not moved)
 
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
-        """Test the weights and, if they are zero, whether sums of the rows are exact."""
+        """Test whether the weights are zero and, if so, whether sums of the rows are exact."""
         state = _state(run)
         state.inseparable = None
         known = self._from_zero and run.early_stopping is None and run.source.rereadable
@@ -795,7 +802,7 @@ class InseparabilityProof(Observer):
 
 
 def returned_to_zero(state: LinearState) -> NDArray[np.bool_]:
-    """Return whether each classifier began with zero weights and bias, and has them again after updates."""
+    """Return whether each classifier started from zero, has been updated, and has zero weights and bias again."""
     long = np.column_stack([state.w, state.b]).reshape(len(state.counters), -1)
     moved = (state.counters["step_sum"] > 0) & (state.counters["start2"] == 0)
     zero: NDArray[np.bool_] = ~long.any(axis=1) & moved
@@ -803,9 +810,9 @@ def returned_to_zero(state: LinearState) -> NDArray[np.bool_]:
 
 
 def _sums_are_exact(run: TrainingRun, steps: float) -> bool:
-    """Return whether sums of rows times integers, whose sizes add up to ``steps``, are exact in any order.
+    """Return whether sums of rows times integers, whose absolute values add up to ``steps``, are exact in any order.
 
-    They are if all numbers are multiples of a power of two, ``unit``, and all sums are below 2**53 units.
+    They are exact if all numbers are multiples of a power of two, ``unit``, and all sums are below 2**53 units.
     """
     batches = run.source.batches
     largest = max(float(np.max(np.abs(_values(batch.rows.matrix)), initial=0.0)) for batch in batches())

@@ -1,4 +1,4 @@
-"""Model files, and `TrainedModel`: a trained learner as plain data, for the command and inside estimators."""
+"""Model files, and `TrainedModel`, a trained learner that the command line and the estimators can store in them."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from rosenblatt.training.state import RunState
 
 
 FORMAT = 3
-"""Version of model files. It increases with every change that an older `load` would not understand."""
+"""The version of model files. It increases with every change that an older `load` would not understand."""
 
 Model = TypeVar("Model")
 
 
 class _ModelFields:
-    """The header of a model file. Columns whose weights are all 0 are not stored (`storage.columns`)."""
+    """The fields in the header of a model file. Columns whose weights are all 0 are not stored (`storage.columns`)."""
 
     kind: Annotated[str, string("model")]
     version: Annotated[int, integer(FORMAT, FORMAT)]
@@ -67,7 +67,7 @@ class ModelInfo:
 
     learner: str
     parameters: dict[str, object]
-    """Plain data."""
+    """The learner's parameters as plain data."""
     classes: Labels
     feature_names: Any = None
     """A list of strings, or the plain data that `names_to_plain` returns for it."""
@@ -76,22 +76,28 @@ class ModelInfo:
     fingerprint: object = None
     """Identifies the training data."""
     max_features: int | None = None
-    """The most features that a file may have without storing them; None for a limit by the size of the file."""
+    """The largest number of features, including those not stored; None for a limit that depends on those stored."""
 
     def names(self, n_features: int) -> Names | None:
-        """Return the names of features as an array; raise a ValueError unless they are ``n_features`` strings."""
+        """Return the feature names as an array, or None without names.
+
+        A ValueError is raised unless they are ``n_features`` strings.
+        """
         names = names_from_plain(self.feature_names, n_features, self.max_features)
         return None if names is None else np.array(names, object)
 
 
 Reader = Callable[[ModelInfo, dict[str, object], Place], Model]
-"""Makes a model from the header and from the learner's own part, or raises a ValueError."""
+"""A function that makes a model from the header and the learner's own part, or raises a ValueError."""
 
 
 def model_to_plain(
     info: ModelInfo, learned: dict[str, object], arrays: Mapping[str, np.ndarray], read: Reader[object]
 ) -> tuple[dict[str, object], dict[str, np.ndarray]]:
-    """Return the header and the arrays of a model file, from which ``read`` makes the model again."""
+    """Return the header and the arrays of a model file, from which ``read`` can make the model again.
+
+    ``learned`` and ``arrays`` are the learner's own part. A ValueError is raised if the model cannot be saved.
+    """
     for name in ("preparation", "fingerprint"):
         to_canonical_json(getattr(info, name), f"{name}_")
     if type(info.preparation) not in (dict, NoneType):
@@ -108,9 +114,9 @@ def model_to_plain(
 
 
 def read_file(path: str | os.PathLike[str], read: Reader[Model], max_features: int | None = None) -> Model:
-    """Return the model of a file; raise a ValueError if the file is not valid.
+    """Return the model in a file; raise a ValueError if the file is not valid.
 
-    ``max_features`` is the most columns that a file may have without storing them; None for a limit by its size.
+    ``max_features`` is as in `ModelInfo`.
     """
     return read_model(path, *read_container(path), read, max_features)
 
@@ -122,7 +128,7 @@ def read_model(
     read: Reader[Model],
     max_features: int | None,
 ) -> Model:
-    """Return the model that ``read`` makes of the header and the arrays of a file; errors name the file."""
+    """Return the model that ``read`` makes from the header and the arrays of a file; errors name the file."""
     if header.get("kind") == "pipeline":
         raise ValueError(f"{os.fspath(path)} holds a pipeline: use it from Python, with rosenblatt.load.")
     if header.get("kind") != "model":
@@ -135,7 +141,7 @@ def read_model(
 
 
 def invalid_file(path: str | os.PathLike[str], what: str, fault: ValueError) -> ValueError:
-    """Return the error for a file that holds no valid ``what``; the file is named before the error's own message."""
+    """Return the error for a file that holds no valid ``what``: the name of the file and the message of ``fault``."""
     message = fault.message if isinstance(fault, ParameterError) else str(fault)
     error = Message("{path} holds no valid {what}: {message}", path=os.fspath(path), what=what, message=message)
     return ParameterError(error) if isinstance(fault, ParameterError) else ValueError(str(error))
@@ -144,7 +150,7 @@ def invalid_file(path: str | os.PathLike[str], what: str, fault: ValueError) -> 
 def model_from_plain(
     header: object, arrays: Mapping[str, np.ndarray], read: Reader[Model], max_features: int | None
 ) -> Model:
-    """Return the model that ``read`` makes of the header and the arrays of a model file, or raise a ValueError."""
+    """Return the model that ``read`` makes from the header and the arrays of a model file, or raise a ValueError."""
     found = read_fields(_ModelFields, header, Place("the header"))
     place = Place("the header", Arrays(unpack_columns(found["width"], arrays, max_features)), "learned")
     names = ("learner", "parameters", "classes", "feature_names", "preparation", "fingerprint")
@@ -155,12 +161,12 @@ def model_from_plain(
 
 
 EarlyStoppingState = tuple[RunState, BestPass]
-"""The last state and the best pass of a run with early stopping, from which it can be continued."""
+"""The last state and the best pass of a run with early stopping, from which the run can be continued."""
 
 
 @dataclass
 class TrainedModel:
-    """A learner that the engine has trained, with everything that its file holds."""
+    """A trained learner, with everything that its model file holds."""
 
     learner: str
     options: RunOptions
@@ -173,7 +179,7 @@ class TrainedModel:
 
     @property
     def n_features(self) -> int:
-        """Columns of the rows that it predicts."""
+        """The number of columns of the rows that the model can predict."""
         return self.state.n_features
 
     def _rows(self, X: Matrix) -> RowMatrix:
@@ -182,14 +188,14 @@ class TrainedModel:
         return as_rows(X)
 
     def predict(self, X: Matrix) -> Labels:
-        """Return the class of each row of a valid matrix; on a boundary, the first of the tied classes."""
+        """Return the class of each row of a valid matrix; for a row on a boundary, the first of the tied classes."""
         rows = self._rows(X)
         if len(self.classes) == 1:
             return self.classes[np.zeros(rows.n, np.int64)]
         return self.classes[self.state.decide(self.options.hypothesis, rows)[0]]
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
-        """Return the scores of each row of a valid matrix, a column for each classifier."""
+        """Return the scores of each row of a valid matrix, with a column for each classifier."""
         return self.state.scores(self.options.hypothesis, self._rows(X))
 
     @property
@@ -224,12 +230,15 @@ class TrainedModel:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, max_features: int | None = None) -> TrainedModel:
-        """Return the model of a file; raise a ValueError if the file is not valid or contains a different learner."""
+        """Return the model in a file; raise a ValueError if the file is not valid or has a learner not trained here.
+
+        ``max_features`` is as in `ModelInfo`.
+        """
         return read_file(path, cls.from_plain, max_features)
 
     @classmethod
     def from_plain(cls, info: ModelInfo, learned: dict[str, object], place: Place) -> TrainedModel:
-        """Return the model that a file describes, or raise a ValueError."""
+        """Return the model that the header and the learner's own part of a file describe, or raise a ValueError."""
         if info.learner not in LEARNERS:
             raise ValueError(f"'learner' must be one of {', '.join(LEARNERS)}, got {shorten(info.learner)}.")
         options = RunOptions.from_plain(info.parameters, info.learner)
@@ -259,7 +268,10 @@ class _EarlyStoppingFields:
 
 
 def trained_state(run: TrainingRun) -> tuple[RunState, EarlyStoppingState | None]:
-    """Return the state to predict with, and the state to continue from if early stopping keeps another pass."""
+    """Return the state to predict with, and what to continue the run from if early stopping has kept a pass.
+
+    The second is None without early stopping: the run continues from the first.
+    """
     state, more = run.state, None
     best = None if run.early_stopping is None else run.early_stopping.best
     if best is not None and best.state is not None:
@@ -280,9 +292,9 @@ def trained_state(run: TrainingRun) -> tuple[RunState, EarlyStoppingState | None
 def history(state: RunState) -> NDArray[np.void]:
     """Return a record array of the passes, with the ``mistakes`` made in each.
 
-    It has the ``updates`` of each pass if correctly classified rows make updates too, and the ``validation_error``
-    after each pass if rows were held out. If an interrupt cut the last pass short, it also has the ``share`` of its
-    rows that each pass visited: 1 for the others, NaN if it is not known.
+    It also has the ``updates`` of each pass if correctly classified rows make updates too, and the
+    ``validation_error`` after each pass if rows were held out. If an interrupt cut the last pass short, it also has the
+    ``share`` of all rows that each pass visited: 1 for the passes before, NaN for the last if the share is not known.
     """
     columns: dict[str, tuple[str, Sequence[float | None]]] = {
         "mistakes": ("i8", [int(np.maximum(counts, 0).sum()) for counts in state.mistakes])
@@ -304,12 +316,15 @@ Numbers = NDArray[np.int64]
 
 
 def is_divisible(state: LinearState) -> bool:
-    """Return whether the classifiers of a state share nothing: they do not compete, and have no log and no pocket."""
+    """Return whether classifiers can be trained separately: there are several, no direct updates, log or pocket."""
     return len(state.counters) > 1 and not state.direct and state.log is None and state.pocket is None
 
 
 def take_classifiers(state: LinearState, members: Numbers) -> LinearState:
-    """Return a state of some classifiers, which train as they would in the whole state; its history is empty."""
+    """Return a state with only the classifiers ``members``, which train as they would in the whole state.
+
+    Its history is empty.
+    """
     part = copy(state)
     part.buffers, part.mistakes, part.pass_updates, part.validation_error = None, [], [], []
     part.counters, part.done = state.counters[members], state.done[members]
@@ -320,7 +335,7 @@ def take_classifiers(state: LinearState, members: Numbers) -> LinearState:
 
 
 def put_classifiers(state: LinearState, members: Numbers, part: LinearState) -> None:
-    """Replace some classifiers of a state by those of a trained part that `take_classifiers` returned."""
+    """Replace the classifiers ``members`` of a state by those of ``part``, which `take_classifiers` returned."""
     state.widen(part.n_features)
     part.widen(state.n_features)
     state.counters[members], state.done[members] = part.counters, part.done

@@ -1,6 +1,6 @@
 """Observers of a run: history, traces, progress and callbacks.
 
-States add their own, which keep votes, the pocket and proofs (`RunState.observers`).
+The state of a run adds observers that keep votes, the pocket and proofs (`RunState.observers`).
 """
 
 from __future__ import annotations
@@ -20,40 +20,43 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """The events of a run. Each method is called at its event; those of this base class do nothing."""
+    """The base class of observers, with a method for each event of a run; here the methods do nothing."""
 
     wants_updates = False
-    """Whether updates are logged for ``on_updates``."""
+    """Whether updates are to be logged for ``on_updates``."""
     should_stop = False
-    """Whether the run ends after the pass in progress."""
+    """Whether the run is to end after the pass in progress."""
 
     def on_start(self, run: TrainingRun) -> None:
-        """Before the first pass."""
+        """Called before the first pass."""
 
     def on_slice(self, run: TrainingRun, batch: Batch, visited: int) -> None:
-        """After each slice of a batch, several times a second; ``visited`` rows of the batch have been visited."""
+        """Called after each slice of a batch, several times a second; ``visited`` of its rows have been visited."""
 
     def on_updates(self, run: TrainingRun, batch: Batch, order: NDArray[np.uint32], updates: list[Updates]) -> None:
-        """After the visits ``order`` of a batch, with the updates of each classifier; members are rows of the batch."""
+        """Called after the visits ``order`` of a batch, with the updates of each classifier.
+
+        The members of the updates are row numbers of the batch.
+        """
 
     def on_batch(self, run: TrainingRun, batch: Batch) -> None:
-        """After a batch; ``run.current.row`` is the row that comes next."""
+        """Called after a batch; ``run.current.row`` is the number of the next row."""
 
     def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
-        """After a pass in which the classifiers ``active`` took part."""
+        """Called after a pass in which the classifiers ``active`` took part."""
 
     def on_interrupt(self, run: TrainingRun) -> None:
-        """After an interrupt, before ``on_end``."""
+        """Called after an interrupt, before ``on_end``."""
 
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
-        """After the last pass or an interrupt."""
+        """Called after the last pass or an interrupt."""
 
 
 class History(Observer):
-    """Appends the mistakes of each pass to the state's history, including a pass that was cut short."""
+    """An observer that appends the mistakes of each pass to the state's history, even if the pass was cut short."""
 
     def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
-        """Enter the mistakes of the pass."""
+        """Append the mistakes of the pass to the history."""
         mistakes = np.full(len(run.state.counters), -1)
         mistakes[active] = run.state.counters["mistakes"][active]
         run.state.mistakes.append(mistakes)
@@ -63,14 +66,14 @@ class History(Observer):
         run.state.cut = _cut_pass(run) if run.state.at_limit[active].any() else None
 
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
-        """Enter the mistakes of a pass that was interrupted."""
+        """Append the mistakes of a pass that was interrupted."""
         if run.in_pass:
             self.on_pass(run, run.current.active)
             run.state.cut = _cut_pass(run, interrupted=True)
 
 
 def _cut_pass(run: TrainingRun, interrupted: bool = False) -> CutPass | None:
-    """Return the extent of the pass in progress, or of the last pass; None if it visited all rows."""
+    """Return how far the pass in progress, or else the last pass, has come; None if it visited all rows."""
     made, whole = run.current.rows_visited(run.state.counters), run.rows_of_a_pass()
     if whole is None:
         return CutPass(made, None, interrupted)
@@ -78,7 +81,10 @@ def _cut_pass(run: TrainingRun, interrupted: bool = False) -> CutPass | None:
 
 
 class Trace(NamedTuple):
-    """The updates of one classifier: row numbers of the source, signed steps, and visits before each."""
+    """The updates of one classifier: row numbers of the source, step sizes, and the number of visits before each.
+
+    The other fields are as in `Updates`.
+    """
 
     rows: NDArray[np.int64]
     steps: NDArray[np.float64]
@@ -88,10 +94,11 @@ class Trace(NamedTuple):
 
 
 class UpdateTrace(Observer):
-    """Records every update of a run and, if asked, every visit, at the speed of the kernel.
+    """An observer that records every update of a run and, with ``visits=True``, every visit.
 
-    ``updates(k)`` returns the updates of classifier k. ``visited`` has the row number of each visit, without rows of
-    weight 0. Entry v is visit v of every classifier that took part in all passes and did not stop at ``max_updates``.
+    The compiled passes log the updates, so recording them is cheap. ``visited`` holds the row number of each visit,
+    without rows of weight 0. Entry v is visit v of every classifier that took part in all passes and did not stop at
+    ``max_updates``.
     """
 
     wants_updates = True
@@ -102,7 +109,7 @@ class UpdateTrace(Observer):
         self._visited: list[NDArray[np.int64]] = []
 
     def on_updates(self, run: TrainingRun, batch: Batch, order: NDArray[np.uint32], updates: list[Updates]) -> None:
-        """Record the updates by row numbers of the source."""
+        """Record the updates, with row numbers of the source as members."""
         self._updates += [[] for _ in range(len(updates) - len(self._updates))]
         for chunk, update in zip(self._updates, updates, strict=False):
             chunk.append(update._replace(members=batch.first + update.members))
@@ -116,18 +123,18 @@ class UpdateTrace(Observer):
 
     @property
     def visited(self) -> NDArray[np.int64]:
-        """The row number of each visit."""
+        """The row number of each visit; empty unless visits are recorded."""
         return np.concatenate([np.empty(0, np.int64), *self._visited])
 
 
 class ProgressLine(Observer):
-    """Shows a line of progress on standard error; silent if ``verbose`` is 0."""
+    """An observer that shows a line of progress on standard error, unless ``verbose`` is 0."""
 
     def __init__(self, verbose: int, passes: int) -> None:
         self.progress = Progress(verbose, passes)
 
     def on_slice(self, run: TrainingRun, batch: Batch, visited: int) -> None:
-        """Move the bar."""
+        """Move the progress bar, if there is one."""
         if self.progress.bar:
             mistakes = int(run.state.counters["mistakes"][run.current.active].sum())
             self.progress.within(run.current.passes_done, run.source.share(batch, visited), mistakes)
@@ -147,13 +154,13 @@ class ProgressLine(Observer):
 
 
 class Callback(Observer):
-    """Calls a user's function after each pass; the run ends when it returns True."""
+    """An observer that calls a user's function with the run after each pass; the run ends if it returns True."""
 
     def __init__(self, function: Callable[[TrainingRun], object]) -> None:
         self.function = function
 
     def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
-        """Call the function."""
+        """Call the function, and stop the run if it returns True."""
         result = self.function(run)
         if isinstance(result, bool | np.bool_) and result:
             self.should_stop = True

@@ -1,6 +1,6 @@
-"""The options of a training run, the kernels by name, and `LEARNERS`, the table of learners.
+"""The options of a training run, the named kernels, and `LEARNERS`, the table of learners.
 
-Estimators, the command and the lab build a `RunOptions`; files and checkpoints store it as plain data.
+Estimators, the command line and the lab create `RunOptions`; model files and checkpoints store them as plain data.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from rosenblatt.training.rows import ClassWeight, Matrix
 if TYPE_CHECKING:
     from rosenblatt.training.state import RunState
 
-# The kernel of a run, as plain data.
+# The kernel of a run and its parameters.
 
 
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed")
-"""The kernels that have a name. A function of two matrices is a kernel too."""
+"""The named kernels. A function of two matrices may be used as a kernel too."""
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "linear": (),
     "poly": ("degree", "gamma", "coef0"),
@@ -47,21 +47,21 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 }
 """The parameters that each kernel uses; kernels that are not listed have none."""
 SCALED = tuple(name for name, parameters in PARAMETERS.items() if "gamma" in parameters)
-"""Kernels that have a gamma."""
+"""The kernels that have a ``gamma``."""
 MAX_DEGREE = 1000
-"""Exact decisions on higher powers of dot products would take too long."""
+"""The largest degree of a polynomial kernel; exact decisions on higher powers would take too long."""
 FUNCTION = "function"
-"""The name of a kernel that is a Python function of the user's."""
+"""The name in `Kernel` for a Python function of the user's."""
 NOT_SAVABLE = (
     'a model whose kernel is a function cannot be saved, as files hold no code: train with kernel="precomputed" on the '
     "values of the function, or keep the function in a module and pickle the model."
 )
-"""The message for a model with such a kernel."""
+"""The error message for saving a model whose kernel is a function."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel with its parameters. Parameters that it does not use keep the values they were given.
+    """A kernel K(x, z) with its parameters. Parameters that it does not use keep the values they were given.
 
     ======================  =====================================================================
     ``linear``              x . z
@@ -92,15 +92,16 @@ class Kernel:
 
     @property
     def is_positive_definite(self) -> bool:
-        """Whether it is known to be a Mercer kernel: the convergence theorem needs a space with such dot products.
+        """Whether the kernel is known to be positive definite, that is, a dot product in some space.
 
-        ``poly`` is one for ``coef0 >= 0``; ``sigmoid`` is not, and of others nothing is known.
+        The convergence theorem holds only for such kernels. ``poly`` is positive definite for ``coef0 >= 0``.
+        ``sigmoid`` is not in general, and nothing is known about precomputed values and functions.
         """
         return self.name in ("linear", "rbf", "laplacian") or (self.name == "poly" and self.coef0 >= 0)
 
     @property
     def polynomial(self) -> tuple[float, float, int] | None:
-        """``gamma``, ``coef0`` and ``degree`` if it is a polynomial of the dot product, else None."""
+        """``gamma``, ``coef0`` and ``degree`` if the kernel is a polynomial of the dot product, else None."""
         if self.name == "linear":
             return 1.0, 0.0, 1
         return (self.gamma, self.coef0, self.degree) if self.name == "poly" else None
@@ -142,7 +143,7 @@ def _finite_or_nan(value: object) -> float:
 
 
 _DEVICE = re.compile("[a-z]{1,20}(:[0-9]{1,4})?")
-"""The names that a file may give a device."""
+"""The device names that a file may contain."""
 
 
 def _is_scalar(value: object) -> bool:
@@ -150,7 +151,7 @@ def _is_scalar(value: object) -> bool:
 
 
 def _read_possibly_infinite(data: object, place: Place) -> float:
-    """Return a number that may be infinite; JSON has no infinity."""
+    """Return a number that may be infinite, which is stored as "inf" because JSON has no infinity."""
     return math.inf if data == "inf" else _NUMBER.read(data, place)
 
 
@@ -196,11 +197,11 @@ _PARAMETERS = {
     "r": _NUMBER,
     "C": Codec(lambda value, place: "inf" if value == math.inf else float(value), _read_possibly_infinite),
 }
-"""The codecs of parameters; those that are not listed may be any scalar."""
+"""The codecs of parameters; a parameter that is not listed may be any scalar."""
 
 
 def parameters_to_plain(parameters: Mapping[str, object], seed: int) -> dict[str, object]:
-    """Return parameters as data that JSON can hold; a source of randomness becomes ``seed``."""
+    """Return parameters as data that JSON can hold; a ``random_state`` that is a generator becomes ``seed``."""
     out = {}
     for name, value in parameters.items():
         value = value.item() if isinstance(value, np.generic) else value
@@ -212,7 +213,7 @@ def parameters_to_plain(parameters: Mapping[str, object], seed: int) -> dict[str
 
 
 def parameters_from_plain(data: dict[str, object], names: Iterable[str]) -> dict[str, Any]:
-    """Return the parameters of these names that `parameters_to_plain` wrote; raise a ValueError for anything else."""
+    """Return the parameters that `parameters_to_plain` wrote; raise a ValueError unless ``names`` are their names."""
     if data.keys() != set(names):
         odd = min(data.keys() ^ set(names))
         raise ValueError(f"'parameters' has {'no' if odd in names else 'an unknown'} field {shorten(odd)}.")
@@ -220,12 +221,12 @@ def parameters_from_plain(data: dict[str, object], names: Iterable[str]) -> dict
 
 
 RandomSource: TypeAlias = int | np.integer[Any] | np.random.RandomState | np.random.Generator | None
-"""The source of visiting orders; None draws a seed."""
+"""Types of ``random_state``, which determines the visiting orders; None draws a random seed."""
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """The parameters of a learner, under the names that its constructor has for them."""
+    """The parameters of a learner, with the names of its constructor's parameters."""
 
     hypothesis: str = "last"
     max_iter: int = 100
@@ -246,18 +247,18 @@ class RunOptions:
     hypotheses: ClassVar[tuple[str, ...]] = ("last", "average", "pocket", "vote")
     """The values of ``hypothesis`` that the learner accepts."""
     is_linear: ClassVar[bool] = True
-    """Whether the learner has a weight for each feature, and not coefficients of support rows."""
+    """Whether the learner has a weight for each feature, rather than a coefficient for each support row."""
     expects_no_mistakes: ClassVar[bool] = True
-    """Whether the learner is meant to end without mistakes where the classes are linearly separable."""
+    """Whether the learner, given enough passes, ends without mistakes on linearly separable classes."""
 
     @staticmethod
     def for_learner(learner: str, **changed: Any) -> RunOptions:
-        """Return the options of a learner, with its defaults for options that are not given."""
+        """Return the options of the learner of this name, with its defaults for options that are not given."""
         return LEARNERS[learner].options(**{**LEARNERS[learner].defaults, **changed})
 
     @property
     def direct(self) -> bool:
-        """Whether more than two classes compete in one update."""
+        """Whether more than two classes compete in each update, instead of one classifier for each class."""
         return self.multi_class == "direct"
 
     @property
@@ -268,7 +269,7 @@ class RunOptions:
     def as_trained(self, state: RunState) -> RunOptions:
         """Return these options with the update rule and the decay that a state was trained with.
 
-        They differ where parameters were set after training.
+        They differ from these if parameters were changed after training.
         """
         rule, decay = getattr(state, "rule", self.rule), getattr(state, "decay", self.decay)
         if rule == self.rule and decay == self.decay:
@@ -276,7 +277,7 @@ class RunOptions:
         return replace(self, decay=decay, **({} if rule == self.rule else _parameters_of(rule)))
 
     def check(self) -> RunOptions:
-        """Return these options; a ParameterError names the first that is out of range."""
+        """Return these options; raise a ParameterError that names the first option out of range."""
         check_choice("hypothesis", self.hypothesis, self.hypotheses)
         check_integer("max_iter", self.max_iter, 1)
         if self.max_updates is not None:
@@ -309,10 +310,16 @@ class RunOptions:
         """Raise a ValueError if the learner cannot train on n rows of d columns."""
 
     def check_for_blocks(self, source: str) -> None:
-        """Raise a ParameterError if the learner needs all rows at once; ``source`` has only some at a time."""
+        """Raise a ParameterError if the learner needs all rows at once.
+
+        ``source`` is a phrase for the message that says what has not all rows, such as "a stream does".
+        """
 
     def check_for_stream(self, caller: str) -> None:
-        """Raise a ParameterError if an option needs all rows at once, which a stream never has."""
+        """Raise a ParameterError if an option needs all rows at once, which a stream never has.
+
+        ``caller`` names the method that reads the stream, for the message.
+        """
         if self.hypothesis == "pocket":
             raise ParameterError(
                 "{hypothesis='pocket'} compares weights on all rows at once, which are not available in {caller}: "
@@ -327,7 +334,7 @@ class RunOptions:
             )
 
     def check_read_once(self, checkpoint: bool) -> None:
-        """Raise a ParameterError if an option needs to read the blocks again, which can be read only once."""
+        """Raise a ParameterError if an option, or ``checkpoint``, needs blocks that can be read more than once."""
         if checkpoint:
             raise ParameterError(
                 "these blocks can be read only once, so a run on them cannot be resumed after a crash: leave out "
@@ -345,7 +352,7 @@ class RunOptions:
     # as plain data
 
     def to_plain(self, learner: str, seed: int) -> dict[str, object]:
-        """Return the parameters of a learner as data that JSON can hold; a source of randomness becomes ``seed``."""
+        """Return the parameters of a learner as data that JSON can hold; see `parameters_to_plain`."""
         return parameters_to_plain({name: getattr(self, name) for name in parameter_names(learner)}, seed)
 
     @staticmethod
@@ -367,13 +374,13 @@ class KernelOptions(RunOptions):
     max_support: int | None = None
     device: str | None = None
     overrides: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of `Computing` that differ from its defaults; not a parameter of the learner."""
+    """Values for fields of `Computing` that differ from its defaults; not a parameter of the learner."""
 
     is_linear = False
 
     @property
     def needs_data(self) -> bool:
-        """Whether the kernel depends on the data."""
+        """Whether a parameter of the kernel depends on the data."""
         return isinstance(self.gamma, str) and isinstance(self.kernel, str) and self.kernel in SCALED
 
     def check_shape(self, n: int, d: int) -> None:
@@ -403,7 +410,7 @@ class KernelOptions(RunOptions):
             )
 
     def check(self) -> KernelOptions:
-        """Return these options; a ParameterError names the first that is out of range."""
+        """Return these options; raise a ParameterError that names the first option out of range."""
         super().check()
         check_kernel(self.kernel, self.degree, self.gamma, self.coef0)
         if isinstance(self.cache_size, bool) or not isinstance(self.cache_size, Real) or not 0 < self.cache_size < 1e15:
@@ -435,7 +442,7 @@ class MarginOptions(RunOptions):
         return MarginRule(float(self.margin))
 
     def check(self) -> RunOptions:
-        """Return these options; a ParameterError names the first that is out of range."""
+        """Return these options; raise a ParameterError that names the first option out of range."""
         check_positive("margin", self.margin, or_zero=True)
         return super().check()
 
@@ -453,7 +460,7 @@ class PassiveAggressiveOptions(RunOptions):
 
     @property
     def rule(self) -> Rule:
-        """The update rule: PA-I for the hinge loss, PA-II for its square (Crammer et al. 2006, section 3)."""
+        """The update rule: PA-I for the hinge loss, PA-II for the squared hinge loss (Crammer et al. 2006)."""
         try:
             most = float(self.C)
         except OverflowError:  # a huge integer
@@ -463,7 +470,7 @@ class PassiveAggressiveOptions(RunOptions):
         return PassiveAggressiveRule(1.0, math.inf, 0.5 / most)
 
     def check(self) -> RunOptions:
-        """Return these options; a ParameterError names the first that is out of range."""
+        """Return these options; raise a ParameterError that names the first option out of range."""
         check_positive("C", self.C, or_infinite=True)
         check_choice("loss", self.loss, ("hinge", "squared_hinge"))
         return super().check()
@@ -485,7 +492,7 @@ class ArowOptions(RunOptions):
         return ArowRule(1.0, float(self.r))
 
     def check(self) -> RunOptions:
-        """Return these options; a ParameterError names the first that is out of range."""
+        """Return these options; raise a ParameterError that names the first option out of range."""
         check_positive("r", self.r)
         return super().check()
 
@@ -507,14 +514,14 @@ class Learner:
     """An entry of `LEARNERS`."""
 
     module: str
-    """The module of its estimator, inside the package."""
+    """The module of the estimator, without "rosenblatt."."""
     words: str
-    """Its name in a sentence."""
+    """The learner's name in a sentence."""
     options: type[RunOptions] = RunOptions
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    """Defaults that differ from those of its options."""
+    """The learner's defaults where they differ from those of ``options``."""
     fixed: tuple[str, ...] = ()
-    """Fields of its options that are not parameters."""
+    """Fields of ``options`` that are not parameters of the learner."""
 
 
 _PERCEPTRON, _MARGIN = "estimators.perceptron", "estimators.margin_learners"
@@ -543,17 +550,21 @@ LEARNERS: dict[str, Learner] = {
 }
 """All learners that the engine trains, by the name of their estimator."""
 _LEAST_DECAY = 1e-30
-"""With a smaller decay, all the visits that a counter can hold would weigh the same to 14 digits."""
+"""The smallest decay above 0. With less, all visits that a counter can count have equal weights to 14 digits."""
 
 
 def parameter_names(learner: str) -> list[str]:
-    """Return the names of a learner's parameters, sorted, as model files have them."""
+    """Return the sorted names of a learner's parameters, as in model files."""
     known = LEARNERS[learner]
     return sorted({field.name for field in fields(known.options)} - set(known.fixed))
 
 
 def draw_seed(random_state: RandomSource) -> int:
-    """Return the seed of the visiting orders: an integer as it is, and a random one for None."""
+    """Return the seed of the visiting orders.
+
+    It is ``random_state`` itself if that is an integer, a random number for None, or a number drawn from a generator.
+    Anything else raises a ParameterError.
+    """
     if random_state is None:
         return secrets.randbits(63)
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):

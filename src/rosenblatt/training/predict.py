@@ -1,4 +1,4 @@
-"""Predictions of linear weights: activations, winning classes and votes, with every sign exact."""
+"""Predictions with linear weights: activations, winning classes and votes, with every sign exact."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _lengths(w: Floats, b: Floats) -> Floats:
 
 
 def _check_part(rows: RowMatrix, w: Floats, b: Floats, start: int, stop: int) -> None:
-    """Raise a ValueError if a kernel would read a row or a weight that is not there."""
+    """Raise a ValueError if a compiled function would read a row or a weight that does not exist."""
     check_width(rows, w.shape[1])
     if not (0 <= start <= stop <= rows.n and len(b) == len(w)):
         raise ValueError(
@@ -39,7 +39,7 @@ def _check_part(rows: RowMatrix, w: Floats, b: Floats, start: int, stop: int) ->
 
 
 def activations(rows: RowMatrix, w: Floats, b: Floats, start: int = 0, stop: int | None = None) -> Floats:
-    """Return ``w[k] . x_i + b[k]`` for the rows from ``start`` to ``stop`` and each k."""
+    """Return ``w[k] . x_i + b[k]``, with exact signs, for the rows ``start <= i < stop`` (all by default) and each k."""
     stop = rows.n if stop is None else stop
     _check_part(rows, w, b, start, stop)
     out = np.empty((stop - start, len(w)))
@@ -65,11 +65,12 @@ def best_classes(
 
 
 def votes(state: LinearState, log: UpdateLog, rows: RowMatrix) -> Floats:
-    """Return each row's votes as shares of all visits, for each classifier from -1 to 1 (or class from 0 to 1).
+    """Return each row's votes as shares of all visits: -1 to 1 for each classifier, 0 to 1 for each competing class.
 
-    This is Eq 4.17 of CIML. The activations of a row by all voters are running sums of its products with the stored
-    mistakes. If an activation is too small for its sign to be certain, the weights of that voter are rebuilt from the
-    log, and the sign is decided exactly. A voter whose activation is exactly zero abstains.
+    This is Eq 4.17 of CIML. A voter is the weights after an update; it has a vote for each visit that they survived.
+    The activations of a row by all voters are running sums of its products with the stored rows. If an activation is
+    too small for its sign to be certain, the weights of that voter are rebuilt from the log, and the sign is decided
+    exactly. A voter whose activation is exactly zero abstains.
     """
     out = np.zeros((rows.n, len(state.w)))
     log.store()
@@ -144,10 +145,11 @@ def _products(X: Matrix, stored: Matrix) -> Floats:
 
 
 def _slack(run: Updates, lengths: Floats, d: int, start: float) -> Floats:
-    """Return, for each voter, twice a bound on the rounding error of its activation on a row of length 1.
+    """Return, for each voter v, twice a bound on the rounding error of its activation on a row of length 1.
 
     ``start`` is an upper bound on the length of the initial weights. Products, running sums and the updates of the
-    weights themselves round at most ``d + 2 v + 6`` times, each time by at most half an ulp of the sum of lengths.
+    weights themselves round at most ``d + 2 v + 6`` times, each time by at most half an ulp of the sum of the lengths
+    of all vectors added.
     """
     sizes = start + np.cumsum(np.abs(run.steps) * lengths[run.members])
     roundings = d + 2.0 * np.arange(len(sizes)) + 6.0
@@ -186,7 +188,10 @@ def _add_certain(
     target: Floats,
     keep: bool,
 ) -> NDArray[np.int64]:
-    """Add the votes whose sign is certain to ``target``; return the other pairs (row, voter), ordered by voter."""
+    """Add the votes whose sign is certain to ``target``; return the other pairs (row, voter), ordered by voter.
+
+    Without ``keep`` activations are exact, so that only votes of exactly zero are not added, and no pairs are returned.
+    """
     capacity = products.size // 64 + 1024 if keep else 0
     while True:
         uncertain = np.empty((capacity, 2), np.int64)
@@ -217,7 +222,7 @@ def _add_uncertain(
     uncertain: NDArray[np.int64],
     target: Floats,
 ) -> None:
-    """Add the votes of the uncertain pairs: replay the updates, and decide each sign exactly by the weights."""
+    """Add the votes of the uncertain pairs: replay the updates, and decide each sign exactly from the weights."""
     w = np.zeros((len(state.w) if state.direct else 1, stored.shape[1]))
     b = np.zeros(len(w))
     if first is not None:
@@ -225,7 +230,7 @@ def _add_uncertain(
     voters, starts = np.unique(uncertain[:, 1], return_index=True)
     groups = dict(zip(voters.tolist(), np.split(uncertain[:, 0], starts[1:]), strict=True))
     for v in range(int(voters[-1]) + 1):
-        # after this update w and b have the bits that they had in the run
+        # invariant: after this update w and b are equal, bit for bit, to those of the run
         row = stored[[int(run.members[v])]]
         columns, values = (row.indices, row.data) if sp.issparse(row) else (slice(None), row[0])
         moves = [(0, run.steps[v])]

@@ -39,7 +39,7 @@ def _check_part(rows: RowMatrix, w: Floats, b: Floats, start: int, stop: int) ->
 
 
 def activations(rows: RowMatrix, w: Floats, b: Floats, start: int = 0, stop: int | None = None) -> Floats:
-    """Return ``w[k] . x_i + b[k]``, with exact signs, for the rows ``start <= i < stop`` (all by default) and each k."""
+    """Return ``w[k] . x_i + b[k]``, with exact signs, for each k and the rows ``start <= i < stop``, by default all."""
     stop = rows.n if stop is None else stop
     _check_part(rows, w, b, start, stop)
     out = np.empty((stop - start, len(w)))

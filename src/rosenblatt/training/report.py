@@ -1,4 +1,4 @@
-"""Reports of runs in terms of the convergence theorem: margins, radius, mistakes and Novikoff's bound."""
+"""Reports of runs in the terms of the convergence theorem: margins, radius, mistakes and Novikoff's bound."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from rosenblatt.training.early_stopping import EarlyStoppingFacts
 from rosenblatt.training.state import CutPass, RunState
 
 LARGEST_RADIUS = 1e300
-"""Larger radii in a kernel's space count as infinite."""
+"""The largest finite radius in a kernel's space; larger radii count as infinite."""
 
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """The numbers of a run and what they prove about its data, in the space of the training.
+    """The numbers of a training run, and what they prove about its data.
 
-    That space is (x, 1) with an intercept and x without. Margins are those of the last weights, whichever
-    hypothesis predicts. With more than two classes, each against the rest, the report summarises all classifiers: the
-    smallest margins, and the sums of updates, mistakes and bounds. ``by_class`` has the report of each class.
+    Lengths and margins are measured in the space of the vectors (x, 1) with an intercept, and x without. Margins are
+    those of the last weights, whichever hypothesis predicts. With more than two one-vs-rest classes the report
+    summarises all classifiers: the smallest margins, and the sums of updates, mistakes and bounds. ``by_class`` has the
+    report of each class.
 
     Attributes
     ----------
@@ -40,28 +41,33 @@ class Report:
         R, the length of the longest example.
     margin_low, margin_high : float
         Lower and upper bounds on the margin of the data. The lower bound is the margin of the last weights after a pass
-        without mistakes, and minus infinity before. The upper bound is the length of the last weights (plus that of the
-        initial weights, if not zero) over the sum of the steps: no separator of the visited rows has a larger margin.
-        It may rise from one pass to the next; the smallest one so far holds as well.
+        without mistakes, and minus infinity before. The upper bound is the length of the last weights (plus the length
+        of the initial weights) divided by the sum of the steps: no separator of the visited rows has a larger margin.
+        The upper bound may increase from one pass to the next; the smallest one so far remains valid.
     bound : float
         Novikoff's bound (R / margin_low)^2: no run on this data, in any order, makes more updates. If step sizes
-        differ, R and the margin are those of the examples times their steps. If the run began with weights of length s
-        (``coef_init``), 2 s / margin_low is added; the bound then holds for runs from such weights or from zero.
+        differ, R and the margin are those of the examples times their steps. If the run started from weights of length
+        s (``coef_init``), 2 s / margin_low is added; the bound then holds for runs from such weights or from zero.
+    fit_intercept : bool
+        Whether a bias was learned.
+    by_class : dict
+        With several one-vs-rest classifiers, the report of each class; else empty.
     proved_inseparable : bool
-        Whether the weights of a run from zero returned to exactly zero, by updates that were not rounded. Then a sum
+        Whether weights that started from zero returned to exactly zero, by updates that were not rounded. Then a sum
         of rows times their labels, with positive factors, is zero, so the rows are not linearly separable. With more
         than two classes, whether this is so for some class.
     last_pass_cut : CutPass or None
-        If the last pass was cut short by an interrupt or ``max_updates``: the ``rows`` that it visited, and their
-        ``share`` of all rows, None if that is not known. Its mistakes count these rows only. None for a whole pass.
+        If the last pass was cut short by an interrupt or ``max_updates``: the number of ``rows`` that it visited, and
+        their ``share`` of all rows, None if the share is not known. Its mistakes count these rows only. None for a
+        whole pass.
     updates_by_pass : list of int
-        Updates made during each pass if correctly classified rows make updates too; else empty, since updates are
-        mistakes.
+        The updates made during each pass if correctly classified rows make updates too; else empty, since then each
+        mistake is one update.
     early_stopping : EarlyStoppingFacts or None
         If rows were held out: ``held_out_rows``, ``error_by_pass``, and the ``best_pass`` that was kept.
     mixed_shards : int
-        The number of shards whose weights a cluster has averaged; else 0. Passes are rounds then, and ``bound`` also
-        bounds the mean mistakes of a shard, summed over all rounds of any such run.
+        The number of shards if a cluster has averaged their weights; else 0. Then a pass is a round of the cluster, and
+        ``bound`` also bounds the mean number of mistakes of a shard, summed over all rounds of any such run.
     """
 
     passes: int
@@ -87,7 +93,7 @@ class Report:
     def to_plain(self) -> dict[str, Any]:
         """Return the report as data that JSON can hold; infinite numbers become the strings "inf" and "-inf".
 
-        Optional facts (a proof, a pass cut short, early stopping) are left out if they are not there.
+        Optional fields (``OPTIONAL``) are left out if they are empty.
         """
         out: dict[str, Any] = {}
         for name, value in vars(self).items():
@@ -135,7 +141,7 @@ class Report:
 
     @property
     def _only_within_margin(self) -> bool:
-        """Whether the last pass made updates, but only on correctly classified rows."""
+        """Whether the last pass made updates, all of them on correctly classified rows."""
         return bool(self.updates_by_pass and self.updates_by_pass[-1] and not self._last_mistakes)
 
     @property
@@ -169,17 +175,17 @@ class Report:
         return lines if self.early_stopping is None else [*lines, str(self.early_stopping)]
 
     def _separated(self, yes: bool = True) -> list[object]:
-        """Return the classes that were separated from the rest, or the others for ``yes=False``."""
+        """Return the classes that were separated from the rest; for ``yes=False``, the others."""
         return [label for label, part in self.by_class.items() if part.converged == yes]
 
     def _which_separated(self) -> str:
-        """Return a sentence on which classes were separated from the rest."""
+        """Return a sentence that lists the classes that were separated from the rest, and the others."""
         if not self._separated():
             return "None of the classes was separated from the rest."
         return f"Separated: {list_some(self._separated())}. Not separated: {list_some(self._separated(False))}."
 
     def _proved(self) -> list[str]:
-        """Return sentences on what the run proves about separators."""
+        """Return sentences about what the run proves about separators, none if it proves nothing."""
         if self.proved_inseparable:
             return [self._no_separator()]
         if not self.converged:
@@ -197,7 +203,7 @@ class Report:
         return lines
 
     def _mixed(self) -> str:
-        """Return a sentence on the number of shards and the bound on their mistakes."""
+        """Return a sentence about the number of shards and the bound on their mean updates."""
         mean = f"{self.updates / self.mixed_shards:,.4g}"
         words = f"Mixed from {count_of(self.mixed_shards, 'shard')}, one round per pass. In all rounds together a shard"
         if math.isfinite(self.bound):
@@ -235,7 +241,7 @@ OPTIONAL = ("proved_inseparable", "last_pass_cut", "early_stopping", "updates_by
 
 
 class KernelReport(Report):
-    """The report of a kernel perceptron. It proves something only if the kernel is positive definite."""
+    """The report of a kernel perceptron. Its bounds are finite only if the kernel is positive definite."""
 
     @property
     def _space(self) -> str:
@@ -246,7 +252,7 @@ class KernelReport(Report):
 
 
 def draw_mistakes(mistakes: Sequence[int]) -> str:
-    """Draw the mistakes of each pass as a small picture, for notebooks.
+    """Return a small chart of the mistakes of each pass for notebooks, as HTML; "" if there are no passes.
 
     >>> "Mistakes by pass: 3, 1, 0." in draw_mistakes([3, 1, 0])
     True
@@ -266,7 +272,7 @@ def _updates(bound: float) -> str:
 
 
 def report(state: RunState, classes: np.ndarray, early_stopping: EarlyStoppingFacts | None = None) -> Report:
-    """Return the report of a run, with those of its classes if there are several classifiers."""
+    """Return the report of a run, including a report for each class if there are several classifiers."""
     if len(state.counters) == 1:
         return replace(_single(state, 0), last_pass_cut=state.cut, early_stopping=early_stopping)
     parts = {label: _single(state, k) for k, label in enumerate(classes.tolist())}

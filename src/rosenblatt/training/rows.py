@@ -1,4 +1,4 @@
-"""Rows as kernels take them, dense or CSR; class numbers for labels, step sizes for weights, ranges of features."""
+"""Rows in the form that compiled passes need; class numbers for labels, step sizes for weights, ranges of features."""
 
 from __future__ import annotations
 
@@ -21,22 +21,24 @@ if TYPE_CHECKING:
 Matrix: TypeAlias = Any
 """A numpy array, or a CSR array or matrix of SciPy."""
 CACHE_BYTES = 64 * 1024
-"""Size of a block of dense rows that the one-vs-rest classifiers visit in turn while it stays in the cache."""
+"""The size of a block of dense rows that one-vs-rest classifiers visit in turn while it stays in the cache."""
 SLICE_BYTES = 64 * 1024 * 1024
-"""Size of the rows that one call of a kernel visits: between calls Ctrl-C is handled and the progress bar moves."""
+"""The size of the rows that one compiled call visits; Ctrl-C is handled and the progress bar moves between calls."""
 
 
 @dataclass(frozen=True)
 class RowMatrix:
-    """A matrix as kernels take it; ``matrix`` holds the same numbers for numpy or SciPy."""
+    """A matrix for compiled passes; ``matrix`` holds the same numbers as an array of NumPy or a matrix of SciPy."""
 
     matrix: Matrix
     parts: tuple[np.ndarray, int] | tuple[np.ndarray, np.ndarray, np.ndarray]
-    """Dense: the flat numbers and the width. CSR: data, indices and indptr."""
+    """Dense: the numbers as a flat array, and the width. CSR: data, indices and indptr."""
     n: int
+    """The number of rows."""
     d: int
+    """The number of columns."""
     terms: int
-    """The most entries in a row."""
+    """The largest number of entries in a row."""
 
     @property
     def is_sparse(self) -> bool:
@@ -45,13 +47,16 @@ class RowMatrix:
 
     @property
     def row_bytes(self) -> int:
-        """Average number of bytes per row, at least 1."""
+        """The average number of bytes of a row, at least 1."""
         arrays = [part for part in self.parts if isinstance(part, np.ndarray)]
         return max(1, sum(array.nbytes for array in arrays) // max(1, self.n))
 
     @property
     def ahead(self) -> int:
-        """How many visits ahead a shuffled pass prefetches a row: 2 kB of dense rows, but 2 to 16 rows."""
+        """How many visits ahead a shuffled pass prefetches a row.
+
+        4 for sparse rows; for dense rows as many as take 2 kB, but at least 2 and at most 16.
+        """
         if self.is_sparse:
             return 4
         return min(16, max(2, 2048 // self.row_bytes))
@@ -77,7 +82,7 @@ class RowMatrix:
 
 
 def as_rows(X: Matrix) -> RowMatrix:
-    """Return ``X`` (float32 or float64; C-ordered or CSR) as rows for kernels, without a copy where possible."""
+    """Return ``X`` (float32 or float64; C-ordered or CSR) as rows for compiled passes, without a copy if possible."""
     n, d = X.shape
     if not sp.issparse(X):
         return RowMatrix(X, (_read_only(X.reshape(-1)), d), n, d, d)
@@ -85,7 +90,7 @@ def as_rows(X: Matrix) -> RowMatrix:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    # unsigned indices: compiled code then has no negative ones to wrap around
+    # Unsigned indices, so that compiled code need not test for negative ones.
     narrow = X.indices.dtype.itemsize == X.indptr.dtype.itemsize == 4
     signed, unsigned = (np.int32, np.uint32) if narrow else (np.int64, np.uint64)
     indices, indptr = (part.astype(signed, copy=False).view(unsigned) for part in (X.indices, X.indptr))
@@ -94,7 +99,7 @@ def as_rows(X: Matrix) -> RowMatrix:
 
 
 class NotFinite(ValueError):
-    """A row that was visited holds NaN or infinity."""
+    """Raised if a row holds NaN or infinity."""
 
 
 def check_finite(X: Matrix) -> None:
@@ -104,14 +109,14 @@ def check_finite(X: Matrix) -> None:
 
 
 def check_sparse(X: Matrix) -> None:
-    """Raise a ValueError if an index or a pointer of a CSR or CSC matrix is out of range; SciPy would crash on it."""
+    """Raise a ValueError if an index or a pointer of a CSR or CSC matrix is out of range; SciPy would crash there."""
     lines, width = X.shape if X.format == "csr" else X.shape[::-1]
     pointers, indices = X.indptr, X.indices
     if (
         len(pointers) != lines + 1
         or pointers[0] != 0
         or pointers[-1] > min(len(indices), len(X.data))
-        or (pointers[1:] < pointers[:-1]).any()  # a difference could overflow
+        or (pointers[1:] < pointers[:-1]).any()  # not np.diff, which could overflow
         or (pointers[-1] and np.max(indices.view(f"u{indices.itemsize}")[: pointers[-1]]) >= width)  # -1 becomes large
     ):
         raise ValueError(
@@ -121,7 +126,7 @@ def check_sparse(X: Matrix) -> None:
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:
-    """Return a read-only view: numba compiles for read-only and writable arrays separately."""
+    """Return a read-only view, because numba compiles separately for read-only and for writable arrays."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -146,7 +151,7 @@ def pad_columns(X: sp.csr_array, width: int) -> sp.csr_array:
     return wider
 
 
-# Labels as class numbers, weights as step sizes, and checks that there is something to learn.
+# Class numbers for labels, step sizes for weights, and checks that there is something to learn.
 
 
 Labels: TypeAlias = np.ndarray
@@ -173,14 +178,14 @@ def encode_labels(y: Labels) -> tuple[Labels, NDArray[np.int32]]:
 
 
 def number_labels(y: Labels, classes: Labels) -> tuple[NDArray[np.int32], bool]:
-    """Return the number of each label among sorted ``classes``, and whether all labels are among them."""
+    """Return the place of each label in the sorted ``classes``, and whether all labels are there."""
     places = np.searchsorted(classes, y)
     places[places == len(classes)] = 0
     return places.astype(np.int32), np.array_equal(classes[places], y)
 
 
 def class_numbers(labels: Labels, classes: Labels) -> NDArray[np.int32]:
-    """Return the number of each label among sorted ``classes``; a ValueError if one is not among them."""
+    """Return the place of each label in the sorted ``classes``; raise a ValueError if a label is not there."""
     numbers, are_known = number_labels(labels, classes) if len(classes) else (np.zeros(0, np.int32), not len(labels))
     if not are_known:
         check_label_types(classes, labels)
@@ -195,8 +200,11 @@ def class_numbers(labels: Labels, classes: Labels) -> NDArray[np.int32]:
 
 
 def check_numbers(what: str, numbers: NDArray[np.integer[Any]], below: int) -> None:
-    """Raise a ValueError unless all numbers are from 0 to ``below - 1``: compiled code does not test an index."""
-    # as unsigned numbers, negative ones are large: so one reading is enough
+    """Raise a ValueError unless all numbers are from 0 to ``below - 1``, because compiled code does not test indices.
+
+    ``what`` names the numbers in the message.
+    """
+    # As unsigned numbers, negative numbers are large. So one comparison is enough.
     largest = int(numbers.view(f"u{numbers.itemsize}").max(initial=0)) if len(numbers) else -1
     if largest >= below:
         raise ParameterError(
@@ -220,7 +228,10 @@ def check_width(rows: RowMatrix, width: int) -> None:
 def step_sizes(
     sample_weight: VectorLike, class_weight: ClassWeight, classes: Labels, numbers: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """Return the step size of each row, sample weight times class weight; an empty array if all are 1."""
+    """Return the step size of each row, its sample weight times its class weight; an empty array without weights.
+
+    A ValueError is raised for weights that are not finite or are negative.
+    """
     n, steps = len(numbers), np.empty(0)
     if sample_weight is not None:
         steps = np.array(sample_weight, dtype=np.float64)
@@ -261,21 +272,25 @@ def _class_weights(class_weight: ClassWeight, classes: Labels, numbers: NDArray[
 
 @dataclass
 class LabelSummary:
-    """A summary of the labels that the first pass saw, to refuse data from which nothing can be learned."""
+    """A summary of the labels in the first pass, used to refuse data from which nothing can be learned."""
 
     rows: int = 0
     weighted_rows: int = 0
-    """Rows whose weight is not 0."""
+    """The number of rows whose weight is not 0."""
     leading_run: int = 0
-    """Rows at the start that have the label of the first row."""
+    """The number of rows at the start that have the label of the first row."""
     leading_label: object = None
+    """The label of the first row."""
     seen: set[object] = field(default_factory=set)
-    """Classes that have a row."""
+    """The classes that have a row."""
     weighted: set[object] = field(default_factory=set)
-    """Classes that have a row whose weight is not 0."""
+    """The classes that have a row whose weight is not 0."""
 
     def add(self, labels: Integers, steps: NDArray[np.float64], known: Labels, every_class: bool = False) -> None:
-        """Add rows by their class numbers and step sizes; ``every_class`` if all classes are known to occur in them."""
+        """Add rows, given their numbers of ``known`` classes and their step sizes.
+
+        ``every_class`` means that all known classes occur in them, so that this need not be tested.
+        """
         classes = known.tolist()
         if not self.rows:
             self.leading_label = classes[labels[0]]
@@ -289,7 +304,7 @@ class LabelSummary:
         self.weighted |= _occurring(labels[steps > 0], classes) if len(steps) else seen
 
     def extend(self, other: LabelSummary) -> None:
-        """Add the summary of the rows that follow."""
+        """Add the summary of rows that follow those seen so far."""
         if self.leading_run == self.rows and (not self.rows or self.leading_label == other.leading_label):
             self.leading_run, self.leading_label = self.leading_run + other.leading_run, other.leading_label
         self.rows, self.weighted_rows = self.rows + other.rows, self.weighted_rows + other.weighted_rows
@@ -297,11 +312,14 @@ class LabelSummary:
 
     @property
     def is_sorted(self) -> bool:
-        """Whether the rows, in their given order, start with a long run of one label (CIML section 4.2)."""
+        """Whether one label fills the start of the data: at least 100 rows and a tenth of all (CIML section 4.2)."""
         return self.leading_run >= max(100, self.rows // 10)
 
     def check(self, known: Labels, class_weight: ClassWeight, warm: bool) -> None:
-        """Raise a ValueError if there is nothing to learn from these labels and weights; ``warm`` runs may continue."""
+        """Raise a ValueError if nothing can be learned from these labels and weights.
+
+        A ``warm`` run, which continues an earlier one, may have rows of a single class.
+        """
         classes = known.tolist()
         if isinstance(class_weight, Mapping) and not warm:
             unknown = [label for label in class_weight if label not in classes]
@@ -337,7 +355,7 @@ def check_two_classes(labels: Collection[object]) -> None:
 
 
 def _family(labels: Labels) -> str:
-    """Return the family of labels; labels of different families have no order."""
+    """Return "words", "numbers" or "times"; labels of different families cannot be sorted together."""
     kind = labels.dtype.kind
     if kind in "US" or (kind in "OT" and all(isinstance(label, str) for label in labels.tolist())):
         return "words"
@@ -353,21 +371,21 @@ def check_label_types(known: Labels, labels: Labels) -> None:
         )
 
 
-# Features whose ranges differ so much that those with small ranges hardly count.
+# Features whose ranges differ so much that those with small ranges have little influence.
 
 
 LARGE_RATIO = 100.0
-"""A larger ratio of ranges is worth a warning."""
+"""A ratio of ranges above this is worth a warning; a rule of thumb."""
 MANY_MISTAKES = 0.1
-"""From this share of mistakes in the last pass on, the scales may be to blame."""
+"""The share of mistakes in the last pass from which on the scales of features may be the cause; a rule of thumb."""
 _SAMPLE_ROWS = 1000
 
 
 def scale_ratio(X: Matrix) -> float:
     """Return the ratio of the widest to the narrowest range of a feature, over a sample of rows.
 
-    Constant features do not count. Nor do features of sparse rows that are 0 in most rows: rare words have narrower
-    ranges, which does no harm. The ratio is 1 if fewer than two features count.
+    Constant features are left out. So are features of sparse rows that are 0 in most rows: rare words have narrower
+    ranges, which does no harm. The ratio is 1 if fewer than two features are left.
 
     >>> scale_ratio(np.array([[0.0, 0.0, 3.0], [1.0, 500.0, 3.0]]))
     500.0
@@ -382,9 +400,9 @@ def scale_ratio(X: Matrix) -> float:
 
 
 def differ_in_scale(run: TrainingRun) -> float:
-    """Return the `scale_ratio` of the rows that a run visited last if it is large and the run makes many mistakes.
+    """Return the `scale_ratio` of the last batch if it is large and the run makes many mistakes, else 0.
 
-    Else return 0. Many mistakes are a tenth of the rows of the last pass, for at least one classifier.
+    Many mistakes are at least a tenth of the rows of the last pass, for at least one classifier.
     """
     if run.last_batch is None:
         return 0.0
@@ -392,7 +410,7 @@ def differ_in_scale(run: TrainingRun) -> float:
 
 
 def ratio_with_mistakes(state: RunState, X: Matrix, rows_of_a_pass: int | None) -> float:
-    """Return the `scale_ratio` of rows if it is large and the run that visited them makes many mistakes, else 0."""
+    """Return the `scale_ratio` of ``X`` if it is large and the run of ``state`` makes many mistakes, else 0."""
     rows = rows_of_a_pass if state.cut is None else state.cut.rows
     if not state.mistakes or state.mistakes[-1].max() < MANY_MISTAKES * max(1, rows or 0):
         return 0.0

@@ -29,7 +29,7 @@ def new_state(
 ) -> RunState:
     """Return the state of a learner before its first visit.
 
-    ``matrices`` returns all rows, for kernel parameters that depend on them.
+    ``matrices`` is a function that returns all rows, in parts, for kernel parameters that depend on them.
     """
     if isinstance(options, KernelOptions):
         return DualState.initial(options, n_classes, d, matrices)
@@ -37,7 +37,7 @@ def new_state(
 
 
 def initial_state(source: BatchSource, options: RunOptions, given: Weights | None = None) -> RunState:
-    """Return the state before the first visit of a source; a linear run begins with the weights ``given``, or zero."""
+    """Return the state of a run before its first visit; a linear run starts from the weights ``given``, or zero."""
     d = source.width
     if isinstance(source, InMemory):
         options.check_shape(source.batch.rows.n, d)
@@ -65,8 +65,9 @@ class Phase(Enum):
                         ^          all rows        |  counters and history have the pass
                         +--------------------------+  the next pass
 
-    A checkpoint can be written while a run is VISITING, between two slices, and when it is JUDGED, between two passes.
-    An interrupt does not change the phase. A pass that is not JUDGED enters the history as one that was cut short.
+    A pass is JUDGED when its mistakes have been entered into the history. A checkpoint can be written while a run is
+    VISITING, between two slices, and when it is JUDGED, between two passes. An interrupt between slices does not change
+    the phase. If a run ends before its last pass is JUDGED, that pass enters the history as one that was cut short.
     """
 
     READY = auto()
@@ -77,34 +78,36 @@ class Phase(Enum):
 
 
 class TrainingRun:
-    """Passes over a source until one is clean, a limit is reached or an observer stops the run.
+    """Passes over a source, until all classifiers are clean, a limit is reached or an observer stops the run.
+
+    A classifier is clean after a pass in which it made no mistake and no other update.
 
     Parameters
     ----------
     state : RunState
-        Trained in place. When a class appears that it does not have, ``run.state`` is replaced.
+        The state to train, in place. If a class appears that it does not have, ``run.state`` is replaced.
     source : BatchSource
-        The rows. Their classes are those of the state.
+        The rows. Their classes are those of the state unless ``classes`` is given.
     options : RunOptions
         The learner's parameters.
     observers : sequence of Observer
-        Called after those of every run: history, pocket, votes, early stopping, progress.
+        Called after the run's own observers (history, pocket, votes, early stopping, progress); by default none.
     threads : int
-        For one-vs-rest classifiers.
+        The number of threads for one-vs-rest classifiers, by default 1.
     warm : bool
-        Whether the state continues an earlier run.
+        Whether the state continues an earlier run; by default it does not.
     best : BestPass, optional
         Early stopping's best pass in the run that is continued.
     resumed : PassState, optional
-        The pass in which a checkpoint was written.
+        The position in a pass, from a checkpoint from which the run is resumed.
     classes : array, optional
-        The classes of the state, if the source has others.
+        The classes of the state, if they differ from those of the source.
     one_by_one : bool
-        Whether each batch is a single row, which has no ranges of features.
+        Whether each batch is a single row, too little for ranges of features; by default it is not.
     """
 
     window = WINDOW
-    """Rows of a stream that are shuffled together."""
+    """The number of rows of a stream that are shuffled together."""
 
     def __init__(
         self,
@@ -130,7 +133,7 @@ class TrainingRun:
         self._runner = state.runner(threads)
         state.configure(options)
         self.read_all = True
-        """Whether the pass has read the source to its end, or is going to."""
+        """False once a pass has stopped reading the source before its end."""
         self._given_order = np.empty(0, np.uint32)
         self._interrupts: Sequence[object] = ()
         self.last_batch: Batch | None = None
@@ -150,9 +153,9 @@ class TrainingRun:
     # the loop over passes
 
     def run(self) -> Outcome:
-        """Make passes and return how the run ended.
+        """Make passes until the run ends, and return how it ended.
 
-        A KeyboardInterrupt is raised again; the state keeps what was learned until then.
+        A KeyboardInterrupt is raised again after the observers have been called; the state keeps what was learned.
         """
         state, options, current = self.state, self.options, self.current
         counters = state.counters
@@ -182,10 +185,10 @@ class TrainingRun:
         return outcome
 
     def _make_pass(self) -> None:
-        """Make a pass and judge it.
+        """Make a pass, and enter its results into the counters and the history.
 
-        If the run can be resumed from a checkpoint, interrupts wait until it is between two passes: judging a pass
-        changes counters and history, and half of that must not be stored.
+        If the run can be resumed from a checkpoint, interrupts are deferred while results are entered, because a
+        checkpoint must not store half of them.
         """
         first = self.in_first_pass
         self.run_pass()
@@ -201,11 +204,11 @@ class TrainingRun:
             self._snapshot_before_pass()
 
     def _judge_pass(self) -> NDArray[np.int64]:
-        """Mark the classifiers that made a clean pass, and enter the pass into the history.
+        """Mark the classifiers that are clean after this pass, and enter the pass into the history.
 
         Return the classifiers for which the pass counts. It does not count for a classifier that was clean before and
         is clean again, as in a warm start on the same rows: its weights are the same, so its visits are taken back and
-        the average does not move.
+        its average does not change.
         """
         current, state = self.current, self.state
         active = current.active
@@ -225,7 +228,7 @@ class TrainingRun:
         return np.flatnonzero(~(self.state.done | self.state.at_limit))
 
     def _outcome(self) -> Outcome | None:
-        """Return how the run ends, None if it needs another pass."""
+        """Return how the run ends, or None if it needs another pass."""
         if not len(self.current.active):
             return Outcome.CLEAN_PASS if self.state.done.all() else Outcome.MAX_UPDATES
         if any(observer.should_stop for observer in self.observers):
@@ -239,7 +242,7 @@ class TrainingRun:
     # one pass
 
     def run_pass(self) -> int:
-        """Visit all rows once, from ``current.row`` on; return the mistakes of all classifiers."""
+        """Visit the rows once, from ``current.row`` to the end; return the mistakes of all classifiers in the pass."""
         current = self.current
         if current.row == current.visited == 0:
             self.begin_pass()
@@ -271,17 +274,17 @@ class TrainingRun:
             if self.in_first_pass and not self.source.in_memory:
                 self.labels.add(batch.labels, batch.steps, batch.classes)
             while not self._visit_until_interrupt(batch, order):
-                pass  # the interrupt's handler returned, so the run continues
+                pass  # an interrupt whose handler returned without an exception, so the run continues
             self._notify("on_batch", batch)
-            # nothing more can be learned; but the first pass reads on, to check the labels of all rows
+            # At the limit nothing more can be learned. But a first pass reads on, to check the labels of all rows.
             if self.state.at_limit[current.active].all() and not (self.in_first_pass and self.source.rereadable):
                 self.read_all = False
                 break
 
     def _visit_until_interrupt(self, batch: Batch, order: NDArray[np.uint32]) -> bool:
-        """Visit the rest of a batch, or a part of it if an interrupt comes; return whether all of it was visited.
+        """Visit the rest of a batch, or only a part if an interrupt arrives; return whether all rows are visited.
 
-        If the run can be resumed, interrupts wait until ``current`` has the position in the pass.
+        If the run can be resumed, interrupts are deferred until ``current`` has the position in the pass.
         """
         current = self.current
         with interrupts_deferred() if self.is_resumable else nullcontext(()) as self._interrupts:
@@ -306,7 +309,7 @@ class TrainingRun:
 
     @property
     def _can_resume(self) -> bool:
-        """Whether the run may be resumed at all: its rows can be read again, and reading them takes time."""
+        """Whether the run may be resumed at all: its rows can be read again and are not in memory."""
         return self.source.rereadable and not self.source.in_memory
 
     @property
@@ -316,12 +319,12 @@ class TrainingRun:
 
     @property
     def in_pass(self) -> bool:
-        """Whether a pass is in progress, whose mistakes are not yet in the history."""
+        """Whether a pass is in progress, so that its mistakes are not yet in the history."""
         return self.phase in (Phase.VISITING, Phase.TORN, Phase.VISITED)
 
     @property
     def in_first_pass(self) -> bool:
-        """Whether rows may still be new to the run, because it has not completed a pass."""
+        """Whether rows may be new to the run, because it has not completed a pass."""
         return self.current.passes_done == 0 and self.phase not in (Phase.VISITED, Phase.JUDGED)
 
     @property
@@ -330,7 +333,7 @@ class TrainingRun:
         return self.last_batch is not None or self.resumed or not self.in_first_pass or self.current.row > 0
 
     def rows_of_a_pass(self) -> int | None:
-        """Return the number of rows that a whole pass visits, None if it is not known yet."""
+        """Return the number of rows that a whole pass visits, or None if it is not known yet."""
         if self.source.in_memory:
             batches = list(self.source.batches())
             return sum(int((~self.held_out(b) & (b.steps > 0 if len(b.steps) else True)).sum()) for b in batches)
@@ -340,7 +343,7 @@ class TrainingRun:
         return rows - (0 if self.early_stopping is None else self.early_stopping.validation.size)
 
     def last_ranges(self) -> NDArray[np.float64] | None:
-        """Return the ranges of the features in the last batch visited, by this run or by the run that it resumes."""
+        """Return the ranges of the features in the last batch visited, by this run or the run that it resumes."""
         return self.current.ranges if self.last_batch is None else feature_ranges(self.last_batch.rows.matrix)
 
     def _order(self, batch: Batch) -> NDArray[np.uint32]:
@@ -352,17 +355,17 @@ class TrainingRun:
         number = 0 if self.options.shuffle == "once" else self.state.passes
         return window_order(batch.rows.n, self.state.seed, number, batch.first // self.window)
 
-    # single batches: rows in their given order, each class from its first row on
+    # single batches, as for partial_fit: rows in their given order, new classes added at their first row
 
     def visit(self, batch: Batch, continues: bool = False) -> int:
         """Visit the rows of a batch once in their given order, as a pass of its own; return the mistakes.
 
         ``partial_fit``, the command ``watch`` and online services call this. ``max_updates`` limits the updates of all
-        such calls together. With ``continues`` the visits belong to the pass of the call before.
+        such calls together. With ``continues`` the visits belong to the pass of the previous call.
         """
         state, options = self.state, self.options
         state.counters["limit"] = -1 if options.max_updates is None else options.max_updates
-        if continues:  # the counters still have the mistakes of that pass: it enters the history again
+        if continues:  # the counters still have the mistakes of that pass, which will enter the history again
             state.mistakes.pop()
             if state.updates_right_rows:
                 state.pass_updates.pop()
@@ -401,17 +404,17 @@ class TrainingRun:
             if label is not None:
                 self._add_class(label)
             if start < stop:
-                # classes that no row of this part has may still be unknown
+                # Only classes with a row in this part are sure to be known.
                 part = np.unique(batch.labels[order[start:stop]])
                 places = np.zeros(len(batch.classes), np.int32)
                 places[part] = class_numbers(batch.classes[part], self.classes)
                 known = batch._replace(labels=places[batch.labels], classes=self.classes)
                 self._visit_known(known, order[start:stop], shuffled)
         if self.classes.dtype == batch.classes.dtype and np.array_equal(self.classes, batch.classes):
-            self.classes = batch.classes  # the same array, so that the next batch is recognised by identity
+            self.classes = batch.classes  # this very array, so that the next batch passes the identity test above
 
     def _set_classes(self, classes: Labels) -> None:
-        """Start with all classes of the first batch; until now only those of its first block were known."""
+        """Start again with all classes of the first batch; before, only those of its first block were known."""
         limit = self.state.counters["limit"].max()
         options = replace(self.options, random_state=self.state.seed)
         self.state = new_state(options, len(classes), self.state.n_features)
@@ -439,7 +442,7 @@ class TrainingRun:
                 observer.on_slice(self, batch, visited)
             return bool(self._interrupts)
 
-        # one against the rest, a label is compared; where classes compete, it is an index
+        # One-vs-rest passes only compare labels; if classes compete directly, a label is an index of the weights.
         check_batch(batch, order, self.state.n_scores if self.state.direct else len(self.classes))
 
         def on_updates(updates: list[Updates]) -> None:
@@ -461,7 +464,7 @@ class TrainingRun:
     # the beginning and the end of every pass
 
     def begin_pass(self) -> None:
-        """Reset the counters of a pass."""
+        """Reset the counters that are kept for each pass."""
         state, current = self.state, self.current
         self._snapshot_before_pass()
         state.done[current.active] = False
@@ -472,7 +475,7 @@ class TrainingRun:
         state.counters[current.active] = started
 
     def _snapshot_before_pass(self) -> None:
-        """Store which active classifiers are clean, and their visits, before the pass."""
+        """Store which active classifiers are clean before the pass, and how many visits each has made."""
         state, current = self.state, self.current
         current.was_done, current.visits = state.done[current.active], state.counters["visits"][current.active]
 

@@ -1,7 +1,7 @@
-"""The schema of a run's state in files: every bit that a run needs to be resumed, and checks of what is read.
+"""The schema of a run's state in files: all that a run needs to be resumed bit for bit, and checks of what is read.
 
-Types, shapes, ranges and everything that indexes an array are checked. Counters are not compared with each other: in a
-forged file they may contradict each other, and its report is then as wrong as they are.
+Types, shapes, ranges and everything that indexes an array are checked. Counters are not compared with each other. In a
+forged file they may contradict each other, and then the report of its model is wrong.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from rosenblatt.training.rows import Matrix
 from rosenblatt.training.state import CutPass, RunState, UpdateLog, Updates, join_updates, new_counters
 
 _TINY = 1e-280
-"""Smaller squares have lost digits to underflow."""
+"""Squares below this may have lost digits to underflow."""
 
 
 # counters and history
@@ -60,7 +60,7 @@ def _counter(name: str) -> Codec:
 
 
 _COUNTER_CODECS = {name: _counter(name) for name in COUNTERS.names or () if name != "target"}
-"""The counters in files; ``target``, the class of a classifier, follows from its place."""
+"""The counters in files, all but ``target``, the class of a classifier, which follows from the classifier's number."""
 
 
 def _write_counters(counters: NDArray[np.void], place: Place) -> dict[str, str]:
@@ -96,7 +96,7 @@ _Errors = Annotated[
 
 
 class RunFields:
-    """The fields of every state: attributes of `RunState` under their names."""
+    """The fields of every state, with the names of the attributes of `RunState`."""
 
     direct: bool
     counters: Annotated[NDArray[np.void], Codec(_write_counters, _read_counters)]
@@ -115,11 +115,11 @@ class RunFields:
     inseparable: Annotated[NDArray[np.bool_], array("b1", "judged")] | None = None
 
 
-# updates, and the rows that they were made on
+# updates, and the rows on which they were made
 
 
 class _UpdateFields:
-    """The updates of all classifiers, concatenated."""
+    """The updates of all classifiers, concatenated; ``lengths`` has the number of updates of each."""
 
     lengths: Annotated[NDArray[np.int64], array("i8", "judged", least=0, most=LARGEST)]
     members: Annotated[NDArray[np.int64], array("i8", "updates", least=0, below="rows")]
@@ -136,7 +136,7 @@ def _write_updates(runs: Sequence[Updates], place: Place) -> dict[str, object]:
 
 
 def _read_updates(data: object, place: Place) -> list[list[Updates]]:
-    """Return the updates of each classifier as a list of at most one part."""
+    """Return for each classifier a list with its updates in one part, or an empty list."""
     found = read_fields(_UpdateFields, data, place)
     lengths = found["lengths"]
     if sum(lengths.tolist()) != place.sizes["updates"]:
@@ -156,7 +156,7 @@ class _CsrFields:
 
 
 def _write_rows(rows: Matrix, place: Place) -> object:
-    """Return dense rows as an array and CSR rows as three arrays; float32 and float64 stay as they are."""
+    """Return dense rows as an array and CSR rows as three arrays, without a change of type."""
     if not sp.issparse(rows):
         return _DENSE.write(rows, place)
     rows = rows if rows.has_sorted_indices else rows.sorted_indices()
@@ -225,14 +225,14 @@ def _read_log(data: object, place: Place) -> UpdateLog:
 
 
 def _without_rows(data: object, place: Place) -> Place:
-    """Return the place; if no row is stored, no update can have one."""
+    """Return ``place``; if no rows are stored, fix their number at 0, so that updates cannot refer to any."""
     if type(data) is dict and data.get("rows") is None:
         place.has_size("rows", 0)
     return place
 
 
 class LinearFields(RunFields):
-    """The fields of a linear learner's state: attributes of `LinearState` under their names."""
+    """The fields of a linear learner's state, with the names of the attributes of `LinearState`."""
 
     fit_intercept: bool
     w: Wide
@@ -246,11 +246,12 @@ class LinearFields(RunFields):
 
 
 def _restore_bounds(state: LinearState) -> None:
-    """Restore the bounds on the length of weights that exact decisions rest on, which a forged file may break.
+    """Restore the bounds on the length of weights on which exact decisions depend, and which a forged file may break.
 
     The invariant is |w|^2 <= step_square_sum R^2 + excess2 (the first term times 2 if an update moves two classes).
-    Votes rest on the length of the initial weights too. In files that `save` wrote both hold within rounding, and the
-    counters keep their bits. A proof of inseparability needs weights that returned to zero.
+    Votes also depend on a bound on the length of the initial weights. In files that `save` wrote, both bounds hold
+    within rounding, and the counters are not changed. A claim of inseparability is dropped unless the weights have
+    returned to zero.
     """
     counters = state.counters
     if state.inseparable is not None:
@@ -267,7 +268,7 @@ def _restore_bounds(state: LinearState) -> None:
 
 
 def _squared_lengths(state: LinearState, w: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return an upper bound on the squared length of each (w, b), or of all together if classes compete."""
+    """Return an upper bound on the squared length of each (w, b), or of all together if classes compete directly."""
     long = np.column_stack([w, b]).reshape(len(state.counters), -1)
     return np.einsum("ij,ij->i", long, long) * (1.0 + 8.0 * (long.shape[1] + 8.0) * HALF_ULP)
 
@@ -326,7 +327,7 @@ def _write_chunks(chunks: list[list[Updates]], place: Place) -> dict[str, object
 
 
 class DualFields(RunFields):
-    """The fields of a kernel perceptron's state: attributes of `DualState` under their names."""
+    """The fields of a kernel perceptron's state, with the names of the attributes of `DualState`."""
 
     kernel: Annotated[Kernel, Codec(record(_KernelFields).write, _read_kernel)]
     width: Annotated[int, size_of("features", 1)]
@@ -341,7 +342,10 @@ class DualFields(RunFields):
 
 
 def write_state(state: RunState, place: Place) -> dict[str, object]:
-    """Return a state as plain data and arrays; the state does not change."""
+    """Return a state as plain data, whose arrays are stored at ``place``; the state does not change.
+
+    A ValueError is raised if the kernel is a function, which no file can hold.
+    """
     place = place.alone(features=state.n_features)
     if not isinstance(state, DualState):
         return write_fields(LinearFields, state, place)
@@ -405,7 +409,7 @@ class _BestFields:
 
 
 def write_best(best: BestPass, place: Place) -> dict[str, object]:
-    """Return the best pass of a run, which must have one, as plain data and arrays."""
+    """Return the best pass of a run, which must have one, as plain data, whose arrays are stored at ``place``."""
     assert best.state is not None
     state = write_state(best.state, place.at("state"))
     return {"state": state, "error": float(best.error), "passes_since": int(best.passes_since)}
@@ -414,7 +418,10 @@ def write_best(best: BestPass, place: Place) -> dict[str, object]:
 def read_best(
     data: object, place: Place, last: RunState, n_classes: int, learner: str, options: RunOptions
 ) -> BestPass:
-    """Return the best pass that `write_best` wrote, of the run whose last state is ``last``."""
+    """Return the best pass that `write_best` wrote, for the run whose last state is ``last``.
+
+    A ValueError is raised if it is not valid.
+    """
     found = read_fields(_BestFields, data, place)
     state = read_state(found["state"], place.at("state"), n_classes, learner, options)
     check_alike(last, state, place)

@@ -1,6 +1,6 @@
 """The state of a training run: the abstract `RunState`, with its counters and its history.
 
-`LinearState` (``linear.py``) and `DualState` (``dual/state.py``) implement it. Besides, this module has the state of a
+`LinearState` (``linear.py``) and `DualState` (``dual/state.py``) implement it. This module also has the state of a
 pass, the outcomes of a run, and the log of updates from which votes are counted.
 """
 
@@ -38,36 +38,36 @@ class CutPass:
     """A pass that was cut short by an interrupt or by a limit on updates."""
 
     rows: int
-    """Rows that it visited."""
+    """The number of rows that it visited."""
     share: float | None
     """Their share of the rows of a whole pass, None if that is not known, as in the first pass of a stream."""
     interrupted: bool = False
-    """Whether an interrupt cut it short; a pass that a limit ended is judged and kept like any other."""
+    """Whether an interrupt cut it short, and not a limit on updates."""
 
 
 @dataclass
 class PassState:
-    """The pass in progress."""
+    """The position in the pass in progress, and what was known before it."""
 
     row: int = 0
     """The rows before this one have been visited."""
     visited: int = 0
     """In shuffled passes, the number of rows visited in the window that begins with ``row``."""
     passes_done: int = 0
-    """Passes of this run before this one."""
+    """The number of passes that this run made before this one."""
     active: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     """The classifiers that take part."""
     was_done: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
-    """Whether each of them was clean before the pass."""
+    """For each of them, whether its pass before this one was clean: without a mistake or other update."""
     visits: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    """The visits of each of them before the pass."""
+    """For each of them, the number of visits before the pass."""
     rows: int = 0
-    """Rows of a whole pass, 0 before the first has ended."""
+    """The number of rows of a whole pass; 0 until the first pass has ended."""
     ranges: NDArray[np.float64] | None = None
     """The ranges of the features in the batch before a checkpoint, in case no other batch follows."""
 
     def rows_visited(self, counters: NDArray[np.void]) -> int:
-        """Return the number of rows that this pass has visited, by the counters of its classifiers."""
+        """Return the number of rows that this pass has visited, given the counters of the classifiers."""
         return int(np.max(counters["visits"][self.active] - self.visits, initial=0.0))
 
 
@@ -78,7 +78,7 @@ StateT = TypeVar("StateT", contravariant=True)
 
 
 class Runner(Protocol[StateT]):
-    """Visits batches with the classifiers of a state; one object serves a whole run."""
+    """An object that visits batches with the classifiers of a state, for a whole run."""
 
     def visit(
         self,
@@ -97,47 +97,50 @@ class Runner(Protocol[StateT]):
 
         ``first`` means that these rows are new to the state, so that their lengths are measured. ``on_slice`` is called
         after each slice with the number of rows visited; if it returns True, that slice is the last. ``on_updates`` is
-        called at the end, also after an interrupt, with the updates of each classifier. Updates are logged only if it
-        is given.
+        called at the end, also after an interrupt, with the updates of each classifier. Without ``on_updates`` no
+        updates are logged.
         """
 
 
 @dataclass(kw_only=True)
 class RunState(ABC):
-    """The result of a run so far, its counters and its history: everything that the run needs to continue.
+    """What a run has learned so far, its counters and its history: everything that the run needs to continue.
 
     Two classes share one classifier, which is positive for the second class. More classes have a classifier each. With
-    ``direct`` the classes compete in one update and share one record of counters.
+    ``direct`` more than two classes compete in each update and share one record of counters.
     """
 
     counters: NDArray[np.void]
     """A record of type ``COUNTERS`` for each classifier, or a single one if classes compete directly."""
     direct: bool
     done: NDArray[np.bool_]
-    """Whether the last pass of each record in ``counters`` was a whole pass without a mistake."""
+    """For each record in ``counters``, whether its last pass was clean: a whole pass without a mistake or update."""
     seed: int = 0
+    """The seed of the visiting orders."""
     radius: float = 0.0
-    """Length of the longest example seen, including the bias coordinate."""
+    """The length of the longest example seen, including the bias coordinate."""
     leading_run: int = 0
-    """The number of rows at the start of a stream with one label, while there is no other; -1 after a warning."""
+    """The number of rows at the start of a stream that have the label of the first row; -1 after a warning."""
     leading_label: object = None
+    """The label of the first row of a stream."""
     feature_ranges: Floats | None = None
-    """Range of each feature over a sample of the rows."""
+    """The range of each feature over a sample of the rows, None if it is not known."""
     passes: int = 0
+    """The number of passes, including those before a warm start."""
     mistakes: list[NDArray[np.int64]] = field(default_factory=list)
     """For each pass, the mistakes of each classifier; -1 if a classifier took no part."""
     pass_updates: list[NDArray[np.int64]] = field(default_factory=list)
     """For each pass, the updates of each classifier, -1 as for ``mistakes``; empty if updates equal mistakes."""
     validation_error: list[float] = field(default_factory=list)
-    """The error on the rows held out, after each pass that was judged by them."""
+    """The error on the rows held out by early stopping, for each pass after which it was measured."""
     held_out_rows: int | None = None
-    """The number of rows that early stopping held out, in the state of a model that keeps its best pass."""
+    """The number of rows held out, in the state that early stopping has kept; else None."""
     cut: CutPass | None = None
     """The extent of the last pass if it was cut short."""
     mixed_shards: int = 0
-    """The number of shards that the weights are the mean of if a cluster has mixed them; else 0."""
+    """The number of shards whose weights a cluster has averaged; else 0."""
     inseparable: NDArray[np.bool_] | None = None
-    """Whether each classifier's weights returned to zero by updates without rounding, which proves inseparability."""
+    """Whether each classifier's weights returned to zero without rounding, which proves inseparability; or None."""
 
     in_kernel_space: ClassVar[bool] = False
     """Whether lengths and margins are measured in a kernel's space."""
@@ -145,18 +148,18 @@ class RunState(ABC):
     @property
     @abstractmethod
     def n_features(self) -> int:
-        """Columns of the rows."""
+        """The number of features, which are the columns of the rows."""
 
     @property
     @abstractmethod
     def n_scores(self) -> int:
-        """Scores of a row: one for two classes, else one for each class."""
+        """The number of scores of a row: one for two classes, else one for each class."""
 
     # predictions
 
     @abstractmethod
     def keeps(self, hypothesis: str) -> bool:
-        """Return whether the state can predict with a hypothesis; all states can with "last" and "average"."""
+        """Return whether the state can predict with a hypothesis. All states can with "last" and "average"."""
 
     def check_keeps(self, hypothesis: str) -> None:
         """Raise a ValueError unless the state can predict with a hypothesis."""
@@ -168,10 +171,13 @@ class RunState(ABC):
 
     @abstractmethod
     def scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
-        """Return the score of each row for each classifier: its activation, or its share of the votes."""
+        """Return the score of each row by each classifier: the activation, or for "vote" the share of the votes."""
 
     def decide(self, hypothesis: str, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the class number of each row, and whether the row is on a boundary, where the class is arbitrary."""
+        """Return the class number of each row, and whether the row is on a boundary.
+
+        On a boundary the class is the first of those that tie.
+        """
         if self.n_scores == 1:
             scores = self.scores(hypothesis, rows)[:, 0]
             return (scores > 0).astype(np.int64), scores == 0
@@ -187,11 +193,14 @@ class RunState(ABC):
 
     @abstractmethod
     def _largest_scores(self, hypothesis: str, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the class of the largest score of each row, compared exactly, and whether it is tied."""
+        """Return the class of the largest score of each row, compared exactly, and whether several classes tie."""
 
     @abstractmethod
     def margins(self, k: int) -> tuple[float, float, float]:
-        """Return lower and upper bounds on the margin of classifier ``k``, and the bound on its updates."""
+        """Return lower and upper bounds on the margin of classifier ``k``, and Novikoff's bound on its updates.
+
+        A bound that is not known is infinite (minus infinity for the lower bound).
+        """
 
     # training
 
@@ -201,22 +210,22 @@ class RunState(ABC):
 
     @abstractmethod
     def observers(self) -> list[Observer]:
-        """Return the observers that keep proofs and the hypotheses that the options ask for."""
+        """Return the observers that keep proofs, and what the options' hypotheses need."""
 
     def configure(self, options: RunOptions) -> None:  # noqa: B027 - optional
-        """Set where and how to compute, which has no influence on what is learned."""
+        """Set from the options where and how to compute."""
 
     def renumber_rows(self, X: Matrix | None = None) -> None:  # noqa: B027 - optional
-        """Number the rows of a new run after those seen before, unless they are the same rows, those of ``X``."""
+        """Number the rows of a new run after all earlier rows, unless ``X``, its rows, are those of the last run."""
 
     def count_rows(self, n: int) -> None:  # noqa: B027 - optional
-        """Count n rows that were visited once: later rows get higher numbers."""
+        """Count n rows that were visited once, so that later rows get higher numbers."""
 
     def check_finite(self) -> None:  # noqa: B027 - optional
         """Raise a ValueError if weights have overflowed."""
 
     def finish(self) -> None:  # noqa: B027 - optional
-        """Convert the state to the layout of a model, after the last visit."""
+        """Convert the state to the layout that models have, after the last visit."""
 
     @property
     def fit_intercept(self) -> bool:
@@ -235,7 +244,7 @@ class RunState(ABC):
 
     @property
     def visits(self) -> Floats:
-        """Visits covered by the average behind each score."""
+        """For each score, the number of visits over which its weights are averaged."""
         return np.broadcast_to(self.counters["visits"], self.n_scores).astype(np.float64)
 
     @property
@@ -246,19 +255,19 @@ class RunState(ABC):
 
     @property
     def errors_by_pass(self) -> list[float]:
-        """The error on the rows held out after each pass; NaN for earlier passes, and for an interrupted pass."""
+        """The error on the rows held out after each pass; NaN for passes after which it was not measured."""
         known = len(self.validation_error)
         after = int(self.cut is not None and self.cut.interrupted and known < self.passes)
         return [math.nan] * (self.passes - known - after) + self.validation_error + [math.nan] * after
 
     def mistakes_left(self) -> int:
-        """Return the sum of the mistakes in the last passes of classifiers that are not done."""
+        """Return the sum, over the classifiers that are not ``done``, of the mistakes in their last pass."""
         history = np.array(self.mistakes)
         return int(sum(history[history[:, k] >= 0, k][-1] for k in np.flatnonzero(~self.done)))
 
     @abstractmethod
     def widen(self, d: int) -> None:
-        """Add features up to ``d``, as if they had been there all along."""
+        """Widen the state to ``d`` features, as if the new features had been there all along, with the value 0."""
 
     def snapshot(self) -> Self:
         """Return a copy that further training does not change."""
@@ -276,20 +285,20 @@ class RunState(ABC):
 
     @abstractmethod
     def _take_classifier(self, target: int, old: Self, source: int, sign: int, places: NDArray[np.int64]) -> None:
-        """Copy classifier ``source`` of ``old`` to ``target``, or its negation for ``sign`` -1.
+        """Copy classifier ``source`` of ``old`` to ``target``, or its negation if ``sign`` is -1.
 
         ``places`` are the new numbers of the classes.
         """
 
     @abstractmethod
     def _take_updates_of_all(self, old: Self, places: NDArray[np.int64]) -> None:
-        """Copy the updates of ``old`` as updates of competing classes."""
+        """Copy the updates of ``old`` as updates of competing classes, whose new numbers are ``places``."""
 
     def with_class(self, places: NDArray[np.int64], direct: bool) -> Self:
         """Return this state with one more class, which starts from zero.
 
-        ``places`` are the new numbers of the known classes. Two classes share one classifier, since the first class's
-        would be its negation. From the third class on, each has its own.
+        ``places`` are the new numbers of the known classes. Two classes share one classifier, since a classifier of the
+        first class would be its negation. With three classes or more, each has its own.
         """
         n_classes = len(places) + 1
         new = self._for_classes(n_classes, direct)
@@ -319,7 +328,7 @@ class RunState(ABC):
         return new
 
     def with_classes(self, known: Labels, labels: Labels, direct: bool) -> tuple[Self, Labels]:
-        """Return a state with the classes ``labels`` besides those ``known``, and all classes, sorted."""
+        """Return a state with the classes ``labels`` in addition to ``known``, and the sorted array of all classes."""
         check_label_types(known, labels)
         state = self
         for label in np.setdiff1d(labels, known):
@@ -338,7 +347,7 @@ class RunState(ABC):
                 now[target] = then[source]
 
     def note_leading_run(self, y: Labels) -> bool:
-        """Count the rows at the start of a stream that have one label; return whether to warn of them."""
+        """Count the rows at the start of a stream that have one label; return whether a warning is due."""
         seen = int(self.counters["visits"].max())
         if self.leading_run != seen or (seen and self.leading_label != y[0]):
             return False  # there was another label before
@@ -369,10 +378,10 @@ def attained_margin(
 ) -> tuple[float, float]:
     """Return the margin that weights of this length attain, and Novikoff's bound on the updates.
 
-    ``proved`` is the share of the computed margin that rounding leaves. After M updates from weights of length s,
-    ``M g - s <= |w|`` for steps of margin g, and ``|w|^2 <= s^2 + M Q``, where an update adds at most Q: the squared
-    length of its step and twice the threshold times its size. So M is at most ``Q / g^2 + 2 s / g``, which is
-    Novikoff's bound (R / g)^2 if the start and the threshold are zero.
+    ``proved`` is the share of the computed margin that is certain in spite of rounding. After M updates from weights of
+    length s, ``M g - s <= |w|`` for steps of margin g, and ``|w|^2 <= s^2 + M Q``. Here Q is the most that an update
+    adds: the squared length of its step, plus twice the threshold times the step size. So M is at most ``Q / g^2 + 2 s
+    / g``, which is Novikoff's bound (R / g)^2 if the initial weights and the threshold are zero.
     """
     low = proved * float(counters["lowest"]) / length
     low_step = proved * float(counters["lowest_step"]) / length
@@ -399,7 +408,7 @@ class Outcome(enum.Enum):
     INTERRUPTED = "interrupted"
 
     def describe(self, passes: int, mistakes: int) -> str:
-        """Return the outcome in words, given the passes and the mistakes that are left."""
+        """Return the outcome in words, given the number of passes and the mistakes in the last pass."""
         if self is Outcome.CLEAN_PASS:
             return "separated"
         if self is Outcome.INTERRUPTED:
@@ -415,8 +424,8 @@ class Outcome(enum.Enum):
 def interrupts_deferred() -> Iterator[list[tuple[int, FrameType | None]]]:
     """Defer SIGINT to the end of the block, where its handler is called.
 
-    The value is a list that gets an entry for each signal, so that the block can end early. In threads other than the
-    main thread nothing is done, since interrupts do not reach them.
+    The context manager returns a list that gets an entry for each signal, so that the block can end early. In threads
+    other than the main thread it does nothing, since interrupts do not reach them.
     """
     if threading.current_thread() is not threading.main_thread():
         yield []
@@ -431,7 +440,7 @@ def interrupts_deferred() -> Iterator[list[tuple[int, FrameType | None]]]:
             handler(*came[0])
 
 
-# Logs of updates with their rows, from which the weights at any moment can be computed again.
+# Logs of updates with their rows, from which the weights after any update can be computed again.
 
 
 Integers = NDArray[np.int64]
@@ -441,22 +450,22 @@ class Updates(NamedTuple):
     """Updates of one classifier in the order in which they were made."""
 
     members: Integers
-    """The row of each update: a row number of a batch, or the place of a stored row."""
+    """The row of each update: its number in a batch, or its place among stored rows."""
     steps: Floats
     """Step sizes, with the sign of the label; positive if classes compete directly."""
     visits: Floats
     """The number of visits before each update."""
     trues: Integers
-    """If classes compete directly, the class that was moved towards the row."""
+    """If classes compete directly, the class whose weights were moved towards the row."""
     rivals: Integers
-    """If classes compete directly, the class that was moved away from the row."""
+    """If classes compete directly, the class whose weights were moved away from the row."""
 
     def survival(self, visits: float) -> Floats:
-        """Return the number of visits, of ``visits`` in all, that the weights after each update survived."""
+        """Return the number of visits, out of ``visits``, that the weights after each update survived."""
         return np.diff(self.visits, append=visits)
 
     def before_first(self, visits: float) -> float:
-        """Return the number of visits, of ``visits`` in all, that the initial weights survived."""
+        """Return the number of visits, out of ``visits``, that the initial weights survived."""
         return float(self.visits[0]) if len(self.visits) else visits
 
     def some(self, which: NDArray[np.bool_]) -> Updates:
@@ -465,22 +474,26 @@ class Updates(NamedTuple):
 
 
 def join_updates(chunks: list[Updates]) -> Updates:
-    """Return the updates of all ``chunks`` as one."""
+    """Return the updates of all ``chunks`` in one `Updates`."""
     none, nothing = np.empty(0, np.int64), np.empty(0)
     start = Updates(none, nothing, nothing, none, none)
     return Updates(*(np.concatenate(parts) for parts in zip(start, *chunks, strict=True)))
 
 
 def mirrored_updates(chunks: list[Updates], sign: int) -> list[Updates]:
-    """Return updates times ``sign``."""
+    """Return updates with their steps times ``sign``, where -1 swaps the positive and the negative class."""
     return [update._replace(steps=sign * update.steps) for update in chunks]
 
 
 def competing_updates(chunks: list[Updates], places: Integers, direct: bool) -> list[Updates]:
-    """Return updates as updates of competing classes, renumbered by ``places``; ``direct`` if they competed before."""
+    """Return updates as updates of competing classes, whose new numbers are ``places``.
+
+    ``direct`` tells whether the classes competed before; otherwise the updates are those of one classifier.
+    """
     if direct:
         return [u._replace(trues=places[u.trues], rivals=places[u.rivals]) for u in chunks]
-    # one classifier for two classes: a step moved the second class towards the row and the first one away, or both back
+    # In one classifier for two classes, a positive step moved the second class towards the row and the first class away
+    # from it; a negative step did the opposite.
     return [
         u._replace(
             steps=np.abs(u.steps),
@@ -495,18 +508,19 @@ def competing_updates(chunks: list[Updates], places: Integers, direct: bool) -> 
 class UpdateLog:
     """The updates of all classifiers with their rows.
 
-    This is Freund and Schapire's representation of a voted perceptron (1999, section 5): voters are not stored as
-    vectors, and their activations on a new row are running sums of its products with the stored rows.
+    This is Freund and Schapire's representation of a voted perceptron (1999, section 5). Its voters, the weights after
+    each update, are not stored as vectors. Their activations on a new row are running sums of its products with the
+    stored rows.
     """
 
     blocks: list[Matrix]
     chunks: list[list[Updates]]
     n_classes: int
-    """Number of classes where they compete directly, else 0."""
+    """The number of classes if they compete directly, else 0."""
     start: tuple[Floats, Floats] | None = None
-    """The initial weights and biases, None for zero; without features that were added later."""
+    """The initial weights and biases, without features that were added later; None if they are zero."""
     _pending: tuple[Matrix, list[list[Updates]]] | None = field(default=None, repr=False, compare=False)
-    """A matrix and updates on its rows that are not stored yet, because another pass may need the same rows."""
+    """A matrix, and updates on its rows that are not stored yet, because another pass may use the same rows."""
 
     @classmethod
     def empty(cls, n_classifiers: int, n_classes: int) -> UpdateLog:
@@ -560,7 +574,7 @@ class UpdateLog:
         return np.concatenate(self.blocks, dtype=np.float64)
 
     def start_weights(self, d: int) -> tuple[Floats, Floats] | None:
-        """Return the initial weights of ``d`` features and the initial biases, None for zero."""
+        """Return the initial weights for ``d`` features and the initial biases, or None if they are zero."""
         if self.start is None:
             return None
         w, b = self.start

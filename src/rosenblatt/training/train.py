@@ -1,7 +1,7 @@
-"""Training from a source to a finished run: initial states, warm starts, checkpoints, and online runs.
+"""Training on a source, from its start to the finished run: initial states, warm starts, checkpoints, online runs.
 
-Estimators, the command and clusters all call `train` for passes over a data set or a stream, and `online_run` for rows
-as they come.
+Estimators, the command line and clusters call `train` for passes over a data set or a stream, and `online_run` for rows
+that arrive one batch at a time.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class _CheckpointOptions(TypedDict, total=False):
 
 @dataclass
 class Checkpointing:
-    """The file in which a run keeps its checkpoints, and whether it resumes from that file."""
+    """The file for the checkpoints of a run, and whether the run resumes from that file."""
 
     path: str | os.PathLike[str]
     learner: str
@@ -57,9 +57,9 @@ class Checkpointing:
     """Records of what has been read, if rows come from files."""
     feature_names: Callable[[], Iterable[object] | None] = lambda: None
     progress: Callable[[float], None] | None = None
-    """Called with a share while files are compared with those of the checkpoint."""
+    """Called with the share done while files are compared with those of the checkpoint."""
     on_resume: Callable[[Checkpoint], None] = lambda found: None
-    """Called with the checkpoint that is resumed, before the first row is read."""
+    """Called with the checkpoint from which the run resumes, before the first row is read."""
     resumed: Checkpoint | None = field(default=None, init=False)
     writer: CheckpointWriter | None = field(default=None, init=False)
 
@@ -73,7 +73,11 @@ class Checkpointing:
         blocks: Iterable[object] | None = None,
         **more: Unpack[_CheckpointOptions],
     ) -> Checkpointing | None:
-        """Return the checkpointing of a run, or None without a ``path``. Call it before ``blocks`` are read."""
+        """Return the checkpointing of a run, or None without a ``path``.
+
+        It must be called before ``blocks`` are read, since it records what is read from files. A ParameterError is
+        raised for ``resume`` without a ``path``.
+        """
         if path is None:
             if resume:
                 raise ParameterError("{resume=True} needs {checkpoint}, the file to resume from.")
@@ -82,7 +86,7 @@ class Checkpointing:
         return cls(path, learner, every, resume, None if files is None else files.watch_contents(), **more)
 
     def open(self, source: TrainingSource, options: RunOptions) -> CheckpointWriter:
-        """Return the observer that writes checkpoints; with ``resume``, first read the checkpoint that exists."""
+        """Return the observer that writes checkpoints; with ``resume``, first read the checkpoint if there is one."""
         rows = source.blocks if isinstance(source, Streamed) else source
         self.writer = CheckpointWriter(
             self.path, self.every, self.learner, options, rows, self.feature_names, self.contents
@@ -109,6 +113,8 @@ def train(
 ) -> Outcome:
     """Train on a source, from zero, from ``start`` or from a checkpoint, and return how the run ended.
 
+    If a class appears in a stream that its first block does not have, training starts again with all classes.
+
     Parameters
     ----------
     source : TrainingSource
@@ -119,19 +125,17 @@ def train(
     keep : callable
         Called with the run when it has ended or was interrupted, but not if it failed.
     observers : sequence of Observer
-        Called besides the run's own.
+        Called in addition to the run's own observers; by default none.
     start : WarmStart, optional
         The state to continue from.
     given : pair of arrays, optional
-        Weights and biases that a new run begins with instead of zero.
+        The weights and biases from which a new run starts, instead of zero.
     checkpoints : Checkpointing, optional
-        Where checkpoints are kept, and whether to resume.
+        Where checkpoints are kept, and whether to resume; by default there are none.
     threads : int
-        For one-vs-rest classifiers.
+        The number of threads for one-vs-rest classifiers, by default 1.
     make_run : callable
-        Makes the run, with the parameters of `TrainingRun`.
-
-    A stream is restarted with all classes if a class appears that its first block does not have.
+        Makes the run, with the parameters of `TrainingRun`, which is the default.
     """
     if not source.rereadable:
         options.check_read_once(checkpoints is not None)
@@ -162,7 +166,7 @@ def train(
 
 
 def _seed(options: RunOptions, start: WarmStart | None, resumed: Checkpoint | None) -> int:
-    """Return the seed of a run: that of the run it continues, if there is one."""
+    """Return the seed of a run: the seed of the run that it continues or resumes, or else a new one."""
     before = resumed or start
     return draw_seed(options.random_state) if before is None else int(before.state.seed)
 
@@ -201,10 +205,10 @@ def online_run(
     threads: int = 1,
     one_by_one: bool = False,
 ) -> TrainingRun:
-    """Return a run whose `visit` learns from rows as they come, beginning with ``batch``.
+    """Return a run whose method `visit` learns from one batch at a time, of which ``batch`` is the first.
 
-    It continues from ``start``, if given. ``classes`` may name classes that have not occurred yet. With ``one_by_one``
-    each batch is a single row.
+    The run continues from ``start`` if given. ``classes`` may name classes that have not occurred yet. With
+    ``one_by_one`` each batch is a single row.
     """
     options = replace(options, early_stopping=False, verbose=0)
     options.check_for_blocks("chunks of rows do")

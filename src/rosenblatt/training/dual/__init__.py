@@ -1,1 +1,1 @@
-"""The perceptron in its dual form: sums of kernel values over the rows that it made mistakes on."""
+"""The perceptron in its dual form: sums of kernel values over the rows on which it made mistakes."""

@@ -1,14 +1,15 @@
-"""Updates of a block of rows, by all classifiers at once: the same as visiting one row after another.
+"""The updates in a block of rows, for all classifiers at once, with the same result as visiting row after row.
 
-The block starts with the scores of all its rows. In each round every classifier finds its first row, after the last
-one it decided, that may be a mistake. If it is one, the classifier is updated: the scores of all rows change by their
-kernel values with that row. The rounds end when no classifier finds a row. Their number is the largest number of
-mistakes that a classifier makes in the block, and of rows in doubt that turn out right, not the number of rows.
+At the start the scores of all rows in the block are known. In each round every classifier finds the first row that may
+be a mistake, after the last row that it has decided. If that row is a mistake, the classifier is updated: the scores of
+all rows change by multiples of their kernel values with it. The rounds end when no classifier finds a row. So the
+number of rounds is not the number of rows. It is the number of rows found by the classifier that finds the most:
+mistakes, and uncertain rows that turn out right.
 
-Why this keeps the order of visits. After each round, the margins of a classifier are those of its weights after all
-its updates so far. Every row between the last one decided and the first one found has a margin above its rounding
-bound under these weights, so a visit leaves them as they are: the first row found is the next mistake of a run that
-visits one row after another. Rows before it have been visited, and their scores are not read again.
+Why this keeps the order of visits: after each round, the margins of a classifier are those of its weights after all its
+updates so far. Every row between the last row decided and the first row found has a margin above its rounding bound
+under these weights, so a visit would not change them. Hence the first row found is the next mistake of a run that
+visits row after row. Rows before it have been visited, and their scores are not read again.
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ from rosenblatt.training.dual.kernel_values import Array, ArrayLibrary
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 _UNREAD_ROUNDS = 8
-"""Rounds on a GPU before their results are read, which waits for the device."""
+"""The number of rounds on a GPU before their results are read, because reading waits for the device."""
 _GRAM_SHARE = 8
-"""When a share of 1 / 8 of the lines of a Gram matrix is needed, the whole matrix is computed in one product."""
+"""If more than 1 / 8 of the lines of a Gram matrix are missing, the whole matrix is computed in one product."""
 
 
 class Gram:
-    """The Gram matrix of a block, its kernel values between rows: whole on a GPU, on a CPU only the lines needed.
+    """The Gram matrix of a block: the kernel values between its rows.
+
+    On a GPU the whole matrix is computed at once, on a CPU only the lines that are needed.
 
     Parameters
     ----------
@@ -59,9 +62,9 @@ class Gram:
             self._ready[:] = True
 
     def prepare(self, needed: Integers, likely: NDArray[np.bool_]) -> None:
-        """Compute the lines ``needed``. If one is missing, also compute the lines ``likely`` to be needed soon.
+        """Make sure that the lines ``needed`` are known. If one is missing, also compute the lines ``likely`` needed.
 
-        All lines are computed if that is hardly more work.
+        All lines are computed if many are missing (``_GRAM_SHARE``).
         """
         if self._ready[needed].all():
             return
@@ -89,29 +92,32 @@ class BlockUpdate:
     """An update in a block."""
 
     place: int
+    """The place of the row in the block."""
     margin: float
-    """The margin of the true side before the update; above 0 only by rounding."""
+    """The margin of the true class before the update; above 0 only by rounding."""
     true: int = 0
-    """Where classes compete directly: the true class ..."""
+    """The true class, if classes compete directly."""
     rival: int = 0
-    """... and the class that the update moves away."""
+    """The class whose weights are moved away from the row, if classes compete directly."""
     evicted: bool = False
-    """Whether the limit of support rows has evicted its row since."""
+    """Whether the row has been evicted since, because of the limit on support rows."""
 
 
 @dataclass
 class BlockResult:
-    """The updates of one classifier in a block, and what a clean block proves."""
+    """The updates of one classifier in a block, and lower bounds on its margins if there were none."""
 
     updates: list[BlockUpdate] = field(default_factory=list)
     visited: int = 0
+    """The number of rows visited."""
     lowest: float = math.inf
-    """The smallest margin in the block, less its rounding error, if there was no update."""
+    """A lower bound on the smallest margin in the block if there was no update, else infinity."""
     lowest_step: float = math.inf
+    """A lower bound on the smallest margin times its row's step size if there was no update, else infinity."""
 
 
 def least_margins(margins: Floats, bounds: Floats) -> Floats:
-    """Return lower bounds on margins that are known to be above 0, given their rounding bounds."""
+    """Return positive lower bounds on margins that are known to be above 0, given bounds on their rounding errors."""
     with np.errstate(invalid="ignore"):
         least = margins - bounds
     return np.where(np.isfinite(margins) & (least > 1e-300), least, 1e-300)
@@ -121,14 +127,14 @@ Evict = Callable[[int, BlockUpdate], Floats | None]
 
 
 def evict_nothing(k: int, update: BlockUpdate) -> None:
-    """Evict nothing: there is no limit of support rows."""
+    """Evict nothing, because there is no limit on support rows."""
 
 
 class OneVsRestBlockUpdates:
     """The updates of ``k`` independent classifiers in blocks of ``n`` rows.
 
-    On a GPU a burst of rounds is recorded once as a graph and replayed for every block, because launching each of these
-    small operations would take longer than running it.
+    On a GPU several rounds are recorded once as a CUDA graph and replayed for every block, because launching each of
+    these small operations would take longer than running it.
     """
 
     def __init__(self, library: ArrayLibrary, k: int, n: int) -> None:
@@ -172,10 +178,10 @@ class OneVsRestBlockUpdates:
         max_updates : array of shape (classifiers,)
             The most updates that each classifier may make.
         is_mistake : callable
-            Decides exactly whether a classifier, with its updates in the block so far, is wrong on a row.
+            Decides exactly whether a row is a mistake of a classifier, given its updates in the block so far.
         evict : callable
-            Called after each update of a classifier. If another row is evicted for it, returns by how much the scores
-            of the rows change (a line for each score of the classifier), else None.
+            Called after each update of a classifier. If it evicts another row, it returns by how much the scores of the
+            rows change (a line for each score of the classifier), else None. By default nothing is evicted.
         """
         library = self.library
         self.results = [BlockResult() for _ in range(self.k)]
@@ -189,7 +195,8 @@ class OneVsRestBlockUpdates:
         else:
             self._gram[:, :] = gram.values
         limited = bool((max_updates < self.n).any()) or evict is not evict_nothing
-        # ``_decided[k]`` is the last row that classifier k has decided; n or more ends its block.
+        # Invariant: ``_decided[k]`` is the last row that classifier k has decided, or n if it may make no more updates,
+        # and ``_margins[k]`` are those of its weights after the updates on rows up to there.
         while True:
             records = self._rounds(limited)
             if records is None:
@@ -207,7 +214,7 @@ class OneVsRestBlockUpdates:
                 self._stop_at_limits()
 
     def _rounds(self, limited: bool) -> Floats | None:
-        """Run one round, or a burst of rounds whose results are fetched together; return them, or None if empty."""
+        """Run one or several rounds, and return their results in one array; None if no row was found."""
         if self._replay is not None and not limited:
             self._replay()
             return self.library.fetch(self._records)
@@ -220,24 +227,27 @@ class OneVsRestBlockUpdates:
         return self.library.fetch(self._update(first))[None]
 
     def _burst(self) -> None:
-        """Run several rounds on the device without reading their results; stop updating at an uncertain row.
+        """Run several rounds on the device without reading their results.
 
-        All later rounds find the same row, until the host decides it.
+        A classifier stops at an uncertain row: later rounds find the same row, until the host decides it.
         """
         for number in range(_UNREAD_ROUNDS):
             self._records[number, :, :] = self._update(self._find()[0])
 
     def _find(self) -> tuple[Array, Array]:
-        """Return for each classifier its first row that may be a mistake, or the number of rows, and all such rows.
+        """Return for each classifier the first row that may be a mistake, or n, and a mask of all such rows.
 
-        A NaN is not above any bound, so it may be a mistake.
+        A margin of NaN is not above any bound, so its row may be a mistake.
         """
         xp = self.xp
         candidates = ~(self._margins > self._bounds) & (self._places > self._decided[:, None])
         return xp.min(xp.where(candidates, self._places, self._none), axis=1), candidates
 
     def _update(self, first: Array) -> Array:
-        """Update on the rows ``first`` that are certain mistakes; return these rows, their margins and which are."""
+        """Update each classifier on its row of ``first`` if that is certainly a mistake.
+
+        Return the rows, their margins, and whether each is certain, as three lines of one array.
+        """
         xp, library = self.xp, self.library
         found = first < self.n
         place = xp.where(found, first, self._zero)
@@ -270,7 +280,7 @@ class OneVsRestBlockUpdates:
                 self._decided[k] = self.n
 
     def _finish(self) -> list[BlockResult]:
-        """Enter the number of rows visited, and the smallest margins of classifiers without an update."""
+        """Return the results, after entering the rows visited and the smallest margins of classifiers not updated."""
         clean = [k for k, result in enumerate(self.results) if not result.updates]
         margins = self.library.fetch(self._margins) if clean else np.empty(0)
         for k, result in enumerate(self.results):
@@ -283,7 +293,7 @@ class OneVsRestBlockUpdates:
         return self.results
 
 
-# Classes that compete directly: one row at a time is found and updated on, by the same argument as above.
+# Classes that compete directly: the next mistake is found and updated on, one at a time, by the argument above.
 
 
 class DirectBlockUpdates:
@@ -303,9 +313,9 @@ class DirectBlockUpdates:
     max_updates : int
         The most updates that may be made.
     compare : callable
-        Returns the exact sign of the margin of one class over another on a row, after the updates so far.
+        Returns the exact sign of the margin of one class over another on a row, given the updates so far.
     evict : callable
-        See `OneVsRestBlockUpdates`.
+        As for `OneVsRestBlockUpdates`.
     """
 
     def __init__(
@@ -333,9 +343,9 @@ class DirectBlockUpdates:
         self.result = BlockResult()
 
     def run(self) -> list[BlockResult]:
-        """Make the updates and return them."""
+        """Make the updates and return their result, in a list of one element."""
         decided, found = -1, self.result.updates
-        # Invariant: ``scores`` are those after the updates ``found``; rows up to ``decided`` have been visited.
+        # Invariant: ``scores`` are those after the updates ``found``, and rows up to ``decided`` have been visited.
         while len(found) < self.max_updates:
             margins = self._margins()
             candidates = ~(margins > self._margin_bounds) & (self._places > decided)
@@ -362,19 +372,20 @@ class DirectBlockUpdates:
         return [self.result]
 
     def _margins(self) -> Array:
-        """Return the margin of the true class of each row over its best rival."""
+        """Return the margin of each row: the score of its true class minus the largest score of another class."""
         xp = self.xp
         own = xp.sum(xp.where(self._own, self.scores, self._zero), axis=0)
         return own - xp.max(self.scores + self._hidden, axis=0)
 
     def _decide(self, place: int, scores: Floats) -> BlockUpdate | None:
-        """Return the update of a row, or None if it is not a mistake; decided exactly."""
+        """Return the update that a row makes, or None if it is not a mistake; this is decided exactly."""
         true, found = int(self.labels[place]), self.result.updates
-        # Two scores are each off by at most their bound. The rounding of their difference does no harm: it is monotone.
+        # Two scores are each off by at most their bound. Their difference may be rounded, because rounding is monotone.
         limit = 2.0 * float(self.bounds[place])
         others = [k for k in range(len(scores)) if k != true]
         best = max(scores[k] for k in others)
-        # Every class that may be the best is compared exactly. NaN and infinity have infinite bounds: all are compared.
+        # Every class that may be the best is compared exactly; that is all of them if there is NaN or infinity, because
+        # the bounds are then infinite.
         close = [k for k in others if not (scores[k] < best - limit)]
         rival = close[0] if limit > 0 else next((k for k in others if scores[k] == best), others[0])
         for k in close[1:] if limit > 0 else []:
@@ -382,7 +393,7 @@ class DirectBlockUpdates:
                 rival = k
         margin = float(scores[true] - scores[rival])
         if limit == 0 or margin < -limit:
-            wrong = not (margin > 0)  # numbers as computed may be NaN
+            wrong = not (margin > 0)  # not margin <= 0, as kernel values without exact values may be NaN
         else:
             wrong = not (margin > limit) and self.compare(true, rival, place, found) <= 0
         return BlockUpdate(place, margin, true, rival) if wrong else None

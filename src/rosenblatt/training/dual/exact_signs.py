@@ -1,8 +1,8 @@
-"""Exact signs of sums of kernel values, for the few decisions that floats leave open.
+"""Exact signs of sums of kernel values, for the few decisions that floating point leaves open.
 
-Sums of polynomials of dot products are computed in integers. For exponentials the theorem of Lindemann and Weierstrass
-decides: a sum of c_j exp(-t_j) with rational c_j and distinct rational t_j is zero only if every c_j is. So zero is
-recognised by the c_j, and any other sum shows its sign at some precision.
+Sums of polynomials of dot products are computed in integers. For exponentials there is the theorem of Lindemann and
+Weierstrass: a sum of c_j exp(-t_j) with rational c_j and distinct rational t_j is zero only if every c_j is zero. So a
+sum of zero is recognised from the c_j, and the sign of any other sum is found with enough precision.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rosenblatt.training.dual.table import TINY
 from rosenblatt.training.options import Kernel
 from rosenblatt.training.rows import Matrix
 
-# Exact dot products and distances between rows and one row, as integers over a power of two.
+# Exact dot products and distances between many rows and one, as integers divided by a power of two.
 
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ def exact_dots(rows: Matrix, x: Matrix) -> Ratios:
 
 
 def exact_squared_distances(rows: Matrix, x: Matrix) -> Ratios:
-    """Return the squared Euclidean distances of all rows to ``x``, both as in ``exact_dots``.
+    """Return the squared Euclidean distances of all rows to ``x``; the arguments are as in ``exact_dots``.
 
     >>> exact_squared_distances(np.array([[0.5, 1.0], [3.0, 0.0]]), np.array([0.0, 2.0]))
     Ratios(above=[5, 52], below=4)
@@ -68,13 +68,13 @@ def exact_squared_distances(rows: Matrix, x: Matrix) -> Ratios:
 
 
 def exact_distances(rows: Matrix, x: Matrix) -> Ratios:
-    """Return the L1 distances of all rows to ``x``, both as in ``exact_dots``.
+    """Return the L1 distances of all rows to ``x``; the arguments are as in ``exact_dots``.
 
     >>> exact_distances(np.array([[0.5, 1.0], [3.0, 0.0]]), np.array([0.0, 2.0]))
     Ratios(above=[3, 10], below=2)
     """
-    # |v - x| = s v - s x for the sign s of v - x. Columns that a row does not store add |x|: so |x| is subtracted for
-    # stored entries, and added for all columns of x.
+    # |v - x| = s v - s x for the sign s of v - x. Each column that a row does not store adds |x|. So |x| is added for
+    # all columns of x, and subtracted for the stored entries.
     values, others, pointers = _paired_entries(rows, x)
     signs = np.where(values > others, 1.0, -1.0)
     totals = _totals(signs, values, pointers) - _totals(signs, others, pointers)
@@ -84,7 +84,7 @@ def exact_distances(rows: Matrix, x: Matrix) -> Ratios:
 
 
 def _paired_entries(rows: Matrix, x: Matrix) -> tuple[Floats, Floats, Integers]:
-    """Return the stored numbers of all rows, the number of x in the same column, and the start of each row."""
+    """Return the stored numbers of all rows, the numbers of x in the same columns, and where each row starts."""
     if sp.issparse(rows):
         stored = rows.indptr[-1]
         return rows.data[:stored], _at_columns(x, rows.indices[:stored]), rows.indptr.astype(np.int64)
@@ -112,7 +112,7 @@ def _own_values(x: Matrix) -> Floats:
 
 
 def _totals(u: Floats, v: Floats, pointers: Integers | None = None) -> Integers:
-    """Return the sum of products of each row, or of all entries, as exact totals (see `kernels.exact`)."""
+    """Return the sum of ``u * v`` over each row, or over all entries, as exact totals (see `kernels.exact`)."""
     if pointers is None:
         pointers = np.array([0, len(u)])
     totals = np.zeros((len(pointers) - 1, LIMBS), np.int64)
@@ -150,7 +150,7 @@ def exact_sign(kernel: Kernel, coefficients: Sequence[int | float | Fraction], s
     Parameters
     ----------
     kernel
-        A linear, polynomial, rbf or laplacian kernel; any other is a ValueError.
+        A linear, polynomial, rbf or laplacian kernel; any other kernel raises a ValueError.
     coefficients
         The factor of each row of ``supports``.
     supports
@@ -162,7 +162,8 @@ def exact_sign(kernel: Kernel, coefficients: Sequence[int | float | Fraction], s
     Returns
     -------
     int
-        -1, 0 or 1. The search ends, because a sum that is not zero shows its sign at some precision.
+        -1, 0 or 1. The precision is doubled until the sign is certain, which it is at last unless the sum is zero, and
+        a sum of zero is recognised before.
 
     Examples
     --------
@@ -189,9 +190,9 @@ def exact_sign(kernel: Kernel, coefficients: Sequence[int | float | Fraction], s
 def running_signs(
     kernel: Kernel, members: Sequence[int], steps: Sequence[float], supports: Matrix, x: Matrix, asked: Sequence[int]
 ) -> list[int]:
-    """Return the signs of running sums of ``steps[v]`` times K(``supports[members[v]]``, ``x``), at places ``asked``.
+    """Return the signs of some running sums of ``steps[v]`` times K(``supports[members[v]]``, ``x``).
 
-    The kernel is a polynomial; ``asked`` are ascending places in ``steps``.
+    ``asked`` are the ascending numbers v of the last terms of these sums. The kernel must be a polynomial.
 
     >>> supports, x = np.array([[2.0], [2.0]]), np.array([3.0])
     >>> running_signs(Kernel("linear"), [0, 1, 0], [1.0, -1.0, -2.0], supports, x, [0, 1, 2])
@@ -236,8 +237,8 @@ def _sign_of_exponentials(factors: list[int], distances: Ratios, gamma: float) -
     terms = [(exponent, factor) for exponent, factor in collected.items() if factor]
     if not terms:
         return 0
-    # By Lindemann and Weierstrass the sum is not zero, so some precision suffices. Division by the largest exponential
-    # keeps the sign. Each of the others is then off by at most 2 units.
+    # By Lindemann and Weierstrass the sum is not zero, so some precision suffices. Dividing by the largest exponential
+    # does not change the sign. Each exponential is then off by at most 2 units of 2**-bits.
     least, below = min(terms)[0], gamma_below * distances.below
     most_wrong = 2 * sum(abs(factor) for _, factor in terms)
     bits = _FIRST_BITS
@@ -249,11 +250,11 @@ def _sign_of_exponentials(factors: list[int], distances: Ratios, gamma: float) -
 
 
 def _exponential(above: int, below: int, bits: int) -> int:
-    """Return exp(-t) in units of 2**-bits, off by at most 2 of them, for t = above / below >= 0."""
+    """Return exp(-t) in units of 2**-bits, with an error of at most 2 units, for t = above / below >= 0."""
     # Argument reduction and Taylor series: exp(-u) for u = t / 2**halvings < 1/2, squared ``halvings`` times, in units
-    # of 2**-places. Each of the fewer than ``places`` terms of the sum is off by at most 4 units, and u and the terms
-    # left out add some 10. A square doubles the error and adds 2. So 2**halvings (4 places + 12) bounds it, which is
-    # less than 2**(places - bits): less than one unit of the result. The final shift loses less than another.
+    # of 2**-places. There are fewer than ``places`` terms, each off by at most 4 units; u and the terms left out add
+    # about 10 units. A square doubles the error and adds 2. So the error is at most 2**halvings (4 places + 12) units,
+    # which is below 2**(places - bits), one unit of the result. The final shift loses less than another unit.
     if above * 10_000 > 6932 * bits * below:  # exp(-t) < 2**-bits, because 0.6932 > log(2)
         return 0
     halvings = max(0, above.bit_length() - below.bit_length() + 2 + math.isqrt(bits))
@@ -273,7 +274,7 @@ def _sign(value: int) -> int:
     return (value > 0) - (value < 0)
 
 
-# The filter before exact arithmetic: float64 with a bound for one row.
+# A floating-point filter before exact arithmetic: float64 with an error bound for one row.
 
 
 Coefficients = Mapping[int, Fraction | int]
@@ -283,8 +284,8 @@ Coefficients = Mapping[int, Fraction | int]
 def filtered_sign(kernel: Kernel, coefficients: Coefficients, rows: Matrix, x: Matrix) -> int:
     """Return the exact sign of the sum of ``coefficients[j] * K(rows[j], x)``: -1, 0 or 1.
 
-    ``x`` is a matrix of one row. The sum is computed in float64 with a bound for this row, and exactly if it does not
-    exceed that.
+    ``x`` is a matrix of one row. The sum is computed in float64 with an error bound for this row. If it does not exceed
+    the bound, it is computed exactly.
     """
     places = [place for place, factor in coefficients.items() if factor]
     if not places:
@@ -299,7 +300,7 @@ def filtered_sign(kernel: Kernel, coefficients: Coefficients, rows: Matrix, x: M
 
 
 def _float_sign(kernel: Kernel, factors: Floats, rows: Matrix, x: Matrix) -> int | None:
-    """Return the sign if float64 proves it, else None."""
+    """Return the sign of the sum if float64 arithmetic proves it, else None."""
     with np.errstate(all="ignore"):
         found, errors = _values_and_errors(kernel, rows, x)
         total = float(factors @ found)
@@ -311,10 +312,11 @@ def _float_sign(kernel: Kernel, factors: Floats, rows: Matrix, x: Matrix) -> int
 
 def _values_and_errors(kernel: Kernel, rows: Matrix, x: Matrix) -> tuple[Floats, Floats]:
     """Return kernel values between rows and ``x``, and bounds on their rounding errors; NaN where there is no bound."""
-    # The bounds of ``KernelValues.error_bounds`` with the terms of these rows: sum |x_j z_j| in place of |x| |z|, and
-    # distances that are sums of differences, so that their relative error is (d + 8) u. For an exponent t it is an
-    # error of (d + 8) u t, thus a relative error of exp((d + 8) u t) - 1 of the value; exp itself is within 8 u. 1.05
-    # covers terms of higher order. Where underflow may matter there is no bound, unless no product is different from 0.
+    # These are the bounds of ``KernelValues.error_bounds`` for the terms of these rows: sum |x_j z_j| in place of
+    # |x| |z|, and distances computed as sums of differences, whose relative error is (d + 8) u. So an exponent t is off
+    # by (d + 8) u t, and the value by a relative error of exp((d + 8) u t) - 1; exp itself has a relative error of at
+    # most 8 u. The factor 1.05 covers terms of higher order. If underflow may matter there is no bound, unless all
+    # products are 0.
     d = min(rows.shape[1], x.shape[1])
     row = np.asarray(x[:, :d].toarray() if sp.issparse(x) else x[:, :d], np.float64)[0]
     some = rows[:, :d].astype(np.float64)
@@ -339,7 +341,7 @@ def _values_and_errors(kernel: Kernel, rows: Matrix, x: Matrix) -> tuple[Floats,
 
 
 def exact_coefficients(members: Sequence[int], steps: Sequence[float]) -> dict[int, Fraction | int]:
-    """Return the exact sum of the steps of each member: integers if all steps are, else fractions."""
+    """Return the exact sum of the steps of each member, as integers if all steps are integers, else as fractions."""
     out: dict[int, Fraction | int] = {}
     integers = all(step == int(step) for step in steps)
     for member, step in zip(members, steps, strict=True):

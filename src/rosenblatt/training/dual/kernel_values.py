@@ -1,4 +1,4 @@
-"""Kernel values between rows, on any device, and bounds on their rounding errors."""
+"""Kernel values between rows, on a CPU or a GPU, and bounds on their rounding errors."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class ArrayLibrary:
 
     @property
     def scatters(self) -> bool:
-        """Whether the library assigns to rows by their numbers, which the standard leaves out."""
+        """Whether the library can assign to rows selected by an array of row numbers, which the standard leaves out."""
         return self.is_numpy or self.xp.__name__ == "array_api_compat.torch"
 
     @property
     def is_remote(self) -> bool:
-        """Whether reading a number waits for a device."""
+        """Whether the device is not the CPU, so that reading a number waits for it."""
         return getattr(self.device, "type", "cpu") != "cpu"
 
     def put(self, array: NDArray[Any], dtype: str | None = None) -> Array:
@@ -55,7 +55,7 @@ class ArrayLibrary:
         return array if self.is_numpy else self.xp.asarray(array, device=self.device)
 
     def fetch(self, array: Array) -> NDArray[Any]:
-        """Return an array of the array library (NumPy or PyTorch) as a NumPy array."""
+        """Return an array of this library as a NumPy array."""
         if self.is_numpy:
             return np.asarray(array)
         return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
@@ -79,9 +79,9 @@ class ArrayLibrary:
         return self.xp.cumulative_sum(array, axis=1)
 
     def recorded(self, function: Callable[[], None]) -> Callable[[], None]:
-        """Return ``function`` as a CUDA graph, recorded once and replayed; elsewhere the function itself.
+        """Return a function that replays ``function`` as a CUDA graph; on other devices, ``function`` itself.
 
-        Recording calls the function a few times. It must not read from the device.
+        Recording the graph calls ``function`` a few times. ``function`` must not read from the device.
         """
         if getattr(self.device, "type", None) != "cuda":
             return function
@@ -136,25 +136,25 @@ def open_library(device: str | None, namespace: str | None = None) -> ArrayLibra
 Floats = NDArray[np.float64]
 _UNIT = {"float64": HALF_ULP, "float32": 2.0**-24}
 _SPARSE_ROWS = 128
-"""Sparse rows whose distances are computed together, as dense rows of the columns that occur in them."""
+"""The number of sparse rows whose distances are computed together, as dense rows of the columns that they use."""
 _DISTANCE_BYTES = 16 * 1024 * 1024
-"""Memory for differences of rows, for distances in the L1 norm."""
+"""The memory for differences of rows, from which L1 distances are computed."""
 
 
 @dataclass(frozen=True)
 class DeviceRows:
-    """Rows on a device, in the dtype of matrix products, with what kernel values and error bounds need."""
+    """Rows on a device, in the dtype of matrix products, with their lengths and what error bounds need."""
 
     matrix: Array | Matrix
-    """Dense on the device, or CSR; unchanged for a kernel that is a function."""
+    """Dense on the device, or CSR in SciPy; as given if the kernel is a function or precomputed."""
     squares: Array
-    """Squared lengths on the device, for a kernel of Euclidean distances."""
+    """The squared lengths on the device, for a kernel of Euclidean distances; else None."""
     lengths: Floats
-    """At least the length of each row."""
+    """An upper bound on the length of each row; 0 for kernels without exact values, which need no bounds."""
     is_integer: bool
-    """Whether all numbers are integers."""
+    """Whether all numbers are integers, exact in this dtype, and the kernel is a polynomial."""
     terms: int
-    """The most stored numbers in a row."""
+    """The largest number of stored entries in a row."""
 
     def __getitem__(self, part: slice) -> DeviceRows:
         dense = not sp.issparse(self.matrix)
@@ -163,7 +163,7 @@ class DeviceRows:
         return replace(self, matrix=matrix, squares=squares, lengths=self.lengths[part])
 
     def take(self, library: ArrayLibrary, index: NDArray[np.int64]) -> DeviceRows:
-        """Return the rows with these numbers."""
+        """Return the rows whose numbers are ``index``."""
         squares = self.squares
         if isinstance(self.matrix, np.ndarray) or sp.issparse(self.matrix):
             matrix = self.matrix[index]
@@ -197,7 +197,7 @@ def row_lengths(X: Matrix) -> Floats:
 
 
 class KernelValues:
-    """Computes kernel values in the type ``dtype``, and bounds on their rounding errors."""
+    """A kernel on a device: its values, computed in the type ``dtype``, and bounds on their rounding errors."""
 
     def __init__(self, kernel: Kernel, library: ArrayLibrary = NUMPY, dtype: str = "float64") -> None:
         self.kernel, self.library, self.dtype = kernel, library, dtype
@@ -208,7 +208,7 @@ class KernelValues:
         return self.kernel.name == "rbf"
 
     def rows(self, X: Matrix) -> DeviceRows:
-        """Return rows for this device."""
+        """Return the rows of ``X`` on the device."""
         values = X.data if sp.issparse(X) else X
         is_integer = bool(self.kernel.polynomial) and bool(np.all(values == np.rint(values)))
         is_integer = is_integer and bool(np.all(np.abs(values) <= self.largest_integer))  # in this type, too
@@ -230,7 +230,7 @@ class KernelValues:
         return DeviceRows(matrix, squares, lengths, is_integer, terms)
 
     def __call__(self, A: DeviceRows, B: DeviceRows) -> Array:
-        """Return the values of the kernel between the rows of ``A`` (lines) and those of ``B`` (columns)."""
+        """Return the matrix of kernel values between the rows of ``A`` (its lines) and of ``B`` (its columns)."""
         kernel, xp = self.kernel, self.library.xp
         if kernel.name == "function" and kernel.function is not None:
             return self._by_function(A.matrix, B.matrix)
@@ -250,7 +250,7 @@ class KernelValues:
             return self._powers(products)
 
     def write(self, A: DeviceRows, B: DeviceRows, out: Floats) -> None:
-        """Write the values of the kernel into a NumPy array, without a copy where possible."""
+        """Write the matrix of kernel values to the NumPy array ``out``, without a copy if possible."""
         if self.kernel.polynomial is None or sp.issparse(A.matrix) or sp.issparse(B.matrix):
             out[:] = self(A, B)
             return
@@ -259,9 +259,10 @@ class KernelValues:
             self._powers(out)
 
     def _powers(self, values: Array) -> Array:
-        """Replace dot products by their polynomial.
+        """Replace dot products by their polynomials, in place, and return the array.
 
-        Powers are repeated squares and products, from the highest bit of the degree on: the same bits everywhere.
+        Powers are computed by repeated squaring, from the highest bit of the degree, with the same result on all
+        machines.
         """
         gamma, coef0, degree = self.kernel.polynomial or (1.0, 0.0, 1)
         if gamma != 1.0:
@@ -285,7 +286,7 @@ class KernelValues:
         return A @ B.T
 
     def _distances(self, A: Array | Matrix, B: Array | Matrix) -> Array:
-        """Return the L1 distances, for some lines at a time."""
+        """Return the L1 distances between rows, computed for some rows of ``A`` at a time."""
         if sp.issparse(A) or sp.issparse(B):
             return _sparse_distances(sp.csr_array(A), sp.csr_array(B))
         xp, (n, d) = self.library.xp, A.shape
@@ -333,26 +334,27 @@ class KernelValues:
             return KernelValues(kernel)._powers(squares)
 
     def error_bounds(self, lengths: Floats, longest: float, terms: int) -> tuple[Floats, Floats]:
-        """Return ``sizes`` and ``errors``, bounds for rows of these lengths and support rows up to length ``longest``.
+        """Return bounds on the kernel values of rows of these lengths with support rows up to length ``longest``.
 
-        The absolute value of a kernel value is at most ``sizes``, and its rounding error at most ``errors``. Errors are
-        infinite where there is no bound.
+        The first array bounds the absolute values, the second the rounding errors; the second is infinite if there is
+        no bound. ``terms`` is the largest number of stored entries in a row.
         """
         # With u the unit roundoff, n = ``terms``, and |x|, |z| at most the lengths:
         #
         #   (g x.z + c)^d     x.z is off by n u |x| |z| (Higham 2002, section 3.1), g and c add 2 roundings, and the
         #                     power multiplies relative errors by d and adds d: d u (n + 8) (g |x| |z| + |c|)^d.
         #   exp(-g |x - z|^2)  |x|^2 - 2 x.z + |z|^2 is off by (n + 8) u (|x| + |z|)^2. An error e of the exponent is a
-        #                     relative error of exp(e) - 1, and the value is at most 1; exp itself is within 8 u.
+        #                     relative error of exp(e) - 1 of the value, which is at most 1; exp itself has a relative
+        #                     error of at most 8 u.
         #   exp(-g |x - z|_1)  the sum t has up to 2 n terms, as sparse rows may share no column, so its relative error
-        #                     is (2 n + 6) u. As t exp(-t) <= 1 / e < 0.4, the error is 0.4 (2 n + 6) u, whatever t
-        #                     is, and 8 u for exp. Rows rounded to float32 change t by up to u (|x|_1 + |z|_1) more,
-        #                     where |x|_1 <= sqrt(n) |x|.
+        #                     is (2 n + 6) u. As t exp(-t) <= 1 / e < 0.4, the error of the value is 0.4 (2 n + 6) u for
+        #                     any t, plus 8 u for exp. Rounding rows to float32 changes t by up to u (|x|_1 + |z|_1)
+        #                     more, where |x|_1 <= sqrt(n) |x|.
         #
-        # The factor 1.05 at the end covers terms of higher order: relative errors are below 0.05, or of an exponent
-        # that cannot become positive.
+        # The factor 1.05 at the end covers terms of higher order, because relative errors are below 0.05, or are those
+        # of an exponent that is never positive.
         #
-        # Outside of ``smallest`` and ``largest`` numbers may underflow or overflow, so there is no bound.
+        # Beyond ``smallest`` and ``largest`` numbers may underflow or overflow, so there is no bound.
         kernel, unit = self.kernel, _UNIT[self.dtype]
         if not kernel.is_exact:
             return np.ones_like(lengths), np.zeros_like(lengths)
@@ -383,7 +385,7 @@ class KernelValues:
             return sizes, np.where(certain, 1.05 * relative * sizes, math.inf)
 
     def is_integer(self, *rows: DeviceRows) -> bool:
-        """Return whether values between such rows are integers, so that no rounding occurs while they are small."""
+        """Return whether kernel values between such rows are integers, which are exact if they are small enough."""
         kernel = self.kernel.polynomial
         if kernel is None or not all(part.is_integer for part in rows):
             return False
@@ -396,7 +398,10 @@ class KernelValues:
 
 
 def _sparse_distances(A: sp.csr_array, B: sp.csr_array) -> Floats:
-    """Return the L1 distances between sparse rows, some at a time as dense rows of the columns that occur in them."""
+    """Return the L1 distances between sparse rows, computed for some rows at a time from dense copies.
+
+    The copies have only the columns that occur in these rows.
+    """
     out = np.empty((A.shape[0], B.shape[0]))
     for i in range(0, A.shape[0], _SPARSE_ROWS):
         for j in range(0, B.shape[0], _SPARSE_ROWS):

@@ -1,4 +1,4 @@
-"""Training of a kernel perceptron by blocks of rows: scores before a block, its updates, and the state after it."""
+"""Training of a kernel perceptron by blocks of rows: the scores before a block, its updates, the state after it."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
     from rosenblatt.training.run import TrainingRun
 
 
-# A limit of support rows: a classifier that holds too many evicts its oldest (a budget perceptron).
+# A limit on support rows: a classifier with too many evicts the oldest (a budget perceptron).
 
 
 Integers = NDArray[np.int64]
 
 
 class SupportLimit:
-    """The support rows of each classifier during a block, in the order of their first updates.
+    """The limit on support rows: the support rows of each classifier during a block, oldest first, and evictions.
 
-    A row is evicted with all its updates, as though they had never been made. It may come back when it is visited
-    again.
+    A row is evicted together with all its updates, as though they had never been made. It may become a support row
+    again when it is visited again.
 
     Parameters
     ----------
@@ -54,11 +54,14 @@ class SupportLimit:
     table : KernelTable
         The kernel values of the batch.
     rows : array
-        The rows of the block; ``first`` is the number of the batch's first row.
+        The rows of the block, as row numbers of the batch.
+    first : int
+        The number of the batch's first row among all rows that the state has seen.
     active : array
         The classifiers.
     moves : array of shape (classifiers, rows)
-        The signed step of an update on each row; where classes compete, the only line has unsigned steps.
+        The step of an update on each row, with the sign of its label. If classes compete directly, there is a single
+        line, of unsigned steps.
     """
 
     def __init__(
@@ -75,7 +78,10 @@ class SupportLimit:
         self._held: list[dict[int, list[BlockUpdate]]] = [{number: [] for number in part} for part in held]
 
     def evict(self, line: int, update: BlockUpdate) -> Floats | None:
-        """Enter an update; return how the scores of the block change if another row is evicted for it."""
+        """Enter an update; return how the scores of the block change if a row is evicted for it, else None.
+
+        ``line`` is the place of the classifier in ``active``.
+        """
         held = self._held[line]
         held.setdefault(self.first + int(self.rows[update.place]), []).append(update)
         if len(held) <= self.most:
@@ -102,7 +108,10 @@ class SupportLimit:
             coefficients[int(self.active[line])] += step
 
     def _values(self, number: int, place: int | None) -> Floats:
-        """Return the kernel values between a row and those of the block."""
+        """Return the kernel values between a row and the rows of the block.
+
+        The row is given by its number and, if it was a support row before the block, its place among these.
+        """
         if self.state.kernel.name == "precomputed":
             return self.table.precomputed(self.rows, np.array([number]))[:, 0]
         row: Matrix
@@ -113,7 +122,7 @@ class SupportLimit:
         return self.table.with_row(self.rows, row)
 
     def apply(self) -> bool:
-        """Remove evicted updates from the state; return whether a row was evicted in this block."""
+        """Remove the updates of evicted rows from the state; return whether a row was evicted in this block."""
         for k, evicted in zip(self.active.tolist(), self.evicted, strict=True):
             if evicted:
                 made = self.state.updates_of(k)
@@ -135,11 +144,11 @@ class SupportLimit:
         state.updates = [[updates._replace(members=places[updates.members])] for updates in all_updates]
 
 
-# Primal weights: for a kernel of degree 1, scores are computed from weights in feature space.
+# Primal weights: for a kernel of degree 1, scores are computed from a weight for each feature.
 
 
 class PrimalWeights:
-    """The sum of steps times rows, and of steps, for a kernel ``gamma x . z + coef0``, in float64."""
+    """The weights of a kernel ``gamma x . z + coef0`` in float64: sums of steps times rows, and sums of steps."""
 
     def __init__(self, values: KernelValues, state: DualState) -> None:
         self.gamma, self.coef0, _ = values.kernel.polynomial or (1.0, 0.0, 1)
@@ -154,7 +163,7 @@ class PrimalWeights:
         self._sums = coefficients.sum(axis=1)
 
     def scores(self, table: KernelTable, rows: Integers, columns: Integers) -> Array:
-        """Return the scores of rows for the classifiers ``columns``."""
+        """Return the scores of rows of the table by the classifiers ``columns``."""
         library = self._library
         X = self._part(table, rows)
         places = library.put(columns)
@@ -163,7 +172,7 @@ class PrimalWeights:
             return (X @ W) * self.gamma + library.put(self.coef0 * self._sums[columns][None, :])
 
     def add(self, table: KernelTable, rows: Integers, changes: Floats) -> None:
-        """Add steps (rows, scores) times rows."""
+        """Add updates on rows of the table, whose steps are ``changes`` of shape (rows, scores)."""
         X = self._part(table, rows)
         with np.errstate(over="ignore", invalid="ignore"):
             self._weights = self._weights + X.T @ self._library.put(changes)
@@ -199,7 +208,11 @@ class BlockLearner:
     # one block
 
     def visit(self, rows: Integers, active: Integers) -> list[Updates]:
-        """Visit rows of the batch in order, none of step 0; return the updates of each classifier, by batch rows."""
+        """Visit rows of the batch in order, and return the updates of each classifier.
+
+        ``rows`` are row numbers of the batch, none with a step size of 0. The members of the updates are such numbers,
+        too.
+        """
         state, steps = self.state, self.batch.steps
         sizes = steps[rows] if len(steps) else np.ones(len(rows))
         labels = self.batch.labels[rows].astype(np.int64)
@@ -242,7 +255,7 @@ class BlockLearner:
         return self._commit(rows, sizes, labels, active, results, bounds, support_limit)
 
     def _updates_for(self, k: int, n: int) -> OneVsRestBlockUpdates:
-        """Return the updater for k classifiers and blocks of n rows; it is reused, because a GPU has recorded it."""
+        """Return the object that updates k classifiers in blocks of n rows; it is reused, with its CUDA graph."""
         if (k, n) not in self._block_updates:
             if len(self._block_updates) > 8:
                 self._block_updates.clear()
@@ -250,7 +263,7 @@ class BlockLearner:
         return self._block_updates[k, n]
 
     def _cached_line(self, rows: Integers, place: int) -> Array | None:
-        """Return the kernel values between a row of the block and all its rows, None if they are not cached."""
+        """Return the kernel values between one row of the block and all its rows, or None if they are not cached."""
         support = self.state.supports.places.get(self.state.rows_seen + self.batch.first + int(rows[place]))
         return None if support is None else self.table.cached_line(rows, support)
 
@@ -261,9 +274,9 @@ class BlockLearner:
         return self.table.scores(rows, self.coefficients[:, columns])
 
     def _bounds(self, rows: Integers, active: Integers, sizes: Floats) -> Floats:
-        """Return bounds on the rounding errors of margins throughout the block: an array (classifiers, rows)."""
-        # Valid at every update of the block: the absolute steps include one on each of its rows, and ``terms`` counts
-        # every product and sum of the matrix products before it and of the updates in it.
+        """Return bounds on the rounding errors of margins throughout the block, of shape (classifiers, rows)."""
+        # They are valid after every update in the block: ``steps`` includes an update on each of its rows, and
+        # ``terms`` counts all products and sums, of the matrix products before the block and of the updates in it.
         counters = self.state.counters[active]
         steps = counters["step_sum"] * 1.001 + float(sizes.sum())
         self._integer_steps = self._integer_steps and are_integers(sizes)
@@ -275,7 +288,8 @@ class BlockLearner:
     def _sign(self, rows: Integers, place: int, coefficients: dict[int, Fraction | int]) -> int:
         """Return the exact sign of the score of a row of the block.
 
-        The keys of ``coefficients`` are places of support rows, or -1 - place for rows of the block.
+        The row is given by its ``place`` in the block. The keys of ``coefficients`` are places of support rows, or
+        -1 - p for the row at place p of the block.
         """
         matrix, old = self.batch.rows.matrix, [key for key in coefficients if key >= 0]
         new = [key for key in coefficients if key < 0]
@@ -303,7 +317,7 @@ class BlockLearner:
     def _margin_coefficients(
         self, sizes: Floats, one: int, other: int, found: list[BlockUpdate], support_limit: SupportLimit | None
     ) -> dict[int, Fraction | int]:
-        """Return the exact coefficients of the margin of a class over another."""
+        """Return the exact coefficients of the margin of class ``one`` over class ``other``."""
         made = self.state.updates_of(0)
         evicted = set() if support_limit is None else support_limit.evicted[0]
         entries = zip(
@@ -330,7 +344,7 @@ class BlockLearner:
         bounds: Floats,
         support_limit: SupportLimit | None,
     ) -> list[Updates]:
-        """Enter the updates into the state; an interrupt is deferred until all of them are there."""
+        """Enter the updates into the state, and return them; interrupts are deferred until all are entered."""
         state, batch = self.state, self.batch
         base = state.rows_seen + batch.first
         wanted = np.array(sorted({c.place for result in results for c in result.updates if not c.evicted}), np.int64)
@@ -358,7 +372,7 @@ class BlockLearner:
         return out
 
     def _rebuild(self) -> None:
-        """Rebuild support rows and coefficients from the state, after evictions."""
+        """Compute the support rows and the coefficients again from the state, after evictions."""
         state = self.state
         self.supports = DeviceSupports(self.values, state)
         self.supports.update()
@@ -368,7 +382,7 @@ class BlockLearner:
         state.norm2[:] = self.table.lengths_squared(self.coefficients, state.direct)
 
     def _updates(self, k: int, made: Sequence[BlockUpdate], sizes: Floats, labels: Integers) -> Updates:
-        """Return the updates of a block as arrays; members are places in the block."""
+        """Return updates in a block as arrays, whose members are places in the block."""
         where = np.array([update.place for update in made], np.int64)
         visits = float(self.state.counters["visits"][k]) + where.astype(np.float64)
         if self.state.direct:
@@ -378,9 +392,9 @@ class BlockLearner:
         return Updates(where, signs * sizes[where], visits, labels[where], np.zeros(len(where), np.int64))
 
     def _count(self, k: int, result: BlockResult, sizes: Floats, rows: Integers, bounds: Floats) -> None:
-        """Count the visits and the updates of a classifier.
+        """Add the visits and the updates of a classifier to its counters.
 
-        ``norm2`` follows |w + s y phi|^2 = |w|^2 + 2 s m + s^2 K(x, x), where a mistake has the margin m <= 0.
+        ``norm2`` is updated by |w + s y phi(x)|^2 = |w|^2 + 2 s m + s^2 K(x, x), where a mistake has a margin m <= 0.
         """
         state, counters = self.state, self.state.counters[k]
         where = np.array([update.place for update in result.updates], np.int64)
@@ -400,9 +414,9 @@ class BlockLearner:
             )
             kesler = 2.0 if state.direct else 1.0
             squares_there = self.table.diagonal(rows[where]).tolist()
-            for update, square in zip(result.updates, squares_there, strict=True):  # in order, for the same bits
+            for update, square in zip(result.updates, squares_there, strict=True):  # in order: rounding depends on it
                 step = float(sizes[update.place])
-                margin = update.margin + float(bounds[update.place])  # an upper bound, and never above 0
+                margin = update.margin + float(bounds[update.place])  # an upper bound; the real margin is at most 0
                 margin = margin if margin < 0.0 else 0.0
                 step_sum += step
                 squares += max(step * step, 1e-300)
@@ -427,7 +441,7 @@ class BlockLearner:
 
 
 def _add_changes(changes: Floats, k: int, made: Updates, direct: bool) -> None:
-    """Add the steps of updates, at most one per row, to the scores that they change."""
+    """Add the steps of updates, at most one for each row, to ``changes`` of shape (rows, scores)."""
     if direct:
         changes[made.members, made.trues] += made.steps
         changes[made.members, made.rivals] -= made.steps
@@ -456,11 +470,11 @@ def _stack(parts: list[Matrix]) -> Matrix:
 
 
 BLOCK, GPU_BLOCK = 1000, 4096
-"""Rows of a block."""
+"""The number of rows in a block, on a CPU and on a GPU."""
 
 
 class DualPassRunner:
-    """Visits batches, as `PassRunner` does; keeps the kernel values of a batch while the same one is visited again."""
+    """The `Runner` of kernel perceptrons. It keeps the kernel values of a batch if the same batch is visited again."""
 
     def __init__(self) -> None:
         self._learner: BlockLearner | None = None
@@ -503,7 +517,7 @@ class DualPassRunner:
                 on_updates([join_updates(chunk) for chunk in made])
 
     def _learner_for(self, state: DualState, batch: Batch) -> BlockLearner:
-        """Return the learner for this batch: the last one, with its cache, if it is of the same rows."""
+        """Return the learner for this batch: the previous one, with its cache, if it had the same rows."""
         known = self._learner
         if known is None or known.state is not state or known.batch.rows is not batch.rows:
             library = library_of(state, batch.rows.matrix)
@@ -517,7 +531,7 @@ class DualPassRunner:
 def _measure(
     state: DualState, batch: Batch, rows: NDArray[np.int64], active: NDArray[np.int64], learner: BlockLearner
 ) -> None:
-    """Enter the length of the longest row in the kernel's space."""
+    """Update the counters and the radius by the lengths of these rows in the kernel's space."""
     squares = learner.table.diagonal(rows)
     steps = batch.steps[rows] if len(batch.steps) else 1.0
     counters = state.counters
@@ -528,20 +542,23 @@ def _measure(
     state.radius = min(max(state.radius, math.sqrt(max(0.0, float(squares.max())))), sys.float_info.max)
 
 
-# The pocket of a kernel perceptron: the number of updates after which it made the fewest training mistakes.
+# The pocket of a kernel perceptron, stored as the number of updates after which it made the fewest training mistakes.
 
 
 class DualPocketKeeper(Observer):
-    """Keeps the weights with the fewest training mistakes, as a number of updates, chosen as `PocketKeeper` does."""
+    """An observer that keeps the weights with the fewest training mistakes, chosen as `PocketKeeper` does.
+
+    The weights are stored as a number of updates.
+    """
 
     def on_start(self, run: TrainingRun) -> None:
-        """Count the mistakes of the pocket again: the rows may be new."""
+        """Count the mistakes of the pocket again if an earlier run filled it, since the rows may be new."""
         pocket = _pocket(run)
         if run.warm and np.isfinite(pocket.mistakes).all():
             pocket.mistakes[:] = _training_mistakes(run, pocket.updates)
 
     def on_pass(self, run: TrainingRun, active: Integers) -> None:
-        """Replace the pocket if this pass has better weights."""
+        """Replace the pocket's weights if a candidate of this pass makes fewer mistakes."""
         pocket = _pocket(run)
         for updates in (pocket.candidate.copy(), run.state.counters["updates"].copy()):
             mistakes = _training_mistakes(run, updates)
@@ -555,7 +572,10 @@ def _pocket(run: TrainingRun) -> DualPocket:
 
 
 def _training_mistakes(run: TrainingRun, updates: Integers) -> NDArray[np.float64]:
-    """Return the weight of the training rows that each classifier gets wrong after ``updates`` updates."""
+    """Return the total sample weight of the training rows that each classifier misclassifies after ``updates`` updates.
+
+    Ties are mistakes.
+    """
     state = replace(cast("DualState", run.state), pocket=replace(_pocket(run), updates=updates))
     wrong = np.zeros(len(state.counters))
     for batch in run.source.batches():

@@ -1,4 +1,4 @@
-"""Predictions of a kernel perceptron by each hypothesis: sums over support rows, and votes by running sums."""
+"""Predictions of a kernel perceptron with each hypothesis: sums over support rows, and votes from running sums."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 BLOCK_BYTES = 64 * 1024 * 1024
-"""Memory for the kernel values of one table."""
+"""The memory for the kernel values of one table on a CPU; a GPU uses 16 times as much."""
 
 
 class ScoredRows(NamedTuple):
-    """The scores of some rows, before the division by ``divisors``, and bounds on their rounding errors."""
+    """The scores of some rows, before they are divided by ``divisors``, and bounds on their rounding errors."""
 
     start: int
+    """The number of the first of these rows."""
     scores: Floats
     bounds: Floats
 
 
 class SupportSums:
-    """Sums over the support rows of a state with exact factors.
+    """The scores of a hypothesis, as sums over support rows, and the exact signs of these sums.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ class SupportSums:
         self._exact: dict[int, dict[int, Fraction | int]] = {}
 
     def blocks(self, rows: RowMatrix) -> Iterator[ScoredRows]:
-        """Yield the scores of all rows, some rows at a time."""
+        """Yield the scores of all rows, for some rows at a time."""
         state = self.state
         factors = np.ascontiguousarray(self.coefficients.T)
         terms = len(state.supports) + 2.0 * np.broadcast_to(state.counters["updates"], state.n_scores) + 16.0
@@ -62,7 +63,7 @@ class SupportSums:
             yield ScoredRows(start, scores, bounds.T)
 
     def sign(self, k: int, x: Matrix, other: int | None = None) -> int:
-        """Return the exact sign of score ``k`` of a row, or of its margin over score ``other``."""
+        """Return the exact sign of score ``k`` of the row ``x``, or of its difference from score ``other`` if given."""
         factors = self._factors(k)
         if other is not None:
             factors = dict(factors)
@@ -97,9 +98,9 @@ def _exact_factors(state: DualState, hypothesis: str, k: int, divisor: Fraction)
 
 
 def tables(state: DualState, X: Matrix, *, all_values: bool) -> Iterator[tuple[int, KernelTable]]:
-    """Yield tables of kernel values for some rows of ``X`` at a time, each with the number of its first row.
+    """Yield (start, table) for some rows of ``X`` at a time: the number of the first row, and their kernel values.
 
-    With ``all_values`` the rows are few enough to hold their kernel values with all support rows at once.
+    With ``all_values`` the rows are so few that their kernel values with all support rows fit into memory at once.
     """
     library = library_of(state, X)
     values = KernelValues(state.kernel, library)
@@ -113,7 +114,10 @@ def tables(state: DualState, X: Matrix, *, all_values: bool) -> Iterator[tuple[i
 
 
 def library_of(state: DualState, X: Matrix) -> ArrayLibrary:
-    """Return the library for the kernel values of a matrix: the one chosen, but NumPy and SciPy for sparse rows."""
+    """Return the array library that computes kernel values of ``X``: the library chosen by the options.
+
+    NumPy and SciPy are used instead for sparse rows, and for kernels that are functions or precomputed.
+    """
     sparse = sp.issparse(X) or any(sp.issparse(block) for block in state.supports.blocks)
     if sparse or state.kernel.name in ("function", "precomputed"):
         return open_library(None)
@@ -121,7 +125,7 @@ def library_of(state: DualState, X: Matrix) -> ArrayLibrary:
 
 
 def support_scores(state: DualState, hypothesis: str, rows: RowMatrix) -> Floats:
-    """Return the score of each row for each classifier, with exact signs."""
+    """Return the score of each row by each classifier, with its exact sign."""
     out = np.zeros((rows.n, state.n_scores))
     if not len(state.supports):
         return out
@@ -136,7 +140,7 @@ def support_scores(state: DualState, hypothesis: str, rows: RowMatrix) -> Floats
 
 
 def largest_scores(state: DualState, hypothesis: str, rows: RowMatrix) -> tuple[Integers, NDArray[np.bool_]]:
-    """Return the class number of each row, decided exactly, and whether it is tied."""
+    """Return the class of the largest score of each row, compared exactly, and whether several classes tie."""
     best, tied = np.zeros(rows.n, np.int64), np.zeros(rows.n, bool)
     if not len(state.supports):
         return best, ~tied
@@ -155,7 +159,7 @@ def largest_scores(state: DualState, hypothesis: str, rows: RowMatrix) -> tuple[
 def _best(
     sums: SupportSums, scores: Floats, bounds: Floats, X: Matrix, start: int
 ) -> tuple[Integers, NDArray[np.bool_]]:
-    """Return the column of the largest score in each line, the first of equals, and whether there are equals."""
+    """Return the column of the largest score in each line, the first if several tie, and whether several tie."""
     with np.errstate(invalid="ignore"):
         low, high = scores - bounds, scores + bounds
         floor = np.max(np.where(np.isnan(low), -np.inf, low), axis=1, keepdims=True)
@@ -164,7 +168,7 @@ def _best(
     for i in np.flatnonzero(close.sum(axis=1) > 1).tolist():
         candidates = np.flatnonzero(close[i]).tolist()
         if not bounds[i].any():
-            tied[i] = True  # these numbers are exact, and equal
+            tied[i] = True  # the scores are exact, and the largest ones are equal
             continue
         winner, equal, x = candidates[0], False, X[[start + i]]
         for k in candidates[1:]:
@@ -184,26 +188,27 @@ def kernel_values(state: DualState, rows: RowMatrix) -> Floats:
     return out
 
 
-# Votes: the weights after each update are a voter, and running sums over the updates are the scores of all voters.
+# Votes. A voter is the weights after an update. Running sums over the updates are the scores of all voters.
 
 
 _MOMENTS = 2048
-"""Voters whose running sums are made at once."""
+"""The number of voters whose running sums are computed at once."""
 
 
 class Scores(NamedTuple):
-    """The scores of rows by each hypothesis, arrays of shape (rows, scores)."""
+    """The scores of rows with each hypothesis, as arrays of shape (rows, scores)."""
 
     last: Floats
     average: Floats
     vote: Floats
-    """Votes for minus votes against, or votes for each class where classes compete, as a share of all visits."""
+    """Votes for minus votes against, or votes for each class if classes compete directly, as shares of all visits."""
 
 
 def votes(state: DualState, rows: RowMatrix) -> Floats:
-    """Return each row's votes as shares of all visits: from -1 to 1 for each classifier, or 0 to 1 for each class.
+    """Return each row's votes as shares of all visits: -1 to 1 for each classifier, 0 to 1 for each competing class.
 
-    A voter whose score is exactly zero, or whose two best classes are tied, abstains.
+    A voter has a vote for each visit that its weights survived. It abstains if its score is exactly zero, or if its two
+    best classes tie.
     """
     visits = state.counters["visits"].astype(np.float64)
     out = np.zeros((rows.n, state.n_scores))
@@ -220,7 +225,7 @@ def scores_at(
 ) -> list[Scores]:
     """Return the scores of rows as if the run had ended after each number of visits in ``moments``.
 
-    A classifier that stopped earlier, after a pass without mistakes, counts as continuing without mistakes.
+    A classifier that stopped before, after a pass without mistakes, is treated as if it had continued without mistakes.
     ``progress`` is called with the share of rows that are done.
     """
     moments = np.asarray(moments, np.float64)
@@ -256,7 +261,8 @@ def _factors_at(state: DualState, moment: float, kind: str) -> Floats:
 def _products(table: KernelTable, buffer: list[Array]) -> Array:
     """Return the kernel values between the rows of a table and all support rows, in float64.
 
-    They are written to the array in ``buffer`` if it is large enough, because new memory costs time.
+    They are written to the array in ``buffer`` if it is large enough, because allocating memory takes time; otherwise a
+    new array replaces it.
     """
     library, n, supports = table.values.library, table.host.shape[0], table.supports
     if not buffer or buffer[0].shape[0] < n:
@@ -273,7 +279,10 @@ def _products(table: KernelTable, buffer: list[Array]) -> Array:
 
 
 def _count(state: DualState, table: KernelTable, ends: Floats, products: Array) -> Floats:
-    """Return the votes (rows, scores, ends) of a table's rows, for runs that end after ``ends`` visits."""
+    """Return the votes for a table's rows, of shape (rows, scores, ends), as if the run ended after ``ends`` visits.
+
+    ``ends`` has a line of numbers of visits for each classifier.
+    """
     n = table.host.shape[0]
     out = np.zeros((n, state.n_scores, ends.shape[1]))
     for k in range(len(state.counters)):
@@ -288,21 +297,21 @@ def _count(state: DualState, table: KernelTable, ends: Floats, products: Array) 
 
 
 def _by_row(doubts: Integers) -> Iterator[tuple[int, Integers]]:
-    """Yield each row of the pairs (row, voter) with its voters in order."""
+    """Yield each row that occurs in the pairs (row, voter), with its voters in order."""
     doubts = doubts[np.lexsort((doubts[:, 1], doubts[:, 0]))]
     rows, starts = np.unique(doubts[:, 0], return_index=True)
     yield from zip(rows.tolist(), np.split(doubts[:, 1], starts[1:]), strict=len(rows) > 0)
 
 
 class _OneVsRestVotes:
-    """Counts the votes of one classifier: those of its weights after each update."""
+    """The votes of one classifier's voters; ``counts`` has their numbers of votes, of shape (voters, ends)."""
 
     def __init__(self, state: DualState, table: KernelTable, products: Array, made: Updates, counts: Floats) -> None:
         self.state, self.table, self.products, self.made, self.counts = state, table, products, made, counts
         self.library = table.values.library
 
     def add_to(self, target: Floats) -> None:
-        """Add the votes to an array (rows, scores, ends)."""
+        """Add the votes to an array of shape (rows, scores, ends)."""
         if not len(self.made.members):
             return
         bounds, most = self._bounds()
@@ -330,7 +339,7 @@ class _OneVsRestVotes:
             target[:, 0, :] += library.fetch(signs @ library.put(self.counts[part]))
 
     def _add_compiled(self, target: Floats, bounds: SumBounds, most: Floats) -> None:
-        """Add the votes of one end, by a compiled loop over the moments of each row."""
+        """Add the votes for a single end to ``target``, by a compiled loop over the voters of each row."""
         made, counts = self.made, np.ascontiguousarray(self.counts[:, 0])
         check_numbers("support rows", made.members, self.products.shape[1])
         ones, capacity = np.ones(len(made.steps)), len(target) if most.any() else 0
@@ -346,7 +355,7 @@ class _OneVsRestVotes:
         target += votes
 
     def _bounds(self) -> tuple[SumBounds, Floats]:
-        """Return the bounds for the sums of single voters, and for each row a bound that holds for all voters."""
+        """Return what bounds the sums of single voters, and for each row one bound that holds for all voters."""
         bounds, made = SumBounds.of_rows(self.table), self.made
         self._sizes = np.cumsum(np.abs(made.steps))
         terms = np.array([2.0 * len(made.steps) + 18.0])
@@ -357,7 +366,10 @@ class _OneVsRestVotes:
         return bounds.of_one(row, float(self._sizes[voter]), 2.0 * voter + 18.0)
 
     def _exact_signs(self, row: int, voters: Integers, bounds: SumBounds) -> Floats:
-        """Return the exact signs of some voters at a row; bounds of their own prove most of them."""
+        """Return the exact signs of the sums of some voters at a row.
+
+        Bounds for the single voters prove most of them; the others are computed exactly.
+        """
         kernel, made, last = self.state.kernel, self.made, int(voters.max()) + 1
         values = self.library.fetch(self.products[row, :])[made.members[:last]]
         sums = np.cumsum(made.steps[:last] * values)[voters]
@@ -377,19 +389,19 @@ class _OneVsRestVotes:
         return signs
 
     def _limits(self, row: int, voters: Integers, sizes: Floats, bounds: SumBounds) -> Floats:
-        """Return bounds on the sums of some voters at a row; ``sizes`` are the sums of their absolute terms."""
+        """Return bounds on the rounding errors of some voters' sums; ``sizes`` are the sums of their absolute terms."""
         if self.state.kernel.polynomial is not None:
             return np.array([self._bound(bounds, row, voter) for voter in voters.tolist()])
-        # errors of exponentials are proportional to their values, hence to ``sizes``
+        # The errors of exponentials are proportional to their values, hence to ``sizes``.
         relative = float(bounds.errors[row]) + bounds.far_exponents + HALF_ULP * (2.0 * voters + 18.0)
         return sizes * relative * 1.1 + bounds.tiny
 
 
 class _DirectVotes(_OneVsRestVotes):
-    """Counts the votes where classes compete: a voter votes for the class of its largest score."""
+    """The votes of competing classes, where a voter votes for the class of its largest score."""
 
     def add_to(self, target: Floats) -> None:
-        """Add the votes to an array (rows, classes, ends)."""
+        """Add the votes to an array of shape (rows, classes, ends)."""
         n, n_classes = len(target), self.state.n_scores
         made, library = self.made, self.library
         running = np.zeros((n_classes, n, 1))
@@ -419,7 +431,7 @@ class _DirectVotes(_OneVsRestVotes):
     def _decide_classes(
         self, sums: Floats, best: Integers, certain: NDArray[np.bool_], start: int, bounds: SumBounds
     ) -> None:
-        """Decide the best class of the uncertain pairs (row, voter) exactly; a tie stays uncertain."""
+        """Find the best class of each uncertain pair (row, voter) exactly; mark it as certain unless classes tie."""
         for i, v in np.argwhere(~certain).tolist():
             at = start + v
             limit = 2.0 * self._bound(bounds, i, at)
@@ -432,7 +444,7 @@ class _DirectVotes(_OneVsRestVotes):
             best[i, v], certain[i, v] = winner, not tied
 
     def _margin_sign(self, one: int, other: int, at: int, row: int) -> int:
-        """Return the exact sign of the margin of a class over another after update ``at``."""
+        """Return the exact sign of the margin of class ``one`` over class ``other`` on a row, after update ``at``."""
         made = self.made
         trues, rivals = made.trues[: at + 1], made.rivals[: at + 1]
         signs = (trues == one) * 1 - (trues == other) - (rivals == one) + (rivals == other)

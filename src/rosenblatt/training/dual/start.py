@@ -1,4 +1,4 @@
-"""Setup of a kernel perceptron: its kernel with all parameters resolved, and where it computes."""
+"""Setup of a kernel perceptron: its kernel with all parameters as numbers, and where and how it computes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def scale_gamma(matrices: Iterable[Matrix], d: int) -> float:
     Returns
     -------
     float
-        A finite number above 0. A result beyond the range of floats is a ParameterError.
+        A finite number above 0. If the result is beyond the range of floats, a ParameterError is raised.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def scale_gamma(matrices: Iterable[Matrix], d: int) -> float:
 
 
 def _bit_blocks(X: Matrix) -> Iterator[NDArray[np.int64]]:
-    """Yield the stored entries, in any order, as the int64 with the same bits."""
+    """Yield the stored entries in some order, each as the int64 number with the same bits as the float64."""
     values = X.data[: X.indptr[-1]] if sp.issparse(X) else np.asarray(X).ravel(order="K")
     for start in range(0, len(values), MOST_ENTRIES):
         bits = np.ascontiguousarray(values[start : start + MOST_ENTRIES], dtype=np.float64).view(np.int64)
@@ -80,7 +80,7 @@ def _bit_blocks(X: Matrix) -> Iterator[NDArray[np.int64]]:
 
 
 def _moments(bits: NDArray[np.int64]) -> tuple[int, int]:
-    """Return the sum of the numbers in units of 2**-1074, and of their squares in units of 2**-2148."""
+    """Return the sum of the numbers in units of 2**-1074, and the sum of their squares in units of 2**-2148."""
     table = np.zeros((EXPONENTS, PARTS), np.int64)
     add_moments(table, bits)
     total = squares = 0
@@ -93,31 +93,31 @@ def _moments(bits: NDArray[np.int64]) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Computing:
-    """Settings of the computation of kernel values: device, blocks, cache and limit of support rows."""
+    """The settings for computing kernel values: device, blocks, cache and limit on support rows."""
 
     device: str | None = None
     """A device of PyTorch, such as "cuda"; None for NumPy."""
     cache_bytes: int = 1_000_000_000
-    """Memory for kernel values of support rows that are cached for later passes."""
+    """The memory for kernel values of support rows, which are cached for later passes."""
     block: int | None = None
-    """Rows of a block; None for the default of the device."""
+    """The number of rows in a block; None for the default of the device."""
     dtype: str = "float64"
-    """Type of the matrix products; sums are always in float64."""
+    """The type of the matrix products; sums are always in float64."""
     namespace: str | None = None
     """The name of a module of the array API standard to use in place of NumPy."""
     max_support: int | None = None
-    """The most support rows of each classifier; None for any number."""
+    """The largest number of support rows of each classifier; None for any number."""
 
 
 def computing(options: KernelOptions) -> Computing:
-    """Return the settings of the computation of a run."""
-    open_library(options.device)  # raises its error now, not after some rows
+    """Return a run's settings for computing kernel values; raise a ParameterError if the device is not available."""
+    open_library(options.device)  # called for its error, which should come before the first rows
     asked = {"device": options.device, "cache_bytes": int(options.cache_size * 1e6), "max_support": options.max_support}
     return Computing(**(asked | dict(options.overrides)))
 
 
 def resolve_kernel(options: KernelOptions, d: int, matrices: Callable[[], Iterable[Matrix]] | None) -> Kernel:
-    """Return the kernel of a run; ``matrices`` gives all rows, for a gamma that depends on them."""
+    """Return the kernel of a run; ``matrices`` returns all rows, for a ``gamma`` that depends on them."""
     gamma = options.gamma
     if callable(options.kernel) or options.kernel in ("linear", "precomputed"):
         gamma = 1.0

@@ -31,12 +31,12 @@ from rosenblatt.training.state import (
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 TINY_SQUARE, LARGEST_SQUARE = 1e-290, 1e300
-"""Squared lengths in a kernel's space outside of these bounds may have overflowed or underflowed."""
+"""Squared lengths in a kernel's space outside these bounds may have overflowed or underflowed."""
 
 
 @dataclass
 class SupportRows:
-    """Rows with updates, in the order of their first update; rows are appended and never change.
+    """The support rows: rows with an update, in the order of their first updates. Rows are appended and never change.
 
     For a precomputed kernel only their numbers are stored.
     """
@@ -44,7 +44,7 @@ class SupportRows:
     blocks: list[Matrix] = field(default_factory=list)
     """Parts of the matrix of these rows, dense or CSR."""
     numbers: list[int] = field(default_factory=list)
-    """The number of each row in its source."""
+    """The number of each row among all rows that the state has seen."""
     places: dict[int, int] = field(default_factory=dict, repr=False)
     """The place of each number in ``numbers``."""
 
@@ -52,7 +52,7 @@ class SupportRows:
         return len(self.numbers)
 
     def append(self, rows: Matrix | None, numbers: Sequence[int]) -> None:
-        """Append rows, None for a precomputed kernel, with their new numbers."""
+        """Append rows with numbers that are not there yet; ``rows`` is None for a precomputed kernel."""
         if len(numbers):
             if rows is not None:
                 self.blocks.append(rows)
@@ -71,7 +71,7 @@ class SupportRows:
         return self.blocks[0]
 
     def since(self, place: int) -> list[Matrix]:
-        """Return the rows from a place on, in parts."""
+        """Return the rows from a place on, as a list of matrices."""
         parts: list[Matrix] = []
         missing = len(self) - place
         for block in reversed(self.blocks):
@@ -82,11 +82,11 @@ class SupportRows:
         return parts[::-1]
 
     def snapshot(self) -> SupportRows:
-        """Return a copy that later rows do not change."""
+        """Return a copy that does not change when rows are appended."""
         return SupportRows(list(self.blocks), list(self.numbers), dict(self.places))
 
     def kept(self, keep: NDArray[np.bool_], d: int) -> SupportRows:
-        """Return the rows for which ``keep`` is true."""
+        """Return new support rows with only the rows for which ``keep`` is true."""
         out = SupportRows()
         rows = self.matrix(d)[np.flatnonzero(keep)] if self.blocks else None
         out.append(rows, [number for number, wanted in zip(self.numbers, keep.tolist(), strict=True) if wanted])
@@ -95,12 +95,14 @@ class SupportRows:
 
 @dataclass
 class DualPocket:
-    """The weights with the fewest training mistakes, as a number of updates of each classifier."""
+    """The weights with the fewest training mistakes, stored as the number of updates that led to them."""
 
     updates: Integers
+    """For each classifier, the number of updates of the weights in the pocket."""
     mistakes: Floats
+    """For each classifier, the training mistakes of these weights, infinite at first."""
     candidate: Integers
-    """The weights that survived the most visits of the pass in progress."""
+    """For each classifier, the number of updates of the weights that survived the most visits of this pass."""
 
     @classmethod
     def empty(cls, judged: int) -> DualPocket:
@@ -110,26 +112,26 @@ class DualPocket:
 
 @dataclass(kw_only=True)
 class DualState(RunState):
-    """The updates of a run and their rows: the weights after every update, in dual form.
+    """The state of a kernel perceptron: the updates of a run and their rows, which are the weights in dual form.
 
-    The score of a row x after some updates is the sum of step * K(row, x) over them.
+    The score of a row x after some updates is the sum of step * K(row, x) over these updates.
     """
 
     in_kernel_space = True
     kernel: Kernel
     n_classes: int
     width: int
-    """Columns of the rows."""
+    """The number of columns of the rows."""
     supports: SupportRows = field(default_factory=SupportRows)
     updates: list[list[Updates]] = field(default_factory=list)
     """For each classifier, its updates in parts; members are places of support rows."""
     norm2: Floats = field(default_factory=lambda: np.empty(0))
-    """An upper bound on the squared length of each classifier's weights in the kernel's space, up to rounding."""
+    """An upper bound, up to rounding, on the squared length of each classifier's weights in the kernel's space."""
     rows_seen: int = 0
     """The number of rows of earlier runs or calls of ``partial_fit``; the rows of this run are numbered after them."""
     pocket: DualPocket | None = None
     computing: Computing = field(default_factory=Computing)
-    """Settings of the computation. Only the limit of support rows influences what is learned."""
+    """The settings for computing kernel values. Only the limit on support rows influences what is learned."""
 
     @classmethod
     def initial(
@@ -153,22 +155,22 @@ class DualState(RunState):
 
     @property
     def n_features(self) -> int:
-        """Columns of the rows."""
+        """The number of features, which are the columns of the rows."""
         return self.width
 
     @property
     def n_scores(self) -> int:
-        """Scores of a row: one for two classes, else one for each class."""
+        """The number of scores of a row: one for two classes, else one for each class."""
         return self.n_classes if self.n_classes > 2 else 1
 
     # predictions
 
     def keeps(self, hypothesis: str) -> bool:
-        """Return whether the hypothesis is available: all but the pocket can be derived from the updates."""
+        """Return whether the state can predict with a hypothesis: all but the pocket follow from the updates."""
         return hypothesis != "pocket" or self.pocket is not None
 
     def scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
-        """Return the score of each row for each classifier, or its share of the votes."""
+        """Return the score of each row by each classifier; for "vote", its share of the votes."""
         self.check_keeps(hypothesis)
         return votes(self, rows) if hypothesis == "vote" else support_scores(self, hypothesis, rows)
 
@@ -177,15 +179,19 @@ class DualState(RunState):
         return largest_scores(self, hypothesis, rows)
 
     def margins(self, k: int) -> tuple[float, float, float]:
-        """Return the margins and the bound that the run proves in the kernel's space, if the kernel has a space."""
+        """Return what `RunState.margins` does, in the kernel's space, if the kernel is known to be positive definite.
+
+        Otherwise nothing is known, and the bounds are infinite.
+        """
         counters, kesler = self.counters[k], 2.0 if self.direct else 1.0
         low, bound, high = -math.inf, math.inf, math.inf
         if not self.kernel.is_positive_definite:
             return low, high, bound
         steps = float(np.abs(self.updates_of(k).steps).sum())
-        # ``norm2`` is a sum of terms 2 s m + s^2 K(x, x), one per update (see ``BlockLearner._count``). All absolute
-        # terms add up to at most a small multiple of reach^2 = (sum s)^2 R^2. Its sums round once per update. A margin
-        # m and K(x, x) are off by a multiple of u times the updates and the operations of a kernel value.
+        # ``norm2`` is a sum of terms 2 s m + s^2 K(x, x), one for each update (see ``BlockLearner._count``). The
+        # absolute values of these terms add up to at most a small multiple of reach^2 = (sum s)^2 R^2. The sum rounds
+        # once for each update. The errors of m and K(x, x) add up to at most reach^2 times a small multiple of u times
+        # the number of updates plus the number of operations for a kernel value.
         degree = (self.kernel.polynomial or (1.0, 0.0, 1))[2] + 1
         drift = 16.0 * HALF_ULP * (float(counters["updates"]) + degree * (self.width + 64.0))
         reach = float(counters["step_sum"]) * self.radius
@@ -205,7 +211,7 @@ class DualState(RunState):
     # training
 
     def runner(self, threads: int = 1) -> DualPassRunner:
-        """Return the runner that visits batches by blocks; NumPy has its own threads for the matrix products."""
+        """Return the runner that visits batches by blocks. ``threads`` is not used: NumPy has its own threads."""
         return DualPassRunner()
 
     def observers(self) -> list[Observer]:
@@ -213,12 +219,12 @@ class DualState(RunState):
         return [] if self.pocket is None else [DualPocketKeeper()]
 
     def configure(self, options: RunOptions) -> None:
-        """Set the device, the cache and the limit of support rows."""
+        """Set the device, the cache and the limit on support rows from the options."""
         if isinstance(options, KernelOptions):
             self.computing = computing(options)
 
     def count_rows(self, n: int) -> None:
-        """Count n rows that were visited once, so that later rows get other numbers."""
+        """Count n rows that were visited once, so that later rows get higher numbers."""
         self.rows_seen += n
 
     # what was learned
@@ -240,17 +246,18 @@ class DualState(RunState):
         return out
 
     def coefficients(self, hypothesis: str) -> Floats:
-        """Return the factor of each support row in each score, of shape (scores, support rows).
+        """Return the factor of each support row in each score, as an array of shape (scores, support rows).
 
-        ``hypothesis`` is "last", "average" or "pocket". The average is the mean over all visits.
+        ``hypothesis`` is "last", "average" (the mean of the weights over all visits) or "pocket".
         """
         coefficients, divisors, _ = self.undivided_coefficients(hypothesis)
         return coefficients / divisors[:, None]
 
     def undivided_coefficients(self, hypothesis: str) -> tuple[Floats, Floats, Floats]:
-        """Return the factors before division, which are integers if all steps are, and the divisor of each score.
+        """Return the factors of `coefficients` before a division, and the divisor of each score.
 
-        The third array has the sum of the absolute factors of each score, to which its rounding error is proportional.
+        These factors are integers if all steps are. A third array has the sum of the absolute factors of each score, to
+        which its rounding error is proportional.
         """
         out, divisors = np.zeros((self.n_scores, len(self.supports))), np.ones(self.n_scores)
         sizes = np.zeros((self.n_scores, len(self.supports)))
@@ -273,10 +280,10 @@ class DualState(RunState):
         return all(bool(np.all(made.steps == np.floor(made.steps))) for chunk in self.updates for made in chunk)
 
     def renumber_rows(self, X: Matrix | None = None) -> None:
-        """Number later rows such that none of them has the number of a different row.
+        """Change ``rows_seen`` if the rows of the next run could otherwise have the number of a different support row.
 
-        If ``X`` is given, its rows are visited next. Numbers stay as they are if the support rows with these numbers
-        are equal to rows of ``X``.
+        ``X`` are the rows of the next run, if they are known. Nothing is changed if they are equal to the support rows
+        with the same numbers, so that these rows are recognised when they are visited again.
         """
         numbers = np.array(self.supports.numbers, np.int64)
         later = np.flatnonzero(numbers >= self.rows_seen)
@@ -291,9 +298,10 @@ class DualState(RunState):
             self.rows_seen = int(numbers.max()) + 1
 
     def add_steps(self, out: Floats, k: int, made: Updates, steps: Floats, rivals_too: bool = False) -> None:
-        """Add the ``steps`` of classifier ``k``'s updates to the factors (scores, support rows) that they change.
+        """Add the ``steps`` of classifier ``k``'s updates to ``out``, the factors of shape (scores, support rows).
 
-        Where classes compete they are also subtracted from the rivals, or added to them for ``rivals_too``.
+        If classes compete directly, the steps are also subtracted from the factors of the rivals, or with
+        ``rivals_too`` added to them.
         """
         if self.direct:
             np.add.at(out, (made.trues, made.members), steps)
@@ -302,7 +310,7 @@ class DualState(RunState):
             np.add.at(out[k], made.members, steps)
 
     def widen(self, d: int) -> None:
-        """Add features up to ``d``, with value 0 in all rows so far."""
+        """Widen the state to ``d`` features; the new features are 0 in all rows so far."""
         if d > self.width:
             self.width, self.feature_ranges = d, None
 

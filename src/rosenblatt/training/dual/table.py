@@ -1,4 +1,4 @@
-"""Support rows on a device, their kernel values with the rows visited in a cache, and bounds on sums of these."""
+"""Support rows on a device, a cache of their kernel values with the rows visited, and bounds on sums of such values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 _WIDTH = 1024
-"""Support rows whose kernel values are cached in one array."""
+"""The number of support rows whose kernel values are cached in one array."""
 
 
 class DeviceSupports:
@@ -62,7 +62,7 @@ class DeviceSupports:
                 self._joined.squares[self.length : stop] = rows.squares
 
     def _grow(self, stop: int, like: DeviceRows) -> None:
-        """Allocate memory for twice the number of rows."""
+        """Allocate memory for twice ``stop`` rows, and copy the rows so far."""
         library, dtype, old, self._capacity = self.values.library, self.values.dtype, self._joined, max(64, 2 * stop)
         matrix = library.empty((self._capacity, like.matrix.shape[1]), dtype)
         squares = None if like.squares is None else library.empty((self._capacity,), dtype)
@@ -74,7 +74,7 @@ class DeviceSupports:
         self._joined = DeviceRows(matrix, squares, lengths, False, 0)
 
     def rows(self, start: int, stop: int) -> DeviceRows:
-        """Return the support rows from place ``start`` to ``stop``."""
+        """Return the support rows from place ``start`` to ``stop - 1``."""
         if self._joined is None:
             matrices = [part.matrix for part in self._parts]
             width = max(matrix.shape[1] for matrix in matrices)
@@ -94,8 +94,8 @@ class DeviceSupports:
 class KernelTable:
     """Kernel values between the rows of one matrix and the support rows.
 
-    Up to ``limit`` bytes of values are cached, for the oldest support rows; the others are computed whenever they are
-    needed. The cache consists of arrays of at most ``_WIDTH`` columns, which are filled as needed.
+    Up to ``limit`` bytes of values are cached, for the oldest support rows. The other values are computed whenever they
+    are needed. The cache consists of arrays of at most ``_WIDTH`` columns, which are filled as needed.
     """
 
     def __init__(self, values: KernelValues, X: Matrix, supports: DeviceSupports, limit: float) -> None:
@@ -110,7 +110,10 @@ class KernelTable:
         self._diagonal = np.full(X.shape[0], np.nan)
 
     def scores(self, index: Integers, coefficients: Floats) -> Array:
-        """Return the scores of the rows ``index``: kernel values times coefficients (support rows, scores)."""
+        """Return the scores of the rows ``index``: their kernel values times ``coefficients``.
+
+        ``coefficients`` has the shape (support rows, scores).
+        """
         library = self.values.library
         total = library.put(np.zeros((len(index), coefficients.shape[1])))
         factors = library.put(coefficients)
@@ -119,9 +122,10 @@ class KernelTable:
         return total
 
     def parts(self, index: Integers) -> Iterator[tuple[int, Array]]:
-        """Yield the kernel values between the rows ``index`` and some support rows at a time.
+        """Yield (place, values) for some support rows at a time.
 
-        With them comes the place of the first of these support rows.
+        ``place`` is that of the first of these support rows, and ``values`` are the kernel values between the rows
+        ``index`` and these support rows.
         """
         where, n = _as_slice(index), self.supports.length
         if self.values.kernel.name == "precomputed":
@@ -137,9 +141,10 @@ class KernelTable:
                 yield start, self.values(block, self.supports.rows(start, stop))
 
     def _cached(self, number: int, where: slice | Integers, index: Integers, block: DeviceRows, columns: int) -> Array:
-        """Return the first ``columns`` values of a cached array, after missing values are computed."""
-        # Support rows are only appended, so filled[i] says how many of the columns row i has: values are computed from
-        # there on. If rows differ in that, all that lack some get theirs from the least such column on, some again.
+        """Return the first ``columns`` columns of a cached array for some rows, after computing missing values."""
+        # Invariant: row i has its first filled[i] columns; support rows are only appended, so that these stay valid. If
+        # rows lack different numbers of columns, all of them are computed from the first missing column on, so that
+        # some values are computed again.
         start = number * self._width
         if len(self._chunks) == number:
             n = self.host.shape[0]
@@ -160,7 +165,7 @@ class KernelTable:
         return chunk[where, :columns] if isinstance(where, slice) else chunk[where][:, :columns]
 
     def some_rows(self, index: Integers) -> DeviceRows:
-        """Return the rows with these numbers."""
+        """Return the rows of the matrix whose numbers are ``index``."""
         return self._rows(_as_slice(index))
 
     def _rows(self, where: slice | Integers) -> DeviceRows:
@@ -168,12 +173,12 @@ class KernelTable:
         return self.rows[where] if isinstance(where, slice) else self.rows.take(self.values.library, where)
 
     def precomputed(self, where: slice | Integers, numbers: Integers) -> Floats:
-        """Return the values of a precomputed kernel between rows and the training rows ``numbers``."""
+        """Return the values of a precomputed kernel between rows of the matrix and the training rows ``numbers``."""
         part = self.host[where]
         return np.asarray(part.toarray() if sp.issparse(part) else part, np.float64)[:, numbers]
 
     def with_row(self, index: Integers, row: Matrix) -> Floats:
-        """Return the kernel values between rows and another row, a matrix of one row."""
+        """Return the kernel values between the rows ``index`` and another row, given as a matrix of one row."""
         found = self.values(self.some_rows(index), self.values.rows(_float_rows(row)))
         return self.values.library.fetch(found)[:, 0].astype(np.float64)
 
@@ -185,7 +190,7 @@ class KernelTable:
         return self.values(block if len(some) == len(index) else self._rows(index[some]), block)
 
     def cached_line(self, index: Integers, place: int) -> Array | None:
-        """Return the kernel values between rows and the support row at a place, None if they are not all cached."""
+        """Return the kernel values between the rows ``index`` and one support row, or None unless all are cached."""
         number, column = divmod(place, self._width)
         if number >= len(self._chunks) or self._filled[number][index].min() <= column:
             return None
@@ -196,7 +201,7 @@ class KernelTable:
         self.supports, self._chunks, self._filled = supports, [], []
 
     def lengths_squared(self, coefficients: Floats, together: bool) -> Floats:
-        """Return the squared length of each classifier's weights in the kernel's space, or of all ``together``."""
+        """Return each classifier's squared length of weights in the kernel's space, or their sum if ``together``."""
         n, library = self.supports.length, self.values.library
         total = np.zeros(coefficients.shape[1])
         numbers = np.array(self.supports.state.supports.numbers, np.int64)
@@ -210,7 +215,7 @@ class KernelTable:
         return total.sum(keepdims=True) if together else total
 
     def diagonal(self, index: Integers) -> Floats:
-        """Return the kernel value of each of these rows with itself; values are computed once."""
+        """Return the kernel value of each of the rows ``index`` with itself; each is computed only once."""
         missing = index[np.isnan(self._diagonal[index])]
         if len(missing) and self.values.kernel.name == "precomputed":
             self._diagonal[missing] = [float(self.host[row, row]) for row in missing.tolist()]
@@ -224,7 +229,7 @@ def _float_rows(X: Matrix) -> Matrix:
 
 
 def _as_slice(index: Integers) -> slice | Integers:
-    """Return consecutive row numbers as a slice, which saves a copy."""
+    """Return row numbers as a slice if they are consecutive, which saves a copy; else as they are."""
     start, n = int(index[0]), len(index)
     if int(index[-1]) - start == n - 1 and bool(np.all(np.diff(index) == 1)):
         return slice(start, start + n)
@@ -235,34 +240,34 @@ def _as_slice(index: Integers) -> slice | Integers:
 
 
 TINY = 1e-290
-"""Sums below this may have lost terms to underflow."""
+"""Sums below this may have lost digits to underflow."""
 
 
 @dataclass(frozen=True)
 class SumBounds:
     """Bounds on the rounding errors of sums of factors times kernel values, for some rows of a table.
 
-    A sum of n terms c_j k_j is off by at most sum |c_j| (e + n u k), if |k_j| <= k and no k_j is off by more than e.
-    Factors of 1.1 cover the rest: computed values may exceed k by 6 % (see ``KernelValues.error_bounds``), gamma_n is a
-    little more than n u, and the bound itself is rounded.
+    A sum of n terms c_j k_j is off by at most sum |c_j| (e + n u k), if |k_j| <= k, no k_j is off by more than e, and u
+    is the unit roundoff. A factor of 1.1 covers what this neglects: computed values may exceed k by 6 % (see
+    ``KernelValues.error_bounds``), gamma_n is a little more than n u, and the bound itself is rounded.
     """
 
     largest: Floats
-    """The k: an upper bound on the absolute kernel values of each row with all support rows."""
+    """For each row, k: an upper bound on its absolute kernel values with all support rows."""
     errors: Floats
-    """The e: a bound on the rounding error of such a value."""
+    """For each row, e: a bound on the rounding errors of these values."""
     is_integer: bool
     """Whether these values are integers without rounding errors."""
     tiny: float
     """A bound on what sums may lose to underflow."""
     far_exponents: float
-    """A bound on the relative error of exponentials of large distances, besides ``errors``."""
+    """A bound on the relative error of exponentials of large distances, in addition to ``errors``."""
     as_computed: bool
-    """Whether the kernel has no exact values, so that signs are those of the computed numbers."""
+    """Whether the kernel has no exact values, so that the computed numbers count as exact."""
 
     @classmethod
     def of_rows(cls, table: KernelTable, rows: NDArray[np.int64] | None = None) -> SumBounds:
-        """Return the bounds for all rows of a table, or for some that may become support rows."""
+        """Return the bounds for all rows of a table, or for ``rows``, which may become support rows."""
         values, supports = table.values, table.supports
         lengths, longest = table.rows.lengths, supports.longest
         if rows is not None:
@@ -276,10 +281,10 @@ class SumBounds:
         return cls(largest, errors, is_integer, TINY * max(1.0, gamma), far, not values.kernel.is_exact)
 
     def of_sums(self, sizes: Floats, terms: Floats, integer_factors: bool) -> Floats:
-        """Return bounds on the rounding errors of sums, of shape (sums, rows); 0 where they are exact.
+        """Return bounds on the rounding errors of sums, of shape (sums, rows); they are 0 if the sums are exact.
 
-        ``sizes`` are the sums of the absolute factors, ``terms`` the numbers of roundings. With ``integer_factors`` all
-        factors are integers: then sums of integer kernel values below 2**53 are exact.
+        For each sum, ``sizes`` has the sum of the absolute factors, and ``terms`` the number of roundings. With
+        ``integer_factors`` all factors are integers; then sums of integer kernel values below 2**53 are exact.
         """
         most = float(sizes.max(initial=0.0)) * float(self.largest.max(initial=0.0))
         if self.as_computed or (self.is_integer and integer_factors and most < 2.0**53):
@@ -289,7 +294,7 @@ class SumBounds:
         return np.where(np.isnan(bounds), np.inf, bounds)
 
     def of_one(self, row: int, size: float, terms: float) -> float:
-        """Return the bound for one sum at one row."""
+        """Return the bound for one sum at one row, given the sum's entry of ``sizes`` and of ``terms``."""
         return size * float(self.errors[row] + HALF_ULP * terms * self.largest[row]) * 1.1 + self.tiny
 
 

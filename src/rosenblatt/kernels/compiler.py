@@ -136,7 +136,7 @@ def reordered(function: Function) -> Function:
 
 
 def helper(function: Function) -> Function:
-    """Compile ``function`` separately, for kernels to call where speed does not matter."""
+    """Compile ``function`` separately, for kernels to call if speed does not matter."""
     return numba.njit(function, **_INSIDE)
 
 

@@ -74,7 +74,7 @@ def add_product(total, v, x):
 def add_scaled_square(total, s, x):
     """Add ``s * x * x`` to a long total, for ``s >= 0``, where at least one of ``s`` and ``|x|`` is at most 1.
 
-    It counts as three of the products after which carries must be propagated.
+    It counts as three products towards the limit at which carries must be propagated.
     """
     s_part, s_place = math.frexp(s)
     x_part, x_place = math.frexp(x)

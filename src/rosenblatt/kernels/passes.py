@@ -108,7 +108,8 @@ def _share_measures(s, leader):
 def _record_update(rule, rows, weights, log, candidate, s, low, high, update):
     """Record an update of the classes from ``low`` to ``high - 1``; return its weight in their averages.
 
-    It must be called before the weights change: if they have survived the most visits, the pocket keeps a copy.
+    It must be called before the weights change, because weights that have survived the most visits so far are copied
+    for the pocket.
     """
     before, step = update.visits, update.step
     if candidate.b.shape[0] > 0 and before - s["last_change"] > s["longest"]:
@@ -247,10 +248,10 @@ def _best_other(rows, i, y, scores, w, b, bound, total):
 def direct_pass(examples, visits, weights, classes, scores, log, candidate, rule):
     """Visit the rows; on a mistake move the true class towards the row and its rival away from it.
 
-    The rival is the class with the largest score among the others, the first of them if several tie. It is a mistake if
-    the score of the true class does not exceed the rival's. In Kesler's construction, with the weights of all classes
-    side by side, an update adds a vector of length ``sqrt(2) |x|``. ``classes`` are the numbers of all classes,
-    ``scores`` is scratch space with one number for each class.
+    The rival is the class with the largest score among the others, the first of them if several tie. A visit is a
+    mistake if the score of the true class does not exceed the rival's. In Kesler's construction, with the weights of
+    all classes side by side, an update adds a vector of length ``sqrt(2) |x|``. ``classes`` are the numbers of all
+    classes, ``scores`` is scratch space with one number for each class.
     """
     rows, labels, steps, bias_value, terms = examples
     order, start, stop, ahead, _, first = visits

@@ -71,10 +71,11 @@ def _note(doubts, found, t, v):
 def count_votes(products, members, firsts, steps, counts, slack, lengths, bias_value, votes, doubts):
     """Add to ``votes[t]`` the sum of ``counts[v]`` times the sign of the activation of test row t, over all voters v.
 
-    Voter v is the weights after update v, which adds ``steps[v]`` times the stored row ``members[v]``. ``products[t,
-    m]`` is the dot product of test row t and stored row m. ``firsts[t]`` is the activation by the weights before the
-    first update. An activation of absolute value at most ``slack[v] * lengths[t]`` is uncertain and casts no vote: the
-    pair (t, v) is written to ``doubts`` while there is space. Return the number of uncertain pairs.
+    Voter v is the weight vector after update v, which adds ``steps[v]`` times the stored row ``members[v]``.
+    ``products[t, m]`` is the dot product of test row t and stored row m. ``firsts[t]`` is the activation by the weights
+    before the first update. If an activation is at most ``slack[v] * lengths[t]`` in absolute value, its sign is
+    uncertain and it casts no vote; the pair (t, v) is written to ``doubts`` while there is space. Return the number of
+    uncertain pairs.
     """
     # The voted perceptron in its dual form (Freund and Schapire 1999): a_v = a_{v-1} + step_v (x_v . x), so that all
     # voters of a row cost one addition each and no dot product.

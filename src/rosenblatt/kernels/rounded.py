@@ -218,8 +218,8 @@ def _careful_margin(rows, i, w, b, v, c, total):
     size = _GENEROUS * (magnitude(rows, i, w) + magnitude(rows, i, v) + abs(b) + abs(c))
     high, low, error = careful_product_sum(rows, i, w, b, size)
     other_high, other_low, other_error = careful_product_sum(rows, i, v, c, size)
-    # The difference of the high parts is exact, as is any sum of them. 2.0 covers the rounding of the other difference,
-    # at most 2**-53 (lost + other lost): an error is above 2**-49 of what it was made from.
+    # The difference of the high parts is exact, as is any sum of them. The difference of the low parts rounds by at
+    # most 2**-53 (lost + other lost). The factor 2.0 covers this, because an error is above 2**-49 times its ``lost``.
     a = _certain(high - other_high, low - other_low, 2.0 * (error + other_error))
     if a == a:
         return a

@@ -40,7 +40,7 @@ SMALLEST = 2.0**-1074  # the smallest float64 above 0
 LARGE = 1e300  # a sum whose absolute terms add up to less than this does not overflow on the way
 
 
-# where the numbers of a row are
+# the entries of a row: where they begin, how many there are, and their columns
 
 
 def _dense_span(rows, i):
@@ -70,7 +70,7 @@ column = by_layout(_dense_column, _csr_column)
 """``column(rows, first, j)``: return the column of entry ``j`` of the row that begins at ``first``."""
 
 
-# where the weights of a class are
+# the weights of a class
 
 
 def _dense_class_weights(rows, w, k):

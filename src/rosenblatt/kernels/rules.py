@@ -60,7 +60,7 @@ COUNTERS = np.dtype(
         ("pass_updates", "i8"),  # updates in this pass
         ("start2", "f8"),  # |w|^2 at the start of the run
         ("excess2", "f8"),  # |w|^2 <= step_square_sum * radius2 + excess2
-        ("max_step", "f8"),  # largest weight of a row, where the threshold is not 0
+        ("max_step", "f8"),  # largest weight of a row seen; kept only for a threshold above 0
         ("epoch", "f8"),  # the epoch that u and beta are scaled for (see ``average_weight``)
     ]
 )
@@ -74,7 +74,7 @@ class Examples(NamedTuple):
     labels: Labels
     """A class number for each row."""
     steps: Floats
-    """A step size for each row; empty where all are 1. A row whose step is 0 is not visited."""
+    """A step size for each row; empty if all are 1. A row whose step size is 0 is not visited."""
     bias_value: float
     """The constant feature of the bias, 1.0 or 0.0."""
     terms: int
@@ -106,13 +106,13 @@ class Weights(NamedTuple):
     beta: Floats
     """The cached sums for the averages of the biases ``b``."""
     s: Floats
-    """The variance of each weight; empty where the rule keeps none."""
+    """The variance of each weight; empty if the rule keeps none."""
     s_b: Floats
     """The variance of each bias."""
     decay: float
     """The decay of the averages at each visit; see ``average_weight``."""
     counters: NDArray[np.void]
-    """A record of type ``COUNTERS`` for each classifier; a single record where classes compete directly."""
+    """A record of type ``COUNTERS`` for each classifier; a single record if classes compete directly."""
     total: Integers
     """An exact total (``exact.LONG_LIMBS``), used as scratch space."""
 
@@ -168,19 +168,22 @@ class Update(NamedTuple):
 
 
 class PerceptronRule(NamedTuple):
-    """Update on a mistake, by the row's step size (Rosenblatt 1958)."""
+    """The perceptron's rule: update on a mistake, by the row's step size (Rosenblatt 1958)."""
 
     threshold: float = 0.0
 
 
 class MarginRule(NamedTuple):
-    """Update unless ``y a`` exceeds a margin, the threshold, by the row's step size."""
+    """The rule of the perceptron with margin: update unless ``y a`` exceeds the threshold, by the row's step size."""
 
     threshold: float
 
 
 class PassiveAggressiveRule(NamedTuple):
-    """Update unless ``y a`` is at least 1, by the smallest step that makes it 1 (Crammer et al. 2006)."""
+    """The passive-aggressive rule (Crammer et al. 2006).
+
+    Update unless ``y a`` is at least 1, by the smallest step that makes it 1, or less if ``cap`` or ``ridge`` limit it.
+    """
 
     threshold: float
     cap: float
@@ -190,7 +193,7 @@ class PassiveAggressiveRule(NamedTuple):
 
 
 class ArowRule(NamedTuple):
-    """Update unless ``y a`` is at least 1, each weight in proportion to its variance (Crammer et al. 2009)."""
+    """The rule of AROW: update unless ``y a`` is at least 1, each weight by its variance (Crammer et al. 2009)."""
 
     threshold: float
     r: float
@@ -365,7 +368,7 @@ def shrunk(s, t, x, v, r, inverse):
     ``x`` is the feature's value in the row, ``t`` is ``s x``, ``v`` is the variance of the row, and ``inverse`` is
     ``1 / (v + r)``.
     """
-    # As written, the difference cancels if x is large, and rounding may make it 0 or negative. It equals
+    # Computed like this, the difference cancels if x is large, and rounding may make it 0 or negative. It equals
     #
     #     s (v - t x + r) / (v + r),   where v - t x >= 0, because v is the sum of t_j x_j over the row and the bias.
     #
@@ -428,7 +431,7 @@ keeps variances, each feature is multiplied by its variance, which then shrinks.
 
 
 _LARGEST_EXPONENT = 32.0  # within an epoch powers of g are at most e**32, far from overflow
-_LONGEST = 2.0**53  # a float64 counts visits up to this one by one
+_LONGEST = 2.0**53  # the number up to which a float64 can count visits
 
 
 def _compound(rate, n):

@@ -33,7 +33,7 @@ from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, as_float
 
 NEARNESS = 1e-6  # the largest distance of the exact weights from the given ones, as a share of the largest weight
 # Limits of the work of a check, whatever a certificate contains.
-MOST_FACTORS = 32  # factors in all steps together, per column
+MOST_FACTORS = 32  # factors in all steps together, per column; tuned, since it only bounds the time of a check
 MOST_BITS = 1 << 12  # bits of a factor in a step, and of an entry of a column after it
 
 

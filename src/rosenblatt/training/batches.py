@@ -167,7 +167,7 @@ class Streamed:
             self._peeked = None  # these rows are not scaled yet
 
     def _peek(self, stream: Iterator[Block]) -> None:
-        """Set the classes to those of the first block, and keep this block for the first pass."""
+        """Take the classes from the first block, and keep this block for the first pass."""
         first = next(stream, None)
         if first is None:
             where = "" if self._files is None else f", {self.blocks!r}"  # its repr names the files

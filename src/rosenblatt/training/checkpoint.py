@@ -255,7 +255,7 @@ class CheckpointWriter(Observer):
         return found
 
     def _read(self) -> tuple[Checkpoint, dict[str, object], Records | None]:
-        """Return the checkpoint, the identity of its run and the records of its files; a ValueError if not valid."""
+        """Return the checkpoint, the identity of its run and the records of its files, or raise a ValueError."""
         header, arrays = read_container(self.path)
         name = os.fspath(self.path)
         if header.get("kind") != "checkpoint":

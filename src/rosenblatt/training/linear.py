@@ -177,7 +177,7 @@ class LinearState(RunState):
 
     @property
     def n_features(self) -> int:
-        """The number of features, which are the columns of the weights."""
+        """The number of features, that is, of columns of the weights."""
         return self.w.shape[1]
 
     @property
@@ -360,7 +360,7 @@ class LinearState(RunState):
 
     @property
     def is_interleaved(self) -> bool:
-        """Whether the arrays are interleaved, as `interleave` does."""
+        """Whether `interleave` has interleaved the arrays."""
         first, *others = self.weight_arrays()
         return first.base is not None and all(array.base is first.base for array in others)
 
@@ -439,7 +439,7 @@ def _memory_for(k: int, d: int) -> Iterator[None]:
 def _with_capacity(weights: Floats, d: int, fill: float) -> Floats:
     """Return an array of 1.5 times ``d`` columns whose first columns are these weights and the others ``fill``.
 
-    The first time, without known columns, it has just ``d`` columns. Growing by a factor makes the cost of a new column
+    If these weights have no columns yet, the array has exactly ``d``. Growing by a factor makes the cost of a new column
     constant on average. The operating system allocates columns of zeros only when they are used.
     """
     k, known = weights.shape
@@ -705,7 +705,7 @@ def _numbers(name: str, values: VectorLike, shapes: Sequence[tuple[int, ...]], w
 
 
 def _state(run: TrainingRun) -> LinearState:
-    return cast(LinearState, run.state)  # the observers below are those of a LinearState
+    return cast(LinearState, run.state)  # the observers below are used only with a LinearState
 
 
 class VoteRecorder(Observer):
@@ -791,7 +791,7 @@ class InseparabilityProof(Observer):
         self._from_zero = isinstance(rule, PerceptronRule | MarginRule) and (resumed or not moved)
 
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
-        """Test whether the weights are zero and, if so, whether sums of the rows are exact."""
+        """Store a proof if the weights are zero and sums of the rows are exact."""
         state = _state(run)
         state.inseparable = None
         known = self._from_zero and run.early_stopping is None and run.source.rereadable

@@ -230,7 +230,7 @@ class TrainedModel:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, max_features: int | None = None) -> TrainedModel:
-        """Return the model in a file; raise a ValueError if the file is not valid or has a learner not trained here.
+        """Return the model in a file; raise a ValueError if the file is not valid or its learner is not in `LEARNERS`.
 
         ``max_features`` is as in `ModelInfo`.
         """
@@ -268,9 +268,9 @@ class _EarlyStoppingFields:
 
 
 def trained_state(run: TrainingRun) -> tuple[RunState, EarlyStoppingState | None]:
-    """Return the state to predict with, and what to continue the run from if early stopping has kept a pass.
+    """Return the state to predict with and, with early stopping, the last state and the best pass to continue from.
 
-    The second is None without early stopping: the run continues from the first.
+    The second is None if early stopping has kept no pass. Then the run continues from the first.
     """
     state, more = run.state, None
     best = None if run.early_stopping is None else run.early_stopping.best
@@ -316,7 +316,10 @@ Numbers = NDArray[np.int64]
 
 
 def is_divisible(state: LinearState) -> bool:
-    """Return whether classifiers can be trained separately: there are several, no direct updates, log or pocket."""
+    """Return whether the classifiers of a state can be trained separately.
+
+    They can if there are several, which do not compete directly and share no log and no pocket.
+    """
     return len(state.counters) > 1 and not state.direct and state.log is None and state.pocket is None
 
 

@@ -312,7 +312,7 @@ class RunOptions:
     def check_for_blocks(self, source: str) -> None:
         """Raise a ParameterError if the learner needs all rows at once.
 
-        ``source`` is a phrase for the message that says what has not all rows, such as "a stream does".
+        ``source`` is a phrase for the message that names what lacks them, such as "a stream does".
         """
 
     def check_for_stream(self, caller: str) -> None:
@@ -519,7 +519,7 @@ class Learner:
     """The learner's name in a sentence."""
     options: type[RunOptions] = RunOptions
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    """The learner's defaults where they differ from those of ``options``."""
+    """The defaults of this learner that differ from those of ``options``."""
     fixed: tuple[str, ...] = ()
     """Fields of ``options`` that are not parameters of the learner."""
 

@@ -65,12 +65,12 @@ def best_classes(
 
 
 def votes(state: LinearState, log: UpdateLog, rows: RowMatrix) -> Floats:
-    """Return each row's votes as shares of all visits: -1 to 1 for each classifier, 0 to 1 for each competing class.
+    """Return each row's votes for each classifier, from -1 to 1, or for each competing class, from 0 to 1.
 
-    This is Eq 4.17 of CIML. A voter is the weights after an update; it has a vote for each visit that they survived.
-    The activations of a row by all voters are running sums of its products with the stored rows. If an activation is
-    too small for its sign to be certain, the weights of that voter are rebuilt from the log, and the sign is decided
-    exactly. A voter whose activation is exactly zero abstains.
+    They are shares of all visits (Eq 4.17 of CIML). A voter is a weight vector of the run, with one vote for each visit
+    that it survived. The activations of a row by all voters are running sums of its products with the stored rows. If
+    an activation is too small for its sign to be certain, that voter's weights are computed again from the log, and the
+    sign is decided exactly. A voter whose activation is exactly zero abstains.
     """
     out = np.zeros((rows.n, len(state.w)))
     log.store()

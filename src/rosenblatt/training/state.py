@@ -148,7 +148,7 @@ class RunState(ABC):
     @property
     @abstractmethod
     def n_features(self) -> int:
-        """The number of features, which are the columns of the rows."""
+        """The number of features, that is, of columns of the rows."""
 
     @property
     @abstractmethod
@@ -213,10 +213,13 @@ class RunState(ABC):
         """Return the observers that keep proofs, and what the options' hypotheses need."""
 
     def configure(self, options: RunOptions) -> None:  # noqa: B027 - optional
-        """Set from the options where and how to compute."""
+        """Apply the options that say where and how to compute."""
 
     def renumber_rows(self, X: Matrix | None = None) -> None:  # noqa: B027 - optional
-        """Number the rows of a new run after all earlier rows, unless ``X``, its rows, are those of the last run."""
+        """Number the rows of the next run after all earlier rows, unless they are the rows of the last run again.
+
+        ``X`` are the rows of the next run, or None if they are not known.
+        """
 
     def count_rows(self, n: int) -> None:  # noqa: B027 - optional
         """Count n rows that were visited once, so that later rows get higher numbers."""

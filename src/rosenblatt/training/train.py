@@ -205,7 +205,7 @@ def online_run(
     threads: int = 1,
     one_by_one: bool = False,
 ) -> TrainingRun:
-    """Return a run whose method `visit` learns from one batch at a time, of which ``batch`` is the first.
+    """Return a run whose method `visit` learns from one batch at a time; ``batch`` is the first of them.
 
     The run continues from ``start`` if given. ``classes`` may name classes that have not occurred yet. With
     ``one_by_one`` each batch is a single row.

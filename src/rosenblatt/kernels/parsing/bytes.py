@@ -150,7 +150,7 @@ _FRACTION = np.uint64(2**52 - 1)
 
 
 def _first_bits(power: int) -> tuple[int, int]:
-    """Return the first 128 bits of ``5**power``, truncated, and their exponent of 2."""
+    """Return the first 128 bits of ``5**power``, truncated, and the exponent of the power of 2 that scales them."""
     if power < 0:
         exponent = -127 - (5**-power).bit_length()
         return 2**-exponent // 5**-power, exponent
@@ -175,7 +175,7 @@ def _product(a, b):
 
 @helper
 def _nearest(mantissa, power):
-    """Return the float64 nearest to ``mantissa * 10**power``, and FINE or UNDECIDED."""
+    """Return the float64 nearest to ``mantissa * 10**power`` and FINE, or 0.0 and UNDECIDED."""
     # The mantissa is shifted up to 64 bits and multiplied by the 128 bits of 5**power. ``high`` and ``low`` keep the
     # upper 128 of the 192 bits of the product. They are at most the true bits, and less than 4 units below them: one
     # unit for each of the two truncated numbers, and twice that if the product is shifted up by a bit.
@@ -224,7 +224,7 @@ def _more_digits(place, mantissa):
 def any_number(place):
     """Read the number at ``place``; return its value, the place after it, and FINE, UNDECIDED or MALFORMED.
 
-    The value is 0 unless it is FINE. For a MALFORMED number ``place`` itself is returned.
+    The value is 0 unless the result is FINE. For a MALFORMED number, ``place`` itself is returned as its end.
     """
     sign = byte(place)
     first = place if sign != _MINUS and sign != _PLUS else place + 1

@@ -167,13 +167,13 @@ class OneVsRestBlockUpdates:
         Parameters
         ----------
         signs : array of shape (classifiers, rows)
-            1 where a row belongs to the class, else -1.
+            1 if a row belongs to the classifier's class, else -1.
         steps : array of shape (rows,)
             Step sizes.
         margins : device array of shape (classifiers, rows)
             Signs times scores before the block.
         bounds : array of shape (classifiers, rows)
-            Bounds on the rounding errors of the margins throughout the block; 0 where they are exact.
+            Bounds on the rounding errors of the margins throughout the block; 0 if they are exact.
         gram : Gram
         max_updates : array of shape (classifiers,)
             The most updates that each classifier may make.
@@ -308,7 +308,7 @@ class DirectBlockUpdates:
     scores : device array of shape (classes, rows)
         Scores before the block.
     bounds : array of shape (rows,)
-        Bounds on the rounding errors of the scores throughout the block; 0 where they are exact.
+        Bounds on the rounding errors of the scores throughout the block; 0 if they are exact.
     gram : Gram
     max_updates : int
         The most updates that may be made.

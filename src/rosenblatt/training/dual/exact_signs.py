@@ -311,7 +311,7 @@ def _float_sign(kernel: Kernel, factors: Floats, rows: Matrix, x: Matrix) -> int
 
 
 def _values_and_errors(kernel: Kernel, rows: Matrix, x: Matrix) -> tuple[Floats, Floats]:
-    """Return kernel values between rows and ``x``, and bounds on their rounding errors; NaN where there is no bound."""
+    """Return kernel values between rows and ``x``, and bounds on their rounding errors; NaN if there is no bound."""
     # These are the bounds of ``KernelValues.error_bounds`` for the terms of these rows: sum |x_j z_j| in place of
     # |x| |z|, and distances computed as sums of differences, whose relative error is (d + 8) u. So an exponent t is off
     # by (d + 8) u t, and the value by a relative error of exp((d + 8) u t) - 1; exp itself has a relative error of at

@@ -28,7 +28,7 @@ Array: TypeAlias = Any
 
 @dataclass(frozen=True)
 class ArrayLibrary:
-    """A namespace of the array API standard, and one of its devices."""
+    """An array library: a namespace of the array API standard, and one of its devices."""
 
     xp: ModuleType
     device: object = None

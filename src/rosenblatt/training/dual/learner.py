@@ -179,7 +179,7 @@ class PrimalWeights:
             self._sums = self._sums + changes.sum(axis=0)
 
     def _part(self, table: KernelTable, rows: Integers) -> Array | Matrix:
-        """Return rows of the table in float64, as wide as the weights."""
+        """Return rows of the table in float64."""
         X = table.some_rows(rows).matrix
         if sp.issparse(X):
             return X
@@ -187,7 +187,7 @@ class PrimalWeights:
 
 
 class BlockLearner:
-    """Trains the classifiers of a state on a batch, a block at a time."""
+    """The training of a state's classifiers on a batch, one block of rows at a time."""
 
     def __init__(self, state: DualState, batch: Batch, library: ArrayLibrary, supports: DeviceSupports | None) -> None:
         computing = state.computing

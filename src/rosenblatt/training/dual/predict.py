@@ -188,7 +188,7 @@ def kernel_values(state: DualState, rows: RowMatrix) -> Floats:
     return out
 
 
-# Votes. A voter is the weights after an update. Running sums over the updates are the scores of all voters.
+# Votes. A voter is the weight vector after an update. Running sums over the updates are the scores of all voters.
 
 
 _MOMENTS = 2048
@@ -205,10 +205,10 @@ class Scores(NamedTuple):
 
 
 def votes(state: DualState, rows: RowMatrix) -> Floats:
-    """Return each row's votes as shares of all visits: -1 to 1 for each classifier, 0 to 1 for each competing class.
+    """Return each row's votes for each classifier, from -1 to 1, or for each competing class, from 0 to 1.
 
-    A voter has a vote for each visit that its weights survived. It abstains if its score is exactly zero, or if its two
-    best classes tie.
+    They are shares of all visits. A voter has one vote for each visit that it survived. It abstains if its score is
+    exactly zero, or if its two best classes tie.
     """
     visits = state.counters["visits"].astype(np.float64)
     out = np.zeros((rows.n, state.n_scores))
@@ -225,8 +225,8 @@ def scores_at(
 ) -> list[Scores]:
     """Return the scores of rows as if the run had ended after each number of visits in ``moments``.
 
-    A classifier that stopped before, after a pass without mistakes, is treated as if it had continued without mistakes.
-    ``progress`` is called with the share of rows that are done.
+    A classifier that stopped earlier, after a pass without mistakes, is treated as if it had continued without
+    mistakes. ``progress`` is called with the share of rows that are done.
     """
     moments = np.asarray(moments, np.float64)
     ends = np.broadcast_to(moments, (len(state.counters), len(moments)))
@@ -281,7 +281,7 @@ def _products(table: KernelTable, buffer: list[Array]) -> Array:
 def _count(state: DualState, table: KernelTable, ends: Floats, products: Array) -> Floats:
     """Return the votes for a table's rows, of shape (rows, scores, ends), as if the run ended after ``ends`` visits.
 
-    ``ends`` has a line of numbers of visits for each classifier.
+    ``ends`` has a line for each classifier, with its numbers of visits.
     """
     n = table.host.shape[0]
     out = np.zeros((n, state.n_scores, ends.shape[1]))
@@ -304,7 +304,7 @@ def _by_row(doubts: Integers) -> Iterator[tuple[int, Integers]]:
 
 
 class _OneVsRestVotes:
-    """The votes of one classifier's voters; ``counts`` has their numbers of votes, of shape (voters, ends)."""
+    """The votes of one classifier; ``counts``, of shape (voters, ends), has the number of votes of each voter."""
 
     def __init__(self, state: DualState, table: KernelTable, products: Array, made: Updates, counts: Floats) -> None:
         self.state, self.table, self.products, self.made, self.counts = state, table, products, made, counts
@@ -355,7 +355,7 @@ class _OneVsRestVotes:
         target += votes
 
     def _bounds(self) -> tuple[SumBounds, Floats]:
-        """Return what bounds the sums of single voters, and for each row one bound that holds for all voters."""
+        """Return the `SumBounds` for single voters, and for each row one bound that holds for all voters."""
         bounds, made = SumBounds.of_rows(self.table), self.made
         self._sizes = np.cumsum(np.abs(made.steps))
         terms = np.array([2.0 * len(made.steps) + 18.0])

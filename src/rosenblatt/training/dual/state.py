@@ -155,7 +155,7 @@ class DualState(RunState):
 
     @property
     def n_features(self) -> int:
-        """The number of features, which are the columns of the rows."""
+        """The number of features, that is, of columns of the rows."""
         return self.width
 
     @property

@@ -201,7 +201,7 @@ class KernelTable:
         self.supports, self._chunks, self._filled = supports, [], []
 
     def lengths_squared(self, coefficients: Floats, together: bool) -> Floats:
-        """Return each classifier's squared length of weights in the kernel's space, or their sum if ``together``."""
+        """Return the squared length in the kernel's space of each classifier's weights; with ``together``, the sum."""
         n, library = self.supports.length, self.values.library
         total = np.zeros(coefficients.shape[1])
         numbers = np.array(self.supports.state.supports.numbers, np.int64)
@@ -229,7 +229,7 @@ def _float_rows(X: Matrix) -> Matrix:
 
 
 def _as_slice(index: Integers) -> slice | Integers:
-    """Return row numbers as a slice if they are consecutive, which saves a copy; else as they are."""
+    """Return row numbers as a slice, which saves a copy, if they are consecutive; else return them unchanged."""
     start, n = int(index[0]), len(index)
     if int(index[-1]) - start == n - 1 and bool(np.all(np.diff(index) == 1)):
         return slice(start, start + n)

@@ -439,8 +439,8 @@ def _memory_for(k: int, d: int) -> Iterator[None]:
 def _with_capacity(weights: Floats, d: int, fill: float) -> Floats:
     """Return an array of 1.5 times ``d`` columns whose first columns are these weights and the others ``fill``.
 
-    If these weights have no columns yet, the array has exactly ``d``. Growing by a factor makes the cost of a new column
-    constant on average. The operating system allocates columns of zeros only when they are used.
+    If these weights have no columns yet, the array has exactly ``d``. Growing by a factor makes the cost of a new
+    column constant on average. The operating system allocates columns of zeros only when they are used.
     """
     k, known = weights.shape
     shape = k, d + d // 2 if known else d

@@ -25,7 +25,7 @@ def explain(
     *,
     model: str = MODEL,
     top: int = option(10, "N", "Number of largest and smallest weights to show."),
-    label: list[str] | None = option(None, "CLASS", "Show only this class, in full. Repeatable."),
+    label: list[str] | None = option(None, "CLASS", "Show the weights of this class only. Repeatable."),
     row: str | None = option(None, "FILE:N", "Explain the prediction for row N of a file, counted from 0."),
     as_json: bool = AS_JSON,
     files: FileOptions,

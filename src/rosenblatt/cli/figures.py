@@ -20,10 +20,10 @@ def figures(
     only: list[str] | None = option(None, "ID", "Draw only these figures, such as 4.7,4.9."),
     format: str = option("svg", "svg|png|pdf", "Format of the images."),
 ) -> None:
-    """Draw the figures of the textbooks, each from a real run with a fixed seed.
+    """Draw the figures of three textbook chapters on the perceptron, each from a real run with a fixed seed.
 
-    Writes an image of each figure, a page index.html with captions and numbers, and figures.json with the same captions
-    and numbers.
+    Writes an image of each figure, a page index.html with captions and measured values, and figures.json with the
+    same.
 
     \b
     Example:

@@ -34,7 +34,7 @@ COMMANDS = {
     "export": "Write a model as ONNX or JSON.",
     "reproduce": "Repeat the experiment of a paper and compare the results.",
     "demo": "Run a small demo with text and a plot.",
-    "figures": "Draw the figures of the textbooks from real runs.",
+    "figures": "Draw the figures of three textbook chapters from real runs.",
     "lab": "Open a web page that shows a perceptron learning step by step.",
 }
 """The subcommands and their short descriptions, in the order of ``rosenblatt --help``."""

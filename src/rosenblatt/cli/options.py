@@ -39,7 +39,7 @@ FILES: Any = typer.Argument(metavar="DATA", help='Files, patterns such as "part-
 MODEL: Any = typer.Argument(metavar="MODEL", help="Model file written by train or watch.")
 TARGET = option(None, "COL", "Column with the labels: its name or its position (-1: last).", "--target -t")
 MODEL_OUT = option(None, "MODEL", "Write the model to this file.", "--out -o")
-AS_JSON = option(False, None, "Print one line of JSON.", "--json")
+AS_JSON = option(False, None, "Print the result as one line of JSON.", "--json")
 SEED = option(0, "N", "Random seed.", "--seed")
 DEVICE = option(None, "NAME", "Compute on this device, such as cuda (needs PyTorch).", "--device")
 
@@ -264,7 +264,8 @@ class StepOptions(Group):
     hypothesis: str | None = option(
         None,
         "NAME",
-        "Weights to predict with: last or average; for a kernel also vote.  [default: last; kernel: average]",
+        "For learners other than averaged and voted: the weights to predict with, last or average; for kernel also "
+        "vote.  [default: last; kernel: average]",
     )
     decay: float | None = option(
         None, "D", "Fraction of the averaged weights to forget at each row, below 1.  [default: 0]"

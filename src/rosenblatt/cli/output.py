@@ -166,7 +166,7 @@ def error_text(error: BaseException) -> str:
 
 
 def note_text(note: Message) -> str:
-    """Return a note as one line, with the options of the running command.
+    """Return a note as one line, with parameters written as options of the running command.
 
     >>> note_text(Message("{bits=30} is too much."))
     '--bits 30 is too much.'

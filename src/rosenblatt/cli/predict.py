@@ -55,9 +55,11 @@ def predict(
     ),
     files: FileOptions,
 ) -> None:
-    """Write the predicted label of each row, one per line. The input needs no labels, and may have more columns.
+    """Write the predicted label of each row, one per line.
 
-    With --id or --scores the output is CSV with a header; the extension of -o selects CSV, JSON lines or Parquet. With
+    The input needs no labels. Columns that the model does not use are left out.
+
+    With --id or --scores the output is CSV with a header; -o FILE.jsonl and -o FILE.parquet select these formats. With
     --on-error skip, the first column `row` is the number of the row in the input, from 0.
 
     \b

@@ -56,7 +56,8 @@ def separate(
 
     First prints whether a hyperplane separates the classes, then the largest margin: the distance from the best
     hyperplane to the nearest row. Ctrl-C while the margin is computed keeps the bounds proved so far. Features are used
-    exactly as in the files, without scaling. With -o, the proof is saved as a certificate, which check verifies.
+    exactly as in the files, without scaling. With -o, the proof is saved as a certificate, which `rosenblatt check`
+    verifies.
 
     \b
     Example:
@@ -148,9 +149,9 @@ def check(
 ) -> None:
     """Verify every claim of a certificate against the data. Exit with status 1 if a claim does not hold.
 
-    A certificate is the result of separate, saved with its proof. All rows are read into memory. The certificate
-    records the label column and how the rows were prepared. For a certificate saved in Python, give the options for
-    reading the rows.
+    A certificate is a file that holds the result of `rosenblatt separate` and its proof. All rows are read into memory.
+    The certificate records the label column and how the rows were prepared. For a certificate saved in Python, give the
+    options for reading the rows.
 
     \b
     Example:

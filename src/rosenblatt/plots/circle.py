@@ -129,7 +129,7 @@ def plot_circle(
     """Draw points of the plane with the circle that separates them, or with the proof that there is no such circle.
 
     A circle is drawn with its centre, its radius and the gap between the classes. Dashed curves through the nearest
-    point on either side bound the gap. For an `Outside` and a `NoCircle` the plot shows the proof that there is no
+    point on either side bound the gap. For an `Outside` or a `NoCircle` the plot shows the proof that there is no
     circle around one class: the convex hulls of a few points of both classes, and a cross at a point in both hulls.
 
     Parameters

@@ -1,6 +1,7 @@
 """Inference of the schema of a table from its first rows.
 
-The schema is stored as a preparation, which is plain data. One error lists everything that is ambiguous.
+The schema is stored as plain data, the stream's ``preparation``, with which other files are read in the same way. One
+error lists everything that is ambiguous.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class TextReader(RowSource):
     files : LineSource
         The files.
     labelled : bool
-        Whether a line without a label cannot be read; otherwise its label is NaN.
+        Whether labels are required. If not, the label of a line without one is NaN.
     n_features : int, optional
         The number of columns; entries beyond them are left out and counted in ``unseen``. By default the format or the
         largest index determines it.

@@ -272,7 +272,7 @@ def _rounding_errors(W: Floats, Z: Floats, exponent: int) -> Floats:
 
 
 def _numbers(W: Floats, Z: Floats, lost: Floats, v: Floats, c: float) -> Floats:
-    """Return a row for each update: y a before and after it, |z|^2, w*.w, |w|^2, alpha, and the rounding error."""
+    """Return a row for each update: y (w . x) before and after it, |z|^2, w*.w, |w|^2, alpha_k, and ``lost``."""
     before, after = W[:-1], W[1:]
     apart = after - c * v
     pairs = ((before, Z), (after, Z), (Z, Z), (after, np.broadcast_to(v, after.shape)), (after, after), (apart, apart))

@@ -167,10 +167,10 @@ class ProofCheck:
         return True
 
     def _is_forced(self, j: int, sign: int, null: Numbers) -> bool:
-        """Return whether no direction d with Z d >= 0 has the opposite sign at the coefficient j.
+        """Return whether no direction d with Z d >= 0 has the opposite sign in coefficient j.
 
-        By Farkas's lemma this holds if sign e_j is a combination of rows z with positive weights on the space of
-        ``null``.
+        By Farkas's lemma this holds if, on the subspace that the columns of ``null`` span, sign e_j equals a
+        combination of rows z with positive weights.
         """
         k = null.shape[1]
         if k == 1:  # all such directions are multiples of b

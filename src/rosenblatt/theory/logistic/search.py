@@ -563,7 +563,7 @@ class _SignSearch:
             self._remember_basis(rows)
 
     def _remember_basis(self, rows: list[int]) -> None:
-        """Keep a basis of rows that forced one sign, to try it first for other signs."""
+        """Store the basis of rows that proved the sign of one coefficient, to try this basis first for the others."""
         with contextlib.suppress(np.linalg.LinAlgError):
             self._bases.append((rows, np.linalg.inv(self.preconditioned.F[rows])))
 

@@ -49,7 +49,7 @@ FREE, REMOVED, KEPT = 0, 1, 2
 
 
 def proved_bound(tree: Tree, cores: Sequence[Sequence[int]], copies: Mapping[int, int]) -> float:
-    """Return the lower bound on the cost of hitting all cores that the tree proves; 0 for an invalid tree.
+    """Return the lower bound that the tree proves on the cost of hitting all cores, or 0 if the tree is invalid.
 
     ``copies`` maps a row to its number of copies, itself included; rows that are not in it cost 1.
 

@@ -174,10 +174,11 @@ class Nearest:
 
 
 def nearest_point(hull: Hull, rtol: float = 1e-6, max_steps: int = 20_000, watch: Watcher | None = None) -> Nearest:
-    """Return the nearest point to a tolerance of ``high - low <= rtol * high``, or the best point found.
+    """Return the point of the hull nearest to the origin, or the best point found.
 
-    The search also ends when no step makes progress, after ``max_steps``, or when ``watch`` returns True. ``watch`` is
-    called after each batch of steps with the number of steps and both bounds.
+    The search ends when the bounds on the distance satisfy ``high - low <= rtol * high``. It also ends when no step
+    makes progress, after ``max_steps``, or when ``watch`` returns True. ``watch`` is called after each batch of steps
+    with the number of steps and both bounds.
     """
     return (_search_products if hull.size >= WIDE else _search)(hull, rtol, max_steps, watch)
 

@@ -382,7 +382,7 @@ class BlockLearner:
         state.norm2[:] = self.table.lengths_squared(self.coefficients, state.direct)
 
     def _updates(self, k: int, made: Sequence[BlockUpdate], sizes: Floats, labels: Integers) -> Updates:
-        """Return updates in a block as arrays, whose members are places in the block."""
+        """Return the updates made in a block as arrays; their ``members`` are positions in the block."""
         where = np.array([update.place for update in made], np.int64)
         visits = float(self.state.counters["visits"][k]) + where.astype(np.float64)
         if self.state.direct:

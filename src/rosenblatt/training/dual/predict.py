@@ -304,7 +304,7 @@ def _by_row(doubts: Integers) -> Iterator[tuple[int, Integers]]:
 
 
 class _OneVsRestVotes:
-    """The votes of one classifier; ``counts``, of shape (voters, ends), has the number of votes of each voter."""
+    """The votes of one classifier. ``counts[i, j]``: the votes of voter i if the run ends at ``ends[j]``."""
 
     def __init__(self, state: DualState, table: KernelTable, products: Array, made: Updates, counts: Floats) -> None:
         self.state, self.table, self.products, self.made, self.counts = state, table, products, made, counts

@@ -169,7 +169,7 @@ class KernelTable:
         return self._rows(_as_slice(index))
 
     def _rows(self, where: slice | Integers) -> DeviceRows:
-        """Return some rows of the matrix, by a slice or by their numbers."""
+        """Return some rows of the data, selected by a slice or by their numbers."""
         return self.rows[where] if isinstance(where, slice) else self.rows.take(self.values.library, where)
 
     def precomputed(self, where: slice | Integers, numbers: Integers) -> Floats:

@@ -255,7 +255,7 @@ def label_text(label: object) -> str:
 
 
 def plain_label(label: Any) -> Any:
-    """Return a label for JSON: an int for a float such as 7.0, a Python value for any other NumPy scalar.
+    """Return a label for JSON: floats such as 7.0 become ints, and NumPy scalars become Python values.
 
     >>> plain_label(7.0), plain_label("7.0"), plain_label(0.5)
     (7, '7.0', 0.5)

@@ -108,10 +108,10 @@ def perceptron_test(w: Iterable[Number], b: Number, x: Iterable[Number], boundar
 def averaged_perceptron_train(D: Examples, max_iter: int) -> tuple[Vector, Number]:
     """Visit all of ``D`` in order ``max_iter`` times; return the average of ``(w, b)`` over all visits.
 
-    CIML algorithm 7: ``u`` and ``beta`` weight each update by the counter ``c`` at that time, so that only mistakes
-    cost work. A mistake is y·a <= 0, ties included. The loop does not end early, because error-free passes count in the
-    average. ``c`` starts at 1 and ends at visits + 1, so the zero weights before the first visit count once. This
-    scales the result by visits / (visits + 1) and changes no sign.
+    CIML algorithm 7: ``u`` and ``beta`` sum the updates, each weighted by the counter ``c`` at that time, so they
+    change only on mistakes. A mistake is y·a <= 0, ties included. The loop does not end early, because error-free
+    passes count in the average. ``c`` starts at 1 and ends at visits + 1, so the zero weights before the first visit
+    count once. This scales the result by visits / (visits + 1) and changes no sign.
 
     See Also
     --------

@@ -169,7 +169,7 @@ def test_both_ends_are_drawn_at_every_step_and_meet_at_what_is_proved(kind):
     np.testing.assert_array_equal(lines(ax)["proved"].get_ydata(), [bracket.low])
     assert ax.get_yscale() == "log"
     assert ax.get_ylabel() == f"{kind} margin"
-    assert ax.get_title().splitlines()[0].startswith(f"{bracket.low:.6g}, proved to a share of ")
+    assert ax.get_title().splitlines()[0].startswith(f"{bracket.low:.6g}, relative gap ")
     assert ax.get_title().splitlines()[1].startswith(f"({kind} margin: ")
     ax.figure.draw_without_rendering()
 
@@ -187,7 +187,7 @@ def test_a_verdict_has_a_bracket_too_and_two_points_are_enough():
     verdict = separability(WIDE, SIGNS)
     assert plot_bracket(verdict, axes()).get_ylabel() == "geometric margin"
     ax = plot_bracket(dataset_margin([[0.0], [1.0]], [0, 1]), axes())
-    assert ax.get_title().startswith("0.5, proved to a share of ")
+    assert ax.get_title().startswith("0.5, relative gap ")
     low, high = ax.get_ylim()
     assert low < 0.5 < high
     ax.figure.draw_without_rendering()

@@ -252,7 +252,7 @@ def predict_with_bar(model: TrainedModel, rows: Stream, paths: Sequence[str], he
 
 
 def more_seeds(first: float, training: Training, test: Callable[[Stream], Stream]) -> list[float]:
-    """Train again with the following seeds, and return the accuracies of all seeds.
+    """Train again with each of the remaining seeds, and return the accuracies for all seeds.
 
     ``first`` is the accuracy of the first seed. ``test`` returns the rows to test on, scaled like the rows passed to
     it.

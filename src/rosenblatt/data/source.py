@@ -40,7 +40,7 @@ Preparation: TypeAlias = dict[str, Any]
 ColumnEntry: TypeAlias = dict[str, Any]
 """An entry of "columns" in a preparation, which defines how one column of a table becomes features."""
 Facts: TypeAlias = dict[str, Any]
-"""The results of a complete pass as plain data: counts, the number of columns, and hashed words."""
+"""The results of a complete pass as plain data: counts, the number of columns, and the names of hashed columns."""
 
 
 def _option(default: object = None, *formats: str) -> Any:
@@ -154,7 +154,7 @@ class RowSource:
             self.messages.append(message)
 
     def facts(self) -> Facts:
-        """Return the counts, the number of columns and the hashed words, after the last row."""
+        """Return the counts, the number of columns and the names of hashed columns; call this after the last row."""
         return {
             "skipped": self.skipped,
             "complaints": self.messages,

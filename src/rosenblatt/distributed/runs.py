@@ -2,8 +2,8 @@
 
 In an exact run, a visit to a shard is a pure function of the shard and of the `RunTransfer` that the previous visit
 returned: the state, the position in the pass, and the rows of an unfinished window. (A window is 65,536 consecutive
-rows, which are shuffled together.) So a pass equals a pass of `TrainingRun` over all rows in order, for any number of
-workers, and a visit that is lost can be repeated.
+rows, which are shuffled together.) So a pass gives the same result as a pass of `TrainingRun` over all rows in order,
+whatever the number of workers. A visit that is lost can be repeated.
 """
 
 from __future__ import annotations

@@ -635,7 +635,7 @@ class BasePerceptron(ExactClassifier):
         return next((base.__name__ for base in cls.__mro__ if base.__name__ in LEARNERS), "Perceptron")
 
     def _is_warm(self) -> bool:
-        """Return whether training continues from the current weights; a changed parameter may raise a ValueError."""
+        """Return whether to continue from the current weights; raise a ValueError if a parameter prevents it."""
         warm = bool(self.warm_start) and hasattr(self, "state_")
         if warm:
             self._check_unchanged()

@@ -1,6 +1,7 @@
 """The catalogue of figures, and functions that draw a figure by its id or write figures to files.
 
-The modules `ciml`, `har_peled` and `notes`, one for each text, add their figures with the decorator ``figure``.
+Each of the modules `ciml`, `har_peled` and `notes` registers the figures of one textbook or set of lecture notes, with
+the decorator ``figure``.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ catalogue: dict[str, Entry] = {}
 
 
 def figure(text: str, id: str, title: str) -> Callable[[Callable[[], Shown]], Callable[[], Shown]]:
-    """Return a decorator that adds a function to the catalogue, under the id and title of a figure of ``text``."""
+    """Return a decorator that adds a function to the catalogue as figure ``id`` of ``text``, with the given title."""
 
     def add(function: Callable[[], Shown]) -> Callable[[], Shown]:
         catalogue[id] = Entry(id, title, text, function)

@@ -282,7 +282,7 @@ def room(out: Path) -> None:
 
 
 def order(out: Path) -> None:
-    """Train on sorted rows in the given order, shuffled once and shuffled in each pass; compare passes and mistakes."""
+    """Train on sorted rows: unshuffled, shuffled once, or reshuffled in each pass; compare passes and mistakes."""
     heading("Why rows are shuffled")
     X, y = make_sorted(1000, random_state=0)
     say(

@@ -1,8 +1,8 @@
 """Prediction: activations, best classes and votes, with every sign exact.
 
 Throughout, ``terms`` is the largest number of entries in a row. ``lengths[k]`` is at least ``|(w[k], b[k])|``.
-``total`` is an exact total of ``exact.LIMBS`` limbs; it is 0 before and after. ``bounds`` and ``scores`` are scratch
-space with one number for each class.
+``total`` is an exact accumulator of ``exact.LIMBS`` limbs; it must be 0 when a kernel is called, and is 0 again when it
+returns. ``bounds`` and ``scores`` are scratch space with one number for each class.
 """
 
 from __future__ import annotations

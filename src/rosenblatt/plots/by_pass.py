@@ -91,7 +91,7 @@ def _title(learner: Any, last: int, left: int, cut: bool, best: int | None) -> s
 
 
 def _reached(cut: Any) -> str:
-    """Return as text how many rows a pass had visited when it was cut short."""
+    """Return text that says how many rows a pass had visited when it was cut short."""
     return count_of(cut.rows, "row") if cut.share is None else f"{percent(cut.share)} of its rows"
 
 
@@ -365,7 +365,7 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
 
 
 def _below(ax: Axes, place: int) -> Any:
-    """Return the transform for the end marks of an order, a little below the marks of the previous order."""
+    """Return the transform that puts the convergence marks of a visiting order just below those of the previous one."""
     shift = axes.import_matplotlib("transforms").ScaledTranslation(
         0, -place * _SPACING / 72, ax.figure.figure.dpi_scale_trans
     )
@@ -373,7 +373,7 @@ def _below(ax: Axes, place: int) -> Any:
 
 
 def _learners(name: Any, given: Any) -> list[Any]:
-    """Return the fitted learners of one order."""
+    """Return the fitted learners for one visiting order."""
     models = list(given) if isinstance(given, list | tuple) else [given]
     learners = [split_pipeline(model)[1] for model in models]
     for learner in learners:
@@ -399,7 +399,7 @@ def _mistakes(learner: Any, longest: int) -> np.ndarray:
 
 
 def _end_words(learners: list[Any]) -> str:
-    """Return as text how many passes the runs of one order took."""
+    """Return legend text: the passes that the runs of one visiting order took, or how many runs did not converge."""
     clean = [_passes(learner) for learner in learners if learner.converged_]
     n = len(learners)
     if len(clean) < n:

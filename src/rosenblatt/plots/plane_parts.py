@@ -331,7 +331,7 @@ class Line(NamedTuple):
         return Line(self.unit, self.offset - distance)
 
     def rounding(self, points: np.ndarray) -> float:
-        """Return a bound on the rounding error of the distances of points."""
+        """Return a bound on the rounding error in the distances from the points to the line."""
         return 8 * np.finfo(float).eps * (float(np.abs(points).max()) + abs(self.offset))
 
     def arrow(self, frame: Frame) -> np.ndarray | None:

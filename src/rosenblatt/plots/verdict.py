@@ -307,8 +307,8 @@ def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> 
     >>> X, y = data.make_separable(40, 4, margin=0.05, random_state=0)
     >>> ax = plot_bracket(dataset_margin(X, y, kind="augmented"))
     >>> print(ax.get_title())  # doctest: +ELLIPSIS
-    0.05, proved to a share of ...
-    (augmented margin: of (x, 1), the bias a weight like the others)
+    0.05, relative gap ...
+    (augmented margin: in the space (x, 1), with the bias as a weight)
     """
     kind, low, high = _claim(bracket)
     if not 0 < low <= high < math.inf:
@@ -334,7 +334,7 @@ def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> 
     seen = [*highs.tolist(), *lows[known].tolist()]
     ax.set_ylim(min(seen) / 1.3, max(seen) * 1.3)
     ends = " to ".join(dict.fromkeys(map(number_text, (low, high))))
-    title = f"{ends}, proved to a share of {number_text((high - low) / high, 1)}\n({kind} margin: {DEFINITIONS[kind]})"
+    title = f"{ends}, relative gap {number_text((high - low) / high, 1)}\n({kind} margin: {DEFINITIONS[kind]})"
     ax.set_title(true_minus(title), fontsize="medium")
     ax.set(xlabel="steps of the search", ylabel=f"{kind} margin")
     whole_ticks(ax, y=False)

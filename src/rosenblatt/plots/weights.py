@@ -126,7 +126,10 @@ def _bars(ax: Axes, w: np.ndarray, names: list[str], top: int) -> None:
 
 
 def _image(ax: Axes, w: np.ndarray) -> None:
-    """Draw weights as an image with colours from orange through white to blue; few weights also show their signs."""
+    """Draw weights as an image, from orange (negative) through white to blue (positive).
+
+    If there are only a few weights, their signs are drawn too.
+    """
     colours = axes.import_matplotlib("colors").LinearSegmentedColormap.from_list("signed", [ORANGE, "#FFFFFF", BLUE])
     largest = float(np.max(np.abs(w), initial=0.0)) or 1.0
     image = ax.imshow(w, cmap=colours, vmin=-largest, vmax=largest)

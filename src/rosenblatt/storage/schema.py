@@ -200,7 +200,7 @@ def _same_bits(one: NDArray[Any], other: NDArray[Any]) -> bool:
 
 
 def write_fields(schema: type, value: object, place: Place) -> dict[str, Any]:
-    """Return the attributes of ``value`` that the schema names as plain data; add arrays to ``place.arrays``.
+    """Return, as plain data, the attributes of ``value`` that the schema names; add arrays to ``place.arrays``.
 
     A field is left out if both its value and its default are None.
     """

@@ -383,7 +383,7 @@ def margin_of(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str) -> float
 
 
 def margin_from(least: Fraction, w: Numbers, b: float, kind: str, nearest: bool = False) -> float:
-    """Return the margin of (w, b), given its least y (w . x + b), rounded down, or to nearest if ``nearest``."""
+    """Return the margin of (w, b), rounded down, or to nearest if ``nearest``; ``least`` is min y (w . x + b)."""
     square = exact.squared_length(w, b if kind == "augmented" else 0.0)
     if square == 0:
         return math.inf if least > 0 else -math.inf

@@ -65,7 +65,7 @@ class Basis:
     steps: tuple[ColumnStep, ...] = ()
 
     def is_sound(self, height: int, width: int) -> bool:
-        """Return whether rows and steps refer to a matrix of this shape, and the steps are within the limit of work."""
+        """Return whether rows and steps are valid for a matrix of this shape, and cheap enough to check."""
         return (
             len(set(self.rows)) == len(self.rows)
             and all(0 <= row < height for row in self.rows)

@@ -170,7 +170,7 @@ def _moderate(values: Floats) -> NDArray[np.bool_]:
 
 
 def _largest(w: Numbers, b: float) -> list[float]:
-    """Return nonzero numbers that include the entry of largest absolute value of ``w`` and ``b``."""
+    """Return some nonzero entries of ``w`` and ``b``, among them the largest in absolute value; empty if all are 0."""
     values = w.tolist() if w.dtype == object else [float(np.max(w, initial=0.0)), float(np.min(w, initial=0.0))]
     return [value for value in (*values, b) if value]
 

@@ -187,7 +187,7 @@ class LinearState(RunState):
 
     @property
     def updates_right_rows(self) -> bool:
-        """Whether correctly classified rows may make an update too."""
+        """Whether correctly classified rows may also trigger an update."""
         return not isinstance(self.rule, PerceptronRule)
 
     def weight_arrays(self) -> list[Floats]:
@@ -256,7 +256,7 @@ class LinearState(RunState):
 
         A bound that is not known is infinite (minus infinity for the lower bound). The upper bound holds for rules
         whose weights are the initial weights plus steps along examples (not AROW). The bound on updates holds if only
-        rows with an activation of at most the threshold make an update, by a step that does not depend on the
+        rows with an activation of at most the threshold trigger an update, and the step does not depend on the
         activation (the perceptron and the margin perceptron).
         """
         w, b = (self.w.ravel(), self.b) if len(self.counters) == 1 else (self.w[k], self.b[k : k + 1])
@@ -307,7 +307,10 @@ class LinearState(RunState):
         self.buffers = None
 
     def check_finite(self) -> None:
-        """Raise a ValueError if the weights have overflowed; read them only if a bound on them is very large."""
+        """Raise a ValueError if the weights, or squared row norms by which steps are divided, have overflowed.
+
+        The weights themselves are examined only if a cheap bound on their size is very large.
+        """
         counters = self.counters
         if isinstance(self.rule, PassiveAggressiveRule | ArowRule) and not np.isfinite(counters["radius2"]).all():
             raise ValueError(
@@ -775,9 +778,9 @@ def _training_mistakes(run: TrainingRun, w: NDArray[np.float64], b: NDArray[np.f
 class InseparabilityProof(Observer):
     """An observer that proves inseparability if weights that started from zero are zero at the end of the run.
 
-    If no update was rounded, a combination of rows times their labels, with positive factors, is then exactly zero. A
-    separator would have a positive score on each of these vectors, hence on the combination, so there is no separator
-    (Gordan 1873).
+    If no update was rounded, a positive combination of some rows, each times its label, is then exactly zero. A
+    separator would give each of these signed rows a positive score, and hence the combination too. So there is no
+    separator (Gordan 1873).
     """
 
     def __init__(self) -> None:

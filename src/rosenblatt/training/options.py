@@ -401,7 +401,7 @@ class KernelOptions(RunOptions):
             )
 
     def check_for_blocks(self, source: str) -> None:
-        """Raise a ParameterError for a precomputed kernel, which needs values between all rows."""
+        """Raise a ParameterError for a precomputed kernel, which needs the kernel value of every pair of rows."""
         if self.kernel == "precomputed":
             raise ParameterError(
                 "{kernel='precomputed'} needs values between all rows, which {source} not have: use fit, or choose a "

@@ -188,9 +188,10 @@ def _add_certain(
     target: Floats,
     keep: bool,
 ) -> NDArray[np.int64]:
-    """Add the votes whose sign is certain to ``target``; return the other pairs (row, voter), ordered by voter.
+    """Add to ``target`` the votes whose sign is certain; return the remaining pairs (row, voter), ordered by voter.
 
-    Without ``keep`` activations are exact, so that only votes of exactly zero are not added, and no pairs are returned.
+    ``keep`` is False only if activations are exact. Then only activations of exactly zero cast no vote, and no pairs
+    are returned.
     """
     capacity = products.size // 64 + 1024 if keep else 0
     while True:

@@ -62,7 +62,7 @@ class RowMatrix:
         return min(16, max(2, 2048 // self.row_bytes))
 
     def longest(self, which: np.ndarray) -> float:
-        """Return the length of the longest of the rows ``which``, without intermediate overflow or underflow."""
+        """Return the largest Euclidean norm among the rows ``which``, without intermediate overflow or underflow."""
         matrix = self.matrix[which].astype(np.float64)
         values = matrix.data if sp.issparse(matrix) else matrix
         largest = float(np.max(np.abs(values), initial=0.0))

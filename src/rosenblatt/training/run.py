@@ -65,9 +65,9 @@ class Phase(Enum):
                         ^          all rows        |  counters and history have the pass
                         +--------------------------+  the next pass
 
-    A pass is JUDGED when its mistakes have been entered into the history. A checkpoint can be written while a run is
+    A pass is JUDGED when its mistakes have been recorded in the history. A checkpoint can be written while a run is
     VISITING, between two slices, and when it is JUDGED, between two passes. An interrupt between slices does not change
-    the phase. If a run ends before its last pass is JUDGED, that pass enters the history as one that was cut short.
+    the phase. If a run ends before its last pass is JUDGED, that pass is recorded in the history as cut short.
     """
 
     READY = auto()
@@ -185,10 +185,10 @@ class TrainingRun:
         return outcome
 
     def _make_pass(self) -> None:
-        """Make a pass, and enter its results into the counters and the history.
+        """Run one pass, and record its results in the counters and the history.
 
-        If the run can be resumed from a checkpoint, interrupts are deferred while results are entered, because a
-        checkpoint must not store half of them.
+        If the run can be resumed from a checkpoint, interrupts are deferred while the results are recorded, because a
+        checkpoint must not store only some of them.
         """
         first = self.in_first_pass
         self.run_pass()
@@ -204,7 +204,7 @@ class TrainingRun:
             self._snapshot_before_pass()
 
     def _judge_pass(self) -> NDArray[np.int64]:
-        """Mark the classifiers that are clean after this pass, and enter the pass into the history.
+        """Mark the classifiers that are clean after this pass, and record the pass in the history.
 
         Return the classifiers for which the pass counts. It does not count for a classifier that was clean before and
         is clean again, as in a warm start on the same rows: its weights are the same, so its visits are taken back and

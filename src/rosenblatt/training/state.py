@@ -210,7 +210,7 @@ class RunState(ABC):
 
     @abstractmethod
     def observers(self) -> list[Observer]:
-        """Return the observers that keep proofs, and what the options' hypotheses need."""
+        """Return the observers that this state needs, such as those for inseparability proofs, votes or the pocket."""
 
     def configure(self, options: RunOptions) -> None:  # noqa: B027 - optional
         """Apply the options that say where and how to compute."""
@@ -237,7 +237,7 @@ class RunState(ABC):
 
     @property
     def updates_right_rows(self) -> bool:
-        """Whether correctly classified rows may make an update too, as with a margin."""
+        """Whether correctly classified rows may also trigger an update, as with a margin."""
         return False
 
     @property

@@ -74,7 +74,7 @@ class AmbiguousColumn(NamedTuple):
 
 
 def parser_of(column: ColumnEntry) -> Parser:
-    """Return the parser for a column that holds one number in each row, given its entry in a preparation."""
+    """Return the parser for a column with one number per row, given the column's entry in a `Preparation`."""
     order = column.get("order")
     return partial(parse_dates, order=order) if order else PARSERS[column["kind"]]
 

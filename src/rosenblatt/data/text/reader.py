@@ -213,13 +213,14 @@ class TextReader(RowSource):
         self.width = max(self.width, parsed.highest + 1)
 
     def _parser(self, parsed: ParsedChunk, slow: SlowNumbers, progress: np.ndarray) -> Callable[[], int]:
-        """Return a function that runs the kernel on the chunk, from where it last stopped, and returns its code."""
+        """Return a function that continues parsing the chunk and returns the status code of the parsing kernel."""
         raise NotImplementedError
 
     def _explain(self, code: int, word: bytes) -> Message:
-        """Return a message on why a line cannot be read, given the kernel's error code and the word at fault.
+        """Return a message that explains why a line cannot be read.
 
-        The message has no full stop.
+        ``code`` is the error code of the parsing kernel, and ``word`` the token that it could not parse. The message
+        does not end with a full stop.
         """
         return Message(self.faults[code], word=quote_bytes(word))
 

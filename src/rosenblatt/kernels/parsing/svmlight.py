@@ -7,7 +7,7 @@
     blank    = " " | tab | carriage return
 
 A text is a buffer of bytes whose lines all end in a newline, followed by ``PAD`` bytes. Parsing stops at the first line
-that has a fault, that needs more space in the arrays, or that has numbers which only Python's float can read. That line
+that is invalid, that needs more space in the arrays, or that has numbers which only Python's float can read. That line
 counts as unread, and ``PROGRESS`` has its position. So the caller can provide what is missing and call again.
 """
 
@@ -33,7 +33,7 @@ from rosenblatt.kernels.parsing.bytes import (
 DONE, NEED_SPACE, NEED_VALUES = 0, 1, 2
 """Why parsing stopped: at the end of the text; the arrays are full; the values of undecided numbers are needed."""
 BAD_LABEL, NO_LABEL, BAD_INDEX, INDEX_RANGE, INDEX_ORDER, BAD_VALUE, TOO_LARGE = range(10, 17)
-"""The other reasons why parsing stopped: faults in a line."""
+"""The other reasons why parsing stopped: errors in a line."""
 
 PROGRESS = np.dtype(
     [
@@ -110,8 +110,8 @@ def slow_value(slow, progress, place):
 def parse_svmlight(text, stop, columns, unlabelled, rows, slow, progress):
     """Read the lines of svmlight text up to ``text[stop]``; return why parsing stopped.
 
-    An index out of range or an infinite value is a fault. So is a line without a label, except with ``unlabelled``:
-    then the label is NaN. Blank lines and lines with only a comment are not rows.
+    An index out of range or an infinite value is an error. A line without a label is also an error, unless
+    ``unlabelled`` is true; then its label is NaN. Blank lines and lines with only a comment are not rows.
 
     text: the buffer; ``text[stop - 1]`` is a newline. columns: the smallest and the largest index allowed; the smallest
     is column 0. rows: ``(labels, indptr, indices, values)`` to fill, with ``indptr[0] = 0``. slow: see ``slow_value``.

@@ -164,7 +164,10 @@ _TINY = 2.0**-1000  # bounds the underflow of scaled numbers
 
 
 class Update(NamedTuple):
-    """The numbers at one update, with the names of the attributes of `Proof`."""
+    """The quantities that the convergence proof tracks, at one update.
+
+    `Proof` has an attribute of the same name for each field, which holds its values at all updates.
+    """
 
     k: int
     row: int

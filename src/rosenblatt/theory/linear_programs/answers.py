@@ -151,7 +151,7 @@ class Feasible(Certificate):
     x: Point
 
     def check(self, A: MatrixLike, b: ArrayLike) -> bool:
-        """Return whether A x < b in every row, recomputed exactly."""
+        """Return whether, in exact arithmetic, A x < b in every row."""
         return is_strictly_feasible(*read_system(A, b), self.x)
 
     def __str__(self) -> str:
@@ -191,7 +191,7 @@ class Infeasible(Certificate):
         return self.deficit > 0
 
     def check(self, A: MatrixLike, b: ArrayLike) -> bool:
-        """Return whether the proof holds for this system, recomputed exactly."""
+        """Return whether, in exact arithmetic, the proof holds for this system."""
         A, b = read_system(A, b)
         alpha, deficit, rows = self.alpha, self.deficit, self.support
         known = alpha.shape == b.shape and bool((np.isfinite(alpha) & (alpha >= 0)).all())
@@ -301,7 +301,7 @@ class Optimum(Certificate):
         return self.proof.alpha[:-1] / self.proof.alpha[-1]
 
     def check(self, c: ArrayLike, A: MatrixLike, b: ArrayLike) -> bool:
-        """Return whether both bounds hold for this program, recomputed exactly."""
+        """Return whether, in exact arithmetic, both bounds hold for this program."""
         A, b = read_system(A, b)
         c = read_vector("c", c, A.shape[1], "column")
         floats = isinstance(self.low, float) and isinstance(self.high, float)
@@ -331,7 +331,7 @@ class Unbounded(Certificate):
     direction: Point
 
     def check(self, c: ArrayLike, A: MatrixLike, b: ArrayLike) -> bool:
-        """Return whether the ray stays feasible and c . x increases along it, recomputed exactly."""
+        """Return whether, in exact arithmetic, the ray stays feasible and c . x increases along it."""
         A, b = read_system(A, b)
         c = read_vector("c", c, A.shape[1], "column")
         return is_strictly_feasible(A, b, self.x) and is_recession_direction(c, A, self.direction)

@@ -363,7 +363,7 @@ def _read_b(data: object, place: Place) -> tuple[int, ...]:
 
 
 def _short(codec: Codec) -> Codec:
-    """Return the codec of a list with at most one item per coefficient, which is enough for every proof.
+    """Return a codec for lists of ``codec`` items, at most one per coefficient, which is enough for every proof.
 
     The limit keeps the check of a forged certificate as cheap as the check of a valid one.
     """

@@ -213,7 +213,7 @@ class Problem:
         return signs.astype(np.int8)
 
     def row_vectors(self, observations: Indices, other: Indices) -> Floats:
-        """Return the rows z of the given observations and other classes, as floats, which represent them exactly."""
+        """Return the row z of each observation and the class paired with it in ``other``, as exact floats."""
         return blocks_of(self.X[observations], self.own_class[observations], other, self.blocks)
 
 

@@ -1,8 +1,8 @@
-"""Gordan's alternative for the numbers as stored: a v with z . v > 0 for every row, or a proof that none exists.
+"""Gordan's theorem of the alternative: find a v with z . v > 0 for every row z, or a proof that none exists.
 
-Either such a v exists, or some rows with positive weights sum to zero, but never both (P. Gordan 1873). Linear
-separability is this question for z = y (x, 1). Strict feasibility of A x < b is this question for the rows (-a, b) and
-(0, 1).
+Either such a v exists, or some rows with positive weights sum to zero, but never both (P. Gordan 1873). The answer is
+exact for the floating-point numbers in the data. Rows are linearly separable if such a v exists for z = y (x, 1), and
+A x < b is strictly feasible if one exists for the rows (-a, b) and (0, 1).
 """
 
 from __future__ import annotations

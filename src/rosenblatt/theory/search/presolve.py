@@ -57,7 +57,11 @@ class Unsolvable:
 
 
 class PresolveRound(NamedTuple):
-    """One round of presolve: the columns with one sign on the remaining rows, their signs, and the rows removed."""
+    """One round of presolve.
+
+    ``columns`` are those whose nonzero entries in the remaining rows all have the same sign, and ``signs`` are these
+    signs. ``rows`` are the rows with a nonzero entry in any of these columns; the round removes them.
+    """
 
     rows: NDArray[np.intp]
     columns: NDArray[np.intp]

@@ -1,16 +1,16 @@
 """The point of a convex hull nearest to the origin, by Wolfe's algorithm (P. Wolfe, Mathematical Programming 11, 1976).
 
-Problem: given points z_i, find weights a_i >= 0 of sum 1 that minimise the length of x = sum a_i z_i.
+Problem: given points z_i, find weights a_i >= 0 that sum to 1 and minimise the length of x = sum a_i z_i.
 
 - The points in use, the corral, are affinely independent, and x lies in their convex hull.
-- Major cycle: add the point of least score z . x to the corral.
-- Minor cycle: go to the point y of least length in the affine hull of the corral. If y has a negative weight, stop on
-  the segment from x to y where the first weight becomes zero, drop that point, and repeat.
+- Major cycle: add the point z with the lowest score z . x to the corral.
+- Minor cycle: go to the point y of the affine hull of the corral that is nearest to the origin. If y has a negative
+  weight, move from x towards y only until a weight becomes zero, drop the point with that weight, and repeat.
 
 Invariant: min_i z_i . u <= distance of the hull <= |x| for every unit vector u. ``low`` is the left-hand side for the
 best direction u found so far, and ``high`` is the right-hand side for the shortest x. The search ends when they agree
-to a relative tolerance. Every major cycle makes x strictly shorter, so no corral occurs twice, and the algorithm is
-finite.
+to a relative tolerance. Every major cycle makes x strictly shorter, so no corral occurs twice, and the algorithm
+terminates.
 
 It takes about one to five steps per point of the final corral, almost independently of the margin. The steps are
 compiled (`kernels.wolfe`), and most of them consider only a working set of rows with the lowest scores.
@@ -136,11 +136,11 @@ class Hull:
         return self.combine(shares)
 
     def lowest(self, s: Floats) -> float:
-        """Return the least score of a vertex of the hull, given the scores ``s`` of all rows."""
+        """Return the lowest score of a vertex of the hull, given the scores ``s`` of all rows."""
         return sum(float(np.min(s[group])) for group in self.groups) / len(self.groups)
 
     def lowest_rows(self, s: Floats, count: int) -> NDArray[np.intp]:
-        """Return the ``count`` rows of least score in each group, or all rows of a smaller group."""
+        """Return the ``count`` rows with the lowest scores in each group, or all rows of a smaller group."""
         parts = []
         for group in self.groups:
             few = min(count, len(group)) - 1
@@ -184,14 +184,14 @@ def nearest_point(hull: Hull, rtol: float = 1e-6, max_steps: int = 20_000, watch
 
 
 def _search(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> Nearest:
-    """Alternate between steps on a working set and passes over all rows, which add rows of least score to it.
+    """Alternate between steps on a working set and passes over all rows, which add the lowest-scoring rows to it.
 
     Invariant: ``high`` is the length of a mean of rows, so it bounds the distance of the hull of all rows from above.
-    ``low`` is a least score over all rows. It comes from the steps if the working set has all rows, otherwise only from
-    the passes.
+    ``low`` is the lowest score over all rows for some direction. It comes from the steps if the working set has all
+    rows, otherwise only from the passes.
 
-    The search is finite: each iteration uses some of the limited number of steps, adds rows, lowers ``tol`` to ``rtol``
-    (once), or restarts with iterative refinement (once).
+    The search terminates: each iteration uses some of the limited number of steps, adds rows, lowers ``tol`` to
+    ``rtol`` (once), or restarts with iterative refinement (once).
     """
     working = _WorkingSet(hull, max_steps)
     state = working.state
@@ -233,7 +233,7 @@ def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | N
     """Search among isometric copies of some rows (`Hull.from_products`), until no other row has a lower score.
 
     Products square the condition number, so margins below about 1e-7 of the row length cannot be resolved. This is the
-    ``noise`` of the copies, 3 sqrt(2**-50). Each iteration but the last adds rows, so the search is finite.
+    ``noise`` of the copies, 3 sqrt(2**-50). Each iteration but the last adds rows, so the search stops.
     """
     few, steps, passes = FEW_PRODUCTS, 0, 1
     low, best_u = -math.inf, np.zeros(hull.size)
@@ -300,7 +300,7 @@ class _WorkingSet:
         return self.which[self.best_places[:count]], weights / weights.sum()
 
     def add(self, s: Floats) -> bool:
-        """Add the rows of least score, given the scores ``s`` of all rows; return whether any was new."""
+        """Add the rows with the lowest scores, given the scores ``s`` of all rows; return whether any was new."""
         new = np.setdiff1d(self.hull.lowest_rows(s, self.few), self.which)
         if len(new) == 0:
             return False
@@ -441,7 +441,7 @@ def _affine_minimizer(points: list[list[int]]) -> list[Fraction] | None:
 
 
 def _lowest(rows: ExactRows, v: list[int]) -> tuple[int, int]:
-    """Return the row of least score v . z and that score, computed exactly for rows that floats do not rule out."""
+    """Return the row with the lowest score v . z, and that score; rows not ruled out in floats are scored exactly."""
     with np.errstate(all="ignore"):
         s, error = rows.near(np.array(proportional_floats(v)))
         in_doubt = np.flatnonzero(~(s - error > np.min(s + error)))

@@ -52,7 +52,7 @@ def is_text(labels: np.ndarray) -> bool:
 
 
 class DataError(ParameterError):
-    """Raised for data that cannot be read. The message says where the fault is, such as the file and the line."""
+    """Raised for data that cannot be read. The message says where the error is, such as the file and the line."""
 
 
 @dataclass(frozen=True)

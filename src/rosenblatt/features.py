@@ -29,9 +29,9 @@ class Combinations(PolynomialFeatures):
     separable without them, such as XOR. They also make it slower and more prone to overfitting, and their number grows
     fast: see `n_combinations`.
 
-    The output is that of scikit-learn's ``PolynomialFeatures(degree, interaction_only=True, include_bias=False)``; only
-    the feature names differ, and they need no table of all powers, so many features are possible. CSR matrices with
-    unsorted or duplicate entries are put into canonical form first; scikit-learn returns wrong columns for them.
+    The output is that of scikit-learn's ``PolynomialFeatures(degree, interaction_only=True, include_bias=False)``. Only
+    the feature names differ. They are made without a table of all powers, so many features are possible. CSR matrices
+    with unsorted or duplicate entries are put into canonical form first; scikit-learn returns wrong columns for them.
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ def n_combinations(D: int, degree: int | tuple[int, int]) -> int:
     D : int
         The number of features, at least 0.
     degree : int or (int, int)
-        The number of features in a combination, at least 1; or the smallest and the largest number, whose counts and
-        those between are added up. ``n_combinations(D, (1, degree))`` is the number of features that
+        The number of features in a combination, at least 1. If it is a pair (smallest, largest), the counts of all
+        sizes in this range are added up. ``n_combinations(D, (1, degree))`` is the number of features that
         ``Combinations(degree)`` makes.
 
     Returns
@@ -248,8 +248,8 @@ class ExactScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     results depend neither on the order of rows nor on how rows are cut into blocks. ``data.open(scale=...)`` does the
     same for files.
 
-    A scaler fitted on a sparse matrix centres nothing. A scaler fitted on a dense matrix centres sparse rows too, which
-    then have no zeros left. A column whose spread would be 0 is divided by 1.
+    A scaler fitted on a sparse matrix centres nothing. A scaler fitted on a dense matrix also centres sparse rows, so
+    their zeros are lost. A column whose spread would be 0 is divided by 1.
 
     Parameters
     ----------

@@ -89,7 +89,7 @@ class Progress:
     def _due(self, on_terminal: float, elsewhere: float) -> float | None:
         """Return the seconds since the start, or None if it is too soon after the last line to show another.
 
-        ``on_terminal`` and ``elsewhere`` are the least seconds between two lines.
+        ``on_terminal`` and ``elsewhere`` are the minimum numbers of seconds between two lines.
         """
         now = time.monotonic()
         if not self.active or now - self.drawn < (on_terminal if self.bar else elsewhere):

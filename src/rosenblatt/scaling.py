@@ -90,7 +90,7 @@ class ColumnScale:
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> ColumnScale:
-        """Return the scale that `to_plain` was called on, from its result."""
+        """Return the scale that ``plain``, a result of `to_plain`, describes."""
         features = np.array(plain["features"], np.int64)
         return cls(plain["method"], features, np.array(plain["centre"], float), np.array(plain["spread"], float))
 
@@ -207,12 +207,12 @@ class ColumnSums:
 
 
 def _integers(totals: NDArray[np.int64]) -> list[int]:
-    """Return exact totals, whose carries have been propagated, as integers in units of 2**-UNIT."""
+    """Return exact totals as integers in units of 2**-UNIT; their carries must have been propagated."""
     return [int.from_bytes(limbs.astype("<u4").tobytes(), "little", signed=True) for limbs in totals]
 
 
 def _square_root(numerator: int, n: int) -> float:
-    """Return the square root of ``numerator``, in units of 2**(-2 UNIT), divided by ``n``; rounded once to a float."""
+    """Return ``sqrt(numerator) / n`` as a float, rounded once; ``numerator`` is in units of 2**(-2 UNIT)."""
     # The integer root has 64 bits or more. A sticky bit is appended to it, which is 1 if the root is inexact. So the
     # quotient by n rounds as the quotient of the exact root would.
     shift = max(0, 2 * (64 + n.bit_length()) - numerator.bit_length() + 1) // 2

@@ -204,7 +204,7 @@ def perceptron_until_no_mistakes(S: Examples, *, max_updates: int | None = None)
 
     Har-Peled figure 30.2: ``k`` counts the updates, ``.R`` is max |x|. A mistake is sign(w·x) != y, and sign(0) is 0,
     so ties are mistakes. On data that no hyperplane through the origin separates (AND, for instance, without
-    `with_dummy_feature`) this never returns unless ``max_updates`` is given; then one more update than that raises a
+    `with_dummy_feature`) this never returns unless ``max_updates`` is given, in which case exceeding it raises a
     RuntimeError. Without ``max_updates``, the default, a UserWarning is issued after a million updates.
 
     See Also
@@ -237,12 +237,12 @@ def perceptron_until_no_mistakes(S: Examples, *, max_updates: int | None = None)
 
 
 def perceptron_batch(S: Examples, max_updates: int | None = None) -> Vector:
-    """While some example has y·(w·x) <= 0, ties included, update on the first of them; return ``w``.
+    """Update on the first example with y·(w·x) <= 0, ties included, until there is none; return ``w``.
 
     The batch form of the Cornell slides, without a bias; the slides do not say which of these examples to choose. On
     data that no hyperplane through the origin separates (AND, for instance, without `with_dummy_feature`) this never
-    returns unless ``max_updates`` is given; then one more update than that raises a RuntimeError. Without
-    ``max_updates``, the default, a UserWarning is issued after a million updates.
+    returns unless ``max_updates`` is given, in which case exceeding it raises a RuntimeError. Without ``max_updates``,
+    the default, a UserWarning is issued after a million updates.
 
     See Also
     --------

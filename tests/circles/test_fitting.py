@@ -104,7 +104,7 @@ def test_outside_says_so_and_why():
     assert isinstance(answer, Outside)
     assert in_order(answer, points, [True] * 4 + [False])
     assert "the positives are outside, since the plane has c < 0." in str(answer)
-    assert "No circle holds them alone: rows 0, 3, 4 prove it." in str(answer)
+    assert "No circle contains only them: rows 0, 3, 4 prove it." in str(answer)
     widest = fit_circle(points, labels, largest_margin=True)
     assert (widest.center.tolist(), widest.radius) == ([1, 1], 1)
 

@@ -47,7 +47,7 @@ def test_every_question_names_the_options_to_give():
     for words in (
         "column 'price' holds numbers such as '1,234', whose comma may come before decimals or between thousands: "
         "give --kind price=decimal-comma or --kind price=thousands-comma.",
-        "column 'count' holds numbers in 40 of its first 41 rows and not in 1, first 'some'",
+        "column 'count' holds numbers in 40 of its first 41 rows but not in 1, such as 'some'",
         "with --drop count, or give --kind count=number, or --missing-value some if that stands for a missing value.",
         "column 'amount', the target, has 40 different numbers in 41 rows, such as 0.5, which looks like a regression "
         "target: choose a column of classes with --target",
@@ -70,9 +70,9 @@ def test_long_cells_are_cut(cells):
 
 
 def test_svmlight_standard_input_and_json():
-    assert "labels                 1: 4, 2: 4, 3: 4" in described(written(Path(), "a.svm", THREE))
+    assert "labels                  1: 4, 2: 4, 3: 4" in described(written(Path(), "a.svm", THREE))
     uneven = written(Path(), "b.svm", "1 1:2000 2:0.5\n-1 1:1000 2:0.25\n")
-    advice = "Features differ much in size (feature 2 reaches 0.5, feature 1 2000): for training, --scale standard"
+    advice = "Features differ widely in size (feature 2 reaches 0.5, feature 1 2000): for training, --scale standard"
     assert advice in " ".join(described(uneven).split())
     assert json.loads(command("describe", uneven, "--json").stdout)["notes"][0].startswith(advice)
     text = described("-", "--format", "csv", "-t", "y", input="a,y\n1,x\n2,z\n")
@@ -117,9 +117,9 @@ def test_words_beside_numbers_and_codes_are_pointed_out():
     file = written(Path(), "t.csv", "happy,plz,x,y\n" + rows)
     found = " ".join(described(file, "-t", "y").partition("Look at:\n")[2].split())
     assert found == (
-        "- happy: holds numbers beside '-', 'prefer not to say', so each value is a category; --missing-value - "
+        "- happy: holds numbers mixed with '-', 'prefer not to say', so each value is a category; --missing-value - "
         "--missing-value 'prefer not to say' treats these words as missing - plz: treated as codes, because '00001' "
-        "begins with 0 and all have as many digits; --kind plz=number treats them as numbers"
+        "begins with 0 and all are equally long; --kind plz=number treats them as numbers"
     )
     answered = described(
         *(file, "-t", "y", "--missing-value", "-", "--missing-value", "prefer not to say", "--kind", "plz=number")

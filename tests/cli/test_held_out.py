@@ -38,7 +38,7 @@ def answer(*words):
     return json.loads(result.stdout)
 
 
-@pytest.mark.filterwarnings("ignore:.*range over:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:.*some features have ranges:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("scale", ["auto", "standard", "maxabs", "none"])
 def test_rows_held_out_take_no_part_in_training_or_its_scale(table, tmp_path, scale):
     given = ["--seed", "4", "-o", tmp_path / "m", "--scale", scale]
@@ -73,7 +73,7 @@ def test_folds_predict_each_row_once(table):
     assert (found["rows"], found["accuracy"]) == (90, right / 90)
 
 
-@pytest.mark.filterwarnings("ignore:.*range over:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:.*some features have ranges:sklearn.exceptions.ConvergenceWarning")
 def test_weights_of_classes_bias_and_competing_classes(table, tmp_path):
     found = answer(table, "-t", "label", "--class-weight", "balanced", "--scale", "none", "-o", tmp_path / "m")
     X, y = data.open(table, "label").read()

@@ -83,7 +83,7 @@ def test_every_format_gives_the_model_of_the_library(tmp_path, rings, kind, word
     assert_same(rosenblatt.load(tmp_path / "m"), twin)
     assert f"{twin.n_updates_} updates." in result.stdout
     assert f"Kernel: {kernel} with " in result.stdout
-    assert f"; {len(twin.support_)} support rows." in result.stdout.replace("\n", " ")
+    assert f"; {len(twin.support_)} support vectors." in result.stdout.replace("\n", " ")
 
     X = data.open(path, **opened).read()[0]
     predicted = ran("predict", tmp_path / "m", path)

@@ -76,8 +76,8 @@ LINES = {
     "drift, use --decay or --learner pa.",
     "-l averaged --decay 0.01": "the averaged perceptron. Predictions use the averaged weights; the influence of a row "
     "on them halves every 69 rows.",
-    "-l voted": "the voted perceptron. Predictions use the votes of all weights, which never forget. If the data "
-    "drift, use --learner pa.",
+    "-l voted": "the voted perceptron. Predictions use the votes of all past weights, which never forget. If the "
+    "data drift, use --learner pa.",
     "-l arow": "AROW. Predictions use the last weights, which adapt to drift slowly, because the steps shrink. If the "
     "data drift, use --r 1 or --learner pa.",
     "-l pa": "passive-aggressive steps. Predictions use the last weights, which adapt to drift.",

@@ -203,7 +203,7 @@ def test_archives_that_numpy_does_not_write_are_one_sentence(tmp_path):
         warnings.simplefilter("ignore")
         archive.writestr("X.npy", b"")
         archive.writestr("X.npy", b"")
-    assert outcome(file) == "a.npz holds X.npy twice, expected each array once: save it again by np.savez."
+    assert outcome(file) == "a.npz holds X.npy twice, expected each array once: save it again with np.savez."
     packed(file, {"folder/X.npy": np.ones((1, 2)), "y.npy": np.ones(1), "two\nlines.npy": np.ones(1)})
     assert outcome(file).startswith("a.npz holds folder/X, 'two\\nlines', y, expected X and y, or a matrix that")
 

@@ -104,8 +104,8 @@ def test_names_that_are_new_count_for_nothing():
         (
             {"tags": ["b", "a"]},
             TypeError,
-            r"^expected a number, a boolean or a string for 'tags', got \['b', 'a'\]: give several values as features "
-            r"of their own, for instance {'tags=b': 1}\.$",
+            r"^expected a number, a boolean or a string for 'tags', got \['b', 'a'\]: make each value a feature "
+            r"of its own, for instance {'tags=b': 1}\.$",
         ),
         ({"age": []}, TypeError, r"a string for 'age', got \[\]\.$"),
         ({"age": 2j}, TypeError, r"a string for 'age', got 2j\.$"),

@@ -45,8 +45,8 @@ def test_largest_come_first_and_smallest_last():
     assert table.columns == ["row", "coefficient"]
     assert table["row"] == [3, 0, 1, 4]
     assert table["coefficient"] == [7, 4, -1, -9]
-    assert table.title == "Coefficients of support rows: positive for 'yes', negative for 'no'"
-    assert table.notes == ("Kernel: precomputed; 6 support rows.",)
+    assert table.title == "Coefficients of support vectors: positive for 'yes', negative for 'no'"
+    assert table.notes == ("Kernel: precomputed; 6 support vectors.",)
 
 
 def test_rows_are_numbers_in_the_training_data():
@@ -84,8 +84,8 @@ def test_each_of_more_classes_has_its_own_lines_and_only_its_own_support_rows():
         own = model.dual_coef_[k]
         assert table["coefficient"][2 * k : 2 * k + 2] == [own.max(), own.min()]
     assert 0 not in explain(model, top=1000)["coefficient"]
-    assert table.title == "Coefficients of support rows: positive for the class, negative against it"
-    assert table.notes == (f"Kernel: rbf with gamma 0.5; {len(model.support_)} support rows.",)
+    assert table.title == "Coefficients of support vectors: positive for the class, negative against it"
+    assert table.notes == (f"Kernel: rbf with gamma 0.5; {len(model.support_)} support vectors.",)
 
 
 def test_a_pipeline_that_ends_in_one_works():
@@ -96,7 +96,7 @@ def test_a_pipeline_that_ends_in_one_works():
 def test_nothing_learned_is_an_empty_table():
     table = explain(nothing_learned())
     assert len(table) == 0
-    assert table.notes == ("Kernel: poly with degree 3, gamma 1, coef0 1; 0 support rows.",)
+    assert table.notes == ("Kernel: poly with degree 3, gamma 1, coef0 1; 0 support vectors.",)
     assert "row" in str(table)
     why = contributions(nothing_learned(), [1, 2])
     assert len(why) == 0
@@ -134,7 +134,7 @@ def test_what_cannot_be_explained_is_refused():
         contributions(perceptron(), [1, 2])
     model = perceptron().fit(X, INSIDE)
     for call in (lambda: explain(model, ["a", "b"]), lambda: contributions(model, X[0], ["a", "b"])):
-        with pytest.raises(ValueError, match=r"explained by support rows, which have no feature names: leave"):
+        with pytest.raises(ValueError, match=r"explained by support vectors, which have no feature names: leave"):
             call()
     for call in (lambda: explain(model, top=0), lambda: contributions(model, X[0], top=0)):
         with pytest.raises(ValueError, match="top must be an integer of at least 1, got 0"):
@@ -163,7 +163,7 @@ def test_contributions_are_coefficient_times_kernel_value_by_size():
     assert table["coefficient"] == [-1, 7, 4]
     assert table["contribution"] == [-9, -7, 4]
     assert table.title == "Predicted 'no': the activation is -12"
-    assert table.notes == ("Kernel: precomputed.", "1 of 4 support rows contributes nothing and is left out.")
+    assert table.notes == ("Kernel: precomputed.", "1 of 4 support vectors contributes nothing and is left out.")
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -202,7 +202,7 @@ def test_zero_contributions_are_left_out():
     signs = (-1.0) ** np.arange(40)
     table = contributions(with_coefficients(signs), values)
     assert table["row"] == [5, 3]
-    assert table.notes[-1] == "38 of 40 support rows contribute nothing and are left out."
+    assert table.notes[-1] == "38 of 40 support vectors contribute nothing and are left out."
     assert len(contributions(with_coefficients(signs[:20]), values[:20])) == 2
 
 

@@ -145,4 +145,4 @@ def test_features_of_very_different_size_are_announced(learner, capsys):
         X, np.array([1, -1, -1, -1]), learner=learner, features=("x", "y", "xy", "x2", "y2", "r2"), passes=5
     )
     code, _, _ = check(state, capsys)
-    assert "# warns that features differ much in size" in code
+    assert "# warns that features differ widely in size" in code

@@ -322,7 +322,7 @@ def test_the_title_says_how_much_of_the_plane_they_differ_on():
     places = Frame.around(MIXED).places()
     share = np.mean((average(VOTE, places) > 0) != (VOTE.predict(places) == "spam"))
     assert 0 < share < 0.1
-    assert ax.get_title() == f"The vote and the average differ\non {percent(share)} of what is drawn"
+    assert ax.get_title() == f"The vote and the average differ\non {percent(share)} of the plotted area"
     assert len(hatched(ax)) == 1
     for path in hatched(ax)[0].get_paths():
         inside = [place for place in places[::7] if path.contains_point(place)]
@@ -336,7 +336,7 @@ def test_one_voter_is_its_average():
     model = VotedPerceptron(shuffle=False, fit_intercept=False).fit(rows, labels)
     assert model.n_updates_ == 1
     ax = plot_votes(model, rows, labels, axes())
-    assert ax.get_title() == "The vote and the average answer alike\non all that is drawn"
+    assert ax.get_title() == "The vote and the average agree\non the whole plotted area"
     assert not hatched(ax)
 
 
@@ -417,7 +417,7 @@ def test_circles_lie_on_support_rows_and_grow_with_their_coefficients(hypothesis
         np.testing.assert_allclose(np.polyval(slope, expected[expected > 0]), areas)
     title = ax.get_legend().get_title().get_text()
     averaged = "averaged " if hypothesis == "vote" else ""
-    assert title == f"circles: support rows, area by |{averaged}coefficient|"
+    assert title == f"circles: support vectors, area by |{averaged}coefficient|"
 
 
 def test_the_legend_shows_areas_to_their_scale():
@@ -503,7 +503,7 @@ def test_the_title_names_the_kernel_and_counts():
     model = perceptron("rbf", gamma=0.5, max_iter=1).fit(RINGS, SIDES)
     wrong = int((model.predict(RINGS[:9]) != SIDES[:9]).sum())
     title = plot_support(model, RINGS[:9], SIDES[:9], axes()).get_title()
-    assert title == f"rbf with gamma 0.5\n{len(model.support_)} support rows; {wrong} of 9 rows wrong"
+    assert title == f"rbf with gamma 0.5\n{len(model.support_)} support vectors; {wrong} of 9 rows wrong"
 
 
 def test_several_classes_are_regions_of_what_is_predicted():
@@ -529,7 +529,7 @@ def test_ten_classes_look_different():
 def test_without_support_rows_it_is_drawn_still(labels):
     model = perceptron("poly").partial_fit(RINGS, labels, sample_weight=np.zeros(len(RINGS)))
     ax = plot_support(model, RINGS, labels, axes())
-    assert "0 support rows" in ax.get_title()
+    assert "0 support vectors" in ax.get_title()
     assert ax.get_legend().get_title().get_text() == ""
     ax.figure.draw_without_rendering()
 

@@ -28,7 +28,7 @@ def test_a_small_bound_is_drawn_on_even_scales_from_zero():
     np.testing.assert_allclose(length, [[0, 0], *np.column_stack([TWO.k, np.sqrt(TWO.norm2)])])
     along = drawn(lines(ax)["w*·w, the part of w along w*"])
     np.testing.assert_allclose(along, [[0, 0], *np.column_stack([TWO.k, TWO.projection])])
-    assert ax.get_title() == "5 updates, of at most 10 that there is room for"
+    assert ax.get_title() == "5 updates; at most 10 are possible"
     assert words(ax) == ["the run ends at 5", "(R/γ)² = 10"]
 
 

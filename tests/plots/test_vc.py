@@ -48,7 +48,8 @@ def test_every_panel_that_is_cut_holds_just_its_points_and_every_subset_has_one(
         inside, outside = (part.get_offsets() for part in ax.collections)
         np.testing.assert_array_equal(inside, np.array(points)[sorted(subset)].reshape(-1, 2))
         assert len(inside) + len(outside) == len(points)
-    assert figure.get_suptitle().endswith(f" cut {len(cut)} of the {2 ** len(points)} subsets of {len(points)} points")
+    many = f"{len(cut)} of the {2 ** len(points)} subsets of {len(points)} points"
+    assert figure.get_suptitle().endswith(f" cut out {many}")
 
 
 @pytest.mark.parametrize(("family", "k"), FAMILIES)

@@ -85,7 +85,7 @@ def test_xor_crosses_in_its_middle_with_halves():
     ax = drawn(SQUARE, [0, 1, 1, 0])
     assert cross(ax).tolist() == [0.5, 0.5]
     assert [text.get_text() for text in ax.texts] == ["1/2"] * 4
-    assert ax.get_title().startswith("Not separable: a mean of rows of one class")
+    assert ax.get_title().startswith("Not separable: a weighted mean of one class")
     bracket = dataset_margin(SQUARE, [0, 1, 1, 0])
     assert cross(plot_verdict(bracket, SQUARE, [0, 1, 1, 0], axes())).tolist() == [0.5, 0.5]
 

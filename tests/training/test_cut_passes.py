@@ -41,7 +41,7 @@ def test_an_interrupted_fit_says_how_far_it_came(monkeypatch, tmp_path, classes)
     model = AveragedPerceptron(max_iter=5, random_state=0, verbose=1)
     with pytest.raises(KeyboardInterrupt) as interrupt:
         model.fit(X, y)
-    assert "The model keeps what it has learned if it has a name" in interrupt.value.__notes__[0]
+    assert "The model keeps what it has learned if it is assigned to a variable" in interrupt.value.__notes__[0]
     report = model.report_
     assert report.last_pass_cut == CutPass(30, 0.3, interrupted=True)
     assert model.n_iter_ == report.passes == 3

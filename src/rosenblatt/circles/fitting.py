@@ -47,8 +47,8 @@ def fit_circle(
     weight for |x|^2 is negative, so this sign is learned too, from one extra negative example at infinity in the
     direction of |x|^2. The random order of the points is fixed, so equal input gives equal results.
 
-    Results are exact for the points as stored: a shape has every point strictly on its correct side, and a `NoCircle`
-    has a proof.
+    Results are exact for the given floating-point coordinates: a shape has every point strictly on its correct side,
+    and a `NoCircle` has a proof.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ def fit_circle(
         The circle contains the class; see ``center`` and ``radius``. For a single class it is a circle around all
         points.
     HalfSpace
-        The limit of circles that grow without bound. With ``largest_margin`` it is returned if the margin increases
-        with the size of the circle; otherwise only if all separating circles are so large that floats cannot
-        distinguish them from a line.
+        A half-space is the limit of circles that grow without bound. With ``largest_margin`` it is returned if the
+        margin increases with the size of the circle. Without ``largest_margin`` it is returned only if all separating
+        circles are so large that floats cannot distinguish them from a line.
     Outside
         No circle contains exactly the class, but a circle contains exactly the other points. The first claim is proved
         by ``reason``.
@@ -81,9 +81,9 @@ def fit_circle(
 
     Notes
     -----
-    If a line separates the classes, so do large circles on either side of it. Otherwise, all separating planes are
-    circles around the class, or all are circles around the other points. Proofs take seconds in 50 dimensions, and the
-    time grows fast in higher dimensions.
+    If a line separates the classes, so do large circles on either side of it. Otherwise, either all separating planes
+    give circles around the class, or all give circles around the other points. Proofs take seconds in 50 dimensions,
+    and the time grows fast in higher dimensions.
 
     See Also
     --------
@@ -105,7 +105,7 @@ def fit_circle(
 
     >>> fit_circle([[0, 0], [0, 2], [2, 0], [2, 2], [1, 1]], [1, 1, 1, 1, 0], largest_margin=True)
     Outside of the circle with centre (1, 1) and radius 1: the positives are outside, since the plane has c < 0. No
-    circle holds them alone: rows 0, 3, 4 prove it.
+    circle contains only them: rows 0, 3, 4 prove it.
     """
     X, positive = _checked(points, labels, inside)
     lifted = LiftedPoints(X, positive)
@@ -209,7 +209,7 @@ def _exact_circle(lifted: LiftedPoints, v: Numbers | list[int]) -> Circle:
 
 
 def _best_line(lifted: LiftedPoints, reason: str) -> tuple[HalfSpace | None, float]:
-    """Return the line of largest margin, or None if it fails in floats, and an upper bound on the margin of lines."""
+    """Return the line of largest margin (None if it fails in floats) and an upper bound on the margin of any line."""
     bracket = dataset_margin(lifted.scaled, lifted.positive, kind="geometric", rtol=RTOL)
     if not bracket.low > 0 or bracket.w.dtype == object:
         return None, bracket.high
@@ -219,7 +219,7 @@ def _best_line(lifted: LiftedPoints, reason: str) -> tuple[HalfSpace | None, flo
 
 
 def _widest(lifted: LiftedPoints) -> Circle | HalfSpace | Outside | None:
-    """Return the shape of the plane of largest margin, with c >= 0 if such a plane separates.
+    """Return the shape of the plane of largest margin, among planes with c >= 0 if any of them separates.
 
     The margin is a concave function of the plane. So if the best of all planes has c < 0, the best plane with c >= 0
     has c = 0: it is the best line, if a line separates the points. The result is None if floats cannot represent the
@@ -256,18 +256,18 @@ def _gap(lifted: LiftedPoints, center: Numbers) -> tuple[Fraction, Fraction]:
 
 
 def _exact_answer(rows: ExactRows, hint: Solvable | Unsolvable | None) -> list[int] | dict[int, int]:
-    """Return a plane v with z . v > 0 for all rows, or weights with which rows sum to zero (Gordan's theorem).
+    """Return a plane v with z . v > 0 for all rows, or weights for which the rows sum to zero (Gordan's theorem).
 
     The ``hint`` is an answer for rounded rows, and is used only as a starting point.
     """
     answer = exact_search(rows, hint.support.tolist() if isinstance(hint, Unsolvable) else [0], most_work=math.inf)
-    assert answer is not None  # there is no limit of work
+    assert answer is not None  # there is no work limit
     found, weights = answer
     return found if weights is None else dict(zip(found, weights, strict=True))
 
 
 def _obstruction(lifted: LiftedPoints, weights: dict[int, int]) -> BallObstruction:
-    """Return the proof that no ball has the positives inside, from weights with which the signed rows sum to zero."""
+    """Return the proof that no ball contains exactly the positives, from weights that make the signed rows sum to 0."""
     rows = {row: tuple(map(Fraction, lifted.X[row].tolist())) for row in sorted(weights) if row < len(lifted.X)}
     total = sum(weights[row] for row in rows if lifted.positive[row])
     inside, outside = (

@@ -4,7 +4,7 @@ See Har-Peled 30.2. A plane is ``a . x - c |x|^2 + b = 0``. With m = a / 2c and 
 positive side satisfy ``c (r^2 - |x - m|^2) > 0``. So the shape is a circle for c > 0. For c < 0 the positive points are
 outside the circle, and for c = 0 the boundary is a line. Har-Peled's theorem assumes c > 0 without stating it.
 
-Every shape classifies points exactly, for the numbers as stored. A point on the boundary belongs to neither class.
+Every shape classifies points exactly, without rounding. A point on the boundary belongs to neither class.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from rosenblatt.theory.vc import BallObstruction
 
 # Points lifted to (x, |x|^2, 1), and the balls that planes in that space define, in floats and exactly.
 #
-# Translation and scaling map circles to circles. So points are first centred at the origin and scaled to length at most
-# 1, where the lift loses no digits.
+# Translation and scaling map circles to circles. So points are first centred at the origin and scaled to norm at most
+# 1, so that the lift loses no digits.
 
 
 class LiftedPoints:
@@ -76,13 +76,13 @@ class LiftedPoints:
         return Z if self.upward else Z[:n]
 
     def near(self, v: Floats) -> tuple[Floats, Floats]:
-        """Return z . v for every row and a bound on the error of each, which includes the rounding of the rows."""
+        """Return z . v for every row and a bound on each error, including the error from rounding the rows."""
         spread = np.abs(self.rows) @ (np.abs(v) + TINY)
         return self.rows @ v, 1.01 * (3 * len(v) + 16) * HALF_ULP * spread + TINY
 
     @property
     def bits(self) -> int:
-        """The largest number of bits of an integer in a row."""
+        """The largest bit length of an entry of the rows."""
         return max(value.bit_length() for value in self[len(self.X)]) + 1
 
     def __getitem__(self, i: int) -> list[int]:
@@ -150,7 +150,7 @@ def to_float(value: Fraction) -> float | Fraction:
 
 
 def exact_signs(sums: Floats, size: Floats, d: int, exact: Callable[[int], Fraction]) -> NDArray[np.int8]:
-    """Return the exact signs of ``sums`` of d terms in floats, where ``size`` sums the absolute values of the terms.
+    """Return the exact signs of sums of d terms, given the rounded ``sums`` and ``size``, the sums of absolute values.
 
     Sums within the error bound are computed again by ``exact``. A term may be the square of a rounded difference, with
     a relative error of 3 u, and adding d + 1 terms contributes d u. Each product may lose TINY to underflow.
@@ -284,7 +284,7 @@ class Outside(_Ball):
         if self.reason is None:
             return text
         rows = rows_text(sorted(self.reason.inside + self.reason.outside))
-        return f"{text} No {NAMES.get(len(self.center), 'ball')} holds them alone: {rows} prove it."
+        return f"{text} No {NAMES.get(len(self.center), 'ball')} contains only them: {rows} prove it."
 
     def sides(self, points: ArrayLike) -> NDArray[np.int8]:
         """Return +1 for each row of ``points`` outside, -1 inside, 0 on the boundary."""
@@ -375,7 +375,7 @@ class NoCircle:
         return described([str(self)])
 
     def check(self, points: ArrayLike, labels: ArrayLike) -> bool:
-        """Return whether the proof holds for these points and labels, recomputed in fractions."""
+        """Return whether the proof holds for these points and labels; it is verified in exact fractions."""
         proof, given, labels = self.proof, as_objects(points, "points"), np.asarray(labels)
         rows = [*proof.inside, *proof.outside]
         if not all(0 <= row < len(given) == len(labels) for row in rows):

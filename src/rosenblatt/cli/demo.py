@@ -27,7 +27,7 @@ def demo(
     idea: str | None = typer.Argument(None, metavar="IDEA", help=f"A single idea: {_NAMES}."),
     out: Path = option(Path("out"), "FOLDER", "Folder for the plot.", "--out -o"),
 ) -> None:
-    """Run a demo of two small data sets, or of a single idea, with text and a plot.
+    """Run a demo on two small data sets, or of a single idea, with text and a plot.
 
     \b
     IDEAS

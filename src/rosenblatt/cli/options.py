@@ -173,7 +173,7 @@ class RowOptions(FileOptions):
     missing_value: list[str] | None = option(None, "WORD", "String that marks a missing value. Repeatable.")
     bits: int | None = option(None, "N", "Hash words to 2^N columns.  [default: 18]")
     ngrams: int | None = option(None, "N", "Also count sequences of up to N words.")
-    features: int | None = option(None, "N", "Number of columns of svmlight files, if it exceeds the largest index.")
+    features: int | None = option(None, "N", "Number of columns in svmlight files, if larger than the highest index.")
 
     def about_rows(self) -> dict[str, Any]:
         """Return the options for making features that are set, keyed by the parameter names of `data.open`."""
@@ -268,7 +268,7 @@ class StepOptions(Group):
         "vote.  [default: last; kernel: average]",
     )
     decay: float | None = option(
-        None, "D", "Fraction of the averaged weights to forget at each row, below 1.  [default: 0]"
+        None, "D", "Fraction (below 1) of the averaged weights to forget at each row.  [default: 0]"
     )
 
     def parameters(self, learner: str) -> dict[str, Any]:
@@ -306,7 +306,7 @@ class KernelChoice(Group):
     coef0: float | None = option(None, "C", "Constant term of the poly and sigmoid kernels.  [default: 1]")
     cache_size: float | None = option(None, "MB", "Memory for kernel values, in megabytes.  [default: 1000]")
     max_support: int | None = option(
-        None, "N", "Maximum number of support vectors of a classifier; the oldest are dropped."
+        None, "N", "Maximum number of support vectors per classifier; the oldest are dropped."
     )
     device: str | None = DEVICE
 

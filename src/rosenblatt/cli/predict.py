@@ -59,8 +59,8 @@ def predict(
 
     The input needs no labels. Columns that the model does not use are left out.
 
-    With --id or --scores the output is CSV with a header; -o FILE.jsonl and -o FILE.parquet select these formats. With
-    --on-error skip, the first column `row` is the number of the row in the input, from 0.
+    With --id, --scores or --on-error skip, the output is CSV with a header, unless -o names a .jsonl or .parquet file.
+    --on-error skip adds a first column `row`: the number of the row in the input, counted from 0.
 
     \b
     Example:

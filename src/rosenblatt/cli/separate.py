@@ -150,7 +150,7 @@ def check(
     """Verify every claim of a certificate against the data. Exit with status 1 if a claim does not hold.
 
     A certificate is a file that holds the result of `rosenblatt separate` and its proof. All rows are read into memory.
-    The certificate records the label column and how the rows were prepared. For a certificate saved in Python, give the
+    The certificate records the label column and how the rows were prepared. One saved from Python does not: give the
     options for reading the rows.
 
     \b

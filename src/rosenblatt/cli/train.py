@@ -350,7 +350,7 @@ def _single_pass(options: TrainOptions, run_options: RunOptions) -> RunOptions:
         )
     once = "Input that can be read only once, such as standard input,"
     if (options.passes or 1) > 1 or options.seeds > 1:
-        raise ValueError(f"{once} allows only one pass: save it to a file for more.")
+        raise ValueError(f"{once} allows only one pass: save it to a file to make more passes.")
     for name, value in (
         ("holdout", options.holdout),
         ("folds", options.folds),
@@ -360,7 +360,7 @@ def _single_pass(options: TrainOptions, run_options: RunOptions) -> RunOptions:
             raise ValueError(f"{once} cannot be combined with --{name}, which reads the rows again: save it to a file.")
     check_read_once(run_options)
     if options.passes is None:
-        print_note("input that can be read only once allows only one pass: save it to a file for more.")
+        print_note("input that can be read only once allows only one pass: save it to a file to make more passes.")
     return replace(run_options, max_iter=1)
 
 
@@ -531,12 +531,12 @@ def kernel_line(facts: JsonObject) -> str:
     """Return a line that names the kernel, its parameters and the number of support vectors.
 
     >>> kernel_line({"kernel": {"name": "rbf", "gamma": 0.5}, "support_rows": 1200})
-    'Kernel: rbf with gamma 0.5; 1,200 support rows.'
+    'Kernel: rbf with gamma 0.5; 1,200 support vectors.'
     """
     parameters = dict(facts["kernel"])
     name, count = parameters.pop("name"), facts["support_rows"]
     used = ", ".join(f"{key} {value:.4g}" for key, value in parameters.items())
-    return f"Kernel: {name}{' with ' if used else ''}{used}; {count:,} support row{'' if count == 1 else 's'}."
+    return f"Kernel: {name}{' with ' if used else ''}{used}; {count:,} support vector{'' if count == 1 else 's'}."
 
 
 def cluster_line(facts: JsonObject) -> str:

@@ -172,7 +172,7 @@ def learner_line(learner: str, options: RunOptions, from_model: bool) -> str:
         decay = "" if learner == "KernelPerceptron" else "--decay or "
         start = f"{start} Predictions use the averaged weights, which never forget."
         return f"{start} If the data drift, {use} {decay}{way}."
-    return f"{start} Predictions use the votes of all weights, which never forget. If the data drift, {use} {way}."
+    return f"{start} Predictions use the votes of all past weights, which never forget. If the data drift, {use} {way}."
 
 
 _LARGE_RATIO = 10.0
@@ -200,7 +200,7 @@ def watch(
     model: str | None = option(None, "MODEL", "Continue training this model.", "--model -m"),
     every: int = option(1000, "N", "Print a line after every N rows."),
     margin: float | None = option(
-        None, "G", "Also print the maximum number of updates if the rows are separable with margin G."
+        None, "G", "Also print the maximum number of updates on rows that are separable with margin G."
     ),
     out: Path | None = MODEL_OUT,
     as_json: bool = AS_JSON,
@@ -326,7 +326,7 @@ def _check_bounded(options: RunOptions) -> None:
     if not Kernel(str(options.kernel), coef0=options.coef0).is_positive_definite:
         raise ParameterError(
             "--margin applies to positive definite kernels, but {kernel=name} with this {coef0} may not be one: leave "
-            "it out.",
+            "out --margin.",
             name=options.kernel,
         )
 

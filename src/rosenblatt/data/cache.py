@@ -428,7 +428,7 @@ def _open_row_file(path: str) -> RowFile | None:
     with ExitStack() as stack:
         file = stack.enter_context(open(path, "rb"))
         if os.path.getsize(path) and not is_row_file(file):
-            what = "{cache} must be a file of rows or a new file, got {path}, another kind of file: "
+            what = "{cache} must be a cache file or a new file, got {path}, another kind of file: "
             raise ParameterError(what + "delete it, or choose another name.", path=path)
         with suppress(OSError, ValueError):
             rows = RowFile(file)

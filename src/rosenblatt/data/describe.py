@@ -379,7 +379,7 @@ def _remarks(head: TableChunk, column: ColumnProfile) -> list[_Remark]:
     if column.distinct <= 1:
         remarks.append(_Remark("constant" if column.distinct else "empty"))
     elif column.largest_share >= _DOMINATES:
-        remarks.append(_Remark(f"one value has {column.largest_share:.1%} of the rows"))
+        remarks.append(_Remark(f"one value accounts for {column.largest_share:.1%} of the rows"))
     if column.distinct and column.missing > _MOSTLY * head.n:
         remarks.append(_Remark("mostly missing"))
     return remarks
@@ -403,7 +403,7 @@ def _digits(array: pa.Array, name: str, missing: tuple[str, ...]) -> list[_Remar
     code = leading_zero_code(array, missing)
     if code:
         as_numbers = Message("; {column_types=kinds} treats them as numbers", kinds={name: "number"})
-        return [_Remark(f"treated as codes, because {code!r} begins with 0 and all have as many digits", as_numbers)]
+        return [_Remark(f"treated as codes, because {code!r} begins with 0 and all are equally long", as_numbers)]
     values, bad = parse_numbers(array, missing)
     words = sorted({str(array[row].as_py()).strip() for row in bad})
     numbers = int((~np.isnan(values)).sum())
@@ -411,7 +411,7 @@ def _digits(array: pa.Array, name: str, missing: tuple[str, ...]) -> list[_Remar
         return []
     beside = ", ".join(map(shorten, words))
     as_missing = Message("; {missing_values=words} treats these words as missing", words=words)
-    return [_Remark(f"holds numbers beside {beside}, so each value is a category", as_missing)]
+    return [_Remark(f"holds numbers mixed with {beside}, so each value is a category", as_missing)]
 
 
 # Rows of other formats: their number, density, labels and range of values.
@@ -448,8 +448,8 @@ class _Sizes:
         if len(sizes) < 2 or sizes.max() <= _MUCH * sizes.min():
             return []
         small, large = (number_of_feature(preparation, int(dense[k])) for k in (sizes.argmin(), sizes.argmax()))
-        what = "Features differ much in size ({small} reaches {low:.4g}, {large} {high:.4g}): "
-        what += "for training, {scale='standard'} brings them to one scale."
+        what = "Features differ widely in size ({small} reaches {low:.4g}, {large} {high:.4g}): "
+        what += "for training, {scale='standard'} gives them the same scale."
         return [Message(what, small=small, low=sizes.min(), large=large, high=sizes.max())]
 
 
@@ -460,13 +460,13 @@ def describe_rows(blocks: Iterable[Block], most: int, title: str, preparation: P
     --------
     >>> describe_rows([Block(np.eye(3), np.array([1.0, -1.0, 1.0]), 0)], 10, "Three rows", {"format": "npz"})
     Three rows
-    about                    value
-    ----------------------------------
-    rows looked at           3
-    features                 3
-    values not 0 in a row    1
-    values                   0 to 1
-    labels                   1: 2, -1: 1
+    about                   value
+    -----------------------------------
+    rows looked at          3
+    features                3
+    nonzero values per row  1
+    values                  0 to 1
+    labels                  1: 2, -1: 1
     """
     rows, low, high = 0, np.inf, -np.inf
     counts: list[np.ndarray] = []
@@ -489,7 +489,7 @@ def describe_rows(blocks: Iterable[Block], most: int, title: str, preparation: P
     if rows:
         few, many = int(per_row.min()), int(per_row.max())
         spread = f"{few:,}" if few == many else f"{few:,} to {many:,}, {per_row.mean():.4g} on average"
-        facts |= {"values not 0 in a row": spread, "values": f"{low:.6g} to {high:.6g}" if low <= high else "none"}
+        facts |= {"nonzero values per row": spread, "values": f"{low:.6g} to {high:.6g}" if low <= high else "none"}
         known = Counter({label: n for label, n in labels.items() if label == label})
         facts |= {"labels": _labels(known)} if known else {}
     table = {"about": list(facts), "value": list(facts.values())}

@@ -58,7 +58,7 @@ class NpzArchive(ExitStack):
         self.arrays = {entry.removesuffix(".npy") for entry in entries}
         if len(self.arrays) < len(entries):
             twice = show_text(Counter(entries).most_common(1)[0][0])
-            what = "{file} holds {twice} twice, expected each array once: save it again by np.savez."
+            what = "{file} holds {twice} twice, expected each array once: save it again with np.savez."
             raise DataError(what, file=name, twice=twice)
 
     def array(self, name: str) -> StoredArray:
@@ -92,7 +92,7 @@ class StoredArray:
         plain = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
         if entry.flag_bits & 1 or not plain:
             why = "is encrypted" if plain else "is compressed by another method"
-            what = "{where} {why}, expected an archive as np.savez writes it: save it again by np.savez."
+            what = "{where} {why}, expected an archive as np.savez writes it: save it again with np.savez."
             raise DataError(what, where=self.where, why=why)
         with archive.open(entry) as stored:
             head = io.BytesIO(stored.read(_HEADER_BYTES))

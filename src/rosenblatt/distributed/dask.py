@@ -40,7 +40,7 @@ _SUBMITTING = Lock()
 _POLL = 0.5
 """Seconds between two checks of the workers."""
 _IDLE = 10.0
-"""Unfinished calls do not count as lost before all workers have been idle for this many seconds."""
+"""Unfinished calls count as lost only after all workers have been idle for this many seconds."""
 
 
 Loader: TypeAlias = "Callable[[], Shard] | Delayed"
@@ -90,7 +90,10 @@ class DaskEngine:
         self._shards = [self._load(loader) for loader in loaders]
 
     def _load(self, loader: Loader) -> Future:
-        """Return the future of a shard. It prefers no worker, since Dask would wait for that worker if it died."""
+        """Return the future of a shard.
+
+        Its task prefers no worker, because Dask would keep waiting for a preferred worker that has died.
+        """
         self._check_client()
         with _large_arguments():
             if hasattr(loader, "__dask_graph__"):
@@ -365,7 +368,7 @@ def _count(model: BasePerceptron, number: int, X: MatrixLike, y: VectorLike, wei
 def map_collection(model: BasePerceptron, method: str, X: Collection, meta: NDArray[Any]) -> Collection:
     """Call a method of a model on each partition, and return the results as a lazy collection.
 
-    ``meta`` is an empty result, which has the type and the number of columns.
+    ``meta`` is an empty array with the type and the number of columns of the results.
     """
     if _is_frame(X):
         call = _MethodCall(model, method, frame=True)
@@ -422,7 +425,7 @@ class DaskLearner(ClusterLearner):
         resume: bool = False,
         seeds: Sequence[int] | None = None,
     ) -> Self:
-        """Train on a Dask array or data frame, and return this model; each partition is a shard, in order.
+        """Train on a Dask array or data frame, each partition of which is a shard, and return this model.
 
         Training stops under the same conditions as ``fit`` of the local learner.
 
@@ -499,9 +502,9 @@ class DaskPerceptron(DaskLearner, Perceptron):
     Parameters
     ----------
     mode : "exact" or "mix"
-        By default "exact": the weights visit one shard after the other, which gives the model that ``fit_stream`` gives
-        on one machine. In "mix" mode all shards are trained at once from the same weights, and the next round starts
-        from the mean of the results (iterative parameter mixing).
+        By default "exact": the weights are passed from shard to shard, which gives the same model as ``fit_stream`` on
+        one machine. In "mix" mode all shards are trained at once from the same weights, and the next round starts from
+        the mean of the results (iterative parameter mixing).
     n_shards : int
         The number of shards for ``mode="mix"``, by default 8. More shards reduce the accuracy; the number of workers
         does not affect the result.

@@ -35,7 +35,7 @@ class Engine(Protocol):
         """Load each shard on some worker, where it stays; `call` refers to a shard by its index."""
 
     def share(self, value: object) -> Handle:
-        """Return a handle of a value that is an argument of several calls, so that it is sent only once."""
+        """Return a handle for a value, so that it is sent only once although several calls use it as an argument."""
 
     def call(self, function: Function, shard: int, *arguments: object) -> Handle:
         """Submit ``function(shard, *arguments)`` and return its handle; arguments may be handles of earlier calls.
@@ -67,7 +67,7 @@ class Engine(Protocol):
 
 
 class LocalEngine:
-    """An engine that makes all calls at once in this process; clusters must give the same results."""
+    """An engine that makes each call immediately in this process; clusters must give the same results."""
 
     workers = 1
 
@@ -104,7 +104,7 @@ class LocalEngine:
         raise ClusterError("work in this process cannot be lost.")
 
     def fork(self) -> LocalEngine:
-        """Return this engine, since its calls are made at once."""
+        """Return this engine, since it makes each call immediately."""
         return self
 
     def close(self) -> None:

@@ -125,8 +125,8 @@ class ClusterLearner(BasePerceptron):
         classes, on_pass, checkpoint, every, resume, seeds
             As for ``fit_shards``.
         **options
-            As for ``data.open``, such as ``target`` for tables. As in ``data.open``, the schema of a table is inferred
-            from its first rows; it applies to all files.
+            As for ``data.open``, such as ``target`` for tables. As in ``data.open``, the schema of tables is inferred
+            from the first rows. It applies to all files.
         """
         scaled = options.get("scale") not in (None, "none")
         if scaled and seeds is not None and self.early_stopping:
@@ -142,7 +142,7 @@ class ClusterLearner(BasePerceptron):
         return self
 
     def _trained_rows(self) -> TrainedRows | None:
-        """Return a function that selects the rows not held out, which determine the scale; None for all rows."""
+        """Return a function that selects the rows for computing the scale, those not held out; None for all rows."""
         options = self._cluster_options()
         if not options.early_stopping:
             return None

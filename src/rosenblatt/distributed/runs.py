@@ -108,7 +108,9 @@ def visit_shard(shard: Shard, transfer: RunTransfer, context: ShardContext) -> R
 
 
 class ExactRun(ClusterRun):
-    """A run whose passes visit the shards of a cluster one after the other; it gives the bits of a run on one machine.
+    """A run whose passes visit the shards of a cluster one after the other.
+
+    The result equals that of a run on one machine, bit for bit.
 
     Independent classifiers are sent in groups, one group per worker, so that several workers are busy.
 
@@ -182,7 +184,7 @@ class ExactRun(ClusterRun):
 
     @property
     def _divides(self) -> bool:
-        """Whether classifiers can be trained separately; not with early stopping, which judges them together."""
+        """Whether classifiers can be trained separately; not with early stopping, since it judges them all together."""
         return is_divisible(self.state) and self.early_stopping is None
 
     def _groups(self) -> list[NDArray[np.int64]]:

@@ -241,7 +241,7 @@ class Expected(NamedTuple):
 
 
 def fetch_shard(shard: Shard, expected: Expected) -> Shard:
-    """Return the shard, which as the result of a call is sent to the driver."""
+    """Return the shard; as the result of a call, it is sent to the driver."""
     expected.check(shard)
     return shard
 
@@ -250,7 +250,7 @@ class ShardRows:
     """The rows of one shard as batches.
 
     In a shuffled pass each batch is a window, a fixed number of consecutive rows that are shuffled together. A window
-    may begin in one shard and end in the next. Its rows in the first of them are then left over for the next shard.
+    may begin in one shard and end in the next. Then its rows in the first shard are left over for the next one.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ Floats = NDArray[np.float64]
 
 
 class AvailableUnless:
-    """A method that is available unless ``reason(model)`` returns a sentence, which its AttributeError then contains.
+    """A method whose access raises an AttributeError with the text ``reason(model)``, unless that text is empty.
 
     The error of scikit-learn's ``available_if`` only says that the attribute does not exist.
 
@@ -108,7 +108,7 @@ Class = TypeVar("Class", bound=type)
 
 
 def complete_docstring(source: type) -> Callable[[Class], Class]:
-    """Return a class decorator that adds to a docstring the parameters and attributes that only ``source`` describes.
+    """Return a class decorator that completes a docstring with the parameters and attributes of ``source``.
 
     Parameters are listed in the order of the signature, with the defaults of the decorated class. A property of
     ``source`` is added only if the decorated class has it too. The docstring must have a section "See Also"; the
@@ -366,8 +366,8 @@ def _mistakes_in_pass(mistakes: int, run: TrainingRun) -> str:
 
 def _scale_advice(ratio: float) -> str:
     return (
-        f"some features range over {ratio:,.0f} times as much as others, which hardly count beside them: scale them, "
-        "for instance with sklearn.preprocessing.StandardScaler"
+        f"some features have ranges {ratio:,.0f} times as large as others, which therefore have little effect: scale "
+        "them, for instance with sklearn.preprocessing.StandardScaler"
     )
 
 
@@ -382,8 +382,8 @@ def warn_about_order(leading_run: int) -> None:
 
 
 INTERRUPT_NOTE = (
-    "The model keeps what it has learned if it has a name: after model = Perceptron(), an interrupted "
-    "model.fit(X, y) leaves a usable model, and model.report_ tells how far it came."
+    "The model keeps what it has learned if it is assigned to a variable: after model = Perceptron(), an interrupted "
+    "model.fit(X, y) leaves a usable model, and model.report_ tells how far it got."
 )
 """Note that is added to the KeyboardInterrupt of an interrupted ``fit``."""
 
@@ -468,13 +468,13 @@ class BasePerceptron(ExactClassifier):
         Parameters
         ----------
         blocks : iterable of (X, y) or (X, y, sample_weight), or a stream returned by ``data.open``
-            Rows with their labels. They are read once in each pass. For more than one pass the iterable must allow
-            reading it again, as a list or a file does; a generator does not. Later sparse blocks may have more columns;
-            in these columns the values of earlier rows are 0.
+            Rows with their labels. They are read once in each pass. For more than one pass, it must be possible to
+            iterate over it again, as with a list or a file; a generator does not allow this. Later sparse blocks may
+            have more columns; in these columns the values of earlier rows are 0.
         classes : array-like, default=None
             All classes. None takes the classes of the first block; if a later block has another class, all labels are
-            read and training starts again. If the blocks can be read only once, the weights of a new third or later
-            class start from zero at its first row.
+            read and training starts again. If the blocks can be read only once, training does not restart, and the
+            weights of a third or later class start from zero at its first row.
         on_pass : callable, default=None
             Function that is called with the model after each pass, for instance to score it on a test set. Training
             stops if the function returns True.
@@ -487,8 +487,8 @@ class BasePerceptron(ExactClassifier):
             Whether to resume from ``checkpoint`` if that file exists. The result is identical to that of an
             uninterrupted run, bit for bit. A ValueError is raised if the data or a parameter has changed; only
             ``verbose``, ``n_jobs``, ``cache_size`` and ``device`` may differ. Data files must have the same size and
-            the same content, which is compared in samples. If their modification time differs, all bytes that the run
-            had read are compared. Blocks from other sources are compared by their first 1,000 rows.
+            content; the content is compared on samples. If their modification time differs, all bytes that the run had
+            read are compared. Blocks from other sources are compared by their first 1,000 rows.
 
         Returns
         -------
@@ -622,7 +622,7 @@ class BasePerceptron(ExactClassifier):
         )
 
     def _why_names_needed(self, X: MatrixLike) -> str:
-        """Return "" if these rows may come without column names, otherwise a sentence that gives the reason."""
+        """Return "" if these rows may come without column names, otherwise a sentence that says why they need names."""
         return ""
 
     def _more_options(self, X: MatrixLike) -> dict[str, object]:
@@ -635,7 +635,7 @@ class BasePerceptron(ExactClassifier):
         return next((base.__name__ for base in cls.__mro__ if base.__name__ in LEARNERS), "Perceptron")
 
     def _is_warm(self) -> bool:
-        """Return whether to continue from the current weights; raise a ValueError if a parameter prevents it."""
+        """Return whether to continue from the current weights; raise a ValueError if a fixed parameter has changed."""
         warm = bool(self.warm_start) and hasattr(self, "state_")
         if warm:
             self._check_unchanged()
@@ -838,7 +838,7 @@ class BasePerceptron(ExactClassifier):
 
     @property
     def report_(self) -> Report:
-        """The numbers of the run and the bounds that follow from them, as a `Report`."""
+        """Summary of the run and of the bounds that follow from it, as a `Report`."""
         return report(self._trained, self.classes_, self._early_stopping)
 
     def _html_card(self) -> str:

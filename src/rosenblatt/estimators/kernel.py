@@ -22,7 +22,7 @@ from rosenblatt.training.options import SCALED, RandomSource
 from rosenblatt.training.rows import ClassWeight, Matrix
 
 KernelFunction: TypeAlias = Callable[[Matrix, Matrix], MatrixLike]
-"""A kernel as a function of two matrices, which returns a value for each pair of a row of each matrix."""
+"""A kernel function: it takes two matrices and returns the kernel value of each pair of rows, one from each matrix."""
 
 
 @complete_docstring(Perceptron)
@@ -35,8 +35,8 @@ class KernelPerceptron(BasePerceptron):
     "pocket". There is no intercept; use ``coef0`` for a constant term.
 
     With the kernels "linear", "poly", "rbf" and "laplacian" every decision is exact. The updates therefore do not
-    depend on the size of blocks or of the cache, on the number type or on the device. With "sigmoid", "precomputed" and
-    functions, decisions are based on rounded kernel values.
+    depend on the size of blocks or of the cache, on the number type or on the device. With "sigmoid", "precomputed" or
+    a function as the kernel, decisions are based on rounded kernel values.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class KernelPerceptron(BasePerceptron):
     device: str | None
     state_: DualState
     _computing: ClassVar[Mapping[str, object]] = {}
-    """Fields of `Computing` with the values to use instead of the defaults; for tests and benchmarks."""
+    """Values that override the defaults of `Computing`, for tests and benchmarks."""
 
     def __init__(
         self,

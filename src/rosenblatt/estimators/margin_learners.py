@@ -18,13 +18,13 @@ class MarginPerceptron(LinearPerceptron):
 
     In all other respects it equals `Perceptron`, and with ``margin=0`` the results are the same, bit for bit. Training
     stops after the first pass without an update. On data that is linearly separable with margin g it makes at most
-    ``(R^2 + 2 margin) / g^2`` updates, where R is the length of the longest row. With an intercept, R and g refer to
-    the rows (x, 1). A larger ``margin`` gives a separator closer to the one of largest margin.
+    ``(R^2 + 2 margin) / g^2`` updates, where R is the largest norm of a row. With an intercept, R and g refer to the
+    rows (x, 1). A larger ``margin`` gives a separator closer to the one of largest margin.
 
     Parameters
     ----------
     margin : float, default=10.0
-        A correctly classified row makes an update if the absolute value of its activation is at most this. Choose it
+        A correctly classified row triggers an update if the absolute value of its activation is at most this. Choose it
         on the scale of the activations, which grow with the scale of the features.
     hypothesis : {"last", "average"}, default="last"
         Weights used for prediction: those after the last visit to a row, or their average over all visits.
@@ -81,10 +81,10 @@ class MarginPerceptron(LinearPerceptron):
 class PassiveAggressive(LinearPerceptron):
     """Passive-aggressive learning: each update is just large enough to classify the row with a margin of 1.
 
-    A row with activation a and loss l = 1 - y a > 0 makes an update with the step ``min(C, l / |x|^2)``, or
+    A row with activation a and loss l = 1 - y a > 0 triggers an update with the step ``min(C, l / |x|^2)``, or
     ``l / (|x|^2 + 1 / (2 C))`` for ``loss="squared_hinge"``. The bias is updated too, but ``|x|^2`` does not include
-    it. On rows much shorter than 1 the update therefore overshoots a margin of 1. Training stops after the first pass
-    without an update.
+    it. If the norm of a row is far below 1, the update therefore overshoots a margin of 1. Training stops after the
+    first pass without an update.
 
     On dense rows with ``multi_class="ovr"`` the weights are those of scikit-learn's ``PassiveAggressiveClassifier``,
     which scikit-learn 1.10 removes. Sparse rows give the same weights as dense rows, bit for bit.
@@ -162,11 +162,11 @@ class PassiveAggressive(LinearPerceptron):
 class AROW(LinearPerceptron):
     """Adaptive regularization of weights (AROW): a variance for each weight, and larger updates for larger variances.
 
-    A row with activation a and loss l = 1 - y a > 0 makes an update. Each weight changes by ``y l / (v + r)`` times its
-    feature times its variance, where v is the variance of the activation. Then the variances of these weights shrink.
-    The bias has a variance too, and all variances start at 1. Weights of rare features therefore keep large steps,
-    while those of frequent features settle, and one pass over text is often enough. The covariance matrix is diagonal.
-    Training stops after the first pass without an update. Sample weights divide ``r``.
+    A row with activation a and loss l = 1 - y a > 0 triggers an update. Each weight changes by ``y l / (v + r)`` times
+    its feature times its variance, where v is the variance of the activation. Then the variances of the changed weights
+    shrink. The bias has a variance too, and all variances start at 1. Weights of rare features therefore keep large
+    steps, while those of frequent features settle, and one pass over text is often enough. The covariance matrix is
+    diagonal. Training stops after the first pass without an update. Sample weights divide ``r``.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ class AROW(LinearPerceptron):
 
     See Also
     --------
-    PassiveAggressive : Updates by the same condition, without variances.
+    PassiveAggressive : Updates under the same condition, without variances.
     explain : Shows the weights with their confidence, 1 / variance.
 
     References

@@ -122,7 +122,7 @@ def _several(name: str, value: object) -> str:
     first = next(iter(value), None) if isinstance(value, Iterable) else None
     if first is None:
         return ""
-    return f": give several values as features of their own, for instance {{{f'{name}={first}'!r}: 1}}"
+    return f": make each value a feature of its own, for instance {{{f'{name}={first}'!r}: 1}}"
 
 
 def record_row(entries: Entries, width: int) -> sp.csr_array:

@@ -12,7 +12,7 @@ def _by_name(hints: dict[str, str]) -> dict[str, str]:
 
 _TOL = (
     "training stops after a pass without {}, or after max_iter passes: leave it out (as tol=None), or set "
-    "early_stopping=True to stop when held-out rows are no longer predicted better"
+    "early_stopping=True to stop when the error on held-out rows no longer improves"
 )
 HINTS = _by_name(
     {
@@ -25,7 +25,8 @@ HINTS = _by_name(
         "average": 'every run keeps averages: use AveragedPerceptron, or Perceptron(hypothesis="average")',
         "C": "steps are not limited: leave it out, or use PassiveAggressive, which limits them",
         "r": "weights have no variances: leave it out, or use AROW, which has them",
-        "margin": "correct rows make no update: leave it out, or use MarginPerceptron, where they do",
+        "margin": "correct rows make no update: leave it out, or use MarginPerceptron, where those within the margin "
+        "do",
         "n_iter max_epochs epochs": "the maximum number of passes is called max_iter",
         "seed": "the source of random orders is called random_state",
         "n_jobs epsilon": "it has no effect here: leave it out",

@@ -75,7 +75,7 @@ class LinearPerceptron(BasePerceptron):
             Initial weights, for instance ``coef_`` of another model: a single row for two classes, one row for each
             class otherwise. None means zero. Averages and votes include these weights. Training starts from them even
             with ``warm_start=True``. The bounds in ``report_`` then hold for every run that starts from weights of the
-            same length.
+            same norm.
         intercept_init : float or array-like of shape (1,) or (n_classes,), default=None
             Initial biases. None means zero.
 

@@ -29,12 +29,12 @@ Verdict: TypeAlias = Separable | Inseparable | UndecidedSeparability | MarginBra
 
 
 class RescaledPerceptron(ExactClassifier):
-    """The rescaled perceptron: it separates data with a tiny margin in few updates, or proves that this is impossible.
+    """The rescaled perceptron: it separates data with a tiny margin in few updates, or proves it inseparable.
 
-    On rows of length up to R the perceptron makes up to (R / margin)^2 updates. This variant works in phases. A phase
-    runs the perceptron for at most max(m^2 / 4, 4 m) updates, where m is the number of weights. Then the space is
+    On rows of norm at most R, the perceptron makes at most (R / margin)^2 updates. This variant works in phases. A
+    phase runs the perceptron for at most max(m^2 / 4, 4 m) updates, where m is the number of weights. Then the space is
     shrunk along the rows that caused the updates, and the next phase starts from zero. Training stops when every row is
-    classified correctly. A margin of 1e-8 in ten dimensions takes a few hundred updates.
+    classified correctly. With a margin of 1e-8 in ten dimensions, it takes a few hundred updates.
 
     If ``max_rescalings`` rescalings find no separator, `separability` decides: it finds a separator or proves that none
     exists. If none exists, a ``ConvergenceWarning`` is issued, and the model keeps the weights that misclassified the
@@ -109,7 +109,7 @@ class RescaledPerceptron(ExactClassifier):
         self.verbose = verbose
 
     def fit(self, X: MatrixLike, y: VectorLike = None) -> Self:
-        """Fit the model to labelled rows, until it separates them or they are proved to be not linearly separable.
+        """Fit the model to labelled rows: separate them, or prove that they are not linearly separable.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class RescaledPerceptron(ExactClassifier):
             proof = "one row" if most == 1 else f"{most:,} rows" if len(failed) == 1 else f"at most {most:,} rows"
             text = f"no hyperplane{through} separates {classes}, as {where} proves with {proof}"
         else:
-            text = f"no separator{through} in floating point was found for {classes}; {where} has what is proved"
+            text = f"no separator{through} in floating point was found for {classes}; {where} holds what was proved"
         warn_user(
             f"{text}: the best weights found misclassify {wrong:,} of {n:,} rows; use AveragedPerceptron for noisy "
             "data, or add features that make the classes separable.",
@@ -225,8 +225,8 @@ class _Classifier:
     def _separated(self, X: MatrixLike, signs: np.ndarray, bias: bool) -> Verdict:
         """Return the verdict of a run that found a separator.
 
-        The separator proves the lower bound on the margin. The upper bound is the length of the weighted average of the
-        rows y x, where the weight of a row is its number of updates.
+        The separator proves the lower bound on the margin. The upper bound comes from an average of the rows y x in
+        which each row is weighted by its number of updates.
         """
         alpha = self.run.alpha / self.run.alpha.sum()
         kind = "geometric" if bias else "homogeneous"
@@ -236,7 +236,7 @@ class _Classifier:
         return MarginBracket(low, high, self.w, self.b, alpha, kind, self.label)
 
     def _say(self, rescalings: int, updates: int, wrong: int) -> None:
-        rows = "every row on its side" if wrong == 0 else f"{wrong:,} rows wrong at best"
+        rows = "every row on its side" if wrong == 0 else f"best so far: {wrong:,} rows on the wrong side"
         print(f"{self.label!r}: {rescalings} rescalings, {updates:,} updates, {rows}", file=sys.stderr, flush=True)
 
 

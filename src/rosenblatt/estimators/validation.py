@@ -141,7 +141,7 @@ def _check_classes(y: Labels) -> None:
 
 
 def _check_structure(X: MatrixLike) -> None:
-    """Raise a ValueError for an invalid CSC matrix, which could not be converted; training checks CSR matrices."""
+    """Raise a ValueError for an invalid CSC matrix, since its conversion would fail; training checks CSR matrices."""
     if sp.issparse(X) and X.format == "csc":
         check_sparse(X)
 

@@ -58,10 +58,10 @@ def figure_4_1() -> Shown:
         "answer": model.predict([x])[0],
     }
     caption = (
-        "A perceptron that has learned setosa from versicolor, as a neuron with three inputs. It is shown a flower "
-        "with sepals {x[0]} cm wide and petals {x[1]} cm long and {x[2]} cm wide. Each connection multiplies its input "
-        "by its weight ({w[0]:.1f}, {w[1]:.1f} and {w[2]:.1f}), that of the bias is {b:g}, and the neuron adds up: "
-        "{activation:.2f}. This is above 0, so it fires, and the answer is {answer}."
+        "A perceptron that has learned to tell setosa from versicolor, as a neuron with three inputs. It is shown a "
+        "flower with sepals {x[0]} cm wide and petals {x[1]} cm long and {x[2]} cm wide. Each connection multiplies "
+        "its input by its weight ({w[0]:.1f}, {w[1]:.1f} and {w[2]:.1f}). The neuron adds these products and the bias, "
+        "{b:g}, to get {activation:.2f}. This is above 0, so it fires, and the answer is {answer}."
     )
     return picture, caption, numbers
 
@@ -85,8 +85,8 @@ def figure_4_2() -> Shown:
         "right": 100 * model.score(X, y),
     }
     caption = (
-        "The activation of one flower, by averaged weights that tell {right:.0f}% of 100 versicolor and virginica "
-        "right: each measure times its weight, added up from above to below, and the bias. Sepals add "
+        "The activation of one flower, by averaged weights that classify {right:.0f}% of 100 versicolor and virginica "
+        "correctly: each measurement times its weight, added up from top to bottom, and the bias. Sepals add "
         "{products[0]:.1f} and {products[1]:.1f}, petals {products[2]:.1f} and {products[3]:.1f}, the bias {b:.1f}: in "
         "all {activation:.1f}. This is below 0, so the answer is {answer}, which is right."
     )
@@ -123,13 +123,14 @@ def figure_4_3() -> Shown:
     picture.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize="small")
     words = {name: change_words(found) for name, found in numbers.items() if isinstance(found, dict)}
     caption = (
-        "Above: did the diabetes of 442 patients get worse than the median, from ten measurements and the products of "
-        "up to three of them? Training error goes from {diabetes_last[training][0]:.0f}% to "
+        "Above: whether the diabetes of 442 patients got worse than the median, predicted from ten measurements and "
+        "the products of up to three of them. Training error goes from {diabetes_last[training][0]:.0f}% to "
         "{diabetes_last[training][1]:.0f}%. Test error, from its lowest after pass {diabetes_last[turn]} to pass "
         f"{{passes}}, {words['diabetes_last']}; by averaged weights, from pass {{diabetes_average[turn]}} on, it "
         f"{words['diabetes_average']}. The lowest is found on half of {{splits}} random splits and the change measured "
-        "on the other {measured_on}. Most sets of data do not turn: these were chosen, on other splits. Below: benign "
-        f"and malignant tumours, from 30 measurements. Here test error {words['tumours_last']}, by averaged weights it "
+        "on the other {measured_on}. On most data sets the test error does not turn: these were chosen, on other "
+        "splits. Below: benign and malignant tumours, from 30 measurements. Here test error "
+        f"{words['tumours_last']}, by averaged weights it "
         f"{words['tumours_average']}. After the last pass averaged weights are wrong on {{diabetes_average[test][1]:"
         ".1f}% of the patients held out, the last weights on {diabetes_last[test][1]:.1f}%; of the tumours on "
         "{tumours_average[test][1]:.1f}% and {tumours_last[test][1]:.1f}%. Bands are one standard error wide each way."
@@ -241,10 +242,10 @@ def figure_4_4() -> Shown:
         "first and that order kept, {fixed[test]:.1f}% of the test digits are wrong after {passes} passes; shuffled "
         "once it is {shuffled_once[test]:.1f}%, shuffled anew for each pass {anew_each_pass[test]:.1f}%. Below: passes "
         "until one has no mistake, on {n_sets} separable sets with {seeds} seeds each; a bar spans the middle half of "
-        "the runs, its mark is the median, a line all runs; beside, what new shuffles save of the median, with the "
-        "range that holds it in 90% of resamplings. The median saving is {median_saving:.0f}% (from {savings[0]:.0f}% "
-        "to {savings[1]:.0f}%), and the text says about 20%. It is clearly above zero on {clear} of them "
-        "({clear_savings[0]:.0f}% to {clear_savings[1]:.0f}%), clearly below on "
+        "the runs, its mark is the median, and the line spans all runs; beside them, how much of the median new "
+        "shuffles save, and its 90% bootstrap interval. The median saving is {median_saving:.0f}% (from "
+        "{savings[0]:.0f}% to {savings[1]:.0f}%), and the text says about 20%. It is clearly above zero on {clear} of "
+        "them ({clear_savings[0]:.0f}% to {clear_savings[1]:.0f}%), clearly below on "
         f"{numbers['costly'] or 'none'} and could be either on the others. The longest run is shorter with new "
         'shuffles on {shorter} of the {n_sets}, most so on "{most_shortened}": '
         f"{numbers['sets'][most_shortened]['longest_anew']:,} passes, and "
@@ -453,8 +454,8 @@ def figure_4_8() -> Shown:
     caption = (
         "Setosa and versicolor by their petals, in cm from zero. The learned w = ({w[0]:.1f}, {w[1]:.1f}) alone gives "
         "the broken line through the origin, with all flowers on one side. The bias b = {b:g} moves it by −b/|w| = "
-        "{shift:.2f} cm in the direction of w, to the solid line. The text says that it moves by −b, which is so for a "
-        "w of length 1; this one is {length_of_w:.2f} long."
+        "{shift:.2f} cm in the direction of w, to the solid line. The text says that it moves by −b, which holds for "
+        "a w of length 1; this one is {length_of_w:.2f} long."
     )
     return picture, caption, numbers
 
@@ -488,8 +489,8 @@ def figure_4_9() -> Shown:
         "Update {update} of the {updates} that led to figure 4.6. A {kind}, the positive class, lies on the wrong "
         "side: with w = ({w_before[0]:.2f}, {w_before[1]:.2f}) its activation is {activation_before:.2f}. Adding the "
         "flower x = ({x[0]:.2f}, {x[1]:.2f}) gives w = ({w_after[0]:.2f}, {w_after[1]:.2f}), turned by {degrees:.0f} "
-        "degrees. The activation rises by |x|² = {squared_length:.2f} to {activation_after:.2f}: this flower is right "
-        "now, as it need not be after one update."
+        "degrees. The activation rises by |x|² = {squared_length:.2f} to {activation_after:.2f}: this flower is now "
+        "on the right side, which a single update does not guarantee."
     )
     return picture, caption, numbers
 
@@ -536,9 +537,9 @@ def figure_4_11() -> Shown:
     }
     caption = (
         "Wines of cultivars 1 and 2 by alcohol and colour are not separable: their hulls overlap. {proving} wines "
-        "(ringed, with their shares) prove it: a mean of those of one cultivar is a mean of those of the other, at "
-        "{common_point[0]:.2f}% alcohol and colour {common_point[1]:.2f}. A line with both cultivars on their own "
-        "sides would have that point on both sides of itself. So no run of the perceptron on these wines ends."
+        "(ringed, with their shares) prove it: a weighted mean of one cultivar equals one of the other, at "
+        "{common_point[0]:.2f}% alcohol and colour {common_point[1]:.2f}. A line with each cultivar on its own "
+        "side would have that point on both sides. So no run of the perceptron on these wines ends."
     )
     return picture, caption, numbers
 

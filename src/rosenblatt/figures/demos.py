@@ -105,7 +105,7 @@ def xor(out: Path) -> None:
         f"{'it holds' if verdict.check(X, y) else 'it does not hold'}.",
         *str(verdict).splitlines(),
         "Here both means are (0.5, 0.5), where the line from no to no crosses that from yes to yes. A line with "
-        "all four corners on their sides would have this one point on both.",
+        "all four corners on their correct sides would have this one point on both sides.",
     )
     pipeline = make_pipeline(Combinations(), Perceptron(shuffle=False)).fit(X, y)
     rows, model = pipeline[0].transform(X), pipeline[1]
@@ -192,7 +192,7 @@ def convergence(out: Path) -> None:
     run = proof(X, y)
     say(
         f"{len(X)} points, each taken as z = (x, 1), so that the bias is a weight like the others. The longest z "
-        f"has the length R = {run.R:.4g}. The best separator of length 1, w*, leaves every z a room of "
+        f"has the length R = {run.R:.4g}. The best separator of length 1, w*, leaves every z a margin of at least "
         f"γ = {run.gamma:.4g}. A mistake turns the weights w into w + z, or w - z for a negative. So with each mistake"
     )
     show_lines(
@@ -312,10 +312,10 @@ def order(out: Path) -> None:
     }
     show_lines(Table(table).to_text())
     say(
-        f"All of them end with every point right, as the data is separable. As sorted it took "
-        f"{passes['as sorted'] / passes['anew each pass']:.3g} times the passes of new orders (means over {_SEEDS} "
-        f"seeds). The mistakes differ less: the bound on them, {bound_text(mistake_bound(X, y))} here, holds for every "
-        "order, and says nothing of how many passes they are spread over."
+        f"All of them end with every point right, as the data is separable. In sorted order it took "
+        f"{passes['as sorted'] / passes['anew each pass']:.3g} times as many passes as in new orders (means over "
+        f"{_SEEDS} seeds). The mistakes differ less: the bound on them, {bound_text(mistake_bound(X, y))} here, holds "
+        "for every order, and says nothing of how many passes they are spread over."
     )
     say("So Perceptron shuffles anew for each pass unless told otherwise, and warns of sorted rows in a fixed order.")
     code = (
@@ -360,7 +360,7 @@ def zeros(path: Path) -> Path | None:
     say(f"Mistakes by pass over the data: {', '.join(map(str, report.mistakes_by_pass))}.")
     say(*str(report).splitlines())
     say(
-        "Separated: the weights now answer all of these digits right.",
+        "Separated: the weights now classify all of these digits correctly.",
         f"Margin: the room that the best boundary leaves; this one leaves {report.margin_low:.4g}.",
         "No run can make more: a theorem, for every order of the digits.",
     )
@@ -395,7 +395,7 @@ def tumours() -> None:
     else:
         say(f"Perceptron separated the training data in {last[0].n_iter_} passes.")
     say(
-        "Its weights still jump about when training ends. AveragedPerceptron answers by the mean of all the "
+        "Its weights still jump about when training ends. AveragedPerceptron predicts with the mean of all the "
         "weights that it went through, which is steadier."
     )
     runs = [(last, average)] + [_train_both(X, y, seed)[:2] for seed in range(1, _SPLITS)]

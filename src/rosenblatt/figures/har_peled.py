@@ -58,7 +58,7 @@ def figure_30_1() -> Shown:
     caption = (
         "{wines} wines of two cultivars, as orange triangles and blue circles, by alcohol and flavanoids. A perceptron "
         "separated them in each of {separated} orders, after {updates[0]} to {updates[1]:,} updates, and each time by "
-        "another line (thin). Their distances from the nearest wine are {margins[0]:.4f} to {margins[1]:.4f}; the "
+        "a different line (thin). Their distances from the nearest wine are {margins[0]:.4f} to {margins[1]:.4f}; the "
         "thick line has the largest that there is, {largest_margin:.4f}."
     )
     return picture, caption, numbers
@@ -97,7 +97,7 @@ def figure_30_2() -> Shown:
     }
     caption = (
         "Six points, visited in order without a bias, until a pass makes no mistake. Each line above is an update: the "
-        "point, its label y, its activation before (never of the sign of y), and w after y times the point was added. "
+        "point, its label y, its activation before (never with the sign of y), and w after adding y times the point. "
         "The algorithm returns w = ({w[0]:g}, {w[1]:g}) and k = {k} after {passes} passes. With R = {R:.3f}, the "
         "length of the longest point, and a margin of γ = {gamma:.3f}, no order of these points could take more than "
         "(R/γ)² = {bound:.0f} updates."
@@ -148,8 +148,8 @@ def figure_30_2_circle() -> Shown:
     }
     caption = (
         "{points} points, inside or outside of a circle around (1, 0.5) with radius 2, which the learner is not told. "
-        "Lifted to (x, y, x² + y²) a plane separates them (below), and the plane cuts the paraboloid where the points "
-        "of the plane lie on a circle (above): centre ({center[0]:.2f}, {center[1]:.2f}), radius {radius:.2f}. From "
+        "Lifted to (x, y, x² + y²), they are separated by a plane (below), which cuts the paraboloid in a curve whose "
+        "points (x, y) form a circle (above): centre ({center[0]:.2f}, {center[1]:.2f}), radius {radius:.2f}. From "
         "that centre the farthest point inside is {farthest_inside:.2f} away and the nearest outside "
         "{nearest_outside:.2f}."
     )
@@ -177,11 +177,11 @@ def figure_30_3_1() -> Shown:
     }
     caption = (
         "All {subsets} subsets of the points p (0, 0), q (2, 0), r (0, 2) and s (3, 3): blue circles are in the "
-        "subset, triangles are not. Discs cut {cut} of them, each shown with one that holds its points alone; that is "
-        "as many as a family of VC dimension 3 can cut from four points. The missing one is {{{missing[0]}, "
+        "subset, triangles are not. Discs cut out {cut} of them, each shown with a disc that contains only "
+        "its points; a family of VC dimension 3 can cut out no more of four points. The missing one is {{{missing[0]}, "
         "{missing[1]}}}. The segment between these two meets the one between {others[0]} and {others[1]} at "
         "({common_point[0]:g}, {common_point[1]:g}). Lifted to x² + y², the former is at height "
-        "{height_of_missing:g} there and the latter at {height_of_others:g}, so a plane that has the first two points "
-        "below it has not both others above. With other points another subset is missing, which the text does not say."
+        "{height_of_missing:g} there and the latter at {height_of_others:g}, so no plane has the first two points "
+        "below it and both others above. With other points another subset is missing, which the text does not say."
     )
     return picture, caption, numbers

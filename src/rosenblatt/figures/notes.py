@@ -52,7 +52,7 @@ def figure_3_1() -> Shown:
     caption = (
         "Petals of setosa and versicolor. Above: with a bias they are separated after {updates} updates (the best line "
         "is {margin:.2f} cm from the nearest flower). Below: without one the boundary goes through the origin, and the "
-        "best weights of {passes} passes leave {wrong} flowers on the wrong side. No weights leave none: the lengths "
+        "best weights of {passes} passes leave {wrong} flowers on the wrong side. No weights avoid this: the lengths "
         "and widths of {proving} flowers, weighted and with the sign of their class, add up to zero, which a check "
         "proves from the data."
     )

@@ -72,7 +72,7 @@ def row_of_names(
     """Return a record as a row for the learner, and the names of its features that the model does not have.
 
     The record is a dictionary of values by feature name. A string value stands for the feature "name=string". Missing
-    features get their value in ``fills``, or 0; then the row is scaled. An unknown string of a known feature is
+    features get their value in ``fills``, or 0; then the row is scaled. An unknown string value of a known feature is
     ignored. An unknown name raises a ValueError, or is ignored if ``any_name`` is True.
 
     >>> row_of_names({"sun": 3, "wind": "west"}, ["rain", "sun", "wind=east", "wind=west"], None)
@@ -143,9 +143,9 @@ def contributions(
         The earlier steps of a pipeline are applied to ``x``; the table shows the transformed values.
     x : array-like, sparse row, data frame, dict or str
         One row of shape (d,) or (1, d), in a form that ``predict`` accepts; one string for a pipeline that takes text.
-        A dictionary has values before scaling, by feature name. A feature that is not in it counts as 0, or in a model
-        trained on files as the value that replaces missing numbers. As in ``learn_one``, ``{"colour": "red"}`` is the
-        feature ``colour=red``. Features that the model does not have are listed in a note.
+        A dictionary maps feature names to values before scaling. A feature that is not in it counts as 0; in a model
+        trained on files, it gets the value that replaces missing numbers. As in ``learn_one``, ``{"colour": "red"}`` is
+        the feature ``colour=red``. Features that the model does not have are listed in a note.
     feature_names : sequence of str, default=None
         A name for each weight, as in `explain`.
     top : int, default=None
@@ -154,7 +154,7 @@ def contributions(
     Returns
     -------
     table : Table
-        A row for each contribution. Its title has the prediction and the activation.
+        A row for each contribution. The title gives the prediction and the activation.
 
     See Also
     --------

@@ -224,7 +224,7 @@ def feature_labels(
 
 Confidence: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 """The confidence in each weight, and the confidence in each bias."""
-CONFIDENCE_NOTE = "Confidence is 1 / variance of a weight: 1 if no update had the feature, with no upper limit."
+CONFIDENCE_NOTE = "Confidence is 1 / variance of a weight: 1 if no update used the feature, with no upper limit."
 VOTE_NOTE = "A vote has no weights of its own: these are averaged weights."
 _SPREAD_RATIO = 100.0  # if the ranges of features differ by more, weights reflect units more than importance
 _UNITS_NOTES = (
@@ -307,7 +307,7 @@ def explain(
     rare           0           1
     bad           -1       12.56
     Bias: 0.02382; confidence 22.44
-    Confidence is 1 / variance of a weight: 1 if no update had the feature, with no upper limit.
+    Confidence is 1 / variance of a weight: 1 if no update used the feature, with no upper limit.
     """
     table, warning = explanation(model, feature_names, top, label, Words())
     if warning:

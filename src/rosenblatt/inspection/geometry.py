@@ -33,7 +33,7 @@ class Classifier(Protocol):
 class LinearRule:
     """The weights and biases that a linear model predicts with.
 
-    ``w`` has a row and ``b`` an entry for each class. For two classes both have a single one.
+    ``w`` has a row and ``b`` an entry for each class. For two classes there is a single row and a single entry.
     """
 
     w: np.ndarray
@@ -77,7 +77,7 @@ def linear_rule(model: object) -> LinearRule:
 
 
 def unit_weights(model: object) -> tuple[np.ndarray, float]:
-    """Return the weights and bias of a two-class model, scaled so that the weights have length 1.
+    """Return the weights and bias of a two-class model, scaled so that the weights have norm 1.
 
     Scaling does not move the boundary. With these w and b, ``w @ x + b`` is the signed distance of x from the boundary,
     and -b is the signed distance of the boundary from the origin in the direction of w.
@@ -90,7 +90,7 @@ def unit_weights(model: object) -> tuple[np.ndarray, float]:
     Returns
     -------
     w : array of shape (d,)
-        Weights of length 1.
+        Weights of norm 1.
     b : float
         The bias, scaled by the same factor.
 
@@ -131,7 +131,7 @@ def distance(model: Classifier, X: MatrixLike) -> np.ndarray:
 
     See Also
     --------
-    unit_weights : The weights scaled to length 1.
+    unit_weights : The weights scaled to norm 1.
     boundary : Points on the boundary, for two features.
 
     Examples
@@ -160,8 +160,8 @@ def boundary(model: object, x1: ArrayLike | None = None) -> np.ndarray:
     model : fitted linear model of two classes and two features
         With ``coef_`` and ``intercept_``.
     x1 : array-like, default=None
-        First coordinates of points on the boundary, which must not be vertical; otherwise a ValueError is raised. By
-        default the result is two points.
+        First coordinates of points on the boundary. A ValueError is raised if the boundary is vertical. None returns
+        two points.
 
     Returns
     -------
@@ -306,9 +306,9 @@ def verdict(
 ) -> Verdict:
     """Return the prediction for one row in words.
 
-    ``total`` is the sum of the contributions to score ``k``. ``several`` says whether there is a score for each class,
-    as for more than two classes. For a vote, ``averaged`` names the averaged numbers that ``total`` was computed from,
-    since the score of a vote differs from ``total``.
+    ``total`` is the sum of the contributions to score ``k``. ``several`` is True if there is a score for each class,
+    that is, for more than two classes. For a vote, ``averaged`` names the averaged numbers that ``total`` was computed
+    from, since the score of a vote differs from ``total``.
     """
     if not hasattr(learner, "classes_"):
         return Verdict(f"Predicted {total:.4g}", total, False)

@@ -118,11 +118,11 @@ def class_columns(
     item: str,
     what: str,
 ) -> tuple[dict[str, list[object]], list[tuple[int, np.ndarray]]]:
-    """Return table columns with the ``top`` largest and smallest ``numbers`` of each class, and what they show.
+    """Return table columns with the ``top`` largest and smallest ``numbers`` of each class, and their indices.
 
-    ``numbers`` has a row for each class, or a single row for two classes. What is shown is a list of pairs: the index
-    of a class and the indices of its numbers. If ``label`` is None, more than three classes are summarized in one row
-    each, and the list is empty.
+    ``numbers`` has a row for each class, or a single row for two classes. The indices are a list of pairs: the index of
+    a class, and the indices of its numbers in the columns. If ``label`` is None, more than three classes are summarized
+    in one row each, and the list is empty.
     """
     check_integer("top", top, 1)
     several = len(numbers) > 1
@@ -226,10 +226,10 @@ def explain_support(
     _refuse_names(feature_names)
     classes = np.asarray(learner.classes_).tolist()
     columns, shown = class_columns(rule.coefficients, rule.rows.tolist(), classes, label, top, "row", "coefficient")
-    notes = [f"Kernel: {kernel_words(learner)}; {count_of(len(rule.rows), 'support row')}."]
+    notes = [f"Kernel: {kernel_words(learner)}; {count_of(len(rule.rows), 'support vector')}."]
     if not shown:
         notes.append(f"One class in full: {words.one_class(plain_label(classes[0]))}.")
-    title = title_by_side("Coefficients of support rows", classes, len(rule.coefficients) > 1)
+    title = title_by_side("Coefficients of support vectors", classes, len(rule.coefficients) > 1)
     return Table(columns, title, notes + [_VOTE_NOTE] * rule.averaged)
 
 
@@ -249,7 +249,7 @@ def contributions_by_support(
     if not np.isfinite(parts).all():
         raise ValueError("coefficient times kernel value overflows float64: scale the features.")
     notes = [f"Kernel: {kernel_words(learner)}."] + [_VOTE_NOTE] * rule.averaged
-    shown, others, zeros = largest_parts(parts, top, "support rows")
+    shown, others, zeros = largest_parts(parts, top, "support vectors")
     lines: list[tuple[object, ...]] = [(rule.rows[i], coefficients[i], value[i], parts[i]) for i in shown]
     if len(others):
         lines.append((f"({len(others):,} more)", None, None, math.fsum(parts[others])))
@@ -263,5 +263,5 @@ def contributions_by_support(
 def _refuse_names(feature_names: Sequence[str] | None) -> None:
     if feature_names is not None:
         raise ValueError(
-            "a kernel perceptron is explained by support rows, which have no feature names: leave out feature_names."
+            "a kernel perceptron is explained by support vectors, which have no feature names: leave out feature_names."
         )

@@ -88,7 +88,7 @@ def add_scaled_square(total, s, x):
 
 @helper
 def _highest_limb(total):
-    """Replace ``total`` by its absolute value, every limb in [0, 2**32); return its sign and its highest nonzero limb.
+    """Replace ``total`` by its absolute value, with limbs in [0, 2**32); return its sign and its highest nonzero limb.
 
     The sign is 1.0 or -1.0. The limb is given by its index, -1 if the total is 0.
     """
@@ -270,7 +270,8 @@ def scale_sparse_rows(indptr, indices, values, centred, centre, spread, out_indp
     """Scale a CSR matrix: write (x - centre[j]) / spread[j] for every number x of column j.
 
     ``centred`` are the columns whose centre is not 0, in order. Each output row has an entry for every one of them, so
-    the output arrays need space for ``len(values) + rows * len(centred)`` entries. Return the number written.
+    the output arrays need space for ``len(values) + rows * len(centred)`` entries. Return the number of entries
+    written.
     """
     # Each output row is a merge of two ascending lists: its stored columns and the centred columns. Invariant: entries
     # before k of the first list and before c of the second are written, to places before ``at``.

@@ -5,10 +5,10 @@ slow twin in the tests can replay it. The rule decides which visits update the w
 
 Every decision is exact, by a floating-point filter. Let y be the label, 1 or -1, and a the activation of a row. A
 mistake has ``y a <= 0``, so ``|w|^2 <= M R^2`` after M unit steps (the second half of Novikoff's proof). So the sign of
-an activation is certain if it exceeds ``R^2 sqrt(M)`` times a bound on its relative rounding error. The few others are
-compared with a bound from the products of their own row, and what is then left is decided by an exact sum. If a rule
-also updates on correctly classified rows, or the weights do not start from zero, the bound on ``|w|^2`` includes what
-this may add.
+an activation is certain if its absolute value exceeds ``R^2 sqrt(M)`` times a bound on its relative rounding error. The
+few other activations are compared with a bound computed from the products of their own row. Those that are still
+uncertain are decided by an exact sum. If a rule also updates on correctly classified rows, or the weights do not start
+from zero, the bound on ``|w|^2`` includes what this may add.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _LEAST = 1e-300  # tiny steps must not vanish from the bound on |w|
 
 @inlined
 def _refresh_bound(s, terms, activations):
-    """Return ``size``, at least ``|w| |x|`` for all rows so far, and the activation above which a sign is certain.
+    """Return ``size``, a bound on ``|w| |x|`` for all rows so far, and the activation above which a sign is certain.
 
     ``size`` is 0 only if the weights have been zero since the start. ``activations`` is 1.0, or 2.0 for the sign of a
     difference of two activations.
@@ -81,7 +81,7 @@ def _refresh_bound(s, terms, activations):
 
 @inlined
 def _measure_row(s, q, weight, threshold):
-    """Enter a new row of squared length ``q`` into the counters, and return whether ``radius2`` grew.
+    """Update the counters for a new row of squared length ``q``, and return whether ``radius2`` grew.
 
     ``radius2`` becomes infinite for a row with NaN or infinity, and for a finite row whose squares overflow. The caller
     tells these two cases apart.
@@ -123,7 +123,7 @@ def _record_update(rule, rows, weights, log, candidate, s, low, high, update):
         log.steps[low, log.counts[low]] = step
         log.counts[low] += 1
     counted, epoch, factor = average_weight(weights.decay, before, s["epoch"])
-    if epoch > s["epoch"]:  # u and beta are scaled anew before their powers overflow: see average_weight
+    if epoch > s["epoch"]:  # u and beta are rescaled before their powers overflow: see average_weight
         s["epoch"] = epoch
         for k in range(low, high):
             scale_weights(class_weights(rows, weights.u, k), factor)
@@ -165,8 +165,8 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, 
         for turn in range(active.shape[0]):
             k = active[turn]
             s, w, bias = weights.counters[k], class_weights(rows, weights.w, k), weights.b[k]
-            # The first classifier of a block measures new rows, and the others copy the maxima. For these R also covers
-            # the rows of the block that they have not visited yet: larger than needed, but still a bound.
+            # The first classifier of a block measures new rows, and the others copy the maxima. So for the others, R
+            # also covers rows of the block that they have not visited yet. It is larger than needed, but still a bound.
             _share_measures(s, weights.counters[active[0]])
             size, bound = _refresh_bound(s, terms, 1.0)
             seen, lowest, lowest_step = s["visits"], s["lowest"], s["lowest_step"]

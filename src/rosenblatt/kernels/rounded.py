@@ -6,7 +6,7 @@ rounding test then shows whether only one float64 can be the nearest. If not, an
 
 Throughout, ``terms`` is the largest number of entries in a row. ``size`` is at least ``|(w, b)| |(x, 1)|`` for each
 class, and ``radius2`` is at least ``|(x, 1)|**2``, or ``|x|**2`` without a bias; both may be infinite. ``total`` is an
-exact total of ``exact.LONG_LIMBS`` limbs; it is 0 before and after.
+exact accumulator of ``exact.LONG_LIMBS`` limbs; it must be 0 when a function is called, and is 0 again when it returns.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ _LEAST, _MOST = 1e-150, 1e300  # the range of M; L is then between 2**-600 and 2
 
 @inlined
 def _greatest_error(terms, size):
-    """Return a bound on the error of the low part of a sum of products, whose absolute values add up to ``size``.
+    """Return a bound on the error of the low part of a sum of products.
 
-    There are at most ``terms`` products. The bound is infinite if ``size`` is too large or too small for the argument
-    above.
+    There are at most ``terms`` products, whose absolute values add up to at most ``size``. The bound is infinite if
+    ``size`` is too large or too small for the argument above.
     """
     if not (_LEAST < size < _MOST):
         return math.inf
@@ -279,7 +279,7 @@ def _rough_variance(rows, i, s):
 
 @inlined
 def _add_variance(rows, i, s, start, total):
-    """Add ``start`` and the sum of ``s_j x_j**2`` to a long exact total."""
+    """Add ``start`` and the sum of ``s_j x_j**2`` to a long exact accumulator."""
     values = rows[0]
     first, n = span(rows, i)
     add_scaled_square(total, start, 1.0)

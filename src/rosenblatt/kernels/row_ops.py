@@ -1,7 +1,7 @@
 """Operations on one row and one vector of weights: dot products, updates, exact signs.
 
 ``rows`` is a tuple: ``(values, d)`` for a C-ordered matrix as a flat array, or ``(values, indices, indptr)`` for CSR
-with unsigned indices, none of which occurs twice in a row. Values are float32 or float64; arithmetic is float64.
+with unsigned indices and no duplicates within a row. Values are float32 or float64; arithmetic is float64.
 
 A vector of weights is an array of shape (d,), or a pair ``(matrix, k)`` that stands for column k of a matrix of shape
 (d, classes). For dense rows ``w`` has shape (classes, d), so the weights of a class are read in order, like the row.
@@ -321,7 +321,7 @@ def sign_threshold(terms, size):
 
 @inlined
 def add_exactly(rows, i, w, sign, total):
-    """Add ``sign`` times the dot product of row ``i`` and ``w`` to an exact total."""
+    """Add ``sign`` times the dot product of row ``i`` and ``w`` to an exact accumulator."""
     values = rows[0]
     first, n = span(rows, i)
     for j in range(n):
@@ -333,7 +333,7 @@ def exact_sign(rows, i, w, b, a, terms, total):
     """Return the activation of row ``i`` by the weights ``w`` and the bias ``b`` with its exact sign.
 
     ``a`` is the activation as computed; it is returned if its sign is certain. The result is 0 only if the real number
-    is. ``total`` is an exact total; it is 0 before and after.
+    is. ``total`` is an exact accumulator; it must be 0 at the call, and is 0 again on return.
     """
     if abs(a) > sign_threshold(terms, magnitude(rows, i, w) + abs(b)):
         return a

@@ -1,7 +1,7 @@
 """The update rules of the learners, the arguments of a pass, and decaying averages.
 
 A rule is a NamedTuple. When a pass is compiled, the type of the rule selects the functions below, which determine
-whether a row updates the weights and by how much. A row makes no update if ``y a``, its label (1 or -1) times its
+whether a row updates the weights and by how much. A row triggers no update if ``y a``, its label (1 or -1) times its
 activation, is above the rule's ``threshold``. The perceptron's rule needs only the sign of an activation. The other
 rules need its value. For them the activation, the squared length of a row and its variance are exact sums rounded once
 (``rounded.py``), and each later operation rounds once, in the order written.
@@ -114,7 +114,7 @@ class Weights(NamedTuple):
     counters: NDArray[np.void]
     """A record of type ``COUNTERS`` for each classifier; a single record if classes compete directly."""
     total: Integers
-    """An exact total (``exact.LONG_LIMBS``), used as scratch space."""
+    """An exact accumulator of ``exact.LONG_LIMBS`` limbs, used as scratch space."""
 
 
 class Log(NamedTuple):
@@ -168,13 +168,13 @@ class Update(NamedTuple):
 
 
 class PerceptronRule(NamedTuple):
-    """The perceptron's rule: update on a mistake, by the row's step size (Rosenblatt 1958)."""
+    """The perceptron's rule: on a mistake, update with the row's step size (Rosenblatt 1958)."""
 
     threshold: float = 0.0
 
 
 class MarginRule(NamedTuple):
-    """The rule of the perceptron with margin: update unless ``y a`` exceeds the threshold, by the row's step size."""
+    """The rule of the perceptron with margin: unless ``y a`` exceeds the threshold, update with the row's step size."""
 
     threshold: float
 
@@ -182,7 +182,8 @@ class MarginRule(NamedTuple):
 class PassiveAggressiveRule(NamedTuple):
     """The passive-aggressive rule (Crammer et al. 2006).
 
-    Update unless ``y a`` is at least 1, by the smallest step that makes it 1, or less if ``cap`` or ``ridge`` limit it.
+    Update unless ``y a`` is at least 1. The step is the smallest that makes ``y a`` equal to 1, or a smaller one if
+    ``cap`` or ``ridge`` limits it.
     """
 
     threshold: float
@@ -193,7 +194,10 @@ class PassiveAggressiveRule(NamedTuple):
 
 
 class ArowRule(NamedTuple):
-    """The rule of AROW: update unless ``y a`` is at least 1, each weight by its variance (Crammer et al. 2009)."""
+    """The rule of AROW (Crammer et al. 2009).
+
+    Update unless ``y a`` is at least 1. The change of each weight is proportional to its variance.
+    """
 
     threshold: float
     r: float
@@ -213,7 +217,7 @@ def _by_rule(perceptron: Function, margin: Function, passive_aggressive: Functio
     return chosen(lambda rule: choices[getattr(rule, "instance_class", None) or type(rule)])
 
 
-# activations, as exact as the rule needs them, for rows that may make an update
+# activations, as exact as the rule needs them, for rows that may trigger an update
 
 
 def _sign(rule, examples, weights, k, i, a, bounds):
@@ -322,7 +326,7 @@ def _arow_step(rule, a, norm2_or_variance, weight):
 
 step_size = _by_rule(_given_step, _given_step, _passive_aggressive_step, _arow_step)
 """``step_size(rule, a, norm2_or_variance, weight)``: return the step for a row of this weight; a negative number means
-that no step is made."""
+that there is no update."""
 
 
 # what an update may add to |w|^2 beyond step^2 R^2: the second summand of the invariant (see ``passes._refresh_bound``)
@@ -435,7 +439,7 @@ _LONGEST = 2.0**53  # the number up to which a float64 can count visits
 
 
 def _compound(rate, n):
-    """Return ``(1 + rate)**n - 1`` for a rate above 0 and an integer n from 0 on, accurate for small rates."""
+    """Return ``(1 + rate)**n - 1`` for a rate above 0 and an integer n >= 0, accurate for small rates."""
     # Binary powering of 1 + rate, minus 1: g + r + g r in place of (1 + g)(1 + r) keeps the digits of small rates.
     # Invariant: (1 + grown) (1 + rate)**n is the power, for the current ``rate`` and ``n``.
     grown = 0.0

@@ -37,7 +37,7 @@ STATE = np.dtype(
         ("careful", "i8"),  # whether to refine solutions, which doubles the time
         ("steps", "i8"),  # steps made in all calls
         ("stuck", "i8"),  # steps since the mean last became shorter
-        ("low", "f8"),  # the largest lower bound on the distance: the least score along the direction ``best_u``
+        ("low", "f8"),  # the largest lower bound on the distance: the lowest score along the direction ``best_u``
         ("high", "f8"),  # the smallest upper bound on the distance: the length of the shortest mean
         ("best", "i8"),  # number of points in the shortest mean
     ]
@@ -94,7 +94,7 @@ def _add_up(Z, places, weights, count, out):
 
 @helper
 def _lowest(Z, group, u):
-    """Return the least score z . u of each group, and the row of each; infinity and -1 for an empty group."""
+    """Return the lowest score z . u of each group and the row that has it; infinity and -1 for an empty group."""
     low_0, low_1, where_0, where_1 = math.inf, math.inf, -1, -1
     for p in range(group.shape[0]):  # invariant: the results are those of the rows before p
         score = dot((Z, u.shape[0]), p, u)
@@ -204,18 +204,19 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
 
     A step is one of Wolfe's major cycles. It moves to the point of the corral's affine hull nearest to the origin, and
     drops points of the corral until this lies in their convex hull. Then it adds to the corral the row of each group
-    with the lowest score along the mean. The search is done when ``high - low <= tol * high``, for the length ``high``
-    of the shortest mean and the largest least score ``low``: the distance of the hull lies between the two.
+    with the lowest score along the mean. The distance from the origin to the hull lies between ``low``, the largest
+    lower bound found, and ``high``, the length of the shortest mean. The search is done when their difference is at
+    most ``tol * high``.
 
     Z: the rows, flat. group: 0 or 1 for each row. states: one record of type ``STATE``. corral: the places of its
-    points in Z, their weights, Q and R. best: the places and the weights of the shortest mean, and the direction whose
-    least score is the largest. u: the direction to start from; on return the last one. scratch: two arrays of the
-    length of a row, and three with a number for each point of the corral.
+    points in Z, their weights, Q and R. best: the places and the weights of the shortest mean, and the direction that
+    gave the bound ``low``. u: the direction to start from; on return the last one. scratch: two arrays of the length of
+    a row, and three with a number for each point of the corral.
     """
     # Invariants of the loops:
     #  - the rows of the corral are independent, and A = R' Q;
     #  - after the minor cycles the weights are >= 0, and those of each group add up to 1 / groups;
-    #  - state["high"] is the length of the shortest mean found, state["low"] the largest least score: the length of the
+    #  - state["high"] is the length of the shortest mean found, state["low"] the largest lower bound: the length of the
     #    nearest point lies between them (weak duality: u . mean >= min of u . z for every mean).
     # In exact arithmetic each major cycle shortens the mean, so no corral occurs twice and the algorithm ends. With
     # rounding it ends at the latest after state["patience"] steps without a shorter mean, or state["most"] steps.
@@ -328,7 +329,7 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
                 return AT_ZERO
             for j in range(width):
                 u[j] /= size
-        # Step 1 of the paper: find the row of each group with the least score, and test whether the search is done.
+        # Step 1 of the paper: find the row of each group with the lowest score, and test whether the search is done.
         low_0, low_1, where_0, where_1 = _lowest(Z, group, u)
         if count > 0:
             score = 0.5 * (low_0 + low_1) if groups == 2 else low_0

@@ -17,7 +17,7 @@ WIDTH = 100
 
 _FORMULAS = {"x": "x", "y": "y", "xy": "x * y", "x2": "x * x", "y2": "y * y", "r2": "x * x + y * y"}
 _MISTAKES_LEFT = "# warns that no pass was without a mistake"
-_SCALES = "# warns that features differ much in size"
+_SCALES = "# warns that features differ widely in size"
 _SORTED = "# warns that the points of one class all come first"
 
 

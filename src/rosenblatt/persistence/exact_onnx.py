@@ -84,7 +84,7 @@ class Graph:
 
 
 def decide(graph: Graph, x: str, w: np.ndarray, b: np.ndarray, exact: bool = True) -> tuple[str, str]:
-    """Add the decision of the rows ``x``; return the index of each row's predicted class, and the scores as floats.
+    """Add nodes that classify the rows ``x``; return the index of each row's predicted class, and the scores as floats.
 
     With one weight vector, class 1 is predicted if the score exceeds 0, else class 0. If ``exact``, the rows whose
     largest scores differ by no more than rounding errors are gathered and decided exactly.

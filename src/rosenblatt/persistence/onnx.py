@@ -555,7 +555,7 @@ def check_exportable(model: BaseEstimator) -> None:
     learner = learner_of(model)
     if isinstance(getattr(learner, "state_", None), DualState):
         raise TypeError(
-            "a kernel perceptron has support rows and no weights, so it cannot be exported: use save, or train "
+            "a kernel perceptron has support vectors and no weights, so it cannot be exported: use save, or train "
             "Perceptron(fit_intercept=False), which is equivalent to the linear kernel."
         )
     check_is_fitted(learner)

@@ -164,8 +164,8 @@ def plot_circle(
     >>> square = [[0, 0], [0, 1], [1, 0], [1, 1]]
     >>> ax = plot_circle(fit_circle(square, [0, 1, 1, 0]), square, [0, 1, 1, 0])
     >>> print(ax.get_title())
-    No circle, no outside of one, no line: lifted to (x, |x|²),
-    a mix of rows 1, 2 is one of rows 0, 3
+    No circle (inside or outside), no line: lifted to (x, |x|²),
+    a mix of rows 1, 2 equals a mix of rows 0, 3
     """
     if not isinstance(shape, Circle | HalfSpace | Outside | NoCircle):
         raise ValueError(f"plot_circle expects the result of rosenblatt.fit_circle, got {type(shape).__name__}.")
@@ -176,7 +176,9 @@ def plot_circle(
         frame = circle_frame(X)
         _draw_proof(ax, shape.proof, X, y, classes)
         inside, outside = rows_text(shape.proof.inside, 4), rows_text(shape.proof.outside, 4)
-        title = f"No circle, no outside of one, no line: lifted to (x, |x|²),\na mix of {inside} is one of {outside}"
+        title = (
+            f"No circle (inside or outside), no line: lifted to (x, |x|²),\na mix of {inside} equals a mix of {outside}"
+        )
     else:
         frame = circle_frame(X, Edge(shape))
         title = _draw_shape(ax, shape, frame, Rows(X, y, classes))
@@ -440,6 +442,6 @@ def _draw_mixes(ax: Axes, proof: BallObstruction, X: np.ndarray, y: np.ndarray, 
 
 def _title(shape: Shape | NoCircle) -> str:
     if isinstance(shape, NoCircle):
-        return "No plane: a mix of lifted points of both classes is one point"
+        return "No plane: mixes of lifted points of the two classes coincide"
     below = "line" if isinstance(shape, HalfSpace) else "circle"
     return f"{'An upright' if below == 'line' else 'A'} plane cuts the lifted points as a {below} cuts them below"

@@ -308,7 +308,7 @@ def plot_votes(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     >>> ax = plot_votes(VotedPerceptron(shuffle=False).fit(X, y), X, y)
     >>> print(ax.get_title())
     The vote and the average differ
-    on 5% of what is drawn
+    on 5% of the plotted area
     """
     steps, learner = split_pipeline(model)
     rule = _rule_of_a_vote(learner)
@@ -331,7 +331,7 @@ def plot_votes(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
         ax.contour(*sides, average, levels=[0], zorder=1.5, colors=ink(), **look)
     _name_lines(ax, seen, bool(differ.any()))
     share = float(differ.mean())
-    words = f"differ\non {percent(share)} of what is drawn" if share else "answer alike\non all that is drawn"
+    words = f"differ\non {percent(share)} of the plotted area" if share else "agree\non the whole plotted area"
     names = feature_labels(learner if steps is None else model, 2)
     parts.finish(ax, f"The vote and the average {words}", names)
     return ax
@@ -401,7 +401,7 @@ def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     >>> ax = plot_support(SVC(kernel="poly", degree=2, gamma=1, coef0=1).fit(X, y), X, y)
     >>> print(ax.get_title())
     poly with degree 2, gamma 1, coef0 1
-    4 support rows; 0 of 4 rows wrong
+    4 support vectors; 0 of 4 rows wrong
     """
     steps, learner = split_pipeline(model)
     rule = support_rule(learner)
@@ -412,7 +412,7 @@ def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     parts.draw_regions(ax, parts.plane_regions(model, X, np.concatenate([rows.points, support]), rows.classes))
     parts.draw_rows(ax, rows)
     meaning = _draw_support(ax, rule, support, _AROUND * rows.mark)
-    counts = count_of(len(rule.rows), "support row")
+    counts = count_of(len(rule.rows), "support vector")
     title = f"{kernel_words(learner)}\n{counts}; {wrong:,} of {count_of(len(rows.points), 'row')} wrong"
     parts.finish(ax, title, feature_labels(learner if steps is None else model, 2), meaning)
     return ax
@@ -430,8 +430,8 @@ def _support_points(learner: Any, steps: Any, rule: SupportRule, X: Any, points:
         known = np.allclose(parts.dense(steps.transform(X))[rule.rows], parts.dense(vectors))
     if not known:
         raise ValueError(
-            "support rows are looked up by index in the training rows, and X does not match these: pass the training "
-            "rows. For a pipeline, pass its last step and the rows that the earlier steps return."
+            "support vectors are looked up by index in the training rows, and X does not match these: pass the "
+            "training rows. For a pipeline, pass its last step and the rows that the earlier steps return."
         )
     return points[rule.rows]
 
@@ -452,6 +452,6 @@ def _draw_support(ax: Axes, rule: SupportRule, support: np.ndarray, smallest: fl
     for shown in dict.fromkeys((round_sizes[0], round_sizes[-1]) if sizes[drawn].min() < largest else (largest,)):
         ax.scatter([], [], s=smallest + growth * shown / largest, label=f"{shown:.4g}", **look)
     whose = "averaged coefficient" if rule.averaged else "coefficient"
-    return f"circles: support rows, area by |{whose}|" + (
+    return f"circles: support vectors, area by |{whose}|" + (
         ",\nall classes added up" if len(rule.coefficients) > 1 else ""
     )

@@ -57,7 +57,7 @@ def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:
     >>> from rosenblatt.theory.convergence.proof import proof
     >>> ax = plot_proof(proof([[1.0], [0.0]], [1, -1]))
     >>> ax.get_title()
-    '5 updates, of at most 10 that there is room for'
+    '5 updates; at most 10 are possible'
     """
     ax, n, end, even, k = _prepared("plot_proof", proof, ax)
     low, high = k * proof.gamma, np.sqrt(k) * proof.R
@@ -76,7 +76,7 @@ def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:
         ax.set(xscale="log", yscale="log", xlim=(1, k[-1]), ylim=(proof.gamma / tall**0.3, top * tall**0.2))
     _mark(ax, n, math.sqrt(n) * proof.R, f"the run ends at {n:,}" if proof.converged else f"stopped at {n:,}", even)
     _mark(ax, end, top, f"(R/γ)² = {bound_text(end)}", even, left=True)
-    title = f"{count_of(n, 'update')}, of at most {bound_text(proof.bound)} that there is room for"
+    title = f"{count_of(n, 'update')}; at most {bound_text(proof.bound)} are possible"
     ax.set(title=title, xlabel="updates k", ylabel="length")
     ax.legend(frameon=False, loc="upper left")
     tidy(ax)

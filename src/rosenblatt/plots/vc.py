@@ -280,7 +280,7 @@ def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figu
 
     >>> figure = plot_dichotomies([[0, 0], [2, 0], [0, 2], [3, 3]], "discs")
     >>> figure.get_suptitle()
-    'Discs cut 15 of the 16 subsets of 4 points'
+    'Discs cut out 15 of the 16 subsets of 4 points'
     >>> figure.axes[-1].get_title()
     'not {p, s}'
     """
@@ -320,7 +320,7 @@ def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figu
         ax.set(xticks=[], yticks=[])
         ax.set_title(f"{'' if subset in cut else 'not '}{_name(subset)}", fontsize="medium")
     shapes = "Half-planes" if name == "halfspaces" else shapes_text(name, sides).capitalize()
-    figure.suptitle(f"{shapes} cut {len(cut):,} of the {len(subsets):,} subsets of {count_of(len(rows), 'point')}")
+    figure.suptitle(f"{shapes} cut out {len(cut):,} of the {len(subsets):,} subsets of {count_of(len(rows), 'point')}")
     return figure
 
 

@@ -180,8 +180,8 @@ def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     Separable: the largest margin
     is 0.3536 (geometric)
     >>> print(plot_verdict(separability(X, [0, 1, 1, 0]), X, [0, 1, 1, 0]).get_title())
-    Not separable: a mean of rows of one class
-    is a mean of rows of the other
+    Not separable: a weighted mean of one class
+    equals a weighted mean of the other
     """
     if isinstance(verdict, Verdicts):
         raise ValueError(
@@ -256,7 +256,7 @@ def _title(verdict: Any) -> str:
     if isinstance(verdict, UndecidedSeparability):
         return f"Undecided: no line has a margin\nabove {verdict.high:.4g} (geometric)"
     if _proves_crossing(verdict):
-        return "Not separable: a mean of rows of one class\nis a mean of rows of the other"
+        return "Not separable: a weighted mean of one class\nequals a weighted mean of the other"
     if isinstance(verdict, Separable):
         low, high, kind = verdict.margin_low, verdict.margin_high, "geometric"
     else:

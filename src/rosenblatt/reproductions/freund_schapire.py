@@ -130,7 +130,7 @@ def read_idx(path: str | os.PathLike[str], dimensions: int) -> Bytes:
         found = content[:4].hex(" ") or "an empty file"
         raise _damaged(path, f"it must begin with the bytes {magic.hex(' ')}, got {found}")
     if len(content) < start:
-        raise _damaged(path, "it ends before its sizes")
+        raise _damaged(path, "it ends within its header")
     shape = np.frombuffer(content[4:start], ">u4").tolist()
     count = math.prod(shape)
     if count == 0 or len(content) != start + count:
@@ -348,7 +348,7 @@ class Reproduction:
         columns = _OURS + _PAPERS * has_paper
         head = "  ".join(name.rjust(width) for name, width, _ in columns)
         group = " paper ".center(sum(width + 2 for _, width, _ in _PAPERS) - 2, "-")
-        lines = [self.title, "Errors in percent of the test rows; mistakes of all machines; support vectors."]
+        lines = [self.title, "Errors in percent of the test rows; mistakes of all classifiers; support vectors."]
         lines += ["Paper: Freund and Schapire 1999."] * has_paper
         for took, rows in zip(self.seconds, self._by_degree().values(), strict=True):
             words = "Degree {degree}: trained in {training:.1f} s, evaluated in {evaluation:.1f} s."

@@ -38,7 +38,7 @@ except ImportError:  # not available on Windows
     fcntl = None  # type: ignore[assignment]
 
 _KEPT = 100
-"""The bytes of a file's name that its temporary files repeat; file systems limit a name to about 255 bytes."""
+"""Temporary files repeat at most this many bytes of the file's name; file systems limit names to about 255 bytes."""
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _ABANDONED = 3600.0
@@ -234,8 +234,8 @@ def write_container(path: str | os.PathLike[str], header: dict[str, Any], arrays
 def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return the header and the arrays of a file that `write_container` wrote.
 
-    Any other file raises a ValueError whose message is one sentence, for instance a file that is truncated, altered or
-    in a newer layout. The arrays take no more memory than the size of the file, and no code from the file is run. What
+    Any other file, for instance one that is truncated, altered or in a newer layout, raises a ValueError whose message
+    is one sentence. The arrays take no more memory than the size of the file, and no code from the file is run. What
     the header and the arrays mean is not checked.
     """
     check_is_file(path)
@@ -271,7 +271,7 @@ def check_version(path: str | os.PathLike[str], found: object, known: int) -> No
 
 
 class _Fault(Exception):
-    """Raised for a fault in a file; its message continues a sentence that starts with the file's name."""
+    """Raised for an error in a file; its message continues a sentence that starts with the file's name."""
 
 
 _ALTERED = "has been altered or damaged since it was saved: take another copy, or save the model again"

@@ -33,7 +33,9 @@ _MOST_LETTERS = 1 << 24
 
 
 def to_canonical_json(data: object, what: str) -> str:
-    """Return ``data`` as JSON without spaces; raise a ValueError, which starts with ``what``, if JSON would change it.
+    """Return ``data`` as JSON without spaces.
+
+    Raise a ValueError that starts with ``what`` if JSON cannot represent the data exactly.
 
     >>> to_canonical_json({"columns": ["age", "sex"], "scale": 0.5}, "this")
     '{"columns":["age","sex"],"scale":0.5}'
@@ -108,7 +110,7 @@ class Place:
         return Place(self.what, self.arrays, f"{self.path}.{name}" if self.path else str(name), self.sizes)
 
     def alone(self, **sizes: int) -> Place:
-        """Return the same place with ``sizes`` in place of the sizes read so far."""
+        """Return the same place, but with ``sizes`` instead of the sizes read so far."""
         return Place(self.what, self.arrays, self.path, sizes)
 
     def error(self, expected: str, value: object) -> ValueError:
@@ -117,7 +119,7 @@ class Place:
         return ValueError(f"{name} must be {expected}, got {shorten(value)}.")
 
     def has_size(self, name: int | str | None, size: int) -> bool:
-        """Return whether the size ``name`` is ``size``; if it is not known yet, it becomes ``size``.
+        """Return whether the size called ``name`` equals ``size``; if it is not known yet, it is set to ``size``.
 
         A number as ``name`` must equal ``size``; None allows any size.
         """
@@ -328,7 +330,7 @@ def list_of(codec: Codec, length: int | str | None = None) -> Codec:
 def record(schema: type, made: Callable[..., object] | None = None) -> Codec:
     """Return the codec of an object whose fields a schema describes.
 
-    To read an object, ``made``, by default the schema itself, is called with the fields as keyword arguments.
+    To read an object, ``made`` is called with the fields as keyword arguments; by default it is the schema itself.
     """
     return Codec(
         lambda value, place: write_fields(schema, value, place),

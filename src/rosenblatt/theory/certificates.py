@@ -48,7 +48,7 @@ from rosenblatt.theory.scores import least_score, rows_within
 
 
 MOST_BITS = 1 << 18
-"""The most bits of an integer in a file. Exact searches do limited work and produce fewer than 232,000 bits."""
+"""The most bits of an integer in a file. The work limits of exact searches keep integers below 232,000 bits."""
 _INTEGER = re.compile(rf"-?0x[0-9a-f]{{1,{MOST_BITS // 4}}}")
 _MOST_INDEX = 2**31 - 1
 
@@ -392,7 +392,7 @@ def margin_from(least: Fraction, w: Numbers, b: float, kind: str, nearest: bool 
 
 
 def margin_upper_bound(X: Matrix, signs: Signs, alpha: Floats, kind: str) -> float:
-    """Return the upper bound on the margin of every separator that ``alpha`` proves, rounded up; it may be infinite."""
+    """Return the upper bound that ``alpha`` proves on the margin of every separator, rounded up; it may be infinite."""
     if not alpha.any():
         return math.inf
     if kind == "geometric":
@@ -463,7 +463,7 @@ class AboutRows(Certificate):
     positive: object
 
     def check(self, X: MatrixLike, y: ArrayLike) -> bool:
-        """Return whether every claim holds for these rows and labels, recomputed exactly."""
+        """Return whether an exact recomputation from these rows and labels confirms every claim."""
         X, y = check_rows(X, y)
         signs, alpha = certified_signs(y, self.positive), self.alpha
         if signs is None or alpha.shape != signs.shape or not (np.isfinite(alpha) & (alpha >= 0)).all():

@@ -1,9 +1,9 @@
-"""Enclosures: proofs that exact positive weights exist, near given floats, with which rows sum to zero.
+"""Enclosures: proofs that rows sum to zero for some exact positive weights near given floats.
 
 The exact weights are rational numbers too long to write down. So a certificate names a basis: rows of the support (the
-rows of nonzero weight), as many as the support has independent columns. The weights of the other rows are exact as
-stored. The weights of the basis rows then solve a square linear system, and Krawczyk's test, as in Rump's INTLAB,
-encloses the solution:
+rows of nonzero weight), as many as the support has independent columns. The weights of the other rows are the stored
+floats themselves. The weights of the basis rows then solve a square linear system, and Krawczyk's test, as in Rump's
+INTLAB, encloses the solution:
 
 - Let Z be the rows of the support, B the square matrix of the basis rows (transposed), R an approximate inverse of B.
 - If q = |I - R B|_inf < 1, then B is nonsingular, since R B = I - E with |E| < 1 is invertible by the Neumann series.
@@ -32,7 +32,7 @@ from rosenblatt.theory.exact import as_integers, linear_combination, product_wit
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, as_float
 
 NEARNESS = 1e-6  # the largest distance of the exact weights from the given ones, as a share of the largest weight
-# Limits of the work of a check, whatever a certificate contains.
+# Limits on the work of a check, so that no certificate can make it slow.
 MOST_FACTORS = 32  # factors in all steps together, per column; tuned, since it only bounds the time of a check
 MOST_BITS = 1 << 12  # bits of a factor in a step, and of an entry of a column after it
 
@@ -77,7 +77,7 @@ class Basis:
 def encloses_zero_combination(
     X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool, basis: Basis | None = None
 ) -> bool:
-    """Return whether it is proved that exact positive weights near ``alpha`` exist with which the rows z sum to zero.
+    """Return whether an enclosure proves that the rows z sum to zero for some exact positive weights near ``alpha``.
 
     After the steps, the number of columns that are nonzero on the support must equal the number of basis rows, so that
     B is square. The exact weights must be positive, and may differ from ``alpha`` by a millionth of its largest weight.
@@ -101,7 +101,7 @@ def encloses_zero_combination(
 def _support_rows(
     X: Matrix, signs: Signs, rows: NDArray[np.intp], bias: bool, steps: Sequence[ColumnStep]
 ) -> tuple[Floats, list[ColumnStep]]:
-    """Return the rows z without columns that are zero and unused by steps, and the steps with renumbered columns."""
+    """Return the rows z without the zero columns that no step uses, and the steps with the columns renumbered."""
     part = X[rows]
     used = np.unique(part.indices) if sp.issparse(part) else np.flatnonzero(part.any(axis=0))
     named = [j for step in steps for j in (step.column, *step.columns) if j < X.shape[1]]

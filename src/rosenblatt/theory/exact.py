@@ -1,7 +1,7 @@
 """Exact arithmetic: integer sums and products of rows, directed rounding, Bareiss elimination, Farkas's lemma.
 
-Nothing is rounded unless the name of a function says so. Results therefore hold for the numbers as stored and are the
-same on every machine. A row is z = y (x, 1), or z = y x without a bias.
+Nothing is rounded unless the name of a function says so. Results therefore hold exactly for the given floats and are
+the same on every machine. A row is z = y (x, 1), or z = y x without a bias.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def squared_length(w: Numbers, b: float = 0.0) -> Fraction:
 
 
 def squared_mean_length(X: Matrix, signs: Signs, alpha: Floats, bias: bool) -> Fraction:
-    """Return the squared length of the mean of the rows z with the weights ``alpha``, exactly.
+    """Return the exact squared norm of the weighted mean of the rows z, with the weights ``alpha``.
 
-    No separator has a margin above that length: if u . z >= margin for every row and |u| = 1, the mean m has
+    No separator has a margin above the norm of this mean: if u . z >= margin for every row and |u| = 1, the mean m has
     |m| >= u . m >= margin.
     """
     rows = np.flatnonzero(alpha)
@@ -76,7 +76,7 @@ def sums_to_zero(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Seque
 
 
 def are_proportional(alpha: Floats, weights: Sequence[int], of: Fraction, tiny: Fraction) -> bool:
-    """Return whether ``alpha`` is ``of`` times weights / sum(weights), up to a relative 1e-9 plus an absolute ``tiny``.
+    """Return whether ``alpha`` is ``of`` times weights / sum(weights), up to 1e-9 of each value plus ``tiny``.
 
     Only the leading bits of long weights are compared; the remaining bits contribute far less than ``tiny``.
     """
@@ -92,7 +92,7 @@ def are_proportional(alpha: Floats, weights: Sequence[int], of: Fraction, tiny: 
 
 
 def product_with_integers(M: Matrix, integers: Sequence[int] | Numbers) -> tuple[Numbers, int]:
-    """Return ``M`` times a vector of integers, exactly: as integers in units of 2**exponent, and exponent <= 0."""
+    """Return the exact product of ``M`` and integers, as integers in units of 2**exponent, and exponent <= 0."""
     M, numbers = sp.csr_array(M) if sp.issparse(M) else M, np.array(integers, dtype=object)
     exponent = min(0, int(np.min(lowest_exponents(entries(M).reshape(-1, 1)))))
     sums = np.zeros(M.shape[0], dtype=object)
@@ -139,7 +139,7 @@ def lowest_exponents(X: Floats) -> NDArray[np.int64]:
 
 
 def to_integers(X: Floats, exponents: int | NDArray[np.int64]) -> Numbers:
-    """Return X / 2**exponents as integers; the exponents, one or one per column, must not exceed `lowest_exponents`."""
+    """Return X / 2**exponents as integers; no exponent may exceed the `lowest_exponents` of its column."""
     odd, own = _odd_parts(X)
     return _shifted(odd, own - exponents)
 
@@ -412,7 +412,7 @@ def _part(X: Matrix, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Matri
 
 
 def rows_differ(A: Matrix, B: Matrix) -> NDArray[np.bool_]:
-    """Return for each row whether two matrices differ in it."""
+    """Return a mask of the rows in which two matrices differ."""
     unequal = A != B
     return np.asarray(unequal.sum(axis=1)).ravel() > 0 if sp.issparse(unequal) else unequal.any(axis=1)
 
@@ -421,7 +421,7 @@ def rows_differ(A: Matrix, B: Matrix) -> NDArray[np.bool_]:
 
 
 class TooMuchWorkError(Exception):
-    """Raised when the limit of work is reached before the question is decided."""
+    """Raised when the work limit is reached before the system is decided."""
 
 
 @dataclass(frozen=True)
@@ -444,10 +444,10 @@ def farkas(A: Numbers, target: Numbers, patience: int = MOST_STALLED, most_work:
 
     The method is phase one of the revised simplex method, which minimises the sum of artificial variables. The inverse
     of the basis matrix is kept as integers over their common determinant, so that every division is exact (J. Edmonds
-    1967, E. H. Bareiss 1968). The row of largest reduced cost enters (Dantzig's rule). After ``patience`` consecutive
-    degenerate pivots, the first row with positive reduced cost enters (Bland's rule, which cannot cycle); with
-    ``patience=0`` this is always so. At most as many rows as A has columns get weight. Beyond ``most_work``, in
-    products of 64-bit words, a `TooMuchWorkError` is raised.
+    1967, E. H. Bareiss 1968). The row of largest reduced cost enters the basis (Dantzig's rule). After ``patience``
+    consecutive degenerate pivots, the first row with positive reduced cost enters (Bland's rule, which cannot cycle);
+    with ``patience=0`` this is always so. At most as many rows as A has columns get a nonzero weight. If the work
+    exceeds ``most_work``, counted in products of 64-bit words, a `TooMuchWorkError` is raised.
 
     >>> farkas(np.array([[1, 0], [1, 1]], dtype=object), np.array([3, 2], dtype=object)).weights.tolist()
     [1, 2]

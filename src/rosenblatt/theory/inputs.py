@@ -34,7 +34,7 @@ _MOST_DIGITS = 100_000  # the largest exponent of a Decimal that is converted to
 
 
 def check_exact(values: Any, name: str) -> Any:
-    """Return dense ``values`` if float64 holds every number exactly; otherwise raise a ValueError that names one.
+    """Return dense ``values`` if float64 represents every number exactly; otherwise raise a ValueError.
 
     Arrays and data frames (pandas, polars, pyarrow) are returned unchanged, and anything else is returned as an array.
     Shapes are not checked, and missing or infinite numbers are accepted.
@@ -365,7 +365,7 @@ def certified_signs(y: Labels, positive: object) -> Signs | None:
 
 
 def two_classes(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, Signs, Any]:
-    """Return the matrix, the signs of its rows and the `positive_label`; raise a ValueError for more than two."""
+    """Return the matrix, the row signs and the `positive_label`; raise a ValueError for more than two classes."""
     X, y = check_rows(X, y)
     classes = np.unique(y)
     if len(classes) > 2:
@@ -395,7 +395,7 @@ def scatter(rows: NDArray[np.intp], weights: ArrayLike, n: int) -> Floats:
 
 
 def squared_lengths(X: Matrix) -> Floats:
-    """Return the squared length of each row, in floating point."""
+    """Return the squared norm of each row, in floating point."""
     return np.ravel(X.multiply(X).sum(axis=1)) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
 
 
@@ -406,7 +406,7 @@ def largest_entry(X: Matrix) -> float:
 
 
 def longest_row(X: Matrix) -> float:
-    """Return the length of the longest row, up to rounding; infinite only if it exceeds the largest float."""
+    """Return the largest norm of a row, up to rounding; infinite only if it exceeds the largest float."""
     X, exponent = safely_scaled(X)
     try:
         return math.ldexp(math.sqrt(float(np.max(squared_lengths(X), initial=0.0))), exponent)
@@ -490,14 +490,14 @@ def rows_text(rows: Sequence[int], most: int | None = None) -> str:
 
 
 def rows_do(rows: Sequence[int], do: str) -> str:
-    """Return "the row(s) ..." followed by the verb phrase ``do``, which is put in the singular for one row.
+    """Return "row(s) ..." followed by the verb phrase ``do``, which is put in the singular for one row.
 
     >>> rows_do([3], "add up"), rows_do([0, 2], "prove")
-    ('the row 3 adds up', 'the rows 0, 2 prove')
+    ('row 3 adds up', 'rows 0, 2 prove')
     """
     verb, _, rest = do.partition(" ")
     verb += "s" if len(rows) == 1 else ""
-    return f"the {rows_text(rows, most=12)} {verb} {rest}".rstrip()
+    return f"{rows_text(rows, most=12)} {verb} {rest}".rstrip()
 
 
 def bound_text(bound: float) -> str:

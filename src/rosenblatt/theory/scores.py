@@ -1,4 +1,4 @@
-"""Exact scores y (w . x + b) of rows: the least score, and the rows within a given distance of a hyperplane.
+"""Exact scores y (w . x + b) of rows: the lowest score, and the rows within a given distance of a hyperplane.
 
 Floating point with error bounds decides almost every row, and exact arithmetic decides the others. The error bound is
 from Higham (2002, section 3.1). A dot product of d terms, summed in any order, with or without fused multiply-add, has
@@ -26,9 +26,9 @@ MANY = 200  # if more dense rows than this are in doubt, twice the precision is 
 
 
 def least_score(X: Matrix, signs: Signs, w: Numbers, b: float) -> Fraction:
-    """Return the least ``y (w . x + b)`` over all rows, exactly; ``w`` and ``b`` are floats or integers."""
+    """Return the lowest score ``y (w . x + b)`` of all rows, exactly; ``w`` and ``b`` are floats or integers."""
     scores = _Scores(X, signs, w, b)
-    in_doubt = scores.least_candidates()  # invariant: it always contains a row of least score
+    in_doubt = scores.least_candidates()  # invariant: it always contains a row with the lowest score
     if len(in_doubt) > MANY and not sp.issparse(X):
         in_doubt = np.unique(representatives(X, signs, in_doubt, scores.used))
     if len(in_doubt) > MANY and scores.nothing_vanished and not sp.issparse(X):
@@ -101,10 +101,10 @@ class _Scores:
         return low, high
 
     def least_candidates(self) -> NDArray[np.intp]:
-        """Return the rows that may have the least score, by one error bound for all rows, then by a bound for each."""
+        """Return the rows that may have the lowest score, by a common error bound, then by a bound for each row."""
         with np.errstate(all="ignore"):
             error = self._error(1.01 * largest_entry(self.X) * np.sum(self.abs_w))
-            # 2.02: the errors of two scores, of this row and of the row of least score
+            # 2.02: the errors of two scores, of this row and of the row with the lowest score
             rows = np.flatnonzero(~(self.near > np.min(self.near) + 2.02 * error))
         low, high = self.bounds(rows)
         least = np.min(high) if not np.isnan(high).any() else np.inf

@@ -45,7 +45,7 @@ def separability(
 ) -> Verdict | Verdicts:
     """Decide whether two classes are linearly separable, and prove it.
 
-    The result is exact for the numbers as stored. It is a `Separable` with a hyperplane and a bracket (lower and upper
+    The result is exact for the given numbers. It is a `Separable` with a hyperplane and a bracket (lower and upper
     bound) around the largest margin; an `Inseparable` with rows whose weighted class means are equal; or an
     `Undecided`, if ``max_seconds`` or the work limit of exact arithmetic ended the search. Each result has a method
     ``check(X, y)``, which verifies it from the data. A result prints as a summary and can be saved as JSON. Given more
@@ -166,7 +166,7 @@ def _decide(
 def margin(X: MatrixLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:
     """Return the distance from the hyperplane ``w . x + b = 0`` to the nearest row if it separates the classes.
 
-    This is the least ``y (w . x + b) / |w|`` (CIML Eq 4.8 with w scaled to length 1), correctly rounded. It is minus
+    This is the smallest ``y (w . x + b) / |w|`` (CIML Eq 4.8 with w scaled to norm 1), correctly rounded. It is minus
     infinity if (w, b) does not separate. A hyperplane that touches a row does not separate.
 
     Parameters
@@ -174,8 +174,8 @@ def margin(X: MatrixLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:
     X, y : rows and labels of two classes
         The second label in sorted order counts as +1.
     w : array of shape (d,)
-        Weights of any nonzero length. w and b are used exactly. They may be floats, Fractions, Decimals, or integers of
-        any size, such as those of a verdict.
+        Weights of any nonzero norm. w and b are used without rounding. They may be floats, Fractions, Decimals, or
+        integers of any size, such as those of a verdict.
     b : float, default=0.0
         The bias. Multiplying w and b by the same positive factor does not change the margin.
 

@@ -88,12 +88,12 @@ class Separable(Bracket):
 
     ``check`` proves three claims: ``w . x + b`` has the correct sign on every row; its margin is at least
     ``margin_low``; and no hyperplane has a margin above ``margin_high``, which follows from the weights ``alpha``.
-    Margins are geometric: distances, with w scaled to length 1 and b free (CIML Eq 4.8 and 4.9). If the margin is so
-    small that no float weights separate the classes, w and b are integers. ``radius`` is the length of the longest row,
-    up to rounding.
+    Margins are geometric: distances, with w scaled to norm 1 and b free (CIML Eq 4.8 and 4.9). If the margin is so
+    small that no float weights separate the classes, w and b are integers. ``radius`` is the largest norm of a row, up
+    to rounding.
 
     ``nearest`` lists every row that may attain the margin: its distance from the hyperplane is at most ``margin_high``,
-    up to a relative 1e-9. ``support`` lists the rows of nonzero weight in ``alpha``.
+    up to a relative error of 1e-9. ``support`` lists the rows of nonzero weight in ``alpha``.
     """
 
     w: Vector
@@ -139,7 +139,7 @@ class Inseparable(AboutRows):
     """Proof that no hyperplane separates the classes: a weighted mean of one class equals one of the other class.
 
     ``alpha`` has one weight per row of the data, and the weights sum to 1. ``support`` lists the rows of nonzero
-    weight. The sums of ``alpha y x`` and of ``alpha y`` over the rows are zero (Gordan's alternative). ``weights`` are
+    weight. The sums of ``alpha y x`` and of ``alpha y`` over the rows are zero (Gordan's theorem). ``weights`` are
     integers, proportional to ``alpha`` on ``support``, for which these sums are exactly zero. For large systems
     ``weights`` is None. Then ``check`` proves that exact weights exist near ``alpha``: they equal ``alpha`` outside
     ``basis`` and differ from it by rounding errors on the rows in ``basis``.
@@ -170,7 +170,7 @@ class Inseparable(AboutRows):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class UndecidedSeparability(Bracket, Undecided):
-    """The `Undecided` of `separability`: no separator has a margin above ``high``, and (w, b) has the margin ``low``.
+    """The `Undecided` result of `separability`: no separator has a margin above ``high``; (w, b) has margin ``low``.
 
     If ``low`` is zero or less, (w, b) does not separate the classes. ``check`` proves both bounds.
     """
@@ -201,11 +201,11 @@ class UndecidedSeparability(Bracket, Undecided):
 class MarginBracket(Bracket):
     """The margin of a data set, proved to lie between ``low`` and ``high``.
 
-    ``low`` is the margin of the hyperplane (w, b). ``high`` is proved by the weights ``alpha``: it is the length of the
-    mean of the rows z = y x (homogeneous) or y (x, 1) (augmented), or half the distance between the weighted means of
-    the two classes (geometric). ``low`` and ``high`` are minus infinity if no hyperplane separates the classes, which
-    is proved as in `Inseparable`. ``nearest`` lists the rows that may attain the margin, ``support`` the rows of
-    nonzero weight in ``alpha``.
+    ``low`` is the margin of the hyperplane (w, b). ``high`` is proved by the weights ``alpha``: it is the norm of the
+    weighted mean of the rows z = y x (homogeneous) or y (x, 1) (augmented), or half the distance between the weighted
+    means of the two classes (geometric). ``low`` and ``high`` are minus infinity if no hyperplane separates the
+    classes, which is proved as in `Inseparable`. ``nearest`` lists the rows that may attain the margin, ``support`` the
+    rows of nonzero weight in ``alpha``.
     """
 
     low: Real

@@ -83,7 +83,7 @@ class TrainingSource(BatchSource, Protocol):
     """A source for `train`, whose classes can be renumbered."""
 
     def set_classes(self, classes: Labels) -> None:
-        """Use the places of ``classes`` as class numbers from now on."""
+        """From now on, use the index of each class in ``classes`` as its number."""
 
 
 class InMemory:
@@ -95,7 +95,7 @@ class InMemory:
         self.batch, self.classes, self.width = batch, batch.classes, batch.rows.d
 
     def set_classes(self, classes: Labels) -> None:
-        """Use the places of ``classes``, which include all classes of the batch, as class numbers."""
+        """Use the index of each class in ``classes`` as its number; all classes of the batch must be there."""
         places = class_numbers(self.batch.classes, classes)
         self.batch, self.classes = self.batch._replace(labels=places[self.batch.labels], classes=classes), classes
 
@@ -175,13 +175,14 @@ class Streamed:
         self.classes, self._peeked = np.unique(first.y), chain([first], stream)
 
     def set_classes(self, classes: Labels) -> None:
-        """Use the places of ``classes`` as class numbers from now on; rows of other classes may still come."""
+        """From now on, use the index of each class in ``classes`` as its number; other classes may still appear."""
         self.classes = classes
 
     def fit_scale(self, seed: int, share: float | None) -> None:
-        """Compute the scale of the columns if these are files to be scaled, without the ``share`` of rows held out.
+        """Compute the scale of the columns if the blocks come from files that are to be scaled.
 
-        If ``share`` is None, no rows are held out.
+        Rows that are held out, a share of ``share``, do not influence the scale. If ``share`` is None, no rows are held
+        out.
         """
         if self._files is not None:
             self._files.fit_scale(None if share is None else trained_rows(seed, share))
@@ -333,10 +334,10 @@ def _as_read(block: Block) -> tuple[Matrix, Labels]:
 
 
 def arrivals(batch: Batch, order: NDArray[np.uint32], known: Labels) -> Iterator[tuple[object, int, int]]:
-    """Yield (class, start, stop) for each part of the visits ``order`` of a batch.
+    """Split the visits ``order`` of a batch where new classes appear; yield (class, start, stop) for each part.
 
-    A part begins at the first visit of a class that is not among the ``known`` classes. The first part begins at 0, and
-    its class is None.
+    A part begins at the first visit to a row whose class is not among the ``known`` classes. The first part begins at
+    0, and its class is None.
     """
     labels = batch.labels[order]
     new = (k for k in np.flatnonzero(~np.isin(batch.classes, known)) if (labels == k).any())
@@ -360,12 +361,12 @@ def window_order(n: int, seed: int, pass_number: int, window: int) -> NDArray[np
 
 
 def trained_rows(seed: int, share: float) -> Callable[[int, int], NDArray[np.bool_]]:
-    """Return a function (first, n) that returns a mask of n rows, from number ``first`` on, that are not held out."""
+    """Return a function of (first, n) that says which of the n rows from number ``first`` on are not held out."""
     return lambda first, n: ~held_out(first, n, seed, share)
 
 
 def held_out(first: int, n: int, seed: int, share: float) -> NDArray[np.bool_]:
-    """Return a mask of the n rows, from number ``first`` on, that are held out, each with probability ``share``.
+    """Return a mask that says which of the n rows from number ``first`` on are held out.
 
     A row is held out if a hash of its number and the seed is below ``share * 2**64``. So the choice does not depend on
     how rows are cut into batches.

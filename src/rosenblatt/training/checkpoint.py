@@ -49,7 +49,7 @@ from rosenblatt.training.state import PassState, RunState
 
 
 class DataIdentity:
-    """The fingerprint of blocks, and records of what has been read if they come from files that are watched."""
+    """The fingerprint of blocks and, if they come from watched files, records of what has been read."""
 
     def __init__(self, blocks: object, contents: Contents | None = None) -> None:
         self.fingerprint, self._contents = fingerprint(blocks), contents
@@ -115,7 +115,7 @@ class _FileRecord:
 
 
 class _PassFields:
-    """The fields of the pass in progress, with the names of the attributes of `PassState`."""
+    """The fields of the pass in progress, named like the attributes of `PassState`."""
 
     row: int
     visited: int

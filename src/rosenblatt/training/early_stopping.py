@@ -1,4 +1,4 @@
-"""Early stopping: some rows are held out of training, and the weights with the least error on them are kept."""
+"""Early stopping: hold some rows out of training, and keep the weights with the lowest error on these rows."""
 
 from __future__ import annotations
 
@@ -22,14 +22,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class BestPass:
-    """The pass with the least error on the held-out rows so far, and the number of passes since then."""
+    """The pass with the lowest error on the held-out rows so far, and the number of passes since then."""
 
     state: RunState | None = None
     error: float = np.inf
     passes_since: int = 0
 
     def widen(self, d: int) -> None:
-        """Widen the state to ``d`` features, as a copy, because an earlier run may still use the state itself."""
+        """Widen the state to ``d`` features.
+
+        A copy is widened, because an earlier run may still use the state itself.
+        """
         if self.state is not None and self.state.n_features < d:
             self.state = self.state.snapshot()
             self.state.widen(d)
@@ -70,7 +73,7 @@ def early_stopping_facts(state: RunState, best: BestPass | None) -> EarlyStoppin
 
 
 class ValidationSet:
-    """The rows held out of training: each row with probability ``share``, determined by its number and the seed.
+    """The rows held out of training: each with probability ``share``, decided by a hash of its number and the seed.
 
     The set is ``pending`` until all rows of the source have been seen once.
     """
@@ -95,7 +98,7 @@ class ValidationSet:
         self._trained = np.pad(self._trained, (0, len(trained) - len(self._trained))) + trained
 
     def extend(self, other: ValidationSet) -> None:
-        """Add another set, which holds rows that follow those seen by this one."""
+        """Append the set of the rows that follow those seen by this one."""
         self._parts += other._parts
         self._count(other._trained)
 
@@ -121,7 +124,7 @@ class ValidationSet:
 
     @property
     def size(self) -> int:
-        """The number of rows held out, without rows of weight 0, which no pass would visit; 0 while pending."""
+        """The number of held-out rows whose weight is not 0; 0 while the set is pending."""
         return 0 if self.pending else len(self.labels) if self.weights is None else int((self.weights > 0).sum())
 
     def collect(self, source: BatchSource) -> None:
@@ -131,7 +134,7 @@ class ValidationSet:
         self.complete()
 
     def error(self, state: RunState, hypothesis: str) -> float:
-        """Return the weighted share of these rows that the state misclassifies with a hypothesis."""
+        """Return the weighted share of the held-out rows that a hypothesis of the state misclassifies."""
         predicted, _ = state.decide(hypothesis, self.rows)
         return float(np.average(predicted != self.labels, weights=self.weights))
 
@@ -153,22 +156,28 @@ class EarlyStopping(Observer):
         return self.best.passes_since >= self.patience
 
     def on_start(self, run: TrainingRun) -> None:
-        """Collect the held-out rows now if all rows are in memory or the run is resumed; else the first pass does."""
+        """Collect the held-out rows if all rows are in memory or the run is resumed.
+
+        Otherwise they are collected during the first pass.
+        """
         if run.source.in_memory or run.resumed:
             self.validation.collect(run.source)
             self._judge_again(run)
 
     def _judge_again(self, run: TrainingRun) -> None:
-        """Measure an earlier run's best pass again on this run's held-out rows, which may differ or be wider."""
+        """Measure the best pass of an earlier run again.
+
+        This run may hold out other rows, or rows with more features.
+        """
         if not self._judged_again and not run.resumed and self.best.state is not None:
             self.best.widen(max(run.state.n_features, self.validation.rows.d))
             self.best.error = self.validation.error(self.best.state, self.hypothesis)
         self._judged_again = True
 
     def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
-        """Keep a copy of the state if its error is the least so far.
+        """Keep a copy of the state if its error is the lowest so far.
 
-        If every classifier has made a pass without a mistake, the copy is replaced also at an equal error.
+        If every classifier has made a pass without a mistake, an equal error is enough to replace the copy.
         """
         state, best = run.state, self.best
         if self.validation.pending:

@@ -161,10 +161,10 @@ class LinearState(RunState):
         return state
 
     def start_from(self, w: Floats, b: Floats) -> None:
-        """Set initial weights of shape (m, d) and biases in place of zero; no row may have been visited yet.
+        """Use these initial weights, of shape (m, d), and biases instead of zeros; no row may have been visited yet.
 
-        The initial weights vote and compete for the pocket like weights after an update. The counters get an upper
-        bound on their squared length, on which all bounds of the run depend.
+        The initial weights vote and compete for the pocket like weights after an update. An upper bound on their
+        squared norm is stored in the counters; all bounds of the run depend on it.
         """
         self.w, self.b = w.copy(order="C"), b.copy()
         long = np.column_stack([w, b]).reshape(len(self.counters), -1)
@@ -201,7 +201,7 @@ class LinearState(RunState):
             self.s = arrays[2]
 
     def average(self) -> tuple[Floats, Floats]:
-        """Return the mean of the weights over all visits, each counted after its update, and the mean of the biases.
+        """Return the mean of the weights and the mean of the biases, taken after each visit.
 
         This is CIML's algorithm 7 with its counter started at 0 instead of 1, so that the zero vector before the first
         visit is not part of the mean. (Predictions are the same either way.)
@@ -232,7 +232,7 @@ class LinearState(RunState):
         return self.w, self.b
 
     def scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
-        """Return the activation of each row by each weight vector; for "vote", its share of the votes."""
+        """Return the activation of each row by each weight vector; for "vote", the share of the votes."""
         self.check_keeps(hypothesis)
         if hypothesis == "vote" and self.log is not None:
             return votes(self, self.log, rows)
@@ -466,7 +466,7 @@ SPARSE_BLOCK = 8
 It is small, because after an update a classifier computes its activations one by one until the end of the block.
 """
 FEWEST_VALUES = 4
-"""The least number of stored values per column for which a second thread pays off on sparse rows.
+"""The smallest number of stored values per column at which a second thread pays off for sparse rows.
 
 Each thread works on a copy of its classifiers' weights, and making the copies takes time.
 """
@@ -497,7 +497,8 @@ class PassRunner:
         """Visit ``order`` with the classifiers ``active``, as `Runner` describes."""
         rows, sparse = batch.rows, batch.rows.is_sparse
         check_width(rows, state.n_features)
-        # Sparse rows touch few features, but all classes of these. So all weights of a feature are stored together.
+        # A sparse row touches few features, but the weights of all classes for each of them. So all weights of a
+        # feature are stored together.
         if sparse and state.s is not None and len(rows.parts[0]) >= state.w.shape[1]:
             state.interleave()
         elif not (sparse and state.s is not None and state.is_interleaved):
@@ -551,7 +552,7 @@ class _Group(NamedTuple):
     """Classifiers that visit rows in one thread, and all arrays that they change."""
 
     active: NDArray[np.int64]
-    """The numbers of these classifiers in ``weights``."""
+    """The indices of these classifiers in ``weights``."""
     weights: Weights
     log: Log
     candidate: Candidate
@@ -604,7 +605,7 @@ def _join(state: LinearState, groups: list[_Group]) -> None:
 
 
 def _total() -> NDArray[np.int64]:
-    """Return a new exact total, which passes use as scratch space."""
+    """Return a new exact accumulator, which passes use as scratch space."""
     return np.zeros(LONG_LIMBS, np.int64)
 
 
@@ -636,7 +637,7 @@ def _updates(state: LinearState, batch: Batch, log: Log) -> list[Updates]:
 
 
 def _measure(state: LinearState, batch: Batch, order: NDArray[np.uint32]) -> None:
-    """Update the radius, the length of the longest example, even if the squares may have overflowed or underflowed."""
+    """Update the radius, the norm of the longest example, even if its square has overflowed or underflowed."""
     radius2 = float(state.counters["radius2"].max())
     if 1e-280 < radius2 < 1e300:
         radius = math.sqrt(radius2)
@@ -813,9 +814,10 @@ def returned_to_zero(state: LinearState) -> NDArray[np.bool_]:
 
 
 def _sums_are_exact(run: TrainingRun, steps: float) -> bool:
-    """Return whether sums of rows times integers, whose absolute values add up to ``steps``, are exact in any order.
+    """Return whether sums of rows times their steps are exact in any order.
 
-    They are exact if all numbers are multiples of a power of two, ``unit``, and all sums are below 2**53 units.
+    ``steps`` is the sum of the absolute values of the steps. The sums are exact if all steps are integers, all entries
+    of the rows are multiples of a power of two, ``unit``, and all sums are below 2**53 units.
     """
     batches = run.source.batches
     largest = max(float(np.max(np.abs(_values(batch.rows.matrix)), initial=0.0)) for batch in batches())

@@ -76,10 +76,10 @@ class ModelInfo:
     fingerprint: object = None
     """Identifies the training data."""
     max_features: int | None = None
-    """The largest number of features, including those not stored; None for a limit that depends on those stored."""
+    """The largest number of features, including those not stored; if None, the limit depends on those stored."""
 
     def names(self, n_features: int) -> Names | None:
-        """Return the feature names as an array, or None without names.
+        """Return the feature names as an array, or None if there are none.
 
         A ValueError is raised unless they are ``n_features`` strings.
         """

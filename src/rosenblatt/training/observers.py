@@ -34,9 +34,9 @@ class Observer:
         """Called after each slice of a batch, several times a second; ``visited`` of its rows have been visited."""
 
     def on_updates(self, run: TrainingRun, batch: Batch, order: NDArray[np.uint32], updates: list[Updates]) -> None:
-        """Called after the visits ``order`` of a batch, with the updates of each classifier.
+        """Called after the rows ``order`` of a batch have been visited, with the updates of each classifier.
 
-        The members of the updates are row numbers of the batch.
+        The ``members`` of the updates are row numbers of the batch.
         """
 
     def on_batch(self, run: TrainingRun, batch: Batch) -> None:
@@ -73,7 +73,7 @@ class History(Observer):
 
 
 def _cut_pass(run: TrainingRun, interrupted: bool = False) -> CutPass | None:
-    """Return how far the pass in progress, or else the last pass, has come; None if it visited all rows."""
+    """Return how far the current pass, or else the last one, has got; None if it visited all rows."""
     made, whole = run.current.rows_visited(run.state.counters), run.rows_of_a_pass()
     if whole is None:
         return CutPass(made, None, interrupted)
@@ -109,7 +109,7 @@ class UpdateTrace(Observer):
         self._visited: list[NDArray[np.int64]] = []
 
     def on_updates(self, run: TrainingRun, batch: Batch, order: NDArray[np.uint32], updates: list[Updates]) -> None:
-        """Record the updates, with row numbers of the source as members."""
+        """Record the updates, with row numbers of the source as their ``members``."""
         self._updates += [[] for _ in range(len(updates) - len(self._updates))]
         for chunk, update in zip(self._updates, updates, strict=False):
             chunk.append(update._replace(members=batch.first + update.members))
@@ -149,7 +149,7 @@ class ProgressLine(Observer):
         """Print how the run ended."""
         words = outcome.describe(run.current.passes_done, run.state.mistakes_left() if run.state.mistakes else 0)
         if run.early_stopping is not None and run.early_stopping.should_stop:
-            words = words.replace("as asked", "as the rows held out are predicted no better")
+            words = words.replace("as asked", "as the error on the held-out rows no longer improves")
         self.progress.close(words)
 
 

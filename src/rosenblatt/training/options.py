@@ -94,8 +94,8 @@ class Kernel:
     def is_positive_definite(self) -> bool:
         """Whether the kernel is known to be positive definite, that is, a dot product in some space.
 
-        The convergence theorem holds only for such kernels. ``poly`` is positive definite for ``coef0 >= 0``.
-        ``sigmoid`` is not in general, and nothing is known about precomputed values and functions.
+        The convergence theorem holds only for such kernels. ``poly`` is positive definite for ``coef0 >= 0``. In
+        general ``sigmoid`` is not. Nothing is known about precomputed values and functions.
         """
         return self.name in ("linear", "rbf", "laplacian") or (self.name == "poly" and self.coef0 >= 0)
 
@@ -213,7 +213,7 @@ def parameters_to_plain(parameters: Mapping[str, object], seed: int) -> dict[str
 
 
 def parameters_from_plain(data: dict[str, object], names: Iterable[str]) -> dict[str, Any]:
-    """Return the parameters that `parameters_to_plain` wrote; raise a ValueError unless ``names`` are their names."""
+    """Return the parameters that `parameters_to_plain` wrote; raise a ValueError unless their names are ``names``."""
     if data.keys() != set(names):
         odd = min(data.keys() ^ set(names))
         raise ValueError(f"'parameters' has {'no' if odd in names else 'an unknown'} field {shorten(odd)}.")
@@ -226,7 +226,7 @@ RandomSource: TypeAlias = int | np.integer[Any] | np.random.RandomState | np.ran
 
 @dataclass(frozen=True)
 class RunOptions:
-    """The parameters of a learner, with the names of its constructor's parameters."""
+    """The parameters of a learner, named as in its constructor."""
 
     hypothesis: str = "last"
     max_iter: int = 100
@@ -269,7 +269,7 @@ class RunOptions:
     def as_trained(self, state: RunState) -> RunOptions:
         """Return these options with the update rule and the decay that a state was trained with.
 
-        They differ from these if parameters were changed after training.
+        The result differs from these options if parameters were changed after training.
         """
         rule, decay = getattr(state, "rule", self.rule), getattr(state, "decay", self.decay)
         if rule == self.rule and decay == self.decay:
@@ -312,7 +312,7 @@ class RunOptions:
     def check_for_blocks(self, source: str) -> None:
         """Raise a ParameterError if the learner needs all rows at once.
 
-        ``source`` is a phrase for the message that names what lacks them, such as "a stream does".
+        ``source`` completes the error message "..., which {source} not have"; an example is "a stream does".
         """
 
     def check_for_stream(self, caller: str) -> None:

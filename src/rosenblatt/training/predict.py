@@ -51,7 +51,10 @@ def activations(rows: RowMatrix, w: Floats, b: Floats, start: int = 0, stop: int
 def best_classes(
     rows: RowMatrix, w: Floats, b: Floats, start: int = 0, stop: int | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the class of the largest activation for each row, the first if several tie, and whether there is a tie."""
+    """Return the class with the largest activation for each row, and whether several classes tie.
+
+    Of classes that tie, the first is returned.
+    """
     stop = rows.n if stop is None else stop
     _check_part(rows, w, b, start, stop)
     out, tied = np.empty(stop - start, np.int64), np.empty(stop - start, bool)
@@ -68,9 +71,9 @@ def votes(state: LinearState, log: UpdateLog, rows: RowMatrix) -> Floats:
     """Return each row's votes for each classifier, from -1 to 1, or for each competing class, from 0 to 1.
 
     They are shares of all visits (Eq 4.17 of CIML). A voter is a weight vector of the run, with one vote for each visit
-    that it survived. The activations of a row by all voters are running sums of its products with the stored rows. If
-    an activation is too small for its sign to be certain, that voter's weights are computed again from the log, and the
-    sign is decided exactly. A voter whose activation is exactly zero abstains.
+    that it survived. The activations of a row by all voters are running sums of steps times the dot products of the row
+    with the stored rows. If an activation is too small for its sign to be certain, that voter's weights are computed
+    again from the log, and the sign is decided exactly. A voter whose activation is exactly zero abstains.
     """
     out = np.zeros((rows.n, len(state.w)))
     log.store()

@@ -24,8 +24,8 @@ LARGEST_RADIUS = 1e300
 class Report:
     """The numbers of a training run, and what they prove about its data.
 
-    Lengths and margins are measured in the space of the vectors (x, 1) with an intercept, and x without. Margins are
-    those of the last weights, whichever hypothesis predicts. With more than two one-vs-rest classes the report
+    Lengths and margins are measured in the space of the vectors (x, 1) if a bias is learned, and of x if not. Margins
+    are those of the last weights, whichever hypothesis predicts. With more than two one-vs-rest classes the report
     summarises all classifiers: the smallest margins, and the sums of updates, mistakes and bounds. ``by_class`` has the
     report of each class.
 
@@ -40,34 +40,36 @@ class Report:
     radius : float
         R, the length of the longest example.
     margin_low, margin_high : float
-        Lower and upper bounds on the margin of the data. The lower bound is the margin of the last weights after a pass
-        without mistakes, and minus infinity before. The upper bound is the length of the last weights (plus the length
-        of the initial weights) divided by the sum of the steps: no separator of the visited rows has a larger margin.
-        The upper bound may increase from one pass to the next; the smallest one so far remains valid.
+        Lower and upper bounds on the margin of the data. After a pass without mistakes, the lower bound is the margin
+        of the last weights; otherwise it is minus infinity. The upper bound is the norm of the last weights (plus the
+        norm of the initial weights) divided by the sum of the steps: no separator of the visited rows has a larger
+        margin. The upper bound may increase from one pass to the next; the smallest one so far remains valid.
     bound : float
         Novikoff's bound (R / margin_low)^2: no run on this data, in any order, makes more updates. If step sizes
-        differ, R and the margin are those of the examples times their steps. If the run started from weights of length
-        s (``coef_init``), 2 s / margin_low is added; the bound then holds for runs from such weights or from zero.
+        differ, R and the margin are those of the examples multiplied by their step sizes. If the run started from
+        nonzero weights (``coef_init``) of norm s, 2 s / margin_low is added. The bound then holds for runs that start
+        from weights of this norm, or from zero.
     fit_intercept : bool
         Whether a bias was learned.
     by_class : dict
         With several one-vs-rest classifiers, the report of each class; else empty.
     proved_inseparable : bool
-        Whether weights that started from zero returned to exactly zero, by updates that were not rounded. Then a sum
-        of rows times their labels, with positive factors, is zero, so the rows are not linearly separable. With more
-        than two classes, whether this is so for some class.
+        Whether weights that started from zero returned to exactly zero, by updates that were not rounded. Then a
+        positive combination of some rows, each times its label, is zero, so the rows are not linearly separable. With
+        more than two classes, whether this is true of at least one class.
     last_pass_cut : CutPass or None
-        If the last pass was cut short by an interrupt or ``max_updates``: the number of ``rows`` that it visited, and
-        their ``share`` of all rows, None if the share is not known. Its mistakes count these rows only. None for a
-        whole pass.
+        None if the last pass visited all rows. If an interrupt or ``max_updates`` cut it short: the number of ``rows``
+        that it visited, and their ``share`` of all rows (None if that is not known). The mistakes of that pass are
+        those on these rows only.
     updates_by_pass : list of int
         The updates made during each pass if correctly classified rows make updates too; else empty, since then each
         mistake is one update.
     early_stopping : EarlyStoppingFacts or None
         If rows were held out: ``held_out_rows``, ``error_by_pass``, and the ``best_pass`` that was kept.
     mixed_shards : int
-        The number of shards if a cluster has averaged their weights; else 0. Then a pass is a round of the cluster, and
-        ``bound`` also bounds the mean number of mistakes of a shard, summed over all rounds of any such run.
+        The number of shards if a cluster has averaged their weights, else 0. If it is not 0, a pass is a round of the
+        cluster. Then ``bound`` also bounds the mean number of mistakes per shard, summed over all rounds of any such
+        run.
     """
 
     passes: int
@@ -185,7 +187,7 @@ class Report:
         return f"Separated: {list_some(self._separated())}. Not separated: {list_some(self._separated(False))}."
 
     def _proved(self) -> list[str]:
-        """Return sentences about what the run proves about separators, none if it proves nothing."""
+        """Return sentences that say what the run proves about separators; none if it proves nothing."""
         if self.proved_inseparable:
             return [self._no_separator()]
         if not self.converged:
@@ -313,7 +315,7 @@ def _single(state: RunState, k: int) -> Report:
         converged=bool(state.done[k]),
         radius=math.inf if state.in_kernel_space and state.radius >= LARGEST_RADIUS else state.radius,
         margin_low=low,
-        margin_high=high if high >= low else math.inf,  # crossed bounds: the weights come from other data as well
+        margin_high=high if high >= low else math.inf,  # bounds cross if the weights come partly from other data
         bound=bound,
         fit_intercept=state.fit_intercept,
         proved_inseparable=bool(state.inseparable is not None and state.inseparable[k]),

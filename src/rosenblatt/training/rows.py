@@ -1,4 +1,4 @@
-"""Rows in the form that compiled passes need; class numbers for labels, step sizes for weights, ranges of features."""
+"""The inputs of compiled passes: rows, class numbers of labels and step sizes; also ranges of features."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 Matrix: TypeAlias = Any
 """A numpy array, or a CSR array or matrix of SciPy."""
 CACHE_BYTES = 64 * 1024
-"""The size of a block of dense rows that one-vs-rest classifiers visit in turn while it stays in the cache."""
+"""The size in bytes of a block of dense rows. It stays in the cache while one-vs-rest classifiers visit it in turn."""
 SLICE_BYTES = 64 * 1024 * 1024
-"""The size of the rows that one compiled call visits; Ctrl-C is handled and the progress bar moves between calls."""
+"""The bytes of rows that one compiled call visits; between calls, Ctrl-C is handled and the progress bar moves."""
 
 
 @dataclass(frozen=True)
@@ -178,14 +178,14 @@ def encode_labels(y: Labels) -> tuple[Labels, NDArray[np.int32]]:
 
 
 def number_labels(y: Labels, classes: Labels) -> tuple[NDArray[np.int32], bool]:
-    """Return the place of each label in the sorted ``classes``, and whether all labels are there."""
+    """Return the index of each label in the sorted ``classes``, and whether every label is one of them."""
     places = np.searchsorted(classes, y)
     places[places == len(classes)] = 0
     return places.astype(np.int32), np.array_equal(classes[places], y)
 
 
 def class_numbers(labels: Labels, classes: Labels) -> NDArray[np.int32]:
-    """Return the place of each label in the sorted ``classes``; raise a ValueError if a label is not there."""
+    """Return the index of each label in the sorted ``classes``; raise a ValueError if a label is not one of them."""
     numbers, are_known = number_labels(labels, classes) if len(classes) else (np.zeros(0, np.int32), not len(labels))
     if not are_known:
         check_label_types(classes, labels)
@@ -208,8 +208,8 @@ def check_numbers(what: str, numbers: NDArray[np.integer[Any]], below: int) -> N
     largest = int(numbers.view(f"u{numbers.itemsize}").max(initial=0)) if len(numbers) else -1
     if largest >= below:
         raise ParameterError(
-            "expected {what} from 0 to {most}, got {got}: data that are used must not be changed meanwhile. Read them "
-            "again, and start again.",
+            "expected {what} from 0 to {most}, got {got}: the data must not be changed while in use. Read them again, "
+            "and start over.",
             what=what,
             most=below - 1,
             got=int(numbers[numbers.view(f"u{numbers.itemsize}") >= below][0]),
@@ -228,7 +228,9 @@ def check_width(rows: RowMatrix, width: int) -> None:
 def step_sizes(
     sample_weight: VectorLike, class_weight: ClassWeight, classes: Labels, numbers: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """Return the step size of each row, its sample weight times its class weight; an empty array without weights.
+    """Return the step size of each row: its sample weight times its class weight.
+
+    The array is empty if there are no weights.
 
     A ValueError is raised for weights that are not finite or are negative.
     """
@@ -287,9 +289,9 @@ class LabelSummary:
     """The classes that have a row whose weight is not 0."""
 
     def add(self, labels: Integers, steps: NDArray[np.float64], known: Labels, every_class: bool = False) -> None:
-        """Add rows, given their numbers of ``known`` classes and their step sizes.
+        """Add rows, given their class numbers (indices of ``known``) and their step sizes.
 
-        ``every_class`` means that all known classes occur in them, so that this need not be tested.
+        ``every_class`` means that all known classes occur in these rows, so that this need not be tested.
         """
         classes = known.tolist()
         if not self.rows:
@@ -377,15 +379,15 @@ def check_label_types(known: Labels, labels: Labels) -> None:
 LARGE_RATIO = 100.0
 """A ratio of ranges above this is worth a warning; a rule of thumb."""
 MANY_MISTAKES = 0.1
-"""The share of mistakes in the last pass from which on the scales of features may be the cause; a rule of thumb."""
+"""From this share of mistakes in the last pass upwards, the scales of features may be the cause; a rule of thumb."""
 _SAMPLE_ROWS = 1000
 
 
 def scale_ratio(X: Matrix) -> float:
     """Return the ratio of the widest to the narrowest range of a feature, over a sample of rows.
 
-    Constant features are left out. So are features of sparse rows that are 0 in most rows: rare words have narrower
-    ranges, which does no harm. The ratio is 1 if fewer than two features are left.
+    Constant features are left out. If the rows are sparse, so are features that are 0 in most rows: rare words have
+    narrower ranges, which does no harm. The ratio is 1 if fewer than two features are left.
 
     >>> scale_ratio(np.array([[0.0, 0.0, 3.0], [1.0, 500.0, 3.0]]))
     500.0
@@ -402,7 +404,7 @@ def scale_ratio(X: Matrix) -> float:
 def differ_in_scale(run: TrainingRun) -> float:
     """Return the `scale_ratio` of the last batch if it is large and the run makes many mistakes, else 0.
 
-    Many mistakes are at least a tenth of the rows of the last pass, for at least one classifier.
+    It makes many mistakes if some classifier was wrong on at least a tenth of the rows of the last pass.
     """
     if run.last_batch is None:
         return 0.0

@@ -85,7 +85,7 @@ class TrainingRun:
     Parameters
     ----------
     state : RunState
-        The state to train, in place. If a class appears that it does not have, ``run.state`` is replaced.
+        The state to train, in place. If a class appears that the state does not have, ``run.state`` is replaced.
     source : BatchSource
         The rows. Their classes are those of the state unless ``classes`` is given.
     options : RunOptions
@@ -365,7 +365,7 @@ class TrainingRun:
         """
         state, options = self.state, self.options
         state.counters["limit"] = -1 if options.max_updates is None else options.max_updates
-        if continues:  # the counters still have the mistakes of that pass, which will enter the history again
+        if continues:  # the counters still have the mistakes of that pass, which will be recorded again
             state.mistakes.pop()
             if state.updates_right_rows:
                 state.pass_updates.pop()

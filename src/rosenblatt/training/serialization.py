@@ -60,7 +60,7 @@ def _counter(name: str) -> Codec:
 
 
 _COUNTER_CODECS = {name: _counter(name) for name in COUNTERS.names or () if name != "target"}
-"""The counters in files, all but ``target``, the class of a classifier, which follows from the classifier's number."""
+"""The codecs of counters in files. ``target``, the class of a classifier, is not stored: its number determines it."""
 
 
 def _write_counters(counters: NDArray[np.void], place: Place) -> dict[str, str]:
@@ -96,7 +96,7 @@ _Errors = Annotated[
 
 
 class RunFields:
-    """The fields of every state, with the names of the attributes of `RunState`."""
+    """The fields of every state, named like the attributes of `RunState`."""
 
     direct: bool
     counters: Annotated[NDArray[np.void], Codec(_write_counters, _read_counters)]
@@ -156,7 +156,7 @@ class _CsrFields:
 
 
 def _write_rows(rows: Matrix, place: Place) -> object:
-    """Return dense rows as an array and CSR rows as three arrays, without a change of type."""
+    """Return dense rows as an array and CSR rows as three arrays, without changing their types."""
     if not sp.issparse(rows):
         return _DENSE.write(rows, place)
     rows = rows if rows.has_sorted_indices else rows.sorted_indices()
@@ -232,7 +232,7 @@ def _without_rows(data: object, place: Place) -> Place:
 
 
 class LinearFields(RunFields):
-    """The fields of a linear learner's state, with the names of the attributes of `LinearState`."""
+    """The fields of a linear learner's state, named like the attributes of `LinearState`."""
 
     fit_intercept: bool
     w: Wide
@@ -246,12 +246,12 @@ class LinearFields(RunFields):
 
 
 def _restore_bounds(state: LinearState) -> None:
-    """Restore the bounds on the length of weights on which exact decisions depend, and which a forged file may break.
+    """Restore the bounds on the norms of weights, which a forged file may violate.
 
-    The invariant is |w|^2 <= step_square_sum R^2 + excess2 (the first term times 2 if an update moves two classes).
-    Votes also depend on a bound on the length of the initial weights. In files that `save` wrote, both bounds hold
-    within rounding, and the counters are not changed. A claim of inseparability is dropped unless the weights have
-    returned to zero.
+    Exact decisions depend on these bounds. The invariant is |w|^2 <= step_square_sum R^2 + excess2 (the first term
+    times 2 if an update moves two classes). Votes also depend on a bound on the norm of the initial weights. In files
+    that `save` wrote, both bounds hold within rounding, and the counters are not changed. A claim of inseparability is
+    dropped unless the weights have returned to zero.
     """
     counters = state.counters
     if state.inseparable is not None:
@@ -327,7 +327,7 @@ def _write_chunks(chunks: list[list[Updates]], place: Place) -> dict[str, object
 
 
 class DualFields(RunFields):
-    """The fields of a kernel perceptron's state, with the names of the attributes of `DualState`."""
+    """The fields of a kernel perceptron's state, named like the attributes of `DualState`."""
 
     kernel: Annotated[Kernel, Codec(record(_KernelFields).write, _read_kernel)]
     width: Annotated[int, size_of("features", 1)]
@@ -342,7 +342,7 @@ class DualFields(RunFields):
 
 
 def write_state(state: RunState, place: Place) -> dict[str, object]:
-    """Return a state as plain data, whose arrays are stored at ``place``; the state does not change.
+    """Return a state as plain data, and store its arrays at ``place``; the state does not change.
 
     A ValueError is raised if the kernel is a function, which no file can hold.
     """
@@ -392,7 +392,7 @@ def _read_linear_state(data: object, place: Place, learner: str, options: RunOpt
 
 
 def check_alike(state: RunState, other: RunState, place: Place) -> RunState:
-    """Return the ``other`` state; raise a ValueError unless both can be states of one run."""
+    """Return the ``other`` state; raise a ValueError unless both states can belong to the same run."""
     known, found = ((one.n_features, one.direct, getattr(one, "kernel", None)) for one in (state, other))
     if known != found:
         raise place.error("of the same model as the other states", found)
@@ -409,7 +409,7 @@ class _BestFields:
 
 
 def write_best(best: BestPass, place: Place) -> dict[str, object]:
-    """Return the best pass of a run, which must have one, as plain data, whose arrays are stored at ``place``."""
+    """Return the best pass of a run as plain data, and store its arrays at ``place``; a best pass must exist."""
     assert best.state is not None
     state = write_state(best.state, place.at("state"))
     return {"state": state, "error": float(best.error), "passes_since": int(best.passes_since)}

@@ -42,12 +42,12 @@ class CutPass:
     share: float | None
     """Their share of the rows of a whole pass, None if that is not known, as in the first pass of a stream."""
     interrupted: bool = False
-    """Whether an interrupt cut it short, and not a limit on updates."""
+    """Whether it was cut short by an interrupt, rather than by a limit on updates."""
 
 
 @dataclass
 class PassState:
-    """The position in the pass in progress, and what was known before it."""
+    """The position in the current pass, and what was known before that pass."""
 
     row: int = 0
     """The rows before this one have been visited."""
@@ -93,7 +93,7 @@ class Runner(Protocol[StateT]):
         on_updates: Callable[[list[Updates]], None] | None,
         visited: int = 0,
     ) -> None:
-        """Visit the rows ``order`` with the classifiers ``active``, except the first ``visited`` of them.
+        """Visit the rows ``order`` with the classifiers ``active``, but skip the first ``visited`` of these rows.
 
         ``first`` means that these rows are new to the state, so that their lengths are measured. ``on_slice`` is called
         after each slice with the number of rows visited; if it returns True, that slice is the last. ``on_updates`` is
@@ -106,8 +106,8 @@ class Runner(Protocol[StateT]):
 class RunState(ABC):
     """What a run has learned so far, its counters and its history: everything that the run needs to continue.
 
-    Two classes share one classifier, which is positive for the second class. More classes have a classifier each. With
-    ``direct`` more than two classes compete in each update and share one record of counters.
+    Two classes share one classifier, which is positive for the second class. If there are more classes, each has its
+    own classifier. With ``direct``, more than two classes compete in each update and share one record of counters.
     """
 
     counters: NDArray[np.void]
@@ -193,7 +193,10 @@ class RunState(ABC):
 
     @abstractmethod
     def _largest_scores(self, hypothesis: str, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the class of the largest score of each row, compared exactly, and whether several classes tie."""
+        """Return the class with the largest score for each row, and whether several classes tie.
+
+        Scores are compared exactly.
+        """
 
     @abstractmethod
     def margins(self, k: int) -> tuple[float, float, float]:
@@ -216,7 +219,7 @@ class RunState(ABC):
         """Apply the options that say where and how to compute."""
 
     def renumber_rows(self, X: Matrix | None = None) -> None:  # noqa: B027 - optional
-        """Number the rows of the next run after all earlier rows, unless they are the rows of the last run again.
+        """Give the rows of the next run higher numbers than all earlier rows, unless they are the rows of the last run.
 
         ``X`` are the rows of the next run, or None if they are not known.
         """
@@ -264,7 +267,7 @@ class RunState(ABC):
         return [math.nan] * (self.passes - known - after) + self.validation_error + [math.nan] * after
 
     def mistakes_left(self) -> int:
-        """Return the sum, over the classifiers that are not ``done``, of the mistakes in their last pass."""
+        """Return the number of mistakes in the last pass, summed over the classifiers that are not ``done``."""
         history = np.array(self.mistakes)
         return int(sum(history[history[:, k] >= 0, k][-1] for k in np.flatnonzero(~self.done)))
 
@@ -379,10 +382,10 @@ def new_counters(n_classes: int, direct: bool) -> _NewCounters:
 def attained_margin(
     counters: np.void, length: float, kesler: float, proved: float, threshold: float = 0.0, start: float = 0.0
 ) -> tuple[float, float]:
-    """Return the margin that weights of this length attain, and Novikoff's bound on the updates.
+    """Return the margin that weights of norm ``length`` attain, and Novikoff's bound on the updates.
 
     ``proved`` is the share of the computed margin that is certain in spite of rounding. After M updates from weights of
-    length s, ``M g - s <= |w|`` for steps of margin g, and ``|w|^2 <= s^2 + M Q``. Here Q is the most that an update
+    norm s, ``M g - s <= |w|`` for steps of margin g, and ``|w|^2 <= s^2 + M Q``. Here Q is the most that an update
     adds: the squared length of its step, plus twice the threshold times the step size. So M is at most ``Q / g^2 + 2 s
     / g``, which is Novikoff's bound (R / g)^2 if the initial weights and the threshold are zero.
     """
@@ -453,7 +456,7 @@ class Updates(NamedTuple):
     """Updates of one classifier in the order in which they were made."""
 
     members: Integers
-    """The row of each update: its number in a batch, or its place among stored rows."""
+    """The row of each update: its number in a batch, or its index among the stored rows."""
     steps: Floats
     """Step sizes, with the sign of the label; positive if classes compete directly."""
     visits: Floats
@@ -484,7 +487,7 @@ def join_updates(chunks: list[Updates]) -> Updates:
 
 
 def mirrored_updates(chunks: list[Updates], sign: int) -> list[Updates]:
-    """Return updates with their steps times ``sign``, where -1 swaps the positive and the negative class."""
+    """Return the updates with their steps multiplied by ``sign``; -1 swaps the positive and the negative class."""
     return [update._replace(steps=sign * update.steps) for update in chunks]
 
 
@@ -509,11 +512,11 @@ def competing_updates(chunks: list[Updates], places: Integers, direct: bool) -> 
 
 @dataclass
 class UpdateLog:
-    """The updates of all classifiers with their rows.
+    """The updates of all classifiers, with the rows on which they were made.
 
-    This is Freund and Schapire's representation of a voted perceptron (1999, section 5). Its voters, the weights after
-    each update, are not stored as vectors. Their activations on a new row are running sums of its products with the
-    stored rows.
+    This is Freund and Schapire's representation of a voted perceptron (1999, section 5). Its voters are the weights
+    after each update. They are not stored as vectors: their activations on a new row are running sums of steps times
+    the dot products of that row with the stored rows.
     """
 
     blocks: list[Matrix]
@@ -531,7 +534,7 @@ class UpdateLog:
         return cls(blocks=[], chunks=[[] for _ in range(n_classifiers)], n_classes=n_classes)
 
     def append(self, X: Matrix, updates: list[Updates]) -> None:
-        """Append the updates of each classifier; their members are row numbers of ``X``."""
+        """Append the updates of each classifier; their ``members`` are row numbers of ``X``."""
         if self._pending is None or self._pending[0] is not X:
             self.store()
             self._pending = X, [[] for _ in self.chunks]

@@ -113,7 +113,7 @@ def train(
 ) -> Outcome:
     """Train on a source, from zero, from ``start`` or from a checkpoint, and return how the run ended.
 
-    If a class appears in a stream that its first block does not have, training starts again with all classes.
+    If a class appears that was not in the first block of a stream, training starts again with all classes.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ def test_only_what_was_read_counts(files):
         text[place] ^= 1
         files[1].write_bytes(text)
         os.utime(files[1], (2, 2))
-        told = f"{files[1]} has changed in the 300 bytes that were read of it" if changed else ""
+        told = f"{files[1]} has changed in the 300 bytes that were read from it" if changed else ""
         assert changes(files, records)[0] == told
     files[1].write_bytes(NOISE + b"x")
     assert changes(files, records)[0] == f"{files[1]} had 1,000 bytes then, and has 1,001 now"

@@ -177,7 +177,7 @@ def test_values_that_cannot_be_features_are_left_out_and_cannot_be_kept(tmp_path
 
 def test_numbers_mixed_with_words_are_asked_about_even_so(tmp_path):
     file = written(tmp_path, "a,b,y\n" + "1,2,3\n2,3,4\n" * 10 + "1,two,3\n")
-    with pytest.raises(data.DataError, match=r"column 'b' holds numbers in 20 of its first 21 rows and not in 1"):
+    with pytest.raises(data.DataError, match=r"column 'b' holds numbers in 20 of its first 21 rows but not in 1"):
         data.open(file, "y", on_ambiguous="drop")
     stream = data.open(file, "y", on_ambiguous="note")
     assert stream.feature_names == ["a"]

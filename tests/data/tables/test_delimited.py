@@ -130,11 +130,11 @@ def test_numbers_are_the_nearest_float64(tmp_path):
         (
             b"caf\xe9,y\n1,u\n",
             "a.csv, line 1: expected the first line of a table, but it is not valid UTF-8: convert the file, for "
-            "instance by iconv -f latin1 -t utf8.",
+            "instance with iconv -f latin1 -t utf8.",
         ),
         (
             "a,y\n1,2\n".encode("utf-16"),
-            "a.csv is text in UTF-16, expected UTF-8 or ASCII: convert it, for instance by iconv -t UTF-8.",
+            "a.csv is text in UTF-16, expected UTF-8 or ASCII: convert it, for instance with iconv -t UTF-8.",
         ),
         (b"\xef\xbb\xbfa,y\r\n1,2\r\n\r\n3,4", ([[1.0], [3.0]], [2, 4])),
         (b"a,y\r1,2\r3,4\r", ([[1.0], [3.0]], [2, 4])),
@@ -154,7 +154,7 @@ def test_numbers_are_the_nearest_float64(tmp_path):
         ("a,b,y\n1,,2\n3,,4\n", "a.csv, line 2: column 'b' has no value: " + FILL),
         (
             "a,b,y\n" + "1,2,3\n" * 19 + "1,two,3\n",
-            "a.csv: column 'b' holds numbers in 19 of its first 20 rows and not in 1, first 'two' (a.csv, line 21): "
+            "a.csv: column 'b' holds numbers in 19 of its first 20 rows but not in 1, such as 'two' (a.csv, line 21): "
             "leave out what is not a feature with drop=['b'], or give column_types={'b': 'number'}, or "
             "missing_values=['two'] if that stands for a missing value.",
         ),

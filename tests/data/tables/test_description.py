@@ -79,7 +79,7 @@ def test_what_looks_suspicious(tmp_path):
         "constant": "constant",
         "empty": "empty",
         "gaps": "mostly missing",
-        "same": "one value has 99.7% of the rows",
+        "same": "one value accounts for 99.7% of the rows",
         "leak": tells,
         "codes": tells,
         "threshold": tells,
@@ -137,12 +137,12 @@ def test_rows_without_names(tmp_path):
     assert dict(zip(table["about"], table["value"], strict=True)) == {
         "rows looked at": "3",
         "features": "3",
-        "values not 0 in a row": "1 to 2, 1.667 on average",
+        "nonzero values per row": "1 to 2, 1.667 on average",
         "values": "-1 to 2000",
         "labels": "-1: 2, 1: 1",
     }
     sizes = "feature 2 reaches 0.5, feature 1 2000"
-    sentence = f"Features differ much in size ({sizes}): for training, scale='standard' brings them to one scale."
+    sentence = f"Features differ widely in size ({sizes}): for training, scale='standard' gives them the same scale."
     assert table.notes == (sentence,)
     assert pickle.loads(pickle.dumps(table)).notes == table.notes
     np.savez(tmp_path / "b.npz", X=[[2000.0, 1.0], [1.0, 1.0]], y=[0, 1])

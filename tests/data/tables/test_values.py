@@ -183,7 +183,7 @@ def test_a_comma_that_may_be_either_is_one_question_with_both_answers(tmp_path):
 
 def test_missing_numbers_and_rows_with_something_else(tmp_path):
     (tmp_path / "a.csv").write_text("price;y\n" + "3,5;a\n;b\nNA;b\n4,5;a\n" * 5 + "free;a\n")
-    with pytest.raises(data.DataError, match=r"holds numbers in 10 of its first 21 rows and not in 1, first 'free'"):
+    with pytest.raises(data.DataError, match=r"holds numbers in 10 of its first 21 rows but not in 1, such as 'free'"):
         data.open(tmp_path / "a.csv", "y", on_ambiguous="drop")
     stream = data.open(
         tmp_path / "a.csv", "y", column_types={"price": "decimal-comma"}, missing="mean", on_error="skip"

@@ -225,8 +225,8 @@ def test_words():
     )
     weak = dataclasses.replace(some, rows=np.arange(600))
     assert str(weak).splitlines()[3:] == [
-        "The lower end is weak here, as such sets have up to d + 2 = 4 rows: "
-        "no more than 250 of that size are disjoint."
+        "The lower bound is weak here, as such sets have up to d + 2 = 4 rows: "
+        "at most 250 of that size can be disjoint."
     ]
     for other in (
         dataclasses.replace(weak, rows=np.arange(500)),  # disjoint cores might prove half of it

@@ -202,7 +202,7 @@ def test_separable_data_needs_no_removal():
     found = fewest_mistakes(X, y)
     assert (found.low, found.high, found.cores) == (0, 0, ())
     assert found.check(X, y)
-    assert str(found) == "No row must be removed: a hyperplane separates the 200 rows."
+    assert str(found) == "No row needs to be removed: a hyperplane separates the 200 rows."
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])

@@ -122,7 +122,7 @@ def test_an_estimator_is_made_of_its_parameters_and_state():
 
 def test_a_kernel_perceptron_is_not_exported(tmp_path):
     for export in (export_onnx, export_json):
-        with pytest.raises(TypeError, match="has support rows and no weights, so it cannot be exported: use save"):
+        with pytest.raises(TypeError, match="has support vectors and no weights, so it cannot be exported: use save"):
             export(files.from_trained_model(trained()), tmp_path / "m")
 
 

@@ -218,7 +218,7 @@ def _decompress(file: io.BufferedReader, compression: str, name: str) -> _Readab
         pyarrow = import_module("pyarrow")
     except ImportError:
         raise ImportError(
-            f"{name} is compressed by zstd, which needs pyarrow: pip install 'rosenblatt[files]', or decompress it "
+            f"{name} is compressed with zstd, which needs pyarrow: pip install 'rosenblatt[files]', or decompress it "
             "first."
         ) from None
     return pyarrow.CompressedInputStream(pyarrow.PythonFile(file, "r"), "zstd")

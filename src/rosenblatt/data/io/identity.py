@@ -119,7 +119,7 @@ class Contents:
             if then["digest"] is None:
                 return f"{name} was changed while that run read it"
             if digest_of(name, then["read"], tell) != then["digest"]:
-                return f"{name} has changed in the {then['read']:,} bytes that were read of it"
+                return f"{name} has changed in the {then['read']:,} bytes that were read from it"
             before += then["read"]
         return ""
 

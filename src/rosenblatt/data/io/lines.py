@@ -19,7 +19,7 @@ from rosenblatt.messages import Message, check_integer, shorten
 
 CHUNK_BYTES = 1 << 22
 """The number of bytes of text that are parsed at once and become a block."""
-TO_UTF8 = "convert the file, for instance by iconv -f latin1 -t utf8"
+TO_UTF8 = "convert the file, for instance with iconv -f latin1 -t utf8"
 """Advice about text in another encoding."""
 LONGEST_LINE = 64_000_000
 """The default limit on the bytes of a line."""
@@ -271,6 +271,6 @@ class LineSource:
 def _bom_length(buffer: bytearray, name: str) -> int:
     """Return the length of the byte order mark at the start of a text, which may be 0; raise an error for UTF-16."""
     if buffer.startswith((b"\xff\xfe", b"\xfe\xff")):
-        what = "{file} is text in UTF-16, expected UTF-8 or ASCII: convert it, for instance by iconv -t UTF-8."
+        what = "{file} is text in UTF-16, expected UTF-8 or ASCII: convert it, for instance with iconv -t UTF-8."
         raise DataError(what, file=name)
     return 3 if buffer.startswith(b"\xef\xbb\xbf") else 0

@@ -151,7 +151,7 @@ def infer_kind(
 
 def _mixed_numbers(head: TableChunk, name: str, kind: str, n: int, bad: list[int]) -> AmbiguousColumn:
     first = f"{shorten(head.columns[name][bad[0]].as_py().strip())} ({head.where(bad[0])})"
-    reason = f"holds numbers in {n} of its first {head.n} rows and not in {len(bad)}, first {first}"
+    reason = f"holds numbers in {n} of its first {head.n} rows but not in {len(bad)}, such as {first}"
     words = tuple(sorted({head.columns[name][row].as_py().strip() for row in bad}))
     return AmbiguousColumn(reason, (kind,), never_dropped=True, words=words if len(words) <= FEW_WORDS else ())
 

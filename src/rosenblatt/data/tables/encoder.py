@@ -153,8 +153,8 @@ _A_NUMBER = Message("a number{hint}", hint=Hint(" (or a word that {missing_value
 _EXPECTED = {
     "boolean": "true or false",
     "date": "a date such as 1912-08-05 or 1912-08-05T12:30",
-    "dmy": "a date such as 30.05.2023 or 2023-05-30, the day before the month",
-    "mdy": "a date such as 5/30/2023 or 2023-05-30, the month before the day",
+    "dmy": "a date such as 30.05.2023, the day before the month, or 2023-05-30",
+    "mdy": "a date such as 5/30/2023, the month before the day, or 2023-05-30",
     "decimal-comma": "a number such as 3,14 or 1.234,56",
     "thousands-comma": "a number such as 1,234.56",
 }

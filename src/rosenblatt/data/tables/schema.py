@@ -303,8 +303,8 @@ def _has_lists_only(head: TableChunk, used: list[str], file: str) -> bool:
     others = [name for name in used if name not in LISTS]
     if lists and others:
         raise DataError(
-            "{file} has sparse rows in its columns {names}, and other columns: leave these out with {drop=others}, or "
-            "learn only from them with {drop=lists}.",
+            "{file} has sparse rows in its columns {names}, and other columns: leave out the others with "
+            "{drop=others}, or the sparse rows with {drop=lists}.",
             file=file,
             names=" and ".join(LISTS),
             others=others,

@@ -108,7 +108,7 @@ class TextReader(RowSource):
         super().__init__(files, labelled, fixed_width=n_features is not None)
         if b"\r" in files.head().partition(b"\n")[0].rstrip(b"\r"):
             what = "{file} has lines that end in carriage returns, expected newlines: convert it, "
-            raise DataError(what + "for instance by tr '\\r' '\\n'.", file=files.display_name(0))
+            raise DataError(what + "for instance with tr '\\r' '\\n'.", file=files.display_name(0))
         self._skip, self._threads = skip, threads
         self._density = 0.1  # estimated entries per byte of the next chunk
         self._row_density = 0.005  # estimated rows per byte

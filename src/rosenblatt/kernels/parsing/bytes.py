@@ -296,7 +296,7 @@ VALID, OUT_OF_RANGE, UNSORTED, NOT_FINITE = range(4)
 def check_rows(indptr, indices, values, results):
     """Write a result for each row of a CSR matrix; return the largest column number in valid rows, -1 if there is none.
 
-    The result of an invalid row is the first fault in it.
+    The result for an invalid row is the first error in it.
     """
     highest = -1
     for i in range(results.shape[0]):

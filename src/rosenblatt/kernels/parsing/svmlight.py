@@ -42,7 +42,7 @@ PROGRESS = np.dtype(
         ("rows", "i8"),  # rows read
         ("entries", "i8"),  # entries of these rows
         ("highest", "i8"),  # largest column number
-        ("fault", "i8"),  # where the fault is, counted from the start of the text
+        ("fault", "i8"),  # where the error is, counted from the start of the text
         ("seen", "i8"),  # undecided numbers in this line so far
         ("resolved", "i8"),  # how many undecided numbers of this line the caller has given a value
         ("names", "i8"),  # feature names found
@@ -189,7 +189,7 @@ def parse_svmlight(text, stop, columns, unlabelled, rows, slow, progress):
             may_have_query = False
         if (
             code != NEED_SPACE and s["seen"] > s["resolved"]
-        ):  # before any fault, because an undecided number may precede it
+        ):  # before any error, because an undecided number may precede it
             code = NEED_VALUES
         if code != DONE:
             place, entry = line, first_entry

@@ -50,7 +50,7 @@ from rosenblatt.kernels.parsing.svmlight import (
 )
 
 NO_BAR, BAD_WEIGHT, BASE, BAD_NAMESPACE, SUM_TOO_LARGE = range(20, 25)
-"""The faults of this format that ``svmlight`` does not have."""
+"""The errors of this format that ``svmlight`` does not have."""
 
 _ENDS_NUMBER = IS_BLANK | IS_NEWLINE | IS_BAR
 _ENDS_NAME = IS_BLANK | IS_NEWLINE | IS_BAR | IS_COLON
@@ -168,7 +168,8 @@ def parse_vw(text, stop, bits, unlabelled, rows, names, scratch, slow, progress)
     A missing value is 1. Values are multiplied by the weight of the namespace. An empty name, as in ``:0.5``, stands
     for the number of such features before it in this namespace. Columns ascend in each row, and the values of features
     in the same column are added up. A word that touches the first bar is a tag, as in vw, and is skipped. A base (an
-    initial prediction) must be 0. A line without a label is a fault, except with ``unlabelled``: then the label is NaN.
+    initial prediction) must be 0. A line without a label is an error, unless ``unlabelled`` is true; then its label is
+    NaN.
 
     text, stop, slow, progress: see ``parse_svmlight``. bits: there are 2**bits columns. rows: ``(labels, indptr,
     indices, values, weights)`` to fill. names: ``(seen, found)``; ``seen`` has for each column whether its name is

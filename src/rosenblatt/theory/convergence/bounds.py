@@ -32,17 +32,18 @@ _EXACT_TERMS = 100_000  # up to this number of entries, the candidates for the l
 def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> float:
     """Return an upper bound on the number of updates of the perceptron on these rows, whatever their order.
 
-    With a bias it is the integer part of (R^2 + 1) / gamma^2. R is the length of the longest row, and gamma the largest
-    margin of any (w, b) with |(w, b)| = 1 on the rows (x, 1), because with a bias the perceptron learns in the space of
+    With a bias it is the integer part of (R^2 + 1) / gamma^2. R is the largest norm of a row. With a bias the
+    perceptron learns in the space of (x, 1), so gamma is the largest margin of any (w, b) with |(w, b)| = 1 on the rows
     (x, 1) (`dataset_margin` with ``kind="augmented"``). Without a bias it is the integer part of R^2 / gamma^2, with
     the margin of hyperplanes through the origin (``kind="homogeneous"``). With a bias, R^2 / gamma^2 with the margin of
     CIML equation 4.9 is *not* a bound, as the example shows.
 
-    The bound is infinite if no hyperplane separates the classes, since the perceptron then never stops, and in the rare
-    case that no separator was found. It bounds the updates of all passes together, not the number of passes.
+    The bound is infinite if no hyperplane separates the classes, since the perceptron then never stops. It is also
+    infinite in the rare case that no separator was found. It bounds the updates of all passes together, not the number
+    of passes.
 
     References: Block and Novikoff (1962); CIML 4.5, Har-Peled 30.1, parametric learning notes 3.3. They state the bound
-    as 1 / gamma^2 for rows with |x| <= 1 and no bias, and as R^2 |w*|^2 / gamma^2 for a separator w* of any length.
+    as 1 / gamma^2 for rows with |x| <= 1 and no bias, and as R^2 |w*|^2 / gamma^2 for a separator w* of any norm.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> fl
         A whole number or infinity. It is never below the exact bound, because the margin used is attained by a
         hyperplane, and everything is rounded up before the integer part is taken. In an actual run the weights are
         rounded too, once per coordinate of each update. The bound allows for these errors in the first 2^47 updates
-        (10^14, weeks of computation), which multiplies a bound K by 1 + 3.4e-16 K.
+        (10^14, weeks of computation). This allowance multiplies a bound K by 1 + 3.4e-16 K.
 
     See Also
     --------
@@ -121,7 +122,7 @@ def allowing_for_rounding(K: Fraction, u: Fraction) -> Fraction:
 
 
 def squared_radius(X: Matrix, bias: bool) -> Fraction:
-    """Return the squared length of the longest row, plus 1 with a ``bias``, exactly or slightly rounded up.
+    """Return the largest squared norm of a row, plus 1 with a ``bias``, exactly or slightly rounded up.
 
     If too many rows could be the longest, a float plus its error bound is used.
 
@@ -210,7 +211,7 @@ def inequalities(
 ) -> dict[str, Any]:
     """Return the columns of `Proof` for the updates on ``rows``, and whether each inequality held.
 
-    ``v`` is the separator of length 1 with its bias as the last entry. To avoid overflow and underflow of squares, z is
+    ``v`` is the separator of norm 1, with its bias as the last entry. To avoid overflow and underflow of squares, z is
     divided by a power of two, and the results are scaled back.
     """
     exponent = math.frexp(R)[1]
@@ -264,7 +265,7 @@ def inequalities(
 
 
 def _rounding_errors(W: Floats, Z: Floats, exponent: int) -> Floats:
-    """Return the length of the rounding error of each addition in ``W``, divided by 2**exponent.
+    """Return the norm of the rounding error of each addition in ``W``, divided by 2**exponent.
 
     By TwoSum (Knuth), the error of s = fl(a + b) is exactly (a - (s - t)) + (b - t) with t = fl(s - a).
     """

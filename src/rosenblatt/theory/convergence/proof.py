@@ -76,16 +76,16 @@ class Proof:
         For each inequality, whether it held at each update, with an allowance for rounding. ``holds`` is whether all
         did.
     drift : array
-        A bound on the total length of the rounding errors in the weights so far; 0 for integer data.
+        A bound on the sum of the norms of the rounding errors in the weights so far; 0 for integer data.
     R, gamma, bound : float
-        The length of the longest z, rounded up; the margin of w*, rounded down; and (R / gamma)^2. For the default w*,
-        the integer part of ``bound`` is `mistake_bound`.
+        The largest norm |z|, rounded up; the margin of w*, rounded down; and (R / gamma)^2. For the default w*, the
+        integer part of ``bound`` is `mistake_bound`.
     w_star, b_star : array and float
-        The separator w*, with its bias, scaled so that w*, or (w*, b*) with a bias, has length 1.
+        The separator w*, with its bias, scaled so that w*, or (w*, b*) with a bias, has norm 1.
     w, b : array and float
         The weights at the end of the run.
     margin : float
-        The margin of these weights, scaled to length 1; minus infinity if the run did not converge.
+        The margin of these weights, scaled to norm 1; minus infinity if the run did not converge.
     passes, updates, converged, fit_intercept, seed
         As for ``Perceptron``. ``seed`` is None if the rows are visited in the given order.
     """
@@ -170,7 +170,7 @@ class Proof:
             f"So the cosine of the angle between w and w* is at least √k·γ/R = {self.cosine_low[-1]:.4g}: "
             f"it is {self.cosine[-1]:.4g}.",
             f"On the way it fell at {count_of(len(self.fell), 'update')}; only its lower bound must rise.",
-            f"|w − (R²/γ) w*|² fell at each by R² = {self.R * self.R:.4g} or more, to {self.alpha[-1]:.4g}.",
+            f"|w − (R²/γ) w*|² fell at each update by R² = {self.R * self.R:.4g} or more, to {self.alpha[-1]:.4g}.",
             verdict,
         ]
         if self.converged:
@@ -204,8 +204,8 @@ def proof(
     mistake, after ``max_iter`` passes or after ``max_updates`` updates.
 
     The proof is in CIML 4.5, Har-Peled 30.1 and the parametric learning notes 3.3. Let z = (x, 1) with a bias and z = x
-    without, R the length of the longest z, and w* a unit vector with y w*.z >= gamma for every row. A mistake has y
-    w.z <= 0. The update at a mistake, from w to w + y z,
+    without, R the largest norm |z|, and w* a unit vector with y w*.z >= gamma for every row. A mistake has y w.z <= 0.
+    The update at a mistake, from w to w + y z,
 
     - increases y w.z by exactly |z|^2;
     - increases w*.w by at least gamma, so w*.w >= k gamma after k updates;
@@ -217,7 +217,7 @@ def proof(
 
     All these inequalities are checked at every update. Mistakes are decided exactly, gamma is computed exactly from the
     data and rounded down, and R is rounded up. The checks allow for rounding errors in the compared sums and in the
-    weights. ``drift`` bounds the total length of the errors in the weights, and is 0 for integers.
+    weights. ``drift`` bounds the sum of the norms of the errors in the weights, and is 0 for integers.
 
     Parameters
     ----------
@@ -228,8 +228,8 @@ def proof(
         The seed of shuffled orders, such as ``random_state`` or ``seed_`` of a ``Perceptron``. None draws a random
         seed.
     w_star, b_star : array of shape (d,) and float, default=None and 0.0
-        The separator for the proof, of any length. A number that float64 would round raises a ValueError. None means
-        the separator of largest margin (`dataset_margin`).
+        The separator for the proof, of any norm. A number that float64 would round raises a ValueError. None means the
+        separator of largest margin (`dataset_margin`).
 
     Returns
     -------
@@ -250,7 +250,7 @@ def proof(
     At the end w*·w = 2.236 ≥ k·γ = 2.236, and |w| = 2.236 ≤ √k·R = 3.162.
     So the cosine of the angle between w and w* is at least √k·γ/R = 0.7071: it is 1.
     On the way it fell at 1 update; only its lower bound must rise.
-    |w − (R²/γ) w*|² fell at each by R² = 2 or more, to 5.
+    |w − (R²/γ) w*|² fell at each update by R² = 2 or more, to 5.
     Every inequality holds at every update.
     The margin reached is 0.4472 and that of w* 0.4472; w lies 0 degrees from w*.
     >>> run.holds, run.row.tolist(), run.norm2.tolist()
@@ -296,7 +296,7 @@ def proof(
 
 
 def _best_separator(X: MatrixLike, y: ArrayLike, kind: str) -> tuple[Floats, float]:
-    """Return the separator of largest margin, of the given kind, for the default w*."""
+    """Return the separator with the largest margin of the given kind, which is the default for w*."""
     bracket = dataset_margin(X, y, kind=kind)
     if bracket.high == -math.inf:
         words = ": separability(X, y) shows why."

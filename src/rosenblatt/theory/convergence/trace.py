@@ -97,7 +97,7 @@ class Trace:
 
     @cached_property
     def activation(self) -> Floats:
-        """w.x + b of the row of each update, before it; exact up to one rounding if the sign would be in doubt."""
+        """w.x + b of each misclassified row before its update; rounded only once where its sign would be in doubt."""
         parts = [np.empty(0)]
         for moves, W in self._walk():
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):

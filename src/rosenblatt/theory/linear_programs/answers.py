@@ -1,6 +1,6 @@
 """Certificates of linear programs: feasible, infeasible (Farkas), optimal (weak duality), unbounded, undecided.
 
-Each is checked from A, b and c alone, exactly for the numbers as stored, by code that is independent of the searches.
+Each is checked exactly from A, b and c alone, by code that is independent of the searches.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _common_denominators(fractions: list[Fraction]) -> Iterator[int]:
 
 
 MOST_POINT_BITS = 1 << 29
-"""The most bits of all coordinates of a point together, if written over their common denominator."""
+"""The largest total bit length of the coordinates of a point, written over their common denominator."""
 Point: TypeAlias = Annotated[Numbers, Codec(_write_point, _read_point)]  # floats, or Fractions if no floats suffice
 
 
@@ -179,7 +179,7 @@ class Infeasible(Certificate):
 
     @classmethod
     def from_weights(cls, A: Matrix, b: Floats, rows: NDArray[np.intp], weights: tuple[int, ...]) -> Infeasible:
-        """Return the certificate with integer ``weights`` on the given rows, and with ``alpha`` of sum 1."""
+        """Return the certificate with integer ``weights`` on the given rows, and ``alpha`` scaled to sum to 1."""
         total = sum(weights)
         alpha = scatter(rows, [max(float(Fraction(weight, total)), 5e-324) for weight in weights], A.shape[0])
         deficit = -exact_dot(b[rows], weights) / total
@@ -208,7 +208,7 @@ class Infeasible(Certificate):
         return known and are_proportional(alpha[rows], self.weights, of, tiny)
 
     def _encloses(self, A: Matrix, b: Floats) -> bool:
-        """Return whether exact weights exist with which the rows of the homogenized system sum to zero.
+        """Return whether an enclosure proves that the homogenized rows sum to zero for some exact weights.
 
         Rows are divided by powers of two so that their entries are at most 1, and their weights are multiplied by the
         same powers.

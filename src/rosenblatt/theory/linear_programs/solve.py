@@ -123,7 +123,7 @@ def _proof(A: Matrix, b: Floats, rows: NDArray[np.intp], own: Floats, alpha: Flo
 
 SLACK = 2.0**-33  # the relative slack that is added to b
 FEW_ENTRIES = 10_000  # a system of up to this number of entries is decided exactly
-MOST_WORK = 1e7  # the limit of work for that, some seconds
+MOST_WORK = 1e7  # the work limit for that: some seconds
 
 
 def proved_empty(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
@@ -268,8 +268,9 @@ def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | U
 
     The rescaled perceptron is tried first; its first phase is the plain perceptron. If it finds no solution, the convex
     hull of the rows (-a, b) and (0, 1) is examined: it contains the origin if and only if there is no solution. Results
-    are exact for the numbers as stored, so a rounded coefficient may create a solution with huge coordinates. Each
-    result has a method ``check(A, b)``, which recomputes it exactly. It prints as a summary and can be saved as JSON.
+    are exact for the given numbers. So if a coefficient was rounded beforehand, there may be a solution with huge
+    coordinates. Each result has a method ``check(A, b)``, which verifies it exactly. It prints as a summary and can be
+    saved as JSON.
 
     Parameters
     ----------
@@ -305,10 +306,10 @@ def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | U
 
     >>> print(strict_feasibility(A, [0, 0, 0]))
     Infeasible: no x has A x < b, because A x <= b has no interior.
-    With the weights alpha, the rows 0, 1, 2 add up to 0 . x < 0: a solution of A x <= b has equality in each of them.
+    With the weights alpha, rows 0, 1, 2 add up to 0 . x < 0: a solution of A x <= b has equality in each of them.
     >>> print(strict_feasibility(A, [0, 0, -1]))
     Infeasible: no x has A x < b, and not even A x <= b has a solution.
-    With the weights alpha, the rows 0, 1, 2 add up to 0 . x <= -0.3333.
+    With the weights alpha, rows 0, 1, 2 add up to 0 . x <= -0.3333.
     """
     return _decide(*read_system(A, b))
 
@@ -338,7 +339,7 @@ def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | UndecidedProgram:
 
 
 def _float_point(A: Matrix, b: Floats, found: list[list[Fraction]]) -> Floats | None:
-    """Return the solution x in floats of the first v for which it is strictly feasible, or None."""
+    """Return the first of the solutions x = v[:-1] / v[-1] that is strictly feasible in floats, or None."""
     for v in found:
         x = np.array([as_float(value / v[-1]) for value in v[:-1]], dtype=np.float64)
         if is_strictly_feasible(A, b, x):

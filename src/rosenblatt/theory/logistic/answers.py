@@ -471,7 +471,7 @@ class Separation(Certificate):
         return [(label, name) for label in self.classes[1:] for name in self.names]
 
     def check(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> bool:
-        """Return whether every claim holds for these rows and labels, recomputed exactly from them.
+        """Return whether an exact recomputation from these rows and labels confirms every claim.
 
         The claims are the kind, the rows on the hyperplane and the status of each coefficient. The attribute
         ``fit_intercept`` of the certificate decides whether the model has an intercept.

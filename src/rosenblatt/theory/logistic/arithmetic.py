@@ -103,7 +103,7 @@ def row_basis(X: Floats, start: NDArray[np.intp], prime: int) -> tuple[NDArray[n
 
 
 def _null_space(M: Residues, columns: list[int], prime: int) -> Residues:
-    """Return a basis, as columns, of the null space modulo the prime of independent rows with pivots ``columns``."""
+    """Return a null space basis of ``M`` modulo the prime, as columns; ``columns`` are the pivots of its rows."""
     free = np.setdiff1d(np.arange(M.shape[1]), columns)
     null = np.zeros((M.shape[1], len(free)), np.int64)
     null[free, np.arange(len(free))] = 1

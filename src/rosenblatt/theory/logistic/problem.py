@@ -252,7 +252,7 @@ def read_problem(X: Any, y: ArrayLike, fit_intercept: bool, sample_weight: Array
 
 
 def _read_weights(sample_weight: Any, n: int) -> NDArray[np.bool_]:
-    """Return a mask of the rows with a positive weight, decided for the exact numbers."""
+    """Return a mask of the rows with a positive weight, decided without rounding."""
     if sample_weight is None:
         return np.ones(n, dtype=bool)
     refuse_masked(sample_weight, "sample_weight")

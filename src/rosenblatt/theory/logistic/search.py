@@ -337,7 +337,7 @@ _ROWS_PER_COEFFICIENT = 20  # for more rows, the first working set has this numb
 
 
 class IntegerRows:
-    """The rows z of a problem as integers. Row i * blocks + k compares observation i with its k-th other class.
+    """The rows z of a problem as integers; row i * blocks + k is for observation i and its k-th other class.
 
     Columns far from zero are centred, and each column is divided by a power of two (``exponents``). `unscaled` maps
     coefficient vectors for these columns to the centred columns, `original` to the original columns.
@@ -375,7 +375,7 @@ class IntegerRows:
         return self.centring.to_original(self.unscaled(vectors))
 
     def violating(self, b: Numbers, limit: int, rng: np.random.Generator) -> Indices:
-        """Return up to ``limit`` rows that certainly have z . b < 0: half of them the farthest, half of them random."""
+        """Return up to ``limit`` rows that certainly have z . b < 0: half by largest violation, half random."""
         D = b.reshape(self.problem.blocks, -1).T
         scores, error = float_scores(self.problem.X, D)
         with np.errstate(all="ignore"):
@@ -528,7 +528,7 @@ def find_infinite_signs(rows: IntegerRows, pair: TuckerPair) -> InfiniteSigns:
 
 
 class _SignSearch:
-    """Search for the sign of one coefficient after another; all share the directions found and a working set.
+    """Search for the signs of coefficients one by one; all searches share a working set and the directions found.
 
     Row i of ``A`` is z N for the row z numbered ``_row_ids[i]``, where N is the null basis of the face; ``null`` is N
     for the original columns. No row of the working set lies on the hyperplane.
@@ -682,7 +682,7 @@ def detect_separation(
     There are three cases (Albert and Anderson 1984). Complete separation: some combination of the columns predicts
     every row with certainty, and no estimate is finite. Quasi-complete separation: some combination predicts some rows
     with certainty and is 0 for the others, and some estimates are infinite. Overlap: no such combination exists, and
-    all estimates are finite. The answer is exact for the numbers as stored, and comes with a proof.
+    all estimates are finite. The answer is exact for the given numbers and comes with a proof.
 
     Parameters
     ----------

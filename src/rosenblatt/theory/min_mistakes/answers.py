@@ -87,7 +87,7 @@ def proved_bound(tree: Tree, cores: Sequence[Sequence[int]], copies: Mapping[int
 
 
 def _is_short(tree: Tree, lengths: Sequence[int]) -> bool:
-    """Return whether each leaf names a core at most once and all leaves together stay within the limit of work."""
+    """Return whether each leaf names a core at most once and all leaves together stay within the work limit."""
     if len(tree) > MOST_NODES:
         return False
     size, counted = sum(lengths) + len(tree), 0
@@ -124,7 +124,7 @@ class CoreStates:
         return bool(self.states[self.index[row]] == KEPT)
 
     def set_state(self, row: int, state: int) -> None:
-        """Set the state of a row of some core, and update ``cost``, the number of removed rows with copies."""
+        """Set the state of a row of some core, and update ``cost``, the number of removed rows including copies."""
         k = self.index[row]
         self.cost += int(self.copies[k]) * ((state == REMOVED) - int(self.states[k] == REMOVED))
         self.states[k] = state
@@ -245,7 +245,7 @@ class FewestMistakes(Certificate):
         return len(self.rows)
 
     def check(self, X: MatrixLike, y: ArrayLike) -> bool:
-        """Return whether, decided exactly, (w, b) separates all rows but ``rows``, and ``low`` is a lower bound."""
+        """Return whether (w, b) separates all rows but ``rows`` and ``low`` is a lower bound, both decided exactly."""
         X, y = check_rows(X, y)
         signs = certified_signs(y, self.positive)
         if signs is None or self.n != len(signs):
@@ -288,7 +288,7 @@ class FewestMistakes(Certificate):
     def __str__(self) -> str:
         of = f"the {count_of(self.n, 'row')}"
         if self.high == 0:
-            return f"No row must be removed: a hyperplane separates {of}."
+            return f"No row needs to be removed: a hyperplane separates {of}."
         number = (
             f"Exactly {self.low:,}" if self.low == self.high else f"At least {self.low:,} and at most {self.high:,}"
         )
@@ -304,8 +304,8 @@ class FewestMistakes(Certificate):
         longest, disjoint = len(self.w) + 2, self.n // (len(self.w) + 2)
         if 2 * max(self.low, disjoint) < self.high and any(len(core.rows) == longest for core in self.cores):
             lines.append(
-                f"The lower end is weak here, as such sets have up to d + 2 = {longest:,} rows: "
-                f"no more than {disjoint:,} of that size are disjoint."
+                f"The lower bound is weak here, as such sets have up to d + 2 = {longest:,} rows: "
+                f"at most {disjoint:,} of that size can be disjoint."
             )
         return "\n".join(lines)
 

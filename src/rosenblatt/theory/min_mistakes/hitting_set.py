@@ -33,7 +33,7 @@ Rows = NDArray[np.intp]
 
 
 def minimum_hitting_set(cores: Sequence[Rows], counts: NDArray[np.int64], budget: Budget) -> Rows | None:
-    """Return rows of least or nearly least cost that hit every core, or None if none are found in the time left."""
+    """Return a hitting set of minimum or nearly minimum cost, or None if none is found in the time left."""
     from scipy.optimize import Bounds, LinearConstraint, milp  # slow to import
 
     used, incidence = _incidence(cores)
@@ -85,7 +85,7 @@ class _Node:
 
 
 class BranchAndBound:
-    """Best-first branch and bound, which splits the leaf of least bound until the tree proves the goal."""
+    """Best-first branch and bound, which splits the leaf with the lowest bound until the tree proves the goal."""
 
     def __init__(self, cores: Sequence[Rows], counts: NDArray[np.int64], budget: Budget) -> None:
         self.cores = [core.tolist() for core in cores]

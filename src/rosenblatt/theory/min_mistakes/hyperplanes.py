@@ -91,7 +91,7 @@ def best_hyperplane(points: Points, budget: Budget) -> tuple[Floats, float]:
 
 
 def _standardized(X: Matrix) -> tuple[Matrix, Floats, Floats]:
-    """Return (X - center) * scale, with columns of magnitude about 1, center and scale; sparse X is not centred."""
+    """Return A = (X - center) * scale, with entries of about 1, then center and scale; sparse X is not centred."""
     with np.errstate(all="ignore"):
         if sp.issparse(X):
             sizes = abs(X).max(axis=0).toarray().ravel()
@@ -127,7 +127,7 @@ def _mistakes_of(A: Matrix, points: Points, w: Floats, b: float) -> int:
 
 
 def _after_line_searches(A: Matrix, points: Points, w: Floats, b: float, budget: Budget) -> tuple[Floats, float]:
-    """Return (w, b) after line searches, which stop when a sweep improves nothing or work or time runs out.
+    """Improve (w, b) by line searches until a sweep improves nothing, or work or time runs out.
 
     Invariant: up to the rounding of all steps, ``scores`` is A w + b, and ``cost`` is the number of mistakes according
     to ``scores``. Both may be approximate, since `Points.mistakes` decides afterwards.

@@ -55,7 +55,7 @@ class CoreSearch:
         self.core_size = points.X.shape[1] + 2  # an irreducible core has at most d + 2 rows (Kirchberger's theorem)
 
     def find(self, allowed: Mask, first: Sequence[int] = ()) -> Core | Separable | None:
-        """Return a core among the allowed rows, or a verdict that separates all of them, or None if time runs out.
+        """Return a core among the allowed rows, or a `Separable` verdict on all of them, or None if time runs out.
 
         This is a cutting-plane method. It starts with the rows ``first`` and a few others. As long as these are
         separable, it adds the rows farthest on the wrong side of their separator.
@@ -143,8 +143,8 @@ class Bracket:
     def _find_disjoint_cores(self) -> None:
         """For each mistake, find a core that contains it and is disjoint from the other cores, or a better hyperplane.
 
-        If mistakes are few, a core consists of one mistake and correctly classified rows. If there are too few of
-        these, it may contain any rows. At the end the rows outside all cores are searched.
+        If mistakes are few, a core consists of one mistake and correctly classified rows. If too few rows are
+        classified correctly, it may contain any rows. At the end the rows outside all cores are searched.
         """
         # ``left`` counts the copies of each row that are in no core yet. Each row is tried once, so the loop ends. The
         # hyperplane, and with it the set of mistakes, may change on the way.
@@ -280,7 +280,7 @@ def fewest_mistakes(X: MatrixLike, y: ArrayLike, max_seconds: float | None = Non
 
 
 def _equal_rows(X: Matrix, signs: Signs) -> tuple[NDArray[np.intp], dict[int, list[int]]]:
-    """Return the first row of each set of equal rows with equal signs, and the sets of several rows by their first."""
+    """Return the first of each set of equal rows with equal signs, and the sets of two or more rows, by first row."""
     first_of = representatives(X, signs, np.arange(len(signs)), np.arange(X.shape[1]))
     firsts, counts = np.unique(first_of, return_counts=True)
     copies: dict[int, list[int]] = {first: [] for first in firsts[counts > 1].tolist()}

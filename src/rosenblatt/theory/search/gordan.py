@@ -65,12 +65,12 @@ def decide_exactly(
     by_basis: bool = True,
     search_first: Callable[[], Solvable | Unsolvable | None] = lambda: None,
 ) -> Solvable | Unsolvable | None:
-    """Decide Gordan's alternative exactly, given weights ``alpha`` with which the rows nearly sum to zero.
+    """Decide exactly whether some v has z . v > 0 for every row, given weights for which the rows nearly sum to zero.
 
-    The methods are tried from cheap to expensive: a proof by enclosure on the rows of nonzero weight; a proof with a
-    basis, if ``by_basis``; ``search_first``; and Wolfe's algorithm in exact arithmetic, whose cost grows with the
-    fourth power of the number of rows. With at most `FEW` rows only Wolfe's algorithm is used, because its integer
-    weights are the better proof. The result is None if the limits end the search.
+    ``alpha`` holds these weights. The methods are tried from cheap to expensive: a proof by enclosure on the rows of
+    nonzero weight; a proof with a basis, if ``by_basis``; ``search_first``; and Wolfe's algorithm in exact arithmetic,
+    whose cost grows with the fourth power of the number of rows. With at most `FEW` rows only Wolfe's algorithm is
+    used, because its integer weights are the better proof. The result is None if the limits end the search.
     """
     exponent = min(math.frexp(largest_entry(X))[1], 1023)
     constant = 2.0**exponent if bias else 0.0  # replaces the 1 of (x, 1), to match the size of the data
@@ -123,7 +123,7 @@ def conflicting_duplicates(X: Matrix, signs: Signs) -> Unsolvable | None:
 
 
 def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool) -> Floats:
-    """Return weights of sum 1 with which the rows sum to zero, by least squares with iterative refinement."""
+    """Return weights that sum to 1 and make the rows sum to zero, by least squares with iterative refinement."""
     Z = dense_rows(X, rows) * signs[rows][:, None]
     parts = [Z.T, signs[rows][None, :]] if bias else [Z.T]
     M = np.vstack([*parts, np.ones(len(rows))])

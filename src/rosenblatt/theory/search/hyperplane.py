@@ -24,7 +24,7 @@ NARROW = 64  # up to this number of columns the hull method is as fast as `WideS
 
 
 class Hyperplane(NamedTuple):
-    """The best (w, b) found, its least y (w . x + b), and weights ``alpha`` that bound every margin from above.
+    """The best (w, b) found, its lowest score y (w . x + b), and weights ``alpha`` that bound the margin from above.
 
     The hyperplane separates the classes if ``least`` is above 0. Otherwise it is undecided whether any hyperplane does.
     """

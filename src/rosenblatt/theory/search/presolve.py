@@ -32,7 +32,7 @@ _BLOCK = 1 << 22
 class Solvable:
     """A vector ``v`` that is proved to satisfy ``z . v > 0`` in every row: floats, or integers if no floats do.
 
-    ``least`` is the least ``z . v``, or None if it was not computed.
+    ``least`` is the smallest ``z . v``, or None if it was not computed.
     """
 
     v: Numbers
@@ -97,7 +97,7 @@ def presolve(Z: Matrix) -> tuple[NDArray[np.intp], list[PresolveRound]]:
 
 
 def postsolve(Z: Matrix, v: Floats, rounds: list[PresolveRound]) -> Floats:
-    """Return a solution of all rows, up to rounding, from a solution ``v`` of the core.
+    """Extend a solution ``v`` of the core to a solution of all rows, up to rounding.
 
     The columns of a round are zero on the core and on all rows removed later. So their weights can be increased, in the
     reverse order of removal, without changing the scores that are positive already.
@@ -151,7 +151,7 @@ def rows_without_rare_columns(Z: Matrix, most: int) -> NDArray[np.intp]:
 
 
 def signed_rows(X: Matrix, signs: Floats, bias: bool) -> tuple[Matrix, NDArray[np.int64]]:
-    """Return the rows z = y (x, 1), or y x without a bias, and the exponents of their column scales.
+    """Return the rows z = y (x, 1), or y x without a bias, with scaled columns, and the exponents of the scales.
 
     Each column is divided by a power of two so that no entry is above 1. This does not change whether there is a
     solution, and is exact unless an entry underflows.

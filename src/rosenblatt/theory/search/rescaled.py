@@ -9,9 +9,9 @@ the rows with the most updates, which stretches all other directions relative to
              if Z (B w) > 0 in every row: return B w
              S = I + 10 m A^T diag(cnt / sum cnt) A;   B = B F with F F^T = S^(-1)
 
-Invariant: weights w on the rows of A correspond to v = B w, and each entry of A w has the same sign as that entry of Z
-v, since rows are divided by positive lengths. F comes from the Cholesky factor of S; the square root of S^(-1) differs
-from it by a rotation, which changes no decision.
+Invariant: weights w on the rows of A correspond to v = B w. Each entry of A w has the same sign as the corresponding
+entry of Z v, since rows are divided by positive norms. F comes from the Cholesky factor of S; the square root of S^(-1)
+differs from it by a rotation, which changes no decision.
 
 This is the multi-rank step of Dadush, Végh and Zambelli (2020) with constants that work in practice. It is close to the
 second-order perceptron. No convergence bound is claimed for these constants. A solution is checked exactly in the
@@ -53,7 +53,7 @@ class RescaledRun:
     Attributes
     ----------
     v : array of shape (m,) or None
-        ``Z v > 0`` in every row, proved exactly. None if no such v was found, which proves nothing.
+        ``Z v > 0`` in every row, proved exactly. None if no such v was found, which does not prove that none exists.
     updates, passes, rescalings : int
         Totals over all phases. A pass that the limit of a phase interrupts counts as one.
     alpha : array of shape (n,)
@@ -91,7 +91,7 @@ def rescaled_perceptron(
     seed: int = 0,
     on_phase: Callable[[int, int, int], None] | None = None,
 ) -> RescaledRun:
-    """Search for v with ``Z v > 0`` in every row by the perceptron with rescaling, until a v is proved.
+    """Search for v with ``Z v > 0`` in every row by the rescaled perceptron; a solution is proved exactly.
 
     For labelled rows, multiply each row by its sign: z = y x, or z = y (x, 1) with a bias. Margins of 1e-8 take a few
     hundred updates in ten dimensions. The search ends without an answer after ``max_rescalings``, or when the condition
@@ -111,8 +111,8 @@ def rescaled_perceptron(
     seed : int, default=0
         Pass p visits the rows in the order ``visiting_order(n, seed, p)``.
     on_phase : callable, default=None
-        Called after each phase with the number of rescalings before it, the number of updates so far, and the fewest
-        rows not positive so far.
+        Called after each phase with the number of rescalings before it, the number of updates so far, and the smallest
+        number of nonpositive rows so far.
 
     See Also
     --------
@@ -218,7 +218,7 @@ def _stretched(v: Floats, exponents: NDArray[np.int64]) -> Floats:
 
 
 def _unit_rows(A: Matrix) -> Matrix:
-    """Return the rows scaled to length 1."""
+    """Return the rows scaled to norm 1."""
     lengths = np.sqrt(squared_lengths(A))
     if sp.issparse(A):
         data = A.data / np.repeat(lengths, np.diff(A.indptr))

@@ -173,9 +173,9 @@ MOST_COLUMNS = 6000  # the largest order of the matrix that each Newton step fac
 WIDE = 3000  # from this number of columns on, the perceptron gets more updates, since Newton steps are expensive
 UPDATES_PER_ROW, UPDATES_PER_WIDE_ROW = 0.2, 20.0  # 2 or 10 times the first value hardly changes the number of steps
 STAGES = ((None, 30), (30, 50), (10, 50), (3, 50), (None, 200))
-"""Pairs (most, steps): make ``steps`` Newton steps without the rows with an entry in a column that has at most ``most``
-entries of one sign (None: with all rows). Most data end in the first stage after 5 to 15 steps. The other stages are
-for text with many rare words."""
+"""Stages as pairs (most, steps): each makes ``steps`` Newton steps without the rows that have an entry in a rare
+column. A column is rare if it has at most ``most`` entries of one sign; None means that all rows are used. Most data
+end in the first stage after 5 to 15 steps. The other stages are for text with many rare words."""
 FIRST_PROOF = 1e-4  # ``off`` at which a proof is first tried; with 1e-3 or 1e-5, one to three steps sooner or later
 ALMOST = 1e-9  # ``off`` below which the proof is also tried with rows of small weight
 BETWEEN_PROOFS = 5  # Newton steps from one attempt at a proof to the next
@@ -209,7 +209,7 @@ class WideSearch:
         return self._newton(start)
 
     def _perceptron(self) -> tuple[Floats, Solvable | None]:
-        """Return the best v of a short run, scaled to minimise the squared hinge loss, and the solution, or None."""
+        """Return the best v of a short run, scaled to minimise the squared hinge loss, and the solution or None."""
         n, m = self.Y.shape
         updates = int((UPDATES_PER_ROW if m <= WIDE else UPDATES_PER_WIDE_ROW) * n) + 1
         run = rescaled_perceptron(self.Y, 0, updates)

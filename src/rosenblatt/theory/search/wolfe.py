@@ -165,10 +165,10 @@ class Nearest:
     """The result of a search; its bounds are in floating point and not yet proved."""
 
     u: Floats  # unit direction of largest ``low``
-    low: float  # least score of a vertex along ``u``
-    high: float  # length of the shortest mean found
+    low: float  # lowest score of a vertex along ``u``
+    high: float  # norm of the shortest mean found
     rows: Rows  # rows of that mean
-    weights: Floats  # their weights, of sum 1
+    weights: Floats  # their weights, which sum to 1
     steps: int
     passes: int  # passes over all rows
 
@@ -232,8 +232,8 @@ def _search(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> N
 def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> Nearest:
     """Search among isometric copies of some rows (`Hull.from_products`), until no other row has a lower score.
 
-    Products square the condition number, so margins below about 1e-7 of the row length cannot be resolved. This is the
-    ``noise`` of the copies, 3 sqrt(2**-50). Each iteration but the last adds rows, so the search stops.
+    Products square the condition number, so margins below about 1e-7 times the largest row norm cannot be resolved.
+    This is the ``noise`` of the copies, 3 sqrt(2**-50). Each iteration but the last adds rows, so the search stops.
     """
     few, steps, passes = FEW_PRODUCTS, 0, 1
     low, best_u = -math.inf, np.zeros(hull.size)
@@ -380,7 +380,7 @@ def exact_search(
     most_work: float = MOST_WORK,
     watch: Callable[[int, float], bool | None] | None = None,
 ) -> tuple[list[int], None] | tuple[list[int], list[int]] | None:
-    """Return ``(v, None)`` with v . z > 0 for every row z, or ``(rows, weights)`` with which rows sum to zero.
+    """Return ``(v, None)`` with v . z > 0 for every row z, or ``(rows, weights)`` whose weighted sum is zero.
 
     All numbers are integers. The rows in the result are affinely independent, so there is at most one more than there
     are columns. ``start`` is the first corral. ``watch`` is called before each step with the size of the corral and the
@@ -390,8 +390,8 @@ def exact_search(
     weights = [Fraction(1, len(corral))] * len(corral)
     work = 0
     while True:
-        # Invariant, once the start is affinely independent: so is the corral, and its mean x with the nonnegative
-        # ``weights`` of sum 1 is strictly shorter after every major cycle.
+        # Invariant, once the start is affinely independent: so is the corral. Its mean x, with nonnegative ``weights``
+        # that sum to 1, is strictly shorter after every major cycle.
         if watch and watch(len(corral), work / most_work):
             return None
         work += len(corral) ** 4 * rows.bits // 64  # k^3 operations on numbers whose length grows with k

@@ -1,4 +1,4 @@
-"""Zero combinations: from weights with which rows nearly sum to zero, to a proof that exact weights exist.
+"""Zero combinations: turn weights for which rows nearly sum to zero into a proof that exact weights exist.
 
 Input: rows z_i and floats a_i > 0 with sum a_i z_i close to zero. Output: weights, a basis and column steps that
 `encloses_zero_combination` accepts. The construction has four parts:
@@ -7,7 +7,7 @@ Input: rows z_i and floats a_i > 0 with sum a_i z_i close to zero. Output: weigh
 2. Project the weights onto the solutions of A' a = 0, up to rounding (`corrected_weights`).
 3. Choose basis rows by Gaussian elimination with pivoting, which also finds dependent columns (`choose_basis`).
 4. Replace each dependent column a_j by an integer combination L a_j - sum_i f_i a_i (`_Reduction`), computed exactly.
-   It is zero, or a small remainder due to rounding in the data that then counts as a new column.
+   It is zero, or a small remainder due to rounding in the data. A remainder counts as a new column.
 
 Parts 2 to 4 are repeated, because a remainder may be independent of the other columns or depend on them again. This
 search need not be trusted, because the proof is checked from the data alone.
@@ -195,7 +195,7 @@ class _Reduction:
 
 
 def choose_basis(A: Floats, weights: Floats) -> tuple[Rows, Rows]:
-    """Return the rows of a basis, and the columns that depend on the other columns on these rows up to rounding.
+    """Return basis rows, and the columns that, on these rows, depend on other columns up to rounding.
 
     The method is Gaussian elimination with partial pivoting on the rows times their weights. It prefers rows of large
     weight, whose weights stay positive within the enclosure. Columns of zeros are ignored.
@@ -234,7 +234,7 @@ def _in_pivot_order(swaps: NDArray[np.int32], count: int) -> Rows:
 def corrected_weights(A: Floats, weights: Floats) -> Floats | None:
     """Return positive weights close to ``weights`` with which the rows sum to zero up to rounding, or None.
 
-    Each round replaces a by a (1 - c), elementwise, with the least |c| for which A' (a (1 - c)) = 0. This is a
+    Each round replaces a by a (1 - c), elementwise, with the smallest |c| for which A' (a (1 - c)) = 0. This is a
     projection in the metric of relative changes, as in affine scaling, so small weights change little. With P = diag(a)
     A, columns scaled to length 1, c = P (P' P)^-1 P' 1, or (P P')^-1 P P' 1 if there are fewer rows than columns. A
     ridge of 1e-13 handles dependent columns. Factors 1 - c are clipped to the interval from 0.1 to 10, so that weights

@@ -35,7 +35,7 @@ def dichotomies(points: PointsLike, family: str, k: int | None = None, verbose: 
     Parameters
     ----------
     points : array-like of shape (n, d)
-        Integers, Fractions or floats; a float counts as the exact number that it stores.
+        Integers, Fractions or floats; a float stands for its exact binary value.
     family : {"halfspaces", "discs", "rectangles", "convex-k-gons"}
         Halfspaces: the points strictly on one side of a hyperplane. Discs: the inside of a ball, in any dimension;
         neither the outside of a ball nor a halfspace is a disc. Rectangles: boxes with sides along the axes, in any
@@ -269,10 +269,10 @@ def _members(n: int, masks: set[int]) -> list[int]:
 
 
 def _deepest(members: list[int], count: int, most: int, note: Note = ignore) -> list[int]:
-    """Return the first of the largest sets, up to size ``most``, that the subsets shatter, by depth-first search.
+    """Return the first of the largest shattered sets of at most ``most`` points, by depth-first search.
 
-    Two subsets are in one class if they contain the same of the points chosen so far. These points are shattered if no
-    class is empty. To shatter m more points, every class needs at least 2^m subsets, so a smaller class ends the
+    Two subsets are in one class if they contain the same points among those chosen so far. These points are shattered
+    if no class is empty. To shatter m more points, every class needs at least 2^m subsets, so a smaller class ends the
     branch. ``note`` is called with the share of all sets of size ``most`` that precede the first two chosen points in
     lexicographic order.
     """

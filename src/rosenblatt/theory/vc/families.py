@@ -110,12 +110,12 @@ def cells(vectors: Iterable[Iterable[int]], note: Note = ignore) -> set[int]:
     """Return every sign pattern without zeros of ``V u`` over all u; bit i is set where ``v_i . u > 0``.
 
     The rows v_i of V must not be zero, and no two of them parallel. The algorithm enumerates the rays of the
-    arrangement. If r is the rank of V, every cell touches a ray in which r - 1 independent hyperplanes meet. So it
-    takes every set of r - 1 vectors, and the u perpendicular to them. In the cells around u, a vector with
-    ``v . u != 0`` keeps its sign at u. The vectors with ``v . u = 0`` take every sign pattern that they have among
-    themselves: all 2^(r - 1) patterns if there are only r - 1 of them, otherwise those found by recursion, in rank
-    r - 1. Signs are exact: arithmetic is in int64 if no determinant can reach 2^63, otherwise in Python integers.
-    ``note`` is called with the share of the sets that is done.
+    arrangement. If r is the rank of V, every cell touches a ray in which r - 1 independent hyperplanes meet. So the
+    algorithm goes through all sets of r - 1 vectors and computes the u perpendicular to each set. In the cells around
+    u, a vector with ``v . u != 0`` keeps its sign at u. The vectors with ``v . u = 0`` take every sign pattern that
+    they have among themselves: all 2^(r - 1) patterns if there are only r - 1 of them, otherwise those found by
+    recursion, in rank r - 1. Signs are exact: arithmetic is in int64 if no determinant can reach 2^63, otherwise in
+    Python integers. ``note`` is called with the share of the sets that is done.
     """
     V = _columns_of_full_rank([list(vector) for vector in vectors])
     n, r = V.shape
@@ -301,7 +301,8 @@ class Directions:
     def fewest_sides(self, subset: list[int], enough: int = 3) -> int | None:
         """Return the least number of sides of a polygon that cuts the nonempty subset; None if no polygon does.
 
-        The search stops early at a polygon with at most ``enough`` sides, which then may not be the least number.
+        The search stops early at a polygon with at most ``enough`` sides, so the result may then exceed the least
+        number.
         """
         inside = set(subset)
         arcs: list[Arc] = []

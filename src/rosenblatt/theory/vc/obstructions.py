@@ -56,7 +56,7 @@ class RadonPartition:
         return cls(*names, _mean(rows, inside), *shares)
 
     def check(self, points: PointsLike) -> bool:
-        """Return whether the claim holds for these points, recomputed in exact fractions."""
+        """Return whether the claim holds for these points; it is verified in exact fractions."""
         return self._means(dict(enumerate(read_points(points)))) == (self.point, self.point)
 
     def _means(self, rows: Rows) -> tuple[tuple[Fraction, ...], ...] | None:
@@ -100,7 +100,7 @@ class BallObstruction(RadonPartition):
         return cls(flat.inside, flat.outside, flat.point, flat.inside_weights, flat.outside_weights, *heights)
 
     def check(self, points: PointsLike) -> bool:
-        """Return whether the claim holds for these points, recomputed in exact fractions."""
+        """Return whether the claim holds for these points; it is verified in exact fractions."""
         heights = self.inside_height, self.outside_height
         means = tuple((*self.point, height) for height in heights)
         return heights[0] >= heights[1] and self._means(_lifted(dict(enumerate(read_points(points))))) == means
@@ -110,7 +110,7 @@ class Reason(str):
     """A sentence that says why no box or polygon cuts a subset.
 
     ``row`` is a row outside the subset that every box or polygon around the subset contains, or None. ``sides`` is the
-    least number of sides of a polygon that cuts the subset if it is above k, or None.
+    least number of sides of a polygon that cuts the subset if that exceeds k, otherwise None.
     """
 
     row: int | None
@@ -241,7 +241,7 @@ def _tuple(point: tuple[Fraction, ...]) -> str:
 
 
 def _number(value: Fraction) -> str:
-    """Return the fraction as text, or six digits of a long one, by way of Decimal because a float may overflow."""
+    """Return the fraction as text; a long one is rounded to six digits, with Decimal because a float may overflow."""
     if value.numerator.bit_length() + value.denominator.bit_length() <= 40:
         return str(value)
     return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"

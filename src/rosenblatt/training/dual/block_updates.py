@@ -1,10 +1,10 @@
 """The updates in a block of rows, for all classifiers at once, with the same result as visiting row after row.
 
-At the start the scores of all rows in the block are known. In each round every classifier finds the first row that may
-be a mistake, after the last row that it has decided. If that row is a mistake, the classifier is updated: the scores of
-all rows change by multiples of their kernel values with it. The rounds end when no classifier finds a row. So the
-number of rounds is not the number of rows. It is the number of rows found by the classifier that finds the most:
-mistakes, and uncertain rows that turn out right.
+At the start the scores of all rows in the block are known. In each round, every classifier looks beyond the last row
+that it has decided for the first one that may be a mistake. If that row is a mistake, the classifier is updated: the
+scores of all rows change by multiples of their kernel values with that row. The rounds end when no classifier finds a
+row. So the number of rounds is not the number of rows. It is the largest number of rows that any classifier finds:
+mistakes, and uncertain rows that turn out to be right.
 
 Why this keeps the order of visits: after each round, the margins of a classifier are those of its weights after all its
 updates so far. Every row between the last row decided and the first row found has a margin above its rounding bound
@@ -32,7 +32,7 @@ _GRAM_SHARE = 8
 
 
 class Gram:
-    """The Gram matrix of a block: the kernel values between its rows.
+    """The Gram matrix of a block: the kernel values between its rows. Its rows are called lines here.
 
     On a GPU the whole matrix is computed at once, on a CPU only the lines that are needed.
 
@@ -92,9 +92,9 @@ class BlockUpdate:
     """An update in a block."""
 
     place: int
-    """The place of the row in the block."""
+    """The index of the row in the block."""
     margin: float
-    """The margin of the true class before the update; above 0 only by rounding."""
+    """The margin of the true class before the update; it can be above 0 only because of rounding."""
     true: int = 0
     """The true class, if classes compete directly."""
     rival: int = 0
@@ -113,7 +113,7 @@ class BlockResult:
     lowest: float = math.inf
     """A lower bound on the smallest margin in the block if there was no update, else infinity."""
     lowest_step: float = math.inf
-    """A lower bound on the smallest margin times its row's step size if there was no update, else infinity."""
+    """A lower bound on the product of each row's margin and step size if there was no update, else infinity."""
 
 
 def least_margins(margins: Floats, bounds: Floats) -> Floats:
@@ -244,7 +244,7 @@ class OneVsRestBlockUpdates:
         return xp.min(xp.where(candidates, self._places, self._none), axis=1), candidates
 
     def _update(self, first: Array) -> Array:
-        """Update each classifier on its row of ``first`` if that is certainly a mistake.
+        """Update each classifier on its row in ``first`` if that row is certainly a mistake.
 
         Return the rows, their margins, and whether each is certain, as three lines of one array.
         """
@@ -280,7 +280,10 @@ class OneVsRestBlockUpdates:
                 self._decided[k] = self.n
 
     def _finish(self) -> list[BlockResult]:
-        """Return the results, after entering the rows visited and the smallest margins of classifiers not updated."""
+        """Add to the results the numbers of rows visited and, for classifiers without updates, the smallest margins.
+
+        Return the results.
+        """
         clean = [k for k, result in enumerate(self.results) if not result.updates]
         margins = self.library.fetch(self._margins) if clean else np.empty(0)
         for k, result in enumerate(self.results):
@@ -293,7 +296,7 @@ class OneVsRestBlockUpdates:
         return self.results
 
 
-# Classes that compete directly: the next mistake is found and updated on, one at a time, by the argument above.
+# Classes that compete directly: mistakes are found one at a time, by the argument above, with an update after each.
 
 
 class DirectBlockUpdates:
@@ -378,9 +381,10 @@ class DirectBlockUpdates:
         return own - xp.max(self.scores + self._hidden, axis=0)
 
     def _decide(self, place: int, scores: Floats) -> BlockUpdate | None:
-        """Return the update that a row makes, or None if it is not a mistake; this is decided exactly."""
+        """Return the update that a row triggers, or None if it is not a mistake; this is decided exactly."""
         true, found = int(self.labels[place]), self.result.updates
-        # Two scores are each off by at most their bound. Their difference may be rounded, because rounding is monotone.
+        # Two scores are each off by at most their bound. Rounding their difference does no harm, because rounding is
+        # monotone.
         limit = 2.0 * float(self.bounds[place])
         others = [k for k in range(len(scores)) if k != true]
         best = max(scores[k] for k in others)

@@ -2,7 +2,7 @@
 
 Sums of polynomials of dot products are computed in integers. For exponentials there is the theorem of Lindemann and
 Weierstrass: a sum of c_j exp(-t_j) with rational c_j and distinct rational t_j is zero only if every c_j is zero. So a
-sum of zero is recognised from the c_j, and the sign of any other sum is found with enough precision.
+zero sum is recognised from the c_j, and the sign of any other sum is found with enough precision.
 """
 
 from __future__ import annotations
@@ -145,14 +145,14 @@ _FIRST_BITS = 128
 def exact_sign(kernel: Kernel, coefficients: Sequence[int | float | Fraction], supports: Matrix, x: Matrix) -> int:
     """Return the sign, -1, 0 or 1, of the sum of ``coefficients[j]`` times K(``supports[j]``, ``x``) in real numbers.
 
-    Every float, including the parameters of the kernel, is the rational number that it stores.
+    Every float, including the parameters of the kernel, stands for exactly the rational number that it stores.
 
     Parameters
     ----------
     kernel
         A linear, polynomial, rbf or laplacian kernel; any other kernel raises a ValueError.
     coefficients
-        The factor of each row of ``supports``.
+        The coefficient of each row of ``supports``.
     supports
         A matrix of float32 or float64, dense or CSR without duplicates; finite. Columns that are missing are 0.
     x
@@ -162,8 +162,8 @@ def exact_sign(kernel: Kernel, coefficients: Sequence[int | float | Fraction], s
     Returns
     -------
     int
-        -1, 0 or 1. The precision is doubled until the sign is certain, which it is at last unless the sum is zero, and
-        a sum of zero is recognised before.
+        -1, 0 or 1. A zero sum is recognised first. For any other sum, the precision is doubled until the sign is
+        certain, which happens after finitely many steps.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def running_signs(
 ) -> list[int]:
     """Return the signs of some running sums of ``steps[v]`` times K(``supports[members[v]]``, ``x``).
 
-    ``asked`` are the ascending numbers v of the last terms of these sums. The kernel must be a polynomial.
+    The sums run from term 0 to each term v in ``asked``, which is in ascending order. The kernel must be a polynomial.
 
     >>> supports, x = np.array([[2.0], [2.0]]), np.array([3.0])
     >>> running_signs(Kernel("linear"), [0, 1, 0], [1.0, -1.0, -2.0], supports, x, [0, 1, 2])
@@ -278,14 +278,14 @@ def _sign(value: int) -> int:
 
 
 Coefficients = Mapping[int, Fraction | int]
-"""The exact factor of each row, by its place."""
+"""The exact coefficient of each row, by the index of the row."""
 
 
 def filtered_sign(kernel: Kernel, coefficients: Coefficients, rows: Matrix, x: Matrix) -> int:
     """Return the exact sign of the sum of ``coefficients[j] * K(rows[j], x)``: -1, 0 or 1.
 
-    ``x`` is a matrix of one row. The sum is computed in float64 with an error bound for this row. If it does not exceed
-    the bound, it is computed exactly.
+    ``x`` is a matrix of one row. The sum is computed in float64 with an error bound for this row. If its absolute value
+    does not exceed the bound, the sum is computed exactly.
     """
     places = [place for place, factor in coefficients.items() if factor]
     if not places:

@@ -41,7 +41,7 @@ class ArrayLibrary:
 
     @property
     def scatters(self) -> bool:
-        """Whether the library can assign to rows selected by an array of row numbers, which the standard leaves out."""
+        """Whether the library can assign to rows selected by an array of row numbers; the standard omits this."""
         return self.is_numpy or self.xp.__name__ == "array_api_compat.torch"
 
     @property
@@ -143,7 +143,7 @@ _DISTANCE_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True)
 class DeviceRows:
-    """Rows on a device, in the dtype of matrix products, with their lengths and what error bounds need."""
+    """Rows on a device, in the dtype of matrix products, with their lengths and other data for error bounds."""
 
     matrix: Array | Matrix
     """Dense on the device, or CSR in SciPy; as given if the kernel is a function or precomputed."""
@@ -259,7 +259,7 @@ class KernelValues:
             self._powers(out)
 
     def _powers(self, values: Array) -> Array:
-        """Replace dot products by their polynomials, in place, and return the array.
+        """Apply the polynomial of the kernel to an array of dot products, in place, and return the array.
 
         Powers are computed by repeated squaring, from the highest bit of the degree, with the same result on all
         machines.

@@ -1,4 +1,4 @@
-"""Training of a kernel perceptron by blocks of rows: the scores before a block, its updates, the state after it."""
+"""Training of a kernel perceptron by blocks of rows: scores before a block, updates in it, and the state after it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Integers = NDArray[np.int64]
 
 
 class SupportLimit:
-    """The limit on support rows: the support rows of each classifier during a block, oldest first, and evictions.
+    """The limit on support rows during a block: the oldest row of a classifier is evicted if there are too many.
 
     A row is evicted together with all its updates, as though they had never been made. It may become a support row
     again when it is visited again.
@@ -78,9 +78,9 @@ class SupportLimit:
         self._held: list[dict[int, list[BlockUpdate]]] = [{number: [] for number in part} for part in held]
 
     def evict(self, line: int, update: BlockUpdate) -> Floats | None:
-        """Enter an update; return how the scores of the block change if a row is evicted for it, else None.
+        """Record an update; return how the scores of the block change if a row is evicted for it, else None.
 
-        ``line`` is the place of the classifier in ``active``.
+        ``line`` is the index of the classifier in ``active``.
         """
         held = self._held[line]
         held.setdefault(self.first + int(self.rows[update.place]), []).append(update)
@@ -110,7 +110,7 @@ class SupportLimit:
     def _values(self, number: int, place: int | None) -> Floats:
         """Return the kernel values between a row and the rows of the block.
 
-        The row is given by its number and, if it was a support row before the block, its place among these.
+        The row is given by its number and, if it was a support row before the block, its index among the support rows.
         """
         if self.state.kernel.name == "precomputed":
             return self.table.precomputed(self.rows, np.array([number]))[:, 0]
@@ -148,7 +148,7 @@ class SupportLimit:
 
 
 class PrimalWeights:
-    """The weights of a kernel ``gamma x . z + coef0`` in float64: sums of steps times rows, and sums of steps."""
+    """The primal weights for ``gamma x . z + coef0``, in float64: sums of steps times rows, and sums of steps."""
 
     def __init__(self, values: KernelValues, state: DualState) -> None:
         self.gamma, self.coef0, _ = values.kernel.polynomial or (1.0, 0.0, 1)
@@ -210,8 +210,8 @@ class BlockLearner:
     def visit(self, rows: Integers, active: Integers) -> list[Updates]:
         """Visit rows of the batch in order, and return the updates of each classifier.
 
-        ``rows`` are row numbers of the batch, none with a step size of 0. The members of the updates are such numbers,
-        too.
+        ``rows`` are row numbers of the batch, none with a step size of 0. The ``members`` of the updates are row
+        numbers of the batch, too.
         """
         state, steps = self.state, self.batch.steps
         sizes = steps[rows] if len(steps) else np.ones(len(rows))
@@ -344,7 +344,7 @@ class BlockLearner:
         bounds: Floats,
         support_limit: SupportLimit | None,
     ) -> list[Updates]:
-        """Enter the updates into the state, and return them; interrupts are deferred until all are entered."""
+        """Add the updates to the state, and return them; interrupts are deferred until all have been added."""
         state, batch = self.state, self.batch
         base = state.rows_seen + batch.first
         wanted = np.array(sorted({c.place for result in results for c in result.updates if not c.evicted}), np.int64)
@@ -546,9 +546,9 @@ def _measure(
 
 
 class DualPocketKeeper(Observer):
-    """An observer that keeps the weights with the fewest training mistakes, chosen as `PocketKeeper` does.
+    """An observer that keeps the weights with the fewest training mistakes, chosen like those of `PocketKeeper`.
 
-    The weights are stored as a number of updates.
+    The weights are stored as the number of updates that led to them.
     """
 
     def on_start(self, run: TrainingRun) -> None:

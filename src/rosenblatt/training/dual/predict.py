@@ -72,7 +72,7 @@ class SupportSums:
         return filtered_sign(self.state.kernel, factors, self.state.support_matrix(), x)
 
     def _factors(self, k: int) -> dict[int, Fraction | int]:
-        """Return the exact factor of each support row in score ``k``, divided by its divisor."""
+        """Return the exact coefficient of each support row in score ``k``, divided by the score's divisor."""
         if k not in self._exact:
             self._exact[k] = _exact_factors(self.state, self.hypothesis, k, Fraction(self.divisors[k]))
         return self._exact[k]
@@ -140,7 +140,10 @@ def support_scores(state: DualState, hypothesis: str, rows: RowMatrix) -> Floats
 
 
 def largest_scores(state: DualState, hypothesis: str, rows: RowMatrix) -> tuple[Integers, NDArray[np.bool_]]:
-    """Return the class of the largest score of each row, compared exactly, and whether several classes tie."""
+    """Return the class with the largest score for each row, and whether several classes tie.
+
+    Scores are compared exactly.
+    """
     best, tied = np.zeros(rows.n, np.int64), np.zeros(rows.n, bool)
     if not len(state.supports):
         return best, ~tied
@@ -223,7 +226,7 @@ def votes(state: DualState, rows: RowMatrix) -> Floats:
 def scores_at(
     state: DualState, rows: RowMatrix, moments: ArrayLike, progress: Callable[[float], object] | None = None
 ) -> list[Scores]:
-    """Return the scores of rows as if the run had ended after each number of visits in ``moments``.
+    """For each number of visits in ``moments``, return the scores of rows as if the run had ended there.
 
     A classifier that stopped earlier, after a pass without mistakes, is treated as if it had continued without
     mistakes. ``progress`` is called with the share of rows that are done.
@@ -248,7 +251,10 @@ def scores_at(
 
 
 def _factors_at(state: DualState, moment: float, kind: str) -> Floats:
-    """Return the factors (scores, support rows) of the last or the average weights after ``moment`` visits."""
+    """Return the coefficients of the last or the average weights after ``moment`` visits.
+
+    Their shape is (scores, support rows).
+    """
     out = np.zeros((state.n_scores, len(state.supports)))
     for k in range(len(state.counters)):
         made = state.updates_of(k)
@@ -389,7 +395,10 @@ class _OneVsRestVotes:
         return signs
 
     def _limits(self, row: int, voters: Integers, sizes: Floats, bounds: SumBounds) -> Floats:
-        """Return bounds on the rounding errors of some voters' sums; ``sizes`` are the sums of their absolute terms."""
+        """Return bounds on the rounding errors of some voters' sums.
+
+        ``sizes`` are the sums of the absolute values of their terms.
+        """
         if self.state.kernel.polynomial is not None:
             return np.array([self._bound(bounds, row, voter) for voter in voters.tolist()])
         # The errors of exponentials are proportional to their values, hence to ``sizes``.

@@ -46,7 +46,7 @@ class SupportRows:
     numbers: list[int] = field(default_factory=list)
     """The number of each row among all rows that the state has seen."""
     places: dict[int, int] = field(default_factory=dict, repr=False)
-    """The place of each number in ``numbers``."""
+    """The index of each number in ``numbers``."""
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -98,11 +98,11 @@ class DualPocket:
     """The weights with the fewest training mistakes, stored as the number of updates that led to them."""
 
     updates: Integers
-    """For each classifier, the number of updates of the weights in the pocket."""
+    """For each classifier, the number of updates that led to the weights in the pocket."""
     mistakes: Floats
     """For each classifier, the training mistakes of these weights, infinite at first."""
     candidate: Integers
-    """For each classifier, the number of updates of the weights that survived the most visits of this pass."""
+    """For each classifier, the number of updates that led to the weights that survived the most visits of this pass."""
 
     @classmethod
     def empty(cls, judged: int) -> DualPocket:
@@ -124,7 +124,7 @@ class DualState(RunState):
     """The number of columns of the rows."""
     supports: SupportRows = field(default_factory=SupportRows)
     updates: list[list[Updates]] = field(default_factory=list)
-    """For each classifier, its updates in parts; members are places of support rows."""
+    """For each classifier, its updates in parts; their ``members`` are indices of support rows."""
     norm2: Floats = field(default_factory=lambda: np.empty(0))
     """An upper bound, up to rounding, on the squared length of each classifier's weights in the kernel's space."""
     rows_seen: int = 0
@@ -166,11 +166,14 @@ class DualState(RunState):
     # predictions
 
     def keeps(self, hypothesis: str) -> bool:
-        """Return whether the state can predict with a hypothesis: all but the pocket follow from the updates."""
+        """Return whether the state can predict with a hypothesis.
+
+        All hypotheses but the pocket can be computed from the updates.
+        """
         return hypothesis != "pocket" or self.pocket is not None
 
     def scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
-        """Return the score of each row by each classifier; for "vote", its share of the votes."""
+        """Return the score of each row by each classifier; for "vote", the share of the votes."""
         self.check_keeps(hypothesis)
         return votes(self, rows) if hypothesis == "vote" else support_scores(self, hypothesis, rows)
 
@@ -246,7 +249,7 @@ class DualState(RunState):
         return out
 
     def coefficients(self, hypothesis: str) -> Floats:
-        """Return the factor of each support row in each score, as an array of shape (scores, support rows).
+        """Return the coefficient of each support row in each score, as an array of shape (scores, support rows).
 
         ``hypothesis`` is "last", "average" (the mean of the weights over all visits) or "pocket".
         """
@@ -254,10 +257,10 @@ class DualState(RunState):
         return coefficients / divisors[:, None]
 
     def undivided_coefficients(self, hypothesis: str) -> tuple[Floats, Floats, Floats]:
-        """Return the factors of `coefficients` before a division, and the divisor of each score.
+        """Return the numbers of `coefficients` before division, and the divisor of each score.
 
-        These factors are integers if all steps are. A third array has the sum of the absolute factors of each score, to
-        which its rounding error is proportional.
+        The undivided coefficients are integers if all steps are. A third array has, for each score, the sum of the
+        absolute values of the terms of its coefficients; the rounding error of the score is proportional to it.
         """
         out, divisors = np.zeros((self.n_scores, len(self.supports))), np.ones(self.n_scores)
         sizes = np.zeros((self.n_scores, len(self.supports)))
@@ -298,10 +301,10 @@ class DualState(RunState):
             self.rows_seen = int(numbers.max()) + 1
 
     def add_steps(self, out: Floats, k: int, made: Updates, steps: Floats, rivals_too: bool = False) -> None:
-        """Add the ``steps`` of classifier ``k``'s updates to ``out``, the factors of shape (scores, support rows).
+        """Add the ``steps`` of classifier ``k``'s updates to ``out``, the coefficients of shape (scores, support rows).
 
-        If classes compete directly, the steps are also subtracted from the factors of the rivals, or with
-        ``rivals_too`` added to them.
+        If classes compete directly, the steps are also subtracted from the coefficients of the rivals; with
+        ``rivals_too``, they are added to them.
         """
         if self.direct:
             np.add.at(out, (made.trues, made.members), steps)

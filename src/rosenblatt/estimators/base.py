@@ -50,13 +50,13 @@ from rosenblatt.training.train import Checkpointing, MakeRun, WarmStart, online_
 
 Floats = NDArray[np.float64]
 
-# Methods that are available only for some parameter values, or never; their AttributeError gives the reason.
+# Methods that are available only for some parameter values, or never. The AttributeError they raise gives the reason.
 
 
 class AvailableUnless:
-    """A method whose access raises an AttributeError with the text ``reason(model)``, unless that text is empty.
+    """Method descriptor: access raises an AttributeError with the text ``reason(model)`` unless that text is empty.
 
-    The error of scikit-learn's ``available_if`` only says that the attribute does not exist.
+    The message of scikit-learn's ``available_if`` gives no reason; it states only that the attribute does not exist.
 
     >>> class Door:
     ...     locked = True
@@ -85,7 +85,7 @@ class AvailableUnless:
 
 
 def unavailable(reason: str) -> AvailableUnless:
-    """Return a method whose access on an instance always raises an AttributeError with this reason."""
+    """Return a descriptor that raises an AttributeError with the text ``reason`` on access through an instance."""
 
     def method(self: object, *arguments: object) -> None:
         """Not available: access raises an AttributeError that names an alternative."""
@@ -98,7 +98,7 @@ def unavailable(reason: str) -> AvailableUnless:
 
 
 def set_parameters(model: object, given: Mapping[str, object]) -> None:
-    """Set the arguments of a constructor as attributes of the same names; ``given`` is its ``locals()``."""
+    """Store the arguments of a constructor as attributes of ``model``; ``given`` is the constructor's ``locals()``."""
     for name, value in given.items():
         if name not in ("self", "__class__"):
             setattr(model, name, value)
@@ -165,8 +165,8 @@ def refuse_stream(X: MatrixLike, method: str, learner: object) -> None:
 class ExactClassifier(ClassifierMixin, BaseEstimator):
     """Base class of classifiers with exact decisions; subclasses define ``_scores`` and ``_decisions``.
 
-    If the constructor or ``set_params`` gets a parameter name that only other libraries use, the error says what to
-    use instead. The constructor's check is in ``__new__``, because scikit-learn reads the parameter names from the
+    If the constructor or ``set_params`` gets a parameter name that only other libraries use, the error message names an
+    alternative. The constructor's check is in ``__new__``, because scikit-learn reads the parameter names from the
     signature of ``__init__``.
     """
 
@@ -201,11 +201,11 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         return super().set_params(**params)
 
     def _scores(self, rows: RowMatrix) -> Floats:
-        """Return the scores of rows, with a column for each class, or a single column for two classes."""
+        """Return the scores of rows, with one column for each class, or a single column for two classes."""
         raise NotImplementedError
 
     def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the index of the predicted class of each row, and whether the row lies on the decision boundary."""
+        """Return (indices, tied): each row's predicted class as an index, and whether the row is on the boundary."""
         raise NotImplementedError
 
     def _rows(self, X: MatrixLike) -> RowMatrix:
@@ -245,7 +245,7 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         score : float
-            The share of rows whose class is predicted correctly, weighted by ``sample_weight``.
+            The share of correctly classified rows, weighted by ``sample_weight``.
         """
         refuse_stream(X, "score", self)
         if y is None:
@@ -260,8 +260,8 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
     def on_boundary(self, X: MatrixLike) -> NDArray[np.bool_]:
         """Return whether each row lies exactly on the decision boundary.
 
-        On the boundary the score is exactly 0, or the highest scores of several classes are exactly equal. Rounding
-        does not affect this test.
+        For two classes, a row is on the boundary if its score is exactly 0. For more classes, it is on the boundary if
+        several classes tie exactly for the highest score. Rounding does not affect this test.
 
         Parameters
         ----------
@@ -307,7 +307,7 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         """Return the results of training as HTML, or "" before training."""
         return ""
 
-    # scikit-learn 1.6 to 1.9 define both of these methods; notebooks prefer _repr_mimebundle_
+    # scikit-learn 1.6 to 1.9 define both methods below; notebooks prefer _repr_mimebundle_
 
     def _repr_html_inner(self) -> str:
         return super()._repr_html_inner() + self._html_card()
@@ -321,7 +321,7 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
 
 @contextmanager
 def restored_on_error(model: object) -> Iterator[None]:
-    """Restore the attributes of ``model`` if the block raises an error, but not if it is interrupted by Ctrl-C."""
+    """Restore the attributes of ``model`` if the ``with`` block raises an error other than a KeyboardInterrupt."""
     before = dict(vars(model))
     try:
         yield
@@ -351,7 +351,7 @@ def warn_about_mistakes(run: TrainingRun) -> None:
 
 
 def warn_about_scales(run: TrainingRun) -> None:
-    """Warn if the ranges of the features differ so much that this may explain the remaining mistakes."""
+    """Warn if the ranges of the features differ so much that scaling may reduce the remaining mistakes."""
     ratio = differ_in_scale(run)
     if ratio:
         mistakes = int(np.maximum(run.state.mistakes[-1], 0).sum())
@@ -372,7 +372,7 @@ def _scale_advice(ratio: float) -> str:
 
 
 def warn_about_order(leading_run: int) -> None:
-    """Warn that rows visited in the given order begin with a long run of a single label (CIML section 4.2)."""
+    """Warn that the first ``leading_run`` rows in visiting order all have the same label (CIML section 4.2)."""
     warn_user(
         f"the first {leading_run} rows all have one label and are visited in the given order: after a few of them "
         "the perceptron predicts that label for every row and learns nothing from the rest. "
@@ -385,7 +385,7 @@ INTERRUPT_NOTE = (
     "The model keeps what it has learned if it is assigned to a variable: after model = Perceptron(), an interrupted "
     "model.fit(X, y) leaves a usable model, and model.report_ tells how far it got."
 )
-"""Note that is added to the KeyboardInterrupt of an interrupted ``fit``."""
+"""Note added to the KeyboardInterrupt that interrupts ``fit``."""
 
 
 class BasePerceptron(ExactClassifier):
@@ -406,8 +406,8 @@ class BasePerceptron(ExactClassifier):
     def fit(self, X: MatrixLike, y: VectorLike = None, sample_weight: VectorLike = None) -> Self:
         """Fit the model to labelled rows.
 
-        Training stops after the first pass without an update. It stops earlier if ``max_iter``, ``max_updates`` or the
-        patience of early stopping is reached.
+        Training stops after the first pass without an update. It stops earlier if ``max_iter`` or ``max_updates`` is
+        reached, or if early stopping is triggered.
 
         Parameters
         ----------
@@ -437,7 +437,7 @@ class BasePerceptron(ExactClassifier):
         options = self._options(X)
         with restored_on_error(self):
             warm = given is None and self._is_warm()
-            # A linear run that starts from zero detects NaN in its first pass; a check before it would read X twice.
+            # A linear run that starts from zero detects NaN in its first pass; a separate check would read X again.
             finite = warm or options.early_stopping or not options.is_linear
             X, y = validate_pair(self, X, y, reset=not warm, finite=finite)
             source = InMemory(labelled_batch(X, y, as_numpy(sample_weight), self.class_weight))
@@ -459,22 +459,22 @@ class BasePerceptron(ExactClassifier):
     ) -> Self:
         """Fit the model to a stream of blocks of rows, with only a limited number of rows in memory at a time.
 
-        Training makes passes over the rows as ``fit`` does, and stops in the same cases. With ``shuffle=False`` the
-        result is bit-for-bit identical to the result of ``fit`` on all rows. Otherwise rows are shuffled within
-        consecutive windows of 65,536 rows, so the results are also identical for up to 65,536 rows. How the rows are
-        divided into blocks never changes the result. Early stopping selects the held-out rows by row number and keeps
-        them in memory.
+        Training makes passes over the rows as ``fit`` does, and stops under the same conditions. With ``shuffle=False``
+        the result is bit-for-bit identical to the result of ``fit`` on all rows. Otherwise rows are shuffled within
+        consecutive windows of 65,536 rows, so the result is also identical if there are at most 65,536 rows. How the
+        rows are divided into blocks never changes the result. Early stopping selects the held-out rows by row number
+        and keeps them in memory.
 
         Parameters
         ----------
         blocks : iterable of (X, y) or (X, y, sample_weight), or a stream returned by ``data.open``
-            Rows with their labels. They are read once in each pass. For more than one pass, it must be possible to
-            iterate over it again, as with a list or a file; a generator does not allow this. Later sparse blocks may
-            have more columns; in these columns the values of earlier rows are 0.
+            Blocks of rows with their labels, which are read once in each pass. More than one pass requires an iterable
+            that can be read repeatedly, such as a list or a file; a generator can be read only once. Later sparse
+            blocks may have more columns; earlier rows have the value 0 in the additional columns.
         classes : array-like, default=None
-            All classes. None takes the classes of the first block; if a later block has another class, all labels are
-            read and training starts again. If the blocks can be read only once, training does not restart, and the
-            weights of a third or later class start from zero at its first row.
+            All classes. None takes the classes of the first block; if a later block contains a new class, all labels
+            are read and training restarts. If the blocks can be read only once, training does not restart; the weights
+            of each class after the second then start from zero at the first row of that class.
         on_pass : callable, default=None
             Function that is called with the model after each pass, for instance to score it on a test set. Training
             stops if the function returns True.
@@ -482,13 +482,13 @@ class BasePerceptron(ExactClassifier):
             File to which the state of the run is written periodically and on Ctrl-C. The file is replaced atomically.
             None writes no checkpoints.
         every : float, default=30.0
-            Seconds between two checkpoints, at least 0. A run that ends sooner writes none.
+            Seconds between two checkpoints, at least 0. A run that ends sooner writes no checkpoint.
         resume : bool, default=False
             Whether to resume from ``checkpoint`` if that file exists. The result is identical to that of an
             uninterrupted run, bit for bit. A ValueError is raised if the data or a parameter has changed; only
             ``verbose``, ``n_jobs``, ``cache_size`` and ``device`` may differ. Data files must have the same size and
-            content; the content is compared on samples. If their modification time differs, all bytes that the run had
-            read are compared. Blocks from other sources are compared by their first 1,000 rows.
+            content; the content is compared on samples. If the modification time of a file differs, all bytes that the
+            run had read are compared. Blocks from other sources are compared by their first 1,000 rows.
 
         Returns
         -------
@@ -540,12 +540,12 @@ class BasePerceptron(ExactClassifier):
 
         Each row is visited once, in the given order. Calls on consecutive chunks of a data set give the same result as
         one pass of ``fit`` with ``shuffle=False``, bit for bit. With more than two classes this requires ``classes`` in
-        the first call; otherwise the weights of a class that appears later start from zero at its first row.
-        ``n_iter_`` counts the calls, and ``max_updates`` limits the updates of all calls together.
+        the first call; otherwise the weights of a class that appears later start from zero at the first row of that
+        class. ``n_iter_`` counts the calls, and ``max_updates`` limits the updates of all calls together.
         ``early_stopping=True`` has no effect.
 
         The method is not available with ``hypothesis="pocket"``, or with ``gamma="scale"`` if the kernel has a gamma,
-        because these need all rows at once.
+        because both settings need all rows at once.
 
         Parameters
         ----------
@@ -554,7 +554,7 @@ class BasePerceptron(ExactClassifier):
         y : array-like of shape (n,)
             Labels of these rows. They may all be of one class.
         classes : array-like, default=None
-            All classes that may occur. Labels in ``y`` that it lacks become classes too.
+            All classes that may occur. A label in ``y`` that is not listed becomes a class too.
         sample_weight : array-like of shape (n,), default=None
             Factors that multiply the step of an update. Rows of weight 0 are skipped. None means 1 for all rows.
 
@@ -613,7 +613,7 @@ class BasePerceptron(ExactClassifier):
         return kind(**given).check()
 
     def _why_no_partial_fit(self) -> str:
-        """Return "" if ``partial_fit`` is available, otherwise a sentence that names the parameter that prevents it."""
+        """Return a sentence that names the parameter that rules out ``partial_fit``, or "" if there is none."""
         if self.hypothesis != "pocket":
             return ""
         return (
@@ -622,16 +622,16 @@ class BasePerceptron(ExactClassifier):
         )
 
     def _why_names_needed(self, X: MatrixLike) -> str:
-        """Return "" if these rows may come without column names, otherwise a sentence that says why they need names."""
+        """Return a sentence that explains why the columns of ``X`` must have names, or "" if names are optional."""
         return ""
 
     def _more_options(self, X: MatrixLike) -> dict[str, object]:
-        """Return fields of `RunOptions` or its subclass that are not parameters of the estimator, with their values."""
+        """Return, by field name, the values of the `RunOptions` fields that are not parameters of the estimator."""
         return {}
 
     @classmethod
     def _learner_name(cls) -> str:
-        """Return the name in `LEARNERS` of this class, or of its nearest base class that has an entry there."""
+        """Return the name of the nearest class in the MRO that `LEARNERS` lists, or "Perceptron" if it lists none."""
         return next((base.__name__ for base in cls.__mro__ if base.__name__ in LEARNERS), "Perceptron")
 
     def _is_warm(self) -> bool:
@@ -653,7 +653,7 @@ class BasePerceptron(ExactClassifier):
                 )
 
     def _fixed_parameters(self) -> list[tuple[str, object, object]]:
-        """Return (name, value in training, current value) of each parameter that must not change between calls."""
+        """Return (name, value during training, current value) for each parameter that must not change between calls."""
         direct = len(self.classes_) > 2 and self.multi_class == "direct"
         return [("multi_class", self.state_.direct, direct)]
 
@@ -667,7 +667,7 @@ class BasePerceptron(ExactClassifier):
         checkpoints: Checkpointing | None = None,
         make_run: MakeRun = TrainingRun,
     ) -> Self:
-        """Run the training, store its final state in this model, and warn about remaining mistakes."""
+        """Train on ``source``, store the final state of the run in this model, and warn about remaining mistakes."""
         start = None
         if given is None and self._is_warm():
             state, best = self._early_stopping_state or (self.state_, None)
@@ -677,7 +677,7 @@ class BasePerceptron(ExactClassifier):
         def keep(run: TrainingRun) -> None:
             runs.append(run)
             if not run.has_visited:
-                return  # it was interrupted before the first row
+                return  # the run was interrupted before its first row
             self.state_, self._early_stopping_state = trained_state(run)
             self.classes_, self.n_features_in_ = run.classes, self.state_.n_features
             self.__dict__.pop("preparation_", None)
@@ -789,7 +789,7 @@ class BasePerceptron(ExactClassifier):
 
     @property
     def _trained(self) -> RunState:
-        """The state of the fitted model; raises scikit-learn's NotFittedError before ``fit``."""
+        """The state of the fitted model. Before ``fit``, access raises scikit-learn's NotFittedError."""
         check_is_fitted(self)
         return self.state_
 
@@ -831,14 +831,14 @@ class BasePerceptron(ExactClassifier):
 
         The field ``mistakes`` is the number of mistakes made during the pass. Learners that also update on correct rows
         have a field ``updates``. With early stopping, ``validation_error`` is the error after the pass. If the last
-        pass was interrupted, ``share`` is the share of the rows that each pass visited: 1 for whole passes, and NaN if
-        the share is unknown.
+        pass was interrupted, the field ``share`` is the fraction of the rows that each pass visited: 1 for complete
+        passes, and NaN if the fraction is unknown.
         """
         return history(self._trained)
 
     @property
     def report_(self) -> Report:
-        """Summary of the run and of the bounds that follow from it, as a `Report`."""
+        """Summary of the run and of the bounds derived from it, as a `Report`."""
         return report(self._trained, self.classes_, self._early_stopping)
 
     def _html_card(self) -> str:

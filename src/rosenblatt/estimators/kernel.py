@@ -22,29 +22,29 @@ from rosenblatt.training.options import SCALED, RandomSource
 from rosenblatt.training.rows import ClassWeight, Matrix
 
 KernelFunction: TypeAlias = Callable[[Matrix, Matrix], MatrixLike]
-"""A kernel function: it takes two matrices and returns the kernel value of each pair of rows, one from each matrix."""
+"""A kernel function: it takes two matrices and returns the matrix of kernel values between their rows."""
 
 
 @complete_docstring(Perceptron)
 class KernelPerceptron(BasePerceptron):
     """The kernel perceptron: a nonlinear classifier that learns in the feature space of a kernel.
 
-    Training makes passes over the rows as `Perceptron` does, and stops in the same cases. The rows that cause updates
-    become the support rows, each with a coefficient. The score of a row x is the sum over all support rows of the
-    coefficient times the kernel value with x. After training ``hypothesis`` can be changed without a new fit, except to
-    "pocket". There is no intercept; use ``coef0`` for a constant term.
+    Training makes passes over the rows as `Perceptron` does, and stops under the same conditions. The rows that cause
+    updates become the support rows (support vectors), each with a coefficient. The score of a row x is the sum over all
+    support rows of the coefficient times the kernel value with x. After training ``hypothesis`` can be changed without
+    a new fit, except to "pocket". There is no intercept; use ``coef0`` for a constant term.
 
     With the kernels "linear", "poly", "rbf" and "laplacian" every decision is exact. The updates therefore do not
-    depend on the size of blocks or of the cache, on the number type or on the device. With "sigmoid", "precomputed" or
-    a function as the kernel, decisions are based on rounded kernel values.
+    depend on the block size, the cache size, the floating-point type or the device. With "sigmoid", "precomputed" or a
+    function as the kernel, decisions are based on rounded kernel values.
 
     Parameters
     ----------
     kernel : {"poly", "rbf", "laplacian", "linear", "sigmoid", "precomputed"} or callable, default="poly"
         "poly" is (gamma x.z + coef0)^degree, "rbf" is exp(-gamma |x - z|^2), "laplacian" is exp(-gamma |x - z|_1),
         "linear" is x.z, and "sigmoid" is tanh(gamma x.z + coef0). With "precomputed", ``X`` contains kernel values,
-        with a column for each training row. A function takes two matrices and returns the kernel values, with a row for
-        each row of the first matrix and a column for each row of the second.
+        with one column for each training row. A function takes two matrices and returns a matrix of kernel values:
+        entry (i, j) is the kernel value of row i of the first matrix and row j of the second.
     degree : int, default=3
         Degree of "poly".
     gamma : "scale", "auto" or float, default="scale"
@@ -59,8 +59,9 @@ class KernelPerceptron(BasePerceptron):
     cache_size : float, default=1000
         Size in megabytes of the cache of kernel values.
     max_support : int or None, default=None
-        Maximum number of support rows of each one-vs-rest classifier, for endless streams. When it is exceeded, the
-        support row whose first update is the oldest is removed together with all its updates. None sets no limit.
+        Maximum number of support rows of each one-vs-rest classifier, for endless streams. When the limit is exceeded,
+        the support row with the oldest first update is removed, together with all updates on that row. None sets no
+        limit.
     device : str or None, default=None
         PyTorch device on which kernel values are computed, such as "cuda"; it requires the extra ``gpu``. None uses
         NumPy, or the device of the training tensor under scikit-learn's array API dispatch.
@@ -89,7 +90,7 @@ class KernelPerceptron(BasePerceptron):
 
     See Also
     --------
-    Perceptron : Learns a linear boundary, and needs far less time on many rows.
+    Perceptron : Learns a linear boundary, and is much faster on many rows.
     Combinations : Explicit polynomial features for linear learners.
 
     References
@@ -159,7 +160,7 @@ class KernelPerceptron(BasePerceptron):
             return super()._train(*arguments, **options)
 
     def _predictor(self) -> DualState:
-        """Return the state, with the current value of ``device``."""
+        """Return the state from which scores and decisions are computed, with the current value of ``device``."""
         if self.device is None or self.device == self.state_.computing.device:
             return self.state_
         return replace(self.state_, computing=replace(self.state_.computing, device=self.device))

@@ -14,12 +14,12 @@ from rosenblatt.training.rows import ClassWeight
 
 @complete_docstring(Perceptron)
 class MarginPerceptron(LinearPerceptron):
-    """The perceptron with margin: it updates on every row with ``y a <= margin``, where a is the activation.
+    """The perceptron with margin: it updates on every row with ``y a <= margin``, for label y = +-1 and activation a.
 
     In all other respects it equals `Perceptron`, and with ``margin=0`` the results are the same, bit for bit. Training
-    stops after the first pass without an update. On data that is linearly separable with margin g it makes at most
+    stops after the first pass without an update. On data that is linearly separable with margin g, it makes at most
     ``(R^2 + 2 margin) / g^2`` updates, where R is the largest norm of a row. With an intercept, R and g refer to the
-    rows (x, 1). A larger ``margin`` gives a separator closer to the one of largest margin.
+    rows (x, 1). A larger ``margin`` gives a separator closer to the maximum-margin separator.
 
     Parameters
     ----------
@@ -83,11 +83,11 @@ class PassiveAggressive(LinearPerceptron):
 
     A row with activation a and loss l = 1 - y a > 0 triggers an update with the step ``min(C, l / |x|^2)``, or
     ``l / (|x|^2 + 1 / (2 C))`` for ``loss="squared_hinge"``. The bias is updated too, but ``|x|^2`` does not include
-    it. If the norm of a row is far below 1, the update therefore overshoots a margin of 1. Training stops after the
-    first pass without an update.
+    it. An update on a row of norm far below 1 therefore overshoots the margin of 1. Training stops after the first pass
+    without an update.
 
-    On dense rows with ``multi_class="ovr"`` the weights are those of scikit-learn's ``PassiveAggressiveClassifier``,
-    which scikit-learn 1.10 removes. Sparse rows give the same weights as dense rows, bit for bit.
+    On dense rows with ``multi_class="ovr"`` the weights equal those of scikit-learn's ``PassiveAggressiveClassifier``,
+    which is removed in scikit-learn 1.10. Sparse rows give the same weights as dense rows, bit for bit.
 
     Parameters
     ----------
@@ -165,8 +165,8 @@ class AROW(LinearPerceptron):
     A row with activation a and loss l = 1 - y a > 0 triggers an update. Each weight changes by ``y l / (v + r)`` times
     its feature times its variance, where v is the variance of the activation. Then the variances of the changed weights
     shrink. The bias has a variance too, and all variances start at 1. Weights of rare features therefore keep large
-    steps, while those of frequent features settle, and one pass over text is often enough. The covariance matrix is
-    diagonal. Training stops after the first pass without an update. Sample weights divide ``r``.
+    steps, while weights of frequent features change less and less, and one pass over text is often enough. The
+    covariance matrix is diagonal. Training stops after the first pass without an update. Sample weights divide ``r``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Conversion of records, the dictionaries that ``learn_one`` and ``predict_one`` take, to sparse rows."""
+"""Conversion of records to sparse rows; a record is the dictionary that ``learn_one`` and ``predict_one`` take."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Entries(NamedTuple):
 
 
 class RecordColumns:
-    """A map from feature names to column numbers, in the order of first appearance.
+    """Map from feature names to column numbers, which are assigned in the order of first appearance.
 
     A numeric value in a record is stored under its own name, and booleans count as 0 and 1. A string is one-hot
     encoded: the feature "name=string" gets the value 1.
@@ -52,11 +52,11 @@ class RecordColumns:
 
     @property
     def names(self) -> Names:
-        """The name of each column, as a view of an array that grows by doubling, so that access is cheap."""
+        """The names of the columns, as a view of an array that grows by doubling, so that access makes no copy."""
         return self._names[: len(self._columns)]
 
     def learn(self, record: object) -> Entries:
-        """Return the entries of a record as a sparse row; each new feature name gets the next free column."""
+        """Return the entries of a record as a sparse row; assign the next free column to each new feature name."""
         features = record_features(record)
         for name in features:
             column = self._columns.setdefault(name, len(self._columns))
@@ -66,7 +66,7 @@ class RecordColumns:
         return self._entries(features)
 
     def look_up(self, record: object) -> Entries:
-        """Return the entries of a record whose feature names have a column; all others are ignored."""
+        """Return the entries of a record as a sparse row; ignore features without a column."""
         return self._entries({name: value for name, value in record_features(record).items() if name in self._columns})
 
     def _entries(self, features: dict[str, float]) -> Entries:
@@ -77,7 +77,7 @@ class RecordColumns:
 
 
 def record_features(record: object) -> dict[str, float]:
-    """Return the features of a record with their values; raise an error that names the first invalid one.
+    """Return a dictionary from feature names to values; raise an error that names the first invalid entry.
 
     >>> record_features({"age": 22, "port": "Cherbourg"})
     {'age': 22.0, 'port=Cherbourg': 1.0}
@@ -99,7 +99,7 @@ def record_features(record: object) -> dict[str, float]:
 
 
 def _number(name: str, value: object) -> float:
-    """Return the value of a feature as a finite number, or raise an error."""
+    """Return ``value``, the value of the feature ``name``, as a float; raise an error if it is not a finite number."""
     missing = value is None or type(value).__name__ in _MISSING
     if not missing and not isinstance(value, Real | np.bool_):
         raise TypeError(
@@ -118,7 +118,7 @@ def _number(name: str, value: object) -> float:
 
 
 def _several(name: str, value: object) -> str:
-    """Return advice on how to pass several values of a feature, or "" if ``value`` is no collection or is empty."""
+    """Return advice on how to pass several values of a feature, or "" if ``value`` is empty or not iterable."""
     first = next(iter(value), None) if isinstance(value, Iterable) else None
     if first is None:
         return ""
@@ -126,7 +126,7 @@ def _several(name: str, value: object) -> str:
 
 
 def record_row(entries: Entries, width: int) -> sp.csr_array:
-    """Return the entries of a record as a CSR matrix with one row and ``width`` columns."""
+    """Return the entries of a record as a CSR matrix of shape (1, ``width``)."""
     ends = np.array([0, len(entries.columns)], np.int32)
     row = sp.csr_array((entries.values, entries.columns, ends), shape=(1, width))
     row.has_canonical_format = True

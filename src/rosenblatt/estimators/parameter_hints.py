@@ -1,4 +1,4 @@
-"""Hints on what to use instead of parameters that only the perceptrons of other libraries have."""
+"""Hints for users of other libraries: what to use in place of a parameter that the learners here do not have."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from rosenblatt.messages import did_you_mean
 
 
 def _by_name(hints: dict[str, str]) -> dict[str, str]:
-    """Return the hint for each parameter; each key of ``hints`` is one or more names, separated by spaces."""
+    """Return a dictionary with one entry for each name; a key of ``hints`` is one or more names separated by spaces."""
     return {name: hint for names, hint in hints.items() for name in names.split()}
 
 
@@ -36,7 +36,7 @@ HINTS = _by_name(
         "max_iter": "the number of passes is not limited: max_rescalings limits the work",
     }
 )
-"""Hints by parameter name, for every class without that parameter."""
+"""Hints by parameter name, for every class that does not have the parameter."""
 _MARGIN_LEARNERS = {
     "tol": _TOL.format("an update"),
     "average": 'every run keeps averages: set hypothesis="average" instead of average=True',
@@ -65,7 +65,7 @@ OWN_HINTS = {
 
 
 def unknown_parameter(learner: str, name: str, own: list[str]) -> str:
-    """Return the error message for a parameter that a learner does not have; ``own`` lists those that it has.
+    """Return the error message for ``name``, which is not a parameter of the learner; ``own`` lists its parameters.
 
     >>> print(unknown_parameter("Perceptron", "n_iter", ["max_iter", "shuffle"]))
     Perceptron has no parameter n_iter; the maximum number of passes is called max_iter.

@@ -25,7 +25,7 @@ class LinearPerceptron(BasePerceptron):
     decay: float
     state_: LinearState
     _columns: tuple[Names, RecordColumns] | None = None
-    """``feature_names_in_`` and the columns made from it; out of date if ``feature_names_in_`` is now another array."""
+    """``feature_names_in_`` and the columns made from that array; outdated if the attribute is now another array."""
     _learns_by_name = False
     _online: tuple[TrainingRun, RunOptions, int] | None = None
     """The run that ``learn_one`` continues, the options of that run, and its number of passes."""
@@ -59,8 +59,8 @@ class LinearPerceptron(BasePerceptron):
     ) -> Self:
         """Fit the model to labelled rows.
 
-        Training stops after the first pass without an update. It stops earlier if ``max_iter``, ``max_updates`` or the
-        patience of early stopping is reached.
+        Training stops after the first pass without an update. It stops earlier if ``max_iter`` or ``max_updates`` is
+        reached, or if early stopping is triggered.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class LinearPerceptron(BasePerceptron):
         return self
 
     def _row_run(self, options: RunOptions) -> TrainingRun | None:
-        """Return the run that ``learn_one`` continues, or None if the state or the options have changed since."""
+        """Return the run that ``learn_one`` continues, or None if there is no run or its state or options changed."""
         if self._online is None:
             return None
         run, then, passes = self._online
@@ -232,7 +232,7 @@ class LinearPerceptron(BasePerceptron):
         Parameters
         ----------
         x : dict
-            Feature names and values, as for `learn_one`. Features that the model does not know are ignored.
+            Feature names and values, as for `learn_one`. Features without a weight in the model are ignored.
 
         Returns
         -------
@@ -259,7 +259,7 @@ class LinearPerceptron(BasePerceptron):
         return labels[self.state_.decide_one(self.hypothesis, record_row(entries, self.state_.n_features))]
 
     def _record_columns(self) -> RecordColumns:
-        """Return the map from feature names to columns; raise a ValueError if the columns have no names."""
+        """Return the map from feature names to columns; raise a ValueError if the columns have no usable names."""
         if not hasattr(self, "state_"):
             return RecordColumns()
         names = getattr(self, "feature_names_in_", None)
@@ -288,7 +288,7 @@ class LinearPerceptron(BasePerceptron):
         )
 
     def __getstate__(self) -> dict[str, object]:
-        """Return the attributes to pickle, which are all except the run of ``learn_one``."""
+        """Return the attributes to pickle: all except the run of ``learn_one``."""
         state = dict(super().__getstate__())
         state.pop("_online", None)
         return state
@@ -343,13 +343,14 @@ class Perceptron(LinearPerceptron):
         first pass without a mistake. "direct" trains all classes jointly: a mistake changes the weights of the true
         class and of the class with the highest other score.
     n_jobs : int or None, default=None
-        Number of threads that train one-vs-rest classifiers. None uses one thread, and -1 one for each core. The result
-        does not depend on it.
+        Number of threads that train one-vs-rest classifiers. None uses one thread, and -1 uses one thread for each
+        core. The result does not depend on the number of threads.
     verbose : int, default=0
         With 1, progress is shown on standard error: as a bar on a terminal, otherwise as a line for each pass.
     decay : float, default=0.0
         Forgetting rate of the average, for streams that drift. Each visit reduces the influence of all earlier weights
-        by this fraction; 0.001 averages over about the last thousand visits, and 0 over all. Not available for votes.
+        by this fraction; 0.001 averages over about the last thousand visits, and 0 averages over all visits. Not
+        available for votes.
 
     Attributes
     ----------
@@ -374,9 +375,9 @@ class Perceptron(LinearPerceptron):
     converged_ : bool
         Whether every one-vs-rest classifier has made a whole pass without an update.
     history_ : structured array
-        A row for each pass, with the number of ``mistakes`` during the pass, and of ``updates`` for learners that also
-        update on correct rows. With early stopping it has the ``validation_error`` after the pass, and after an
-        interrupt the ``share`` of rows that the pass visited.
+        A row for each pass, with the number of ``mistakes`` during the pass, and the number of ``updates`` for learners
+        that also update on correct rows. Early stopping adds the field ``validation_error``, the error after the pass.
+        An interrupt adds the field ``share``, the fraction of rows that the pass visited.
     report_ : Report
         Radius of the data, bounds on the margin and on the number of updates, and the results of early stopping.
     preparation_ : dict

@@ -29,7 +29,7 @@ Verdict: TypeAlias = Separable | Inseparable | UndecidedSeparability | MarginBra
 
 
 class RescaledPerceptron(ExactClassifier):
-    """The rescaled perceptron: it separates data with a tiny margin in few updates, or proves it inseparable.
+    """The rescaled perceptron: it separates data with a tiny margin in few updates, or proves that no hyperplane does.
 
     On rows of norm at most R, the perceptron makes at most (R / margin)^2 updates. This variant works in phases. A
     phase runs the perceptron for at most max(m^2 / 4, 4 m) updates, where m is the number of weights. Then the space is
@@ -73,8 +73,8 @@ class RescaledPerceptron(ExactClassifier):
         bound on the margin may be loose; `dataset_margin` computes a tight bound. Without an intercept the verdict is a
         `MarginBracket` of kind "homogeneous", which is about hyperplanes through the origin.
     n_iter_, n_updates_, n_rescalings_ : int
-        Largest number of passes of a one-vs-rest classifier, and the numbers of updates and rescalings summed over all
-        of them.
+        Largest number of passes of a one-vs-rest classifier, and the numbers of updates and rescalings, each summed
+        over all one-vs-rest classifiers.
     seed_ : int
         Seed from which the visiting orders are drawn.
 
@@ -127,7 +127,7 @@ class RescaledPerceptron(ExactClassifier):
         check_boolean("fit_intercept", self.fit_intercept)
         given = X = check_exact_matrix(X) if sp.issparse(X) else X  # adds duplicate entries exactly
         X, y = validate_pair(self, X, y, reset=True)
-        check_exact_matrix(given)  # raises an error for rounded numbers, since the verdict is about the numbers given
+        check_exact_matrix(given)  # raises an error if a number would be rounded, since the verdict is exact
         classes, numbers = encode_labels(y)
         if len(classes) < 2:
             raise ValueError(
@@ -186,7 +186,7 @@ class RescaledPerceptron(ExactClassifier):
 
 
 class _Classifier:
-    """A one-vs-rest classifier: its run, its weights and the verdict on its rows."""
+    """A trained one-vs-rest classifier: its run, its weights and the verdict on the training rows."""
 
     w: np.ndarray
     b: float
@@ -225,8 +225,8 @@ class _Classifier:
     def _separated(self, X: MatrixLike, signs: np.ndarray, bias: bool) -> Verdict:
         """Return the verdict of a run that found a separator.
 
-        The separator proves the lower bound on the margin. The upper bound comes from an average of the rows y x in
-        which each row is weighted by its number of updates.
+        The separator proves the lower bound on the margin. The upper bound comes from the convex combination of the
+        rows y x whose weights are proportional to their numbers of updates.
         """
         alpha = self.run.alpha / self.run.alpha.sum()
         kind = "geometric" if bias else "homogeneous"
@@ -246,7 +246,7 @@ def _is_inseparable(verdict: Verdict) -> bool:
 
 
 def _examples(X: MatrixLike, signs: np.ndarray, bias: bool) -> Matrix:
-    """Return the rows multiplied by their signs: y x, or y (x, 1) with a bias."""
+    """Return the matrix with rows y x, or y (x, 1) with a bias, where y is the sign of the row."""
     if sp.issparse(X):
         Z = sp.csr_array(X)
         Z = sp.csr_array(sp.hstack([Z, np.ones((X.shape[0], 1))])) if bias else Z
@@ -256,7 +256,7 @@ def _examples(X: MatrixLike, signs: np.ndarray, bias: bool) -> Matrix:
 
 
 def _as_floats(w: np.ndarray, b: float) -> tuple[np.ndarray, float]:
-    """Return (w, b) as floats; large integers are first divided by a power of two."""
+    """Return (w, b) in floating point; large integers are first divided by a common power of two."""
     if w.dtype != object:
         return w, float(b)
     shift = max(0, max(int(value).bit_length() for value in (*w.tolist(), int(b))) - 1000)

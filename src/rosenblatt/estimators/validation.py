@@ -25,7 +25,7 @@ MatrixLike: TypeAlias = Any
 
 
 def tensor_device(X: MatrixLike) -> str | None:
-    """Return the device of a PyTorch tensor; None for anything else, or if scikit-learn's array API dispatch is off.
+    """Return the device of a PyTorch tensor, or None for other inputs or if scikit-learn's array API dispatch is off.
 
     >>> tensor_device([[1.0]])
     """
@@ -60,7 +60,7 @@ _LAYOUT = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "
 
 
 class Trained(Protocol):
-    """The attribute of a model that the validation of blocks reads and sets."""
+    """A model with ``n_features_in_``, the attribute that the validation of blocks reads and sets."""
 
     n_features_in_: int
 
@@ -116,7 +116,7 @@ def validate_matrix(model: object, X: MatrixLike, *, reset: bool) -> Matrix:
 def validate_pair(
     model: object, X: MatrixLike, y: VectorLike, *, reset: bool, finite: bool = True
 ) -> tuple[Matrix, Labels]:
-    """Return ``X`` as `validate_matrix` does, and valid labels; ``finite=False`` allows NaN and infinity."""
+    """Return ``X`` as `validate_matrix` does, and the checked labels; ``finite=False`` allows NaN and infinity."""
     X, y = as_numpy(X), as_numpy(y)
     _check_structure(X)
     with _names_from_files(model), _advice_on_strings():
@@ -141,7 +141,7 @@ def _check_classes(y: Labels) -> None:
 
 
 def _check_structure(X: MatrixLike) -> None:
-    """Raise a ValueError for an invalid CSC matrix, since its conversion would fail; training checks CSR matrices."""
+    """Raise a ValueError for an invalid CSC matrix, which cannot be converted to CSR; training checks CSR matrices."""
     if sp.issparse(X) and X.format == "csc":
         check_sparse(X)
 
@@ -151,7 +151,7 @@ def _aligned(X: MatrixLike) -> Matrix:
 
 
 def block_validator(model: Trained, reset: bool) -> Callable[[Block], tuple[Matrix, Labels]]:
-    """Return a function that validates the blocks of a stream; with ``reset`` the first block defines the features."""
+    """Return a function that validates a block of a stream; with ``reset`` the first block determines the features."""
     if reset:
         for name in ("n_features_in_", "feature_names_in_"):
             vars(model).pop(name, None)

@@ -30,7 +30,7 @@ Function: TypeAlias = Callable[..., Any]
 """A function to compile; numba infers the types of its arguments."""
 
 REORDERED = {"reassoc", "contract", "nsz"}
-"""Fast-math flags for sums that may be computed in any order, because their rounding is bounded afterwards."""
+"""Fast-math flags for sums that may be computed in any order, because their rounding error is bounded afterwards."""
 
 # Kernels allocate no arrays, so they need no reference counts. Numba's runtime (``_nrt``) would update a count
 # atomically at each call for each array of each tuple. Without it sparse passes take two thirds of the time.
@@ -40,7 +40,7 @@ _INSIDE = {**_ALWAYS, "no_cpython_wrapper": True}  # compiling takes half the ti
 RETURNS_ARRAY = {"_nrt": True}
 """The option for functions that return a view of an array: numba requires its runtime for them.
 
-The runtime counts nothing there, because arrays inside a kernel carry no reference counts.
+The runtime has nothing to count in them, because arrays inside a kernel carry no reference counts.
 """
 
 
@@ -94,7 +94,7 @@ class KernelCache(FunctionCache):
         """Store the compiled code for a signature, if the disk allows it."""
         try:
             super().save_overload(sig, data)
-        except Exception as fault:  # a damaged index, on a disk that cannot be written
+        except Exception as fault:  # a damaged index on a disk that cannot be written
             self._warn("written", fault)
 
     def _warn(self, what: str, fault: Exception) -> None:
@@ -136,7 +136,7 @@ def reordered(function: Function) -> Function:
 
 
 def helper(function: Function) -> Function:
-    """Compile ``function`` separately, for kernels to call if speed does not matter."""
+    """Compile ``function`` separately, to be called from kernels where speed does not matter."""
     return numba.njit(function, **_INSIDE)
 
 
@@ -187,7 +187,7 @@ else:
 
     @intrinsic
     def prefetch(typing_context, array, i):
-        """Prefetch the cache line of ``array[i]``. The address may lie outside the array, since nothing is read."""
+        """Prefetch the cache line of ``array[i]``. The address may be outside the array: a prefetch never fails."""
 
         def generate(context, builder, signature, arguments):
             data = context.make_array(signature.args[0])(context, builder, arguments[0]).data

@@ -1,9 +1,9 @@
 """Exact sums of products by a long accumulator (Kulisch): no overflow, no underflow, no rounding.
 
-A total is one long integer in units of 2**-2272. Its limbs have 32 bits each and are held in 64-bit words, so that
-carries are propagated only at the end. A total has room for 2**28 products of two finite float64 numbers. A long total
-has additional low limbs, for products of three numbers, and room for a third as many of these. Passes use totals for
-the few decisions that floating point leaves open. Sums of many rows, of all entries and of columns use them too.
+A total is one long integer in units of 2**-2272. Its limbs of 32 bits are stored in 64-bit words, so that carries are
+propagated only at the end. A total has room for 2**28 products of two finite float64 numbers. A long total has
+additional low limbs, for products of three numbers, and room for a third as many of those products. Passes use totals
+for the few decisions that floating point leaves open. Sums over many rows, all entries or columns use them too.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ LIMBS = 142
 """The number of limbs of a total, an int64 array that the caller allocates, since kernels allocate none.
 
 The smallest product is 2**-2148, the square of the smallest float64, and the largest is below 2**2048. 142 limbs of 32
-bits reach from 2**-2272 to 2**2272. At the low end there is room for the lowest bit of a product of two 53-bit
-mantissas, which is at least 2**-2252. At the high end, 2**28 of the largest products do not overflow.
+bits reach from 2**-2272 to 2**2272. The lowest bit of a product of two 53-bit mantissas is at least 2**-2252, so it
+fits. At the high end, 2**28 of the largest products do not overflow.
 """
 UNIT = 2272
 """The lowest bit of a total stands for 2**-UNIT."""
@@ -88,9 +88,9 @@ def add_scaled_square(total, s, x):
 
 @helper
 def _highest_limb(total):
-    """Replace ``total`` by its absolute value, with limbs in [0, 2**32); return its sign and its highest nonzero limb.
+    """Replace ``total`` by its absolute value, with limbs in [0, 2**32), and return the pair (sign, top).
 
-    The sign is 1.0 or -1.0. The limb is given by its index, -1 if the total is 0.
+    ``sign`` is 1.0 or -1.0. ``top`` is the index of the highest nonzero limb, or -1 if the total is 0.
     """
     limbs = total.shape[0]
     sign, left = 1.0, -1
@@ -119,8 +119,8 @@ def _highest_limb(total):
 def rounded(total):
     """Return ``total`` as a float64 and set ``total`` to 0.
 
-    The sign of the result is exact, and it is 0 only if the total is. Its absolute value may be off by a few roundings,
-    and is clamped to the range of positive finite float64 numbers.
+    The sign of the result is exact, and the result is 0 only if the total is 0. Its absolute value may be off by a few
+    roundings, and is clamped to the range of positive finite float64 numbers.
     """
     sign, top = _highest_limb(total)
     if top < 0:
@@ -153,8 +153,8 @@ def nearest(total):
     while limb > 0:
         bits += 1
         limb >>= 1
-    # ``kept`` are the bits from bit ``cut`` up: 53, or fewer if the result is subnormal. ``half`` is the bit below
-    # them, and ``rest`` is nonzero if any lower bit is. These three decide the rounding.
+    # ``kept`` has the bits from bit ``cut`` up: 53 bits, or fewer if the result is subnormal. ``half`` is the bit below
+    # them, and ``rest`` is nonzero if any bit below ``half`` is. These three numbers determine the rounding.
     cut = max(bits - 53, _LONG_UNIT - 1074)
     last, shift = cut >> 5, cut & 31
     kept = 0
@@ -189,7 +189,7 @@ _LOW_18, _LOW_52, _TOP_BIT = (1 << 18) - 1, (1 << 52) - 1, 1 << 52
 def add_row_products(totals, u, v, pointers):
     """Add to ``totals[i]`` the sum of ``u[k] * v[k]`` over the entries k of row i.
 
-    These are the k from ``pointers[i]`` to ``pointers[i + 1] - 1``. Each total has ``LIMBS`` limbs.
+    Row i has the entries from ``pointers[i]`` to ``pointers[i + 1] - 1``. Each total has ``LIMBS`` limbs.
     """
     for i in range(totals.shape[0]):
         total = totals[i]
@@ -213,9 +213,9 @@ def carry_limbs(totals):
 def add_moments(table, bits):
     """Add float64 numbers, viewed as int64, and their squares to ``table``.
 
-    Row e of the table is for numbers +-m 2**(e - 1075) with an integer m. With m = a 2**36 + b 2**18 + c, its columns
-    are the sums of +-a, +-b, +-c, a a, a b, 2 a c + b b, b c and c c. Each summand is below 2**38, so the sums of
-    ``MOST_ENTRIES`` of them do not overflow.
+    Row e of the table is for numbers +-m 2**(e - 1075) with an integer m. With m = a 2**36 + b 2**18 + c, the columns
+    are the sums of +-a, +-b, +-c, a a, a b, 2 a c + b b, b c and c c. Each summand is below 2**38, so a sum of
+    ``MOST_ENTRIES`` summands does not overflow.
     """
     for k in range(bits.shape[0]):
         m = bits[k] & _LOW_52
@@ -243,7 +243,7 @@ def add_moments(table, bits):
 
 @kernel
 def add_dense_moments(sums, squares, X):
-    """Add the numbers of each column j of ``X`` to ``sums[j]``, and their squares to ``squares[j]``.
+    """Add the entries of each column j of ``X`` to ``sums[j]``, and their squares to ``squares[j]``.
 
     Each total has ``LIMBS`` limbs.
     """
@@ -257,7 +257,7 @@ def add_dense_moments(sums, squares, X):
 
 @kernel
 def add_sparse_moments(sums, squares, values, columns):
-    """Add each number of a sparse matrix to ``sums`` of its column, and its square to ``squares`` of its column."""
+    """Add each entry of a sparse matrix to ``sums[j]``, where j is its column, and its square to ``squares[j]``."""
     for k in range(values.shape[0]):
         x = values[k]
         if x != 0.0:
@@ -269,12 +269,12 @@ def add_sparse_moments(sums, squares, values, columns):
 def scale_sparse_rows(indptr, indices, values, centred, centre, spread, out_indptr, out_indices, out_values):
     """Scale a CSR matrix: write (x - centre[j]) / spread[j] for every number x of column j.
 
-    ``centred`` are the columns whose centre is not 0, in order. Each output row has an entry for every one of them, so
-    the output arrays need space for ``len(values) + rows * len(centred)`` entries. Return the number of entries
-    written.
+    ``centred`` lists the columns whose centre is not 0, in ascending order. Each output row has an entry for each of
+    these columns, so the output arrays need space for ``len(values) + rows * len(centred)`` entries. Return the number
+    of entries written.
     """
-    # Each output row is a merge of two ascending lists: its stored columns and the centred columns. Invariant: entries
-    # before k of the first list and before c of the second are written, to places before ``at``.
+    # Each output row merges two ascending lists: the columns stored in the row and the centred columns. Invariant: the
+    # entries before k of the first list and before c of the second are written, to the places before ``at``.
     at = 0
     for i in range(indptr.shape[0] - 1):
         k, stop, c = indptr[i], indptr[i + 1], 0

@@ -2,8 +2,8 @@
 
 Pass p of a run visits the rows in the order of a Fisher-Yates shuffle of 0, 1, ..., n-1, with random numbers from
 splitmix64. If f is the output function of splitmix64, the generator starts in the state f(f(seed) + p * GOLDEN). So the
-order of any pass can be computed without those before it. A random index below m is ``z * m >> 32`` for the upper 32
-bits z of a random number (Lemire 2019, without the rejection step).
+order of any pass can be computed without the orders before it. A random index below m is ``z * m >> 32`` for the upper
+32 bits z of a random number (Lemire 2019, without the rejection step).
 """
 
 from __future__ import annotations

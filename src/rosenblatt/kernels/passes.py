@@ -43,15 +43,15 @@ from rosenblatt.kernels.rules import (
 )
 
 _NEVER = np.iinfo(np.int64).max
-_LEAST = 1e-300  # tiny steps must not vanish from the bound on |w|
+_LEAST = 1e-300  # squares of tiny steps must not underflow in the bound on |w|
 
 
 @inlined
 def _refresh_bound(s, terms, activations):
-    """Return ``size``, a bound on ``|w| |x|`` for all rows so far, and the activation above which a sign is certain.
+    """Return ``size``, an upper bound on ``|w| |x|`` for all rows so far, and the bound beyond which signs are certain.
 
-    ``size`` is 0 only if the weights have been zero since the start. ``activations`` is 1.0, or 2.0 for the sign of a
-    difference of two activations.
+    The second bound is on the absolute value of a computed activation. ``size`` is 0 only if the weights have been zero
+    since the start. ``activations`` is 1.0, or 2.0 for the sign of a difference of two activations; it multiplies both.
     """
     # The invariant of every pass, for a classifier's counters s:
     #
@@ -98,7 +98,7 @@ def _measure_row(s, q, weight, threshold):
 
 @inlined
 def _share_measures(s, leader):
-    """Raise the maxima over row lengths to those of ``leader``, the classifier that measured the rows of this block."""
+    """Raise the maxima over rows to those of ``leader``, the classifier that measured the rows of this block."""
     s["radius2"] = max(s["radius2"], leader["radius2"])
     s["max_step_norm2"] = max(s["max_step_norm2"], leader["max_step_norm2"])
     s["max_step"] = max(s["max_step"], leader["max_step"])
@@ -106,10 +106,9 @@ def _share_measures(s, leader):
 
 @inlined
 def _record_update(rule, rows, weights, log, candidate, s, low, high, update):
-    """Record an update of the classes from ``low`` to ``high - 1``; return its weight in their averages.
+    """Record an update of the classes from ``low`` to ``high - 1``; return the factor with which it enters averages.
 
-    It must be called before the weights change, because weights that have survived the most visits so far are copied
-    for the pocket.
+    Call this before the weights change: weights that have survived the most visits so far are copied for the pocket.
     """
     before, step = update.visits, update.step
     if candidate.b.shape[0] > 0 and before - s["last_change"] > s["longest"]:
@@ -155,7 +154,7 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, 
         right = min(left + block, stop)
         lookahead, measures = ahead, first
         if scores is not None:
-            # Each row is read once for all classes. The dot products are those of the weights at the start of the
+            # Each row is read once for all classes. The dot products are computed with the weights at the start of the
             # block, so they are valid for a classifier until its first update in the block (``changed``).
             for t in range(left, right):
                 if ahead > 0:
@@ -192,8 +191,8 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, 
                 a += bias
                 y = 1.0 if at(labels, i) == s["target"] else -1.0
                 norm2_or_variance = 0.0
-                # Beyond the bound the row is certainly right, in whatever order the sum was computed. All other cases
-                # are decided exactly. So is NaN, from a sum that overflowed, because the comparison is false for it.
+                # Beyond the bound the row is certainly classified correctly, whatever the order of the sum. All other
+                # cases are decided exactly. NaN, from a sum that overflowed, is among them: the comparison is false.
                 if not (y * a > threshold + bound):
                     bounds = Bounds(bound, size, s["radius2"])
                     a, norm2_or_variance = refined_activation(rule, examples, weights, k, i, a, bounds)
@@ -222,7 +221,7 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, 
                 changed = True
             s["visits"], s["lowest"] = seen, lowest
             s["lowest_step"] = lowest_step if weighted else lowest
-            lookahead, measures = 0, False  # for the other classifiers the rows are in the cache, and measured
+            lookahead, measures = 0, False  # for the other classifiers the rows are in the cache and measured
 
 
 @helper
@@ -249,22 +248,25 @@ def direct_pass(examples, visits, weights, classes, scores, log, candidate, rule
     """Visit the rows; on a mistake move the true class towards the row and its rival away from it.
 
     The rival is the class with the largest score among the others, the first of them if several tie. A visit is a
-    mistake if the score of the true class does not exceed the rival's. In Kesler's construction, with the weights of
-    all classes side by side, an update adds a vector of length ``sqrt(2) |x|``. ``classes`` are the numbers of all
-    classes, ``scores`` is scratch space with one number for each class.
+    mistake if the score of the true class does not exceed the rival's. In Kesler's construction the weights of all
+    classes are concatenated, so an update with step s adds a vector of norm ``sqrt(2) s |x|``. ``classes`` are the
+    numbers of all classes. ``scores`` is scratch space with one number for each class.
     """
     rows, labels, steps, bias_value, terms = examples
     order, start, stop, ahead, _, first = visits
     n_classes, b, s = classes.shape[0], weights.b, weights.counters[0]
     threshold = rule.threshold
-    # The invariant here is (|w_y| + |w_r|) |x| <= 2 size for all classes y and r. In Kesler's space an update adds a
-    # vector of squared length 2 s^2 |x|^2, so |W|^2 <= 2 step_square_sum R^2 + excess2. As |w_y| + |w_r| <= sqrt(2)
-    # |W|, the sum of both lengths times |x| is at most 2 size, hence the factor 2.0. It also covers the rounding of two
-    # sums.
+    # The invariant is (|w_y| + |w_r|) |x| <= size, for all classes y and r and every row visited. In Kesler's space an
+    # update adds a vector of squared norm 2 s^2 |x|^2, so |W|^2 <= 2 step_square_sum R^2 + excess2 as in
+    # ``_refresh_bound``. As |w_y| + |w_r| <= sqrt(2) |W|,
+    #
+    #     (|w_y| + |w_r|) |x| <= 2 R^2 sqrt(step_square_sum) + sqrt(2) R sqrt(excess2),
+    #
+    # at most twice the size of a single classifier, hence the factor 2.0. It also covers the rounding of two sums.
     size, bound = _refresh_bound(s, terms, 2.0)
     seen, lowest, lowest_step = s["visits"], s["lowest"], s["lowest_step"]
     limit = s["limit"] if s["limit"] >= 0 else _NEVER
-    for t in range(start, stop):
+    for t in range(start, stop):  # invariant: ``size`` and ``bound`` hold for the weights and every row visited
         if ahead > 0:
             prefetch_row(rows, labels, order, t + ahead)
         i = np.int64(at(order, t))

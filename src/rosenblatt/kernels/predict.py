@@ -1,6 +1,6 @@
 """Prediction: activations, best classes and votes, with every sign exact.
 
-Throughout, ``terms`` is the largest number of entries in a row. ``lengths[k]`` is at least ``|(w[k], b[k])|``.
+Throughout, ``terms`` is the largest number of entries in a row. ``lengths[k]`` is an upper bound on ``|(w[k], b[k])|``.
 ``total`` is an exact accumulator of ``exact.LIMBS`` limbs; it must be 0 when a kernel is called, and is 0 again when it
 returns. ``bounds`` and ``scores`` are scratch space with one number for each class.
 """
@@ -15,7 +15,7 @@ from rosenblatt.kernels.row_ops import dot, exact_margin_sign, exact_sign, sign_
 
 @inlined
 def _bounds(rows, i, lengths, terms, bounds):
-    """Write to ``bounds[k]`` the absolute value above which class k's activation of row ``i`` has a certain sign."""
+    """Write to ``bounds[k]`` the absolute value above which the sign of class k's activation of row i is certain."""
     length = math.sqrt(square(rows, i) + 1.0)
     for k in range(lengths.shape[0]):
         bounds[k] = sign_threshold(terms, length * lengths[k])
@@ -37,13 +37,14 @@ def activations(rows, start, stop, w, b, lengths, terms, total, bounds, out):
 def winners(rows, start, stop, w, b, lengths, terms, total, bounds, scores, out, tied):
     """Write to ``out`` the class with the largest activation on each row, the first if several tie.
 
-    Activations are compared exactly, for the rows ``start <= i < stop``. ``tied`` gets whether several classes tie.
+    Activations are compared exactly, for the rows ``start <= i < stop``. ``tied`` is set to whether several classes
+    tie.
     """
     for i in range(start, stop):
         _bounds(rows, i, lengths, terms, bounds)
         best = 0
         equal = False
-        for k in range(w.shape[0]):  # invariant: ``best`` and ``equal`` are the exact results for the classes below k
+        for k in range(w.shape[0]):  # invariant: ``best`` and ``equal`` are exact for the classes below k
             scores[k] = dot(rows, i, w[k]) + b[k]
             if k > 0:
                 margin = scores[k] - scores[best]
@@ -72,17 +73,17 @@ def count_votes(products, members, firsts, steps, counts, slack, lengths, bias_v
     """Add to ``votes[t]`` the sum of ``counts[v]`` times the sign of the activation of test row t, over all voters v.
 
     Voter v is the weight vector after update v, which adds ``steps[v]`` times the stored row ``members[v]``.
-    ``products[t, m]`` is the dot product of test row t and stored row m. ``firsts[t]`` is the activation by the weights
-    before the first update. If an activation is at most ``slack[v] * lengths[t]`` in absolute value, its sign is
-    uncertain and it casts no vote; the pair (t, v) is written to ``doubts`` while there is space. Return the number of
-    uncertain pairs.
+    ``products[t, m]`` is the dot product of test row t and stored row m. ``firsts[t]`` is the activation for the
+    weights before the first update. If an activation is at most ``slack[v] * lengths[t]`` in absolute value, its sign
+    is uncertain. Then voter v casts no vote, and the pair (t, v) is written to ``doubts`` if there is space. Return the
+    number of uncertain pairs.
     """
     # The voted perceptron in its dual form (Freund and Schapire 1999): a_v = a_{v-1} + step_v (x_v . x), so that all
     # voters of a row cost one addition each and no dot product.
     found = 0
     for t in range(products.shape[0]):
         a, vote = firsts[t], 0.0
-        for v in range(members.shape[0]):  # invariant: ``a`` is a_{v-1}, and ``vote`` has the certain voters below v
+        for v in range(members.shape[0]):  # invariant: ``a`` is a_{v-1}; ``vote`` sums the certain voters below v
             a += steps[v] * (products[t, members[v]] + bias_value)
             if abs(a) > slack[v] * lengths[t]:
                 vote += math.copysign(counts[v], a)
@@ -105,12 +106,12 @@ def count_direct_votes(
     for t in range(products.shape[0]):
         for k in range(scores.shape[0]):
             scores[k] = firsts[t, k]
-        for v in range(members.shape[0]):  # invariant: ``scores`` are those of voter v - 1
+        for v in range(members.shape[0]):  # invariant: ``scores`` are the scores of voter v - 1
             move = steps[v] * (products[t, members[v]] + bias_value)
             scores[trues[v]] += move
             scores[rivals[v]] -= move
             best, runner_up = -1, -math.inf
-            for k in range(scores.shape[0]):  # invariant: the class of the largest score below k, and the next score
+            for k in range(scores.shape[0]):  # invariant: ``best`` and ``runner_up`` are those of the classes below k
                 if best < 0:
                     best = k
                 elif scores[k] > scores[best]:

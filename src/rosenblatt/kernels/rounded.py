@@ -1,12 +1,13 @@
-"""Activations, margins, squared lengths and variances of a row, rounded once from the exact number to a float64.
+"""Activations, margins, squared lengths and variances of a row: the exact number, rounded once to a float64.
 
 The results do not depend on the order of a sum, the layout of the rows, or the machine. A sum is computed with twice
-the digits of a float64; its high parts are extracted without error, as in AccSum (Rump, Ogita and Oishi 2008). Ziv's
+the digits of a float64: its high part is extracted without error, as in AccSum (Rump, Ogita and Oishi 2008). Ziv's
 rounding test then shows whether only one float64 can be the nearest. If not, an exact sum decides.
 
-Throughout, ``terms`` is the largest number of entries in a row. ``size`` is at least ``|(w, b)| |(x, 1)|`` for each
-class, and ``radius2`` is at least ``|(x, 1)|**2``, or ``|x|**2`` without a bias; both may be infinite. ``total`` is an
-exact accumulator of ``exact.LONG_LIMBS`` limbs; it must be 0 when a function is called, and is 0 again when it returns.
+Throughout, ``terms`` is the largest number of entries in a row. ``size`` is an upper bound on ``|(w, b)| |(x, 1)|`` for
+each class, and ``radius2`` is an upper bound on ``|(x, 1)|**2``, or on ``|x|**2`` without a bias; both may be infinite.
+``total`` is an exact accumulator of ``exact.LONG_LIMBS`` limbs; it must be 0 when a function is called, and is 0 again
+when the function returns.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from rosenblatt.kernels.exact import FINE_LIMBS, add_product, add_scaled_square,
 from rosenblatt.kernels.row_ops import add_exactly, column, magnitude, span, square, weight, weight_lanes
 from rosenblatt.kernels.simd import LANES, fused, horizontal_sum, load_lanes, spread
 
-_GENEROUS = 1.01  # more than the rounding of a sum of nonnegative numbers
+_GENEROUS = 1.01  # covers the relative rounding error of a sum of nonnegative numbers
 
-# Sums over a row with twice the digits of a float64: a high part without error and a low part with a small error.
+# Sums over a row with twice the digits of a float64: an exact high part and a low part with a small error.
 #
 # This is the extraction of AccSum (Rump, Ogita and Oishi 2008), with a fused product and sum (FMA) in place
 # of their splitting of each term. Let M be at least the sum of |p| over all products p, and L = 4.25 M. The high part
@@ -39,8 +40,8 @@ _GENEROUS = 1.01  # more than the rounding of a sum of nonnegative numbers
 #
 # The absolute values of the numbers in the low part add up to at most (n + 2) h. They are summed in a tree of depth
 # n / 8 + 20 or less (lanes, the entries that do not fill them, the bias, a second sum). So the low part is off by at
-# most 2**-53 times that depth times (n + 2) h, where 2 more in the depth cover the errors of the numbers themselves.
-# Nothing overflows for L below 2**1000. For L above 2**-600, what products lose to underflow, at most 2**-1075 each, is
+# most 2**-53 (n / 8 + 22) (n + 2) h, where 2 is added to the depth for the errors of the numbers themselves. Nothing
+# overflows for L below 2**1000. For L above 2**-600, what products lose to underflow, at most 2**-1075 each, is
 # negligible compared with this bound.
 
 _FACTOR = 4.25  # L / M: above 4, so that n roundings fit into L / 4 besides M
@@ -49,14 +50,14 @@ _LEAST, _MOST = 1e-150, 1e300  # the range of M; L is then between 2**-600 and 2
 
 @inlined
 def _greatest_error(terms, size):
-    """Return a bound on the error of the low part of a sum of products.
+    """Return an upper bound on the error of the low part of a sum of products.
 
-    There are at most ``terms`` products, whose absolute values add up to at most ``size``. The bound is infinite if
+    There are at most ``terms`` products, and their absolute values add up to at most ``size``. The bound is infinite if
     ``size`` is too large or too small for the argument above.
     """
     if not (_LEAST < size < _MOST):
         return math.inf
-    # depth * numbers * 2**-53 h, each a little larger than above, and 1.5 L in place of 1.25 L for the roundings here
+    # 2**-53 (n / 8 + 22) (n + 2) h with larger constants; 1.5 L in place of 1.25 L covers the roundings of this product
     return (0.125 * terms + 24.0) * (terms + 4.0) * 2.0**-106 * 1.5 * _FACTOR * size
 
 
@@ -92,7 +93,8 @@ def _together(high, low, last_high, last_low, large):
 def _product_sum(rows, i, w, b, size):
     """Return both parts of ``b`` plus the dot product of row ``i`` with ``w``.
 
-    Here and below, the absolute values of the terms add up to at most ``size``, the M of the argument above.
+    Here and below, the absolute values of the terms add up to at most ``size``, the M of the argument above. The loops
+    keep its invariant, in each lane and in the single number.
     """
     large, values = _FACTOR * size, rows[0]
     first, n = span(rows, i)
@@ -115,13 +117,13 @@ def careful_product_sum(rows, i, w, b, size):
     0 if nothing was.
     """
     # Invariant: the sum so far is high - L + low, except for the errors of low, and ``lost`` is the sum of the absolute
-    # values of the numbers added to low. Each of these numbers has a relative error of u = 2**-53, and each of the n
-    # additions an error of u ``lost``: together (n + 1) u ``lost``, and 2**-1075 each for underflow. The result is more
-    # than twice that.
+    # values of the numbers added to low. Each of these numbers has a relative error of at most u = 2**-53, and each of
+    # the n additions an error of at most u ``lost``: together (n + 1) u ``lost``, and 2**-1075 each for underflow. The
+    # result is more than twice that.
     #
-    # A bound of 0 is correct: a product that changes ``high`` is above 2**-560, so that its rest cannot underflow. If a
-    # product does not change ``high``, the rest is the product itself, rounded, and a rest of 0 shows that it
-    # underflowed.
+    # A bound of 0 is correct: a product that changes ``high`` is above 2**-560, so its rest cannot underflow. If a
+    # product does not change ``high``, the rest is the product itself, rounded. A rest of 0 then means that the product
+    # is 0 or has underflowed.
     large, values = _FACTOR * size, rows[0]
     first, n = span(rows, i)
     high, low = _step(large, 0.0, b, 1.0)
@@ -174,13 +176,13 @@ def _variance_sum(rows, i, s, start, size):
     return _together(high, low, last_high, last_low, large)
 
 
-# Each result below is computed in up to three ways: with the caller's bound on its terms, with a bound from the row
-# itself (``_careful_...``), and exactly. The first reads the row once, and nearly always suffices.
+# Each result below is computed in up to three ways: with the caller's bound on the terms, with a bound computed from
+# the row (``_careful_...``), and exactly. The first way reads the row once, and nearly always suffices.
 
 
 @inlined
 def _certain(high, low, error):
-    """Return the float64 nearest to ``high + low`` if it is nearest to all numbers within ``error`` of it, else NaN."""
+    """Return the float64 nearest to all numbers within ``error`` of ``high + low``, or NaN if there is none."""
     value = high + low
     part = value - high
     rest = (high - (value - part)) + (low - part)  # Knuth's TwoSum: value + rest is high + low, exactly
@@ -207,7 +209,7 @@ def _careful_activation(rows, i, w, b, total):
 
 @inlined
 def rounded_activation(rows, i, w, b, size, terms, total):
-    """Return the activation of row ``i`` by the weights ``w`` and the bias ``b``, rounded once."""
+    """Return the activation of row ``i`` for weights ``w`` and bias ``b``, rounded once."""
     high, low = _product_sum(rows, i, w, b, size)
     a = _certain(high, low, _greatest_error(terms, size))
     return a if a == a else _careful_activation(rows, i, w, b, total)
@@ -218,8 +220,9 @@ def _careful_margin(rows, i, w, b, v, c, total):
     size = _GENEROUS * (magnitude(rows, i, w) + magnitude(rows, i, v) + abs(b) + abs(c))
     high, low, error = careful_product_sum(rows, i, w, b, size)
     other_high, other_low, other_error = careful_product_sum(rows, i, v, c, size)
-    # The difference of the high parts is exact, as is any sum of them. The difference of the low parts rounds by at
-    # most 2**-53 (lost + other lost). The factor 2.0 covers this, because an error is above 2**-49 times its ``lost``.
+    # The difference of the high parts is exact, as is any sum of them. The rounding error of the difference of the low
+    # parts is at most 2**-53 times the sum of both ``lost``. The factor 2.0 covers it, because each ``error`` is at
+    # least 2**-49 times its ``lost``.
     a = _certain(high - other_high, low - other_low, 2.0 * (error + other_error))
     if a == a:
         return a
@@ -233,7 +236,7 @@ def _careful_margin(rows, i, w, b, v, c, total):
 
 @inlined
 def rounded_margin(rows, i, w, b, v, c, size, terms, total):
-    """Return the activation of row ``i`` by ``(w, b)`` minus its activation by ``(v, c)``, rounded once."""
+    """Return the activation of row ``i`` for ``(w, b)`` minus that for ``(v, c)``, rounded once."""
     size = 2.0 * size  # covers both sums, so that they start at the same L: the difference of their high parts is exact
     high, low = _product_sum(rows, i, w, b, size)
     other_high, other_low = _product_sum(rows, i, v, c, size)
@@ -267,7 +270,7 @@ def rounded_square(rows, i, radius2, terms, total):
 
 @reordered
 def _rough_variance(rows, i, s):
-    """Return the sum of ``s_j x_j**2`` over row ``i`` in plain float64."""
+    """Return the sum of ``s_j x_j**2`` over row ``i``, computed in plain float64."""
     values = rows[0]
     first, n = span(rows, i)
     total = 0.0
@@ -302,7 +305,7 @@ def _careful_variance(rows, i, s, start, terms, total):
 def rounded_variance(rows, i, s, start, radius2, terms, total):
     """Return ``start`` plus the sum of ``s_j x_j**2`` over row ``i``, rounded once.
 
-    All ``s_j`` are between 0 and 1. ``start`` is the bias's term of this sum, at most the square of its feature.
+    All ``s_j`` are between 0 and 1. ``start`` is the term of the bias in this sum, at most its squared feature.
     """
     size = _GENEROUS * radius2
     high, low = _variance_sum(rows, i, s, start, size)

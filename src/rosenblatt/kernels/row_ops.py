@@ -214,8 +214,8 @@ def _dense_dot(rows, i, w):
 
 
 pass_dot = by_layout(_dense_dot, _csr_lane_dot)
-"""``pass_dot(rows, i, w)``: return what ``dot`` does, faster if an update has just written ``w`` (see
-``weight_lanes``)."""
+"""``pass_dot(rows, i, w)``: return the result of ``dot``, up to rounding. It is faster than ``dot`` if an update has
+just written ``w`` (see ``weight_lanes``)."""
 
 
 def _dense_dot_and_square(rows, i, w):
@@ -227,7 +227,7 @@ def _csr_dot_and_square(rows, i, w):
 
 
 pass_dot_and_square = by_layout(_dense_dot_and_square, _csr_dot_and_square)
-"""``pass_dot_and_square(rows, i, w)``: return what ``pass_dot`` does, and the squared length of row ``i``."""
+"""``pass_dot_and_square(rows, i, w)``: return the result of ``pass_dot``, and the squared length of row ``i``."""
 
 
 def _dense_class_dots(rows, i, w, active, out):
@@ -264,7 +264,7 @@ def _csr_class_dots(rows, i, w, active, out):
 
 class_dots = by_layout(_dense_class_dots, _csr_class_dots, fastmath=REORDERED)
 """``class_dots(rows, i, w, active, out)``: write the dot product of row ``i`` and the weights of class k to ``out[k]``,
-for each k in ``active``, which is ascending. The numbers of other classes in ``out`` may be overwritten."""
+for each k in ``active``, an ascending array. The entries of other classes in ``out`` may be overwritten."""
 
 
 # updates: in each coordinate a rounded product, then a rounded sum
@@ -304,16 +304,16 @@ def scale_weights(w, factor):
 def sign_threshold(terms, size):
     """Return the absolute value above which the sign of a computed activation is certain.
 
-    The absolute values of the activation's terms add up to at most ``size``. One such size is ``|w| |x|``, by the
-    inequality of Cauchy and Schwarz. ``terms`` is the largest number of entries in a row.
+    ``size`` is an upper bound on the sum of the absolute values of the activation's terms, such as ``|w| |x|`` (by the
+    inequality of Cauchy and Schwarz). ``terms`` is the largest number of entries in a row.
     """
     # A sum of n products, in any order, is off by at most gamma_n sum |w_j x_j| with gamma_n = n u / (1 - n u) and
-    # u = 2**-53 (Higham 2002, section 3.1). Here n is ``terms`` + 4: the bias and its sum, the rounding of ``size`` and
-    # of this product. The second summand covers products below the smallest normal float: each loses at most half of
-    # ``SMALLEST``. The threshold is twice that bound. So the real value of an activation beyond it is at least half of
-    # the computed value, and the smallest activation of a pass without updates proves a positive margin. The factor
-    # 2.02 in place of 2 covers the denominator, and the 1 % by which ``size`` may be too small (see
-    # ``passes._refresh_bound``).
+    # u = 2**-53 (Higham 2002, section 3.1). Here n is ``terms`` + 4: the 4 is for the bias and its addition, and for
+    # the rounding of ``size`` and of the product returned. The second summand covers products below the smallest normal
+    # float: each loses at most half of ``SMALLEST``. The threshold is twice that bound. So if the computed activation
+    # is beyond it, the real one is at least half as large, and the smallest activation of a pass without updates proves
+    # a positive margin. The factor 2.02 in place of 2 covers the denominator 1 - n u, and the 1 % by which ``size`` may
+    # be too small (see ``passes._refresh_bound``).
     if not (size < LARGE):  # or NaN
         return math.inf
     return (terms + 4) * (2.02 * HALF_ULP * size + 8.0 * SMALLEST)
@@ -330,10 +330,10 @@ def add_exactly(rows, i, w, sign, total):
 
 @helper
 def exact_sign(rows, i, w, b, a, terms, total):
-    """Return the activation of row ``i`` by the weights ``w`` and the bias ``b`` with its exact sign.
+    """Return the activation of row ``i`` for weights ``w`` and bias ``b``, with the exact sign.
 
-    ``a`` is the activation as computed; it is returned if its sign is certain. The result is 0 only if the real number
-    is. ``total`` is an exact accumulator; it must be 0 at the call, and is 0 again on return.
+    ``a`` is the activation as computed; it is returned if its sign is certain. The result is 0 only if the exact
+    activation is 0. ``total`` is an exact accumulator; it must be 0 at the call, and is 0 again on return.
     """
     if abs(a) > sign_threshold(terms, magnitude(rows, i, w) + abs(b)):
         return a
@@ -344,7 +344,7 @@ def exact_sign(rows, i, w, b, a, terms, total):
 
 @helper
 def exact_margin_sign(rows, i, w, b, v, c, total):
-    """Return the activation of row ``i`` by ``(w, b)`` minus its activation by ``(v, c)``, with the exact sign."""
+    """Return the activation of row ``i`` for ``(w, b)`` minus that for ``(v, c)``, with the exact sign."""
     add_product(total, b, 1.0)
     add_product(total, c, -1.0)
     add_exactly(rows, i, w, 1.0, total)

@@ -3,8 +3,8 @@
 A rule is a NamedTuple. When a pass is compiled, the type of the rule selects the functions below, which determine
 whether a row updates the weights and by how much. A row triggers no update if ``y a``, its label (1 or -1) times its
 activation, is above the rule's ``threshold``. The perceptron's rule needs only the sign of an activation. The other
-rules need its value. For them the activation, the squared length of a row and its variance are exact sums rounded once
-(``rounded.py``), and each later operation rounds once, in the order written.
+rules need the value. For these rules the activation, the squared length of a row and its variance are exact sums
+rounded once (``rounded.py``), and each later operation rounds once, in the order written.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Visits(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """What a pass changes: weights, biases, counters, and the cached sums of CIML algorithm 7 for the averages."""
+    """The arrays that a pass changes: weights, biases, counters, and the cached sums of CIML algorithm 7."""
 
     w: Floats
     """The weights, in the layout of ``row_ops``, as are ``u`` and ``s``."""
@@ -118,16 +118,16 @@ class Weights(NamedTuple):
 
 
 class Log(NamedTuple):
-    """The log of the updates of a call, a line for each classifier; nothing is logged if the arrays have no columns."""
+    """The log of the updates of a call, a row for each classifier; nothing is logged if the arrays have no columns."""
 
     rows: Labels
-    """The row of each update. If classes compete directly, the second line has the rivals."""
+    """The example of each update. If classes compete directly, the second row of this array has the rivals."""
     visits: Floats
     """The number of visits before each update."""
     steps: Floats
-    """The size of each update's step."""
+    """The step size of each update."""
     counts: Integers
-    """The number of updates in each line."""
+    """The number of updates logged for each classifier."""
 
 
 class Candidate(NamedTuple):
@@ -143,9 +143,9 @@ class Bounds(NamedTuple):
     certain: float
     """The absolute value above which the sign of an activation is certain."""
     size: float
-    """At least ``|w| |x|``; 0 only if the weights have been zero since the start."""
+    """An upper bound on ``|w| |x|``; 0 only if the weights have been zero since the start."""
     radius2: float
-    """At least ``|x|^2``, the bias coordinate included."""
+    """An upper bound on ``|x|^2``, the bias coordinate included."""
 
 
 class Update(NamedTuple):
@@ -232,7 +232,7 @@ def _sign(rule, examples, weights, k, i, a, bounds):
 def _value(rule, examples, weights, k, i, a, bounds):
     rows, w, b, total = examples.rows, class_weights(examples.rows, weights.w, k), weights.b[k], weights.total
     a = rounded_activation(rows, i, w, b, bounds.size, examples.terms, total)
-    if a == 0.0 or abs(a) == math.inf:  # the real number may be neither: it underflowed or overflowed
+    if a == 0.0 or abs(a) == math.inf:  # the real number is neither if the result underflowed or overflowed
         a = exact_sign(rows, i, w, b, 0.0, examples.terms, total)
     return a, 0.0
 
@@ -252,8 +252,9 @@ def _value_and_variance(rule, examples, weights, k, i, a, bounds):
 
 refined_activation = _by_rule(_sign, _value, _value_and_square, _value_and_variance)
 """``refined_activation(rule, examples, weights, k, i, a, bounds)``: return two numbers. The first is the activation of
-row ``i`` by class ``k``, as exact as the rule needs it: with the exact sign, or rounded once. ``a`` is the activation
-as computed. The second is the squared length or the variance of the row if the rule needs it, else 0."""
+row ``i`` for class ``k``, as exact as the rule needs it: with the exact sign, or rounded once. The second is the
+squared length or the variance of the row if the rule needs one of them, and 0 otherwise. ``a`` is the activation as
+computed."""
 
 
 def _margin_sign(rule, examples, weights, k, other, i, a, bounds):
@@ -294,8 +295,8 @@ def _margin_and_variance(rule, examples, weights, k, other, i, a, bounds):
 
 
 refined_margin = _by_rule(_margin_sign, _margin_value, _margin_and_square, _margin_and_variance)
-"""``refined_margin(rule, examples, weights, k, other, i, a, bounds)``: return the same two numbers as
-``refined_activation`` for the margin of class ``k`` over class ``other``; ``a`` and ``bounds`` are of that margin."""
+"""``refined_margin(rule, examples, weights, k, other, i, a, bounds)``: return the two numbers of ``refined_activation``
+for the margin of class ``k`` over class ``other``. ``a`` is that margin as computed, and ``bounds`` hold for it."""
 
 
 # step sizes: the closed forms of each paper, for loss = 1 - y a
@@ -367,9 +368,9 @@ def _add(rule, examples, weights, k, sign, counted, update):
 
 @inlined
 def shrunk(s, t, x, v, r, inverse):
-    """Return ``s - t^2 / (v + r)``, the value of a weight's variance ``s`` after an update.
+    """Return ``s - t^2 / (v + r)``, the variance of a weight after an update, where ``s`` is its variance before.
 
-    ``x`` is the feature's value in the row, ``t`` is ``s x``, ``v`` is the variance of the row, and ``inverse`` is
+    ``x`` is the value of the feature in the row, ``t`` is ``s x``, ``v`` is the variance of the row, and ``inverse`` is
     ``1 / (v + r)``.
     """
     # Computed like this, the difference cancels if x is large, and rounding may make it 0 or negative. It equals
@@ -408,8 +409,8 @@ def _add_by_variance(rule, examples, weights, k, sign, counted, update):
 
 move = _by_rule(_add, _add, _add, _add_by_variance)
 """``move(rule, examples, weights, k, sign, counted, update)``: add ``sign`` times the update's step times its row to
-the weights and the bias of class ``k``, and ``counted`` times that to the cached sums for their averages. If a rule
-keeps variances, each feature is multiplied by its variance, which then shrinks."""
+the weights and the bias of class ``k``, and ``counted`` times that product to the cached sums for their averages. If a
+rule keeps variances, each feature is first multiplied by the variance of its weight, which then shrinks."""
 
 
 # Averages: CIML algorithm 7, and its extension to exponential decay.
@@ -419,23 +420,23 @@ keeps variances, each feature is multiplied by its variance, which then shrinks.
 #     mean = (1 - l) / (1 - l**T) * sum over s = 1, ..., T of l**(T - s) w_s.
 #
 # An update d made after n visits is part of w_s for s = n + 1, ..., T. Its geometric series adds up to
-# (1 - l**(T - n)) / (1 - l**T) d, which is d minus (l**(T - n) - l**T) / (1 - l**T) d. So, as in algorithm 7,
+# (1 - l**(T - n)) / (1 - l**T) d, which is d minus (l**(T - n) - l**T) / (1 - l**T) d. Hence, as in algorithm 7,
 #
-#     mean = w_T - l**T / (1 - l**T) * sum over updates of (g**n - 1) d,   g = 1 / l;
+#     mean = w_T - l**T / (1 - l**T) * sum over updates of (g**n - 1) d,   g = 1 / l.
 #
-# without decay the factor of d is n / T. The pass keeps the sum as ``u``. Since g**n would overflow, visits are divided
-# into epochs of ``period`` visits. In epoch e, the invariant is
+# Without decay, d is multiplied by n / T. The pass keeps the sum as ``u``. Since g**n would overflow, visits are
+# divided into epochs of ``period`` visits. In epoch e, the invariant is
 #
 #     u = g**(-e period) * sum over updates of (g**n - 1) d,
 #
 # so an update enters ``u`` with the factor g**(n - e period) - l**(e period), and ``u`` is divided by g**period when a
 # new epoch begins. In code, ``growth`` is g - 1 = decay / (1 - decay).
 #
-# All powers are products of floats (``_compound``), never ``pow``, so that they are the same on every machine.
+# Powers are computed by multiplication (``_compound``), never by ``pow``, so that they are the same on every machine.
 
 
 _LARGEST_EXPONENT = 32.0  # within an epoch powers of g are at most e**32, far from overflow
-_LONGEST = 2.0**53  # the number up to which a float64 can count visits
+_LONGEST = 2.0**53  # a float64 counts visits exactly up to this number
 
 
 def _compound(rate, n):
@@ -463,9 +464,10 @@ _compiled_compound, _compiled_period = helper(_compound), helper(_period)
 
 @helper
 def average_weight(decay, before, epoch):
-    """Return the factor with which an update made after ``before`` visits enters ``u``, which is scaled for ``epoch``.
+    """Return (counted, now, factor) for an update made after ``before`` visits, while ``u`` is scaled for ``epoch``.
 
-    Also return the epoch that ``u`` must be scaled for from now on, and the factor by which to multiply ``u`` for that.
+    ``counted`` is the factor with which the update enters ``u``, once ``u`` is scaled for the epoch ``now``.
+    Multiplying ``u`` by ``factor`` scales it for that epoch.
     """
     if decay == 0.0:
         return before, 0.0, 1.0
@@ -479,7 +481,7 @@ def average_weight(decay, before, epoch):
 
 
 def average_share(decay: float, visits: float, epoch: float) -> float:
-    """Return the factor such that the last weights minus ``factor * u`` are the average after ``visits`` visits."""
+    """Return the factor for which the last weights minus ``factor * u`` are the average after ``visits`` visits."""
     if decay == 0.0:
         return 1.0 / max(visits, 1.0)
     growth = decay / (1.0 - decay)

@@ -50,7 +50,7 @@ if numba.config.DISABLE_JIT:
         return np.array(numbers, dtype=np.float64)
 
     def horizontal_sum(lanes):
-        """Return the sum of all lanes: the two halves are added, then the halves of the result, and so on."""
+        """Return the sum of all lanes: add the two halves, then the halves of the result, and so on."""
         while len(lanes) > 1:
             lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
         return lanes[0]
@@ -113,7 +113,7 @@ else:
 
     @intrinsic
     def spread(typing_context, number):
-        """Return lanes that all hold ``number``; compiled."""
+        """Return lanes that all hold ``number`` (compiled)."""
 
         def generate(context, builder, signature, arguments):
             return _filled(builder, arguments * LANES)
@@ -122,7 +122,7 @@ else:
 
     @intrinsic
     def load_lanes(typing_context, array, i):
-        """Return the entries ``i`` to ``i + 7`` of a contiguous array as lanes; compiled."""
+        """Return the entries ``i`` to ``i + 7`` of a contiguous array as lanes (compiled)."""
 
         def generate(context, builder, signature, arguments):
             data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -135,7 +135,7 @@ else:
 
     @intrinsic
     def pack_lanes(typing_context, a, b, c, d, e, f, g, h):
-        """Return eight numbers as lanes; compiled."""
+        """Return eight numbers as lanes (compiled)."""
 
         def generate(context, builder, signature, arguments):
             return _filled(builder, arguments)
@@ -144,7 +144,7 @@ else:
 
     @intrinsic
     def horizontal_sum(typing_context, lanes):
-        """Return the sum of all lanes: the two halves are added, then the halves of the result, and so on; compiled."""
+        """Return the sum of all lanes (compiled): add the two halves, then the halves of the result, and so on."""
 
         def generate(context, builder, signature, arguments):
             (vector,) = arguments

@@ -2,16 +2,17 @@
 
 P. Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11 (1976).
 
-The algorithm looks for the shortest weighted mean of points z. The points form one group or two, and the weights of
-each group have the same sum. With one group, a mean is a point of the convex hull of all z. With two groups, of which
-the caller negates one, a mean is half the difference between a point of one hull and a point of the other.
+The algorithm computes the shortest convex combination of points z, called the mean below. The points form one group or
+two, and the weights of each group have the same sum. With one group, a mean is a point of the convex hull of all z.
+With two groups, of which the caller negates one, a mean is half the difference between a point of one hull and a point
+of the other.
 
 A point of the first group is stored as a row (z, c, 0), a point of the second as (z, 0, c), where c is about the length
-of the longest point. The points in use, which Wolfe calls the corral, are affinely independent, so the matrix A of
-their rows has independent rows. It is kept in factors, A = R' Q, with orthonormal rows Q and an upper triangular R.
-Wolfe factorises the Gram matrix instead, A A' = R' R. That squares the condition number, and would leave no correct
-digit of a mean that is hardly longer than the rounding errors. Matrices are flat arrays; line k of ``R`` is column k of
-the matrix R, down to the diagonal.
+of the longest point. The points in use, which Wolfe calls the corral, are affinely independent, so the rows that store
+them are linearly independent. Let A be the matrix of these rows. It is stored in factors, A = R' Q, where Q has
+orthonormal rows and R is upper triangular. Wolfe factorises the Gram matrix instead, A A' = R' R. That squares the
+condition number, and would leave no correct digit in a mean that is only slightly longer than the rounding errors.
+Matrices are flat arrays. The array ``R`` has the columns of R one after the other, each down to the diagonal.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from rosenblatt.kernels.compiler import at, helper, kernel
 from rosenblatt.kernels.row_ops import dot
 
 PAUSED, CLOSED, AT_ZERO, STUCK = range(4)
-"""Why a call returned: it has made its steps; ``low`` and ``high`` agree; the mean is the origin; no step helps."""
+"""Why a call returned: it made all its steps; ``low`` and ``high`` agree; the mean is the origin; no step helps."""
 
 STATE = np.dtype(
     [
@@ -43,10 +44,10 @@ STATE = np.dtype(
     ]
 )
 
-# Solutions are refined as soon as the mean is shorter than _THIN times c. The mean is computed with an error of about
-# u c, u = 2**-53. Along a mean of length t c, scores are then off by about u c / t, a share of u / t**2 of its length.
-# That is 1e-8 for t = 1e-4, well below the usual tolerance of 1e-6, so other values of _THIN near this one would do as
-# well. For t = 1e-8 the scores have no correct digit.
+# As soon as the mean is shorter than _THIN times c, the weights are computed with iterative refinement. The mean has an
+# error of about u c, u = 2**-53. Along a mean of length t c, scores are then off by about u c / t, which is u / t**2
+# relative to that length: 1e-8 for t = 1e-4, well below the usual tolerance of 1e-6. With half or twice the value of
+# _THIN the error is 4e-8 or 3e-9, so either would work as well. For t = 1e-8 the scores have no correct digit.
 _THIN = 1e-4
 _NOTHING = 1e-15  # weights of this size may be rounding errors: about 9 units of 2**-53, for weights that add up to 1
 
@@ -67,12 +68,11 @@ def _take_along(Q, count, rest, shares):
 
 @helper
 def _solve(R, room, count, x):
-    """Replace ``x`` by the solution w of R w = x, by back substitution; w are the weights with w A = x Q.
+    """Replace ``x`` by the solution w of R w = x, by back substitution. As A = R' Q, it satisfies w A = x Q.
 
-    ``room`` is the length of a line of ``R``.
+    ``room`` is the distance in ``R`` from the start of a column to the start of the next.
     """
-    # Invariant: x[k + 1 :] is the solution, and x[: k + 1] is the right-hand side minus the columns of R from k + 1 on
-    # times that solution.
+    # Invariant: x[k + 1 :] is w[k + 1 :], and x[: k + 1] is the right-hand side minus R[: k + 1, k + 1 :] w[k + 1 :].
     for k in range(count - 1, -1, -1):
         x[k] /= at(R, k * room + k)
         part = x[k]
@@ -94,7 +94,10 @@ def _add_up(Z, places, weights, count, out):
 
 @helper
 def _lowest(Z, group, u):
-    """Return the lowest score z . u of each group and the row that has it; infinity and -1 for an empty group."""
+    """Return (low_0, low_1, where_0, where_1): the lowest score z . u in each group, and the row that attains it.
+
+    An empty group has the score infinity and the row -1.
+    """
     low_0, low_1, where_0, where_1 = math.inf, math.inf, -1, -1
     for p in range(group.shape[0]):  # invariant: the results are those of the rows before p
         score = dot((Z, u.shape[0]), p, u)
@@ -111,7 +114,7 @@ def _enter(p, count, places, Z, Q, R, least, rest, shares):
     """Add row ``p`` to the corral and return True.
 
     Return False, without a change, if the row is in the corral already, if there is no space, or if it depends linearly
-    on the rows of the corral: its component orthogonal to them has at most the length ``least``.
+    on the rows of the corral, up to rounding: the norm of its component orthogonal to them is at most ``least``.
     """
     width, room = rest.shape[0], places.shape[0]
     if count == room:
@@ -122,7 +125,7 @@ def _enter(p, count, places, Z, Q, R, least, rest, shares):
         shares[k] = 0.0
     for j in range(width):
         rest[j] = at(Z, p * width + j)
-    for _ in range(2):  # twice is enough for Q to stay orthonormal to rounding (Kahan, in Parlett 1980)
+    for _ in range(2):  # twice is enough to keep Q orthonormal up to rounding (Kahan, in Parlett 1980)
         _take_along(Q, count, rest, shares)
     length = math.sqrt(dot((rest, width), 0, rest))
     if not length > least:
@@ -145,12 +148,12 @@ def _straighten(Z, group, places, weights, count, Q, c, groups, lost, mean, u, s
     """
     # In exact arithmetic the points of a group g in the corral have the same score along the mean. With s_g = -1 / c
     # times that score, (mean, s_0, s_1) is orthogonal to all rows of A. If the mean is short, rounding has destroyed
-    # this. So s_g is computed from the average score of the group, and subtracting the projections on Q restores
-    # orthogonality. Each of the three turns removes what rounding has left over in the turn before.
+    # this. So s_g is computed from the weighted average of the scores of the group, and orthogonality is restored by
+    # subtracting the projections on Q. Each of the three turns removes what rounding has left over in the turn before.
     #
-    # If the mean is lost, start from e = (0, -1, -1), or (0, -1, 0) for one group, instead. What remains of it, r, is
-    # orthogonal to A, so its scores are equal within each group. The sum of the two scores is c r . e = c |r|^2, which
-    # is not negative, so r does not point away from the points.
+    # If the mean is lost, start from e = (0, -1, -1) instead, or from (0, -1, 0) for one group. Its component r
+    # orthogonal to the rows of A has equal scores within each group. The scores of the two groups add up to
+    # c r . e = c |r|^2, which is not negative, so r does not point away from the points.
     width = u.shape[0]
     left, right = width - 2, width - 1
     if lost:
@@ -163,7 +166,7 @@ def _straighten(Z, group, places, weights, count, Q, c, groups, lost, mean, u, s
     for _ in range(3):
         _take_along(Q, count, u, shares)
     u[left], u[right] = 0.0, 0.0
-    if not (lost or dot((u, width), 0, mean) > 0.0):
+    if not (lost or dot((u, width), 0, mean) > 0.0):  # rounding has turned u away from the mean: use the mean itself
         for j in range(width):
             u[j] = mean[j]
 
@@ -173,12 +176,12 @@ def _remove(k, count, places, weights, target, Q, R, width, cosines, sines):
     """Remove the point at place ``k`` from the corral.
 
     R without column k has one entry below the diagonal in each later column. Givens rotations of the rows of R remove
-    these entries, and the same rotations of the rows of Q keep A = R' Q. Rotation i is of rows i and i + 1. It is
-    computed from column i, whose entry below the diagonal was a diagonal entry before, hence is not 0. Then it is
-    applied to the columns from i on.
+    these entries, and the same rotations of the rows of Q preserve A = R' Q. Rotation i acts on the rows i and i + 1.
+    It is computed from column i, whose entry below the diagonal is not 0, because it was a diagonal entry before. Then
+    it is applied to the columns from i on.
     """
     room = places.shape[0]
-    for j in range(k, count - 1):  # invariant: columns before j are upper triangular, rotations k to j - 1 are known
+    for j in range(k, count - 1):  # invariant: columns before j are upper triangular; rotations k to j - 1 are known
         places[j], weights[j], target[j] = places[j + 1], weights[j + 1], target[j + 1]
         line = j * room
         for i in range(j + 2):
@@ -203,21 +206,21 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
     """Make at most ``max_steps`` steps toward the shortest mean of the rows Z, and return why they ended.
 
     A step is one of Wolfe's major cycles. It moves to the point of the corral's affine hull nearest to the origin, and
-    drops points of the corral until this lies in their convex hull. Then it adds to the corral the row of each group
-    with the lowest score along the mean. The distance from the origin to the hull lies between ``low``, the largest
-    lower bound found, and ``high``, the length of the shortest mean. The search is done when their difference is at
-    most ``tol * high``.
+    drops points of the corral until that point lies in their convex hull. Then it adds to the corral the row of each
+    group with the lowest score along the mean. The distance from the origin to the hull lies between ``low``, the
+    largest lower bound found, and ``high``, the length of the shortest mean found. The search is done when their
+    difference is at most ``tol * high``.
 
-    Z: the rows, flat. group: 0 or 1 for each row. states: one record of type ``STATE``. corral: the places of its
-    points in Z, their weights, Q and R. best: the places and the weights of the shortest mean, and the direction that
-    gave the bound ``low``. u: the direction to start from; on return the last one. scratch: two arrays of the length of
-    a row, and three with a number for each point of the corral.
+    Z: the rows, flat. group: 0 or 1 for each row. states: one record of type ``STATE``. corral: the row numbers of its
+    points, their weights, Q and R. best: the row numbers and the weights of the shortest mean, and the direction that
+    gave the bound ``low``. u: the direction to start from; on return, the direction of the last step. scratch: two
+    arrays of the length of a row, and three with a number for each point of the corral.
     """
     # Invariants of the loops:
     #  - the rows of the corral are independent, and A = R' Q;
     #  - after the minor cycles the weights are >= 0, and those of each group add up to 1 / groups;
-    #  - state["high"] is the length of the shortest mean found, state["low"] the largest lower bound: the length of the
-    #    nearest point lies between them (weak duality: u . mean >= min of u . z for every mean).
+    #  - state["high"] is the length of the shortest mean found, state["low"] the largest lower bound: the distance lies
+    #    between them (weak duality: |mean| >= u . mean >= min of u . z, for every mean and every unit vector u).
     # In exact arithmetic each major cycle shortens the mean, so no corral occurs twice and the algorithm ends. With
     # rounding it ends at the latest after state["patience"] steps without a shorter mean, or state["most"] steps.
     places, weights, Q, R = corral
@@ -227,7 +230,7 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
     width, room, groups, c = u.shape[0], places.shape[0], state["groups"], state["c"]
     left, right, share = width - 2, width - 1, 1.0 / groups
     count, careful = state["held"], state["careful"]
-    for _ in range(max_steps if count > 0 else max_steps + 1):  # the first points are added without a step
+    for _ in range(max_steps if count > 0 else max_steps + 1):  # the first points enter without a step
         # Rounding may keep a major cycle from shortening the mean. Then remedies take turns, by state["stuck"] % 4. At
         # 1, points of almost no weight leave the corral. At 3, such points stay even if rounding makes their weight
         # negative. At 0 and 2, the direction of a short mean is corrected (``_straighten``). ``least`` is the weight
@@ -240,14 +243,14 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
             #
             # Step 2: the nearest point of the affine hull. Its weights w minimise |w Z| subject to the constraint that
             # those of each group add up to 1 / groups. By Lagrange's method Z Z' w is constant in each group. So is
-            # A A' w, because the product of two rows of A in the same group is that of their points plus c^2, and of
-            # two rows in different groups just that of their points. Hence w is a combination of two vectors x_0 and
-            # x_1 that solve A A' x = A (0, c, 0)' and A A' x = A (0, 0, c)'. As A = R' Q, these are R x = Q (0, c, 0)'
-            # and R x = Q (0, 0, c)'.
+            # A A' w: the inner product of two rows of A is that of their points, plus c^2 if they are in the same
+            # group. Hence w = mix_0 x_0 + mix_1 x_1, where x_0 and x_1 solve A A' x = A (0, c, 0)' and A A' x = A (0,
+            # 0, c)'. As A = R' Q and Q Q' = I, these equations are R x = Q (0, c, 0)' and R x = Q (0, 0, c)'.
             #
-            # The constraints are a 2 x 2 system for the factors mix_0 and mix_1 of x_0 and x_1. Its matrix has the sums
-            # of x_0 and x_1 over each group. For the right-hand sides r_0 and r_1 these are r_g' (A A')^-1 r_h / c^2, a
-            # positive definite matrix, so the determinant is above 0. (With one group, sum_11 = 1 and x_1 = 0.)
+            # The constraints are a 2 x 2 system for mix_0 and mix_1. Its matrix has the sums of x_0 and x_1 over each
+            # group. With the right-hand sides r_0 and r_1 of the equations, A A' x = r, the sum of x_h over group g is
+            # r_g' (A A')^-1 r_h / c^2. These sums form a positive definite matrix, so the determinant is above 0. (With
+            # one group, sum_11 = 1 and x_1 = 0.)
             for k in range(count):
                 x_0[k] = c * at(Q, k * width + left)
                 x_1[k] = c * at(Q, k * width + right)
@@ -268,7 +271,9 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
             for k in range(count):
                 target[k] = mix_0 * x_0[k] + mix_1 * x_1[k]
                 x_0[k] = 0.0
-            if careful:  # one step of iterative refinement; the residual is computed from the points, not from R and Q
+            # One step of iterative refinement: w is the least-squares solution of w A = (0, c mix_0, c mix_1). The
+            # residual is computed from the points, not from R and Q.
+            if careful:
                 _add_up(Z, places, target, count, rest)
                 for j in range(width):
                     rest[j] = -rest[j]

@@ -1,4 +1,4 @@
-"""Reading of bytes and decimal numbers from memory, eight bytes at a time where possible.
+"""Readers of bytes and decimal numbers in memory, eight bytes at a time where possible.
 
 In this folder a place is the address of a byte of the text. Functions of a place cost less to call than functions of an
 array and an index, because numba counts references to arrays. The text must stay alive and be followed by ``PAD``
@@ -109,8 +109,9 @@ def leading_digits(place):
 @inlined
 def number_of(digits, n):
     """Return the number spelled by the first ``n`` >= 1 bytes of ``digits``, a word from ``leading_digits``."""
-    # Eight digits take three steps (Lemire 2021). Each joins all pairs of neighbours in the word by one multiplication:
-    # first digits, then numbers of two digits, then of four. The shift puts zeros in front of fewer than eight digits.
+    # Eight digits take three steps (Lemire 2021). Each step joins all pairs of neighbours in the word by one
+    # multiplication: first digits, then numbers of two digits, then numbers of four. The shift pads fewer than eight
+    # digits with leading zeros.
     digits = digits << (_64 - np.uint64(8 * n))
     digits = (digits * _10 + (digits >> _8)) & _PAIRS
     digits = (digits * _100 + (digits >> _16)) & _FOURS
@@ -123,8 +124,8 @@ def number_of(digits, n):
 #     sign     = "+" | "-"
 #     digits   = digit {digit}
 #
-# The digits without the point are an integer, the mantissa m, and the number is m 10**k. 19 digits are the most that
-# always fit into 64 bits, as 10**19 < 2**64. The value is found in one of two ways, and both round correctly.
+# The digits without the point form an integer, the mantissa m, and the number is m 10**k. A mantissa of 19 digits
+# always fits into 64 bits, as 10**19 < 2**64. The value is found in one of two ways, and both round correctly.
 #
 #  1. Clinger's fast path (1990): m <= 2**53 and 10**|k| with |k| <= 22 are float64 numbers without rounding, so their
 #     product or quotient rounds once.
@@ -136,7 +137,7 @@ def number_of(digits, n):
 
 
 FINE, UNDECIDED, MALFORMED = 0, 1, 2
-"""Results of reading a number: its value is known; it is well formed, but its value is not known; it is malformed."""
+"""Results of reading a number: the value is known; the number is valid, but its value is not known; it is malformed."""
 
 _MINUS, _PLUS, _POINT, _ZERO, _NINE, _E, _BLANK = b"-+.09e "
 _TENS = np.array([10**k for k in range(20)], np.uint64)
@@ -237,7 +238,7 @@ def any_number(place):
         end = after
     if count == 0:
         return 0.0, place, MALFORMED
-    while count > 19 and (byte(first) == _ZERO or byte(first) == _POINT):  # leading zeros do not count
+    while count > 19 and (byte(first) == _ZERO or byte(first) == _POINT):  # leading zeros are not counted
         if byte(first) == _ZERO:
             count -= 1
         first += 1
@@ -266,8 +267,8 @@ def any_number(place):
 @inlined
 def number(place):
     """Read the number at ``place`` and return what ``any_number`` returns, faster for short numbers."""
-    # The most common forms, such as 7 and 0.1234567, are read here without a call. They take Clinger's fast path: at
-    # most eight digits, divided by at most 10**7.
+    # The most common forms, such as 7 and 0.1234567, are read here without a call, by Clinger's fast path: at most
+    # eight digits, divided by at most 10**7.
     negative = byte(place) == _MINUS
     first = place + 1 if negative else place
     value = np.float64(byte(first) - _ZERO)
@@ -294,7 +295,7 @@ VALID, OUT_OF_RANGE, UNSORTED, NOT_FINITE = range(4)
 
 @kernel
 def check_rows(indptr, indices, values, results):
-    """Write a result for each row of a CSR matrix; return the largest column number in valid rows, -1 if there is none.
+    """Write a result for each row of a CSR matrix; return the largest column number in valid rows, or -1.
 
     The result for an invalid row is the first error in it.
     """

@@ -7,8 +7,8 @@
     blank    = " " | tab | carriage return
 
 A text is a buffer of bytes whose lines all end in a newline, followed by ``PAD`` bytes. Parsing stops at the first line
-that is invalid, that needs more space in the arrays, or that has numbers which only Python's float can read. That line
-counts as unread, and ``PROGRESS`` has its position. So the caller can provide what is missing and call again.
+that is invalid, that needs more space in the arrays, or that contains numbers which only Python's float can read. That
+line counts as unread, and ``PROGRESS`` records its position. So the caller can provide what is missing and call again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from rosenblatt.kernels.parsing.bytes import (
 )
 
 DONE, NEED_SPACE, NEED_VALUES = 0, 1, 2
-"""Why parsing stopped: at the end of the text; the arrays are full; the values of undecided numbers are needed."""
+"""Why parsing stopped: the text ended; the arrays are full; the values of undecided numbers are needed."""
 BAD_LABEL, NO_LABEL, BAD_INDEX, INDEX_RANGE, INDEX_ORDER, BAD_VALUE, TOO_LARGE = range(10, 17)
 """The other reasons why parsing stopped: errors in a line."""
 
@@ -44,7 +44,7 @@ PROGRESS = np.dtype(
         ("highest", "i8"),  # largest column number
         ("fault", "i8"),  # where the error is, counted from the start of the text
         ("seen", "i8"),  # undecided numbers in this line so far
-        ("resolved", "i8"),  # how many undecided numbers of this line the caller has given a value
+        ("resolved", "i8"),  # undecided numbers of this line for which the caller has provided the value
         ("names", "i8"),  # feature names found
     ]
 )
@@ -63,7 +63,7 @@ _TENS = np.array([10**k for k in range(9)])
 
 @inlined
 def next_word(place):
-    """Return the first place from ``place`` on that has no blank."""
+    """Return the first place from ``place`` on that is not a blank."""
     while at(KINDS, byte(place)) == IS_BLANK:
         place += 1
     return place
@@ -79,7 +79,7 @@ def _line_end(place):
 
 @helper
 def _integer(place):
-    """Return the integer at ``place`` and the place after it; the integer is 2**62 if it has more than 16 digits."""
+    """Return the integer at ``place``, or 2**62 if it has more than 16 digits, and the place after it."""
     index, end, n = 0, place, 8
     while n == 8:  # invariant: ``index`` has the digits from ``place`` to ``end``
         digits, n = leading_digits(end)
@@ -91,9 +91,9 @@ def _integer(place):
 
 @helper
 def slow_value(slow, progress, place):
-    """Return the value of an undecided number at ``place`` if the caller has provided it, else 1.
+    """Return the value of an undecided number at ``place`` if the caller has provided it, or 1 if not.
 
-    ``slow`` is ``(places, values)`` for the undecided numbers of one line, in order; a place is counted from the start
+    ``slow`` is ``(places, values)`` for the undecided numbers of one line, in order; places are counted from the start
     of the text. Places are stored while there is space. The caller then fills in the values and parses the line again.
     """
     places, values = slow
@@ -125,7 +125,7 @@ def parse_svmlight(text, stop, columns, unlabelled, rows, slow, progress):
     lines, row, entry, highest = s["lines"], s["rows"], s["entries"], s["highest"]
     code, fault = DONE, place
     # Invariant: ``row`` rows and ``entry`` entries are complete, and ``place`` is the start of a line. If a line stops
-    # the parser, its entries are taken back.
+    # the parser, its entries are discarded.
     while place < last:
         line, first_entry = place, entry
         s["seen"] = 0

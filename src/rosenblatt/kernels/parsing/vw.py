@@ -6,9 +6,9 @@
     namespace = [name [":" number]] {blank feature}
     feature   = [name] [":" number]               (a name has no blank, ":" or "|")
 
-The text, and how parsing stops and continues, are as in ``svmlight``. The column of a feature is the lowest ``bits``
-bits of the hash of its name; the seed is the hash of the namespace's name. The hash of a name of digits is its number
-plus the seed. All other names are hashed by MurmurHash3 (Appleby, 32 bits).
+The buffer, and how parsing stops and continues, are as in ``svmlight``. The column of a feature is the lowest ``bits``
+bits of the hash of its name, seeded with the hash of the namespace's name. The hash of a name that consists of digits
+is the number that they spell, plus the seed. All other names are hashed by MurmurHash3 (Appleby, 32 bits).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _scrambled(x):
 
 @helper
 def murmur(place, end, seed):
-    """Return the 32-bit MurmurHash3 of the bytes from ``place`` up to ``end`` with a seed."""
+    """Return the 32-bit MurmurHash3, with a seed, of the bytes from ``place`` up to ``end``."""
     h = seed & _LOW_HALF
     size = end - place
     while end - place >= 4:
@@ -107,7 +107,7 @@ def name_hash(place, end, seed):
 
 @inlined
 def _end(place, separators):
-    """Return the first place from ``place`` on that has one of the ``separators``."""
+    """Return the first place from ``place`` on that is one of the ``separators``."""
     while at(KINDS, byte(place)) & separators == 0:
         place += 1
     return place
@@ -117,7 +117,8 @@ def _end(place, separators):
 def sum_duplicates(indices, values, first, last, bits, scratch):
     """Sort the entries ``first`` to ``last - 1`` by column and add up the values of equal columns; return the new end.
 
-    scratch: ``(keys, copy, counts)``, with two 64-bit words and one value for each entry, and 2048 counts.
+    scratch: ``(keys, copy, counts)``. ``keys`` has two 64-bit words for each entry, ``copy`` one value for each entry,
+    and ``counts`` 2048 words.
     """
     # LSD radix sort: a stable counting sort by ``step`` bits of the column at a time, the lowest first. Invariant:
     # after each turn the keys are sorted by the bits seen so far, and keys with equal bits are in the order of the
@@ -149,7 +150,7 @@ def sum_duplicates(indices, values, first, last, bits, scratch):
             counts[c] += _1
         here, there = there, here
     last, previous, total = first, -1, 0.0
-    for k in range(n):
+    for k in range(n):  # invariant: the entries before ``last`` are the sums over the sorted keys before k
         key = keys[here + np.uint64(k)]
         column, value = np.int64(key >> _32), copy[key & _LOW_HALF]
         if column != previous:
@@ -165,17 +166,17 @@ def sum_duplicates(indices, values, first, last, bits, scratch):
 def parse_vw(text, stop, bits, unlabelled, rows, names, scratch, slow, progress):
     """Read the lines of Vowpal Wabbit text up to ``text[stop]``; return why parsing stopped.
 
-    A missing value is 1. Values are multiplied by the weight of the namespace. An empty name, as in ``:0.5``, stands
-    for the number of such features before it in this namespace. Columns ascend in each row, and the values of features
-    in the same column are added up. A word that touches the first bar is a tag, as in vw, and is skipped. A base (an
-    initial prediction) must be 0. A line without a label is an error, unless ``unlabelled`` is true; then its label is
-    NaN.
+    A missing value is 1. Values are multiplied by the weight of the namespace. The hash of an empty name, as in
+    ``:0.5``, is the number of such features before it in the namespace, plus the seed. Columns ascend in each row, and
+    the values of features in the same column are added up. A word that touches the first bar is a tag, as in vw, and is
+    skipped. A base (an initial prediction) must be 0. A line without a label is an error, unless ``unlabelled`` is
+    true; then its label is NaN.
 
     text, stop, slow, progress: see ``parse_svmlight``. bits: there are 2**bits columns. rows: ``(labels, indptr,
-    indices, values, weights)`` to fill. names: ``(seen, found)``; ``seen`` has for each column whether its name is
-    known, and each new name fills a line of ``found``: column, start and end of the namespace, start and end of the
-    name. The end of an empty name is -1, and its start is its number. Without lines in ``found`` no names are stored.
-    scratch: see ``sum_duplicates``.
+    indices, values, weights)`` to fill. names: ``(seen, found)``. ``seen`` is 1 for each column whose name is known,
+    and each new name fills a row of ``found``: the column, start and end of the namespace, start and end of the name.
+    An empty name has the end -1, and as its start the number of empty names before it. If ``found`` has no rows, no
+    names are stored. scratch: see ``sum_duplicates``.
     """
     labels, indptr, indices, values, weights = rows
     seen, found = names
@@ -185,7 +186,7 @@ def parse_vw(text, stop, bits, unlabelled, rows, names, scratch, slow, progress)
     lines, row, entry, highest = s["lines"], s["rows"], s["entries"], s["highest"]
     mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
     code, fault = DONE, place
-    # Invariant: as in ``parse_svmlight``; if a line stops the parser, its names are taken back, too.
+    # Invariant: as in ``parse_svmlight``. If a line stops the parser, its names are discarded, too.
     while place < last:
         line, first_entry, first_name = place, entry, s["names"]
         s["seen"] = 0

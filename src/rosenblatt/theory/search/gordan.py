@@ -1,8 +1,8 @@
 """Gordan's theorem of the alternative: find a v with z . v > 0 for every row z, or a proof that none exists.
 
 Either such a v exists, or some rows with positive weights sum to zero, but never both (P. Gordan 1873). The answer is
-exact for the floating-point numbers in the data. Rows are linearly separable if such a v exists for z = y (x, 1), and
-A x < b is strictly feasible if one exists for the rows (-a, b) and (0, 1).
+exact for the floating-point numbers in the data. Labelled rows are linearly separable exactly if such a v exists for z
+= y (x, 1). The system A x < b is strictly feasible exactly if such a v exists for the rows (-a, b) and (0, 1).
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from rosenblatt.theory.search.presolve import Solvable, Unsolvable
 from rosenblatt.theory.search.wolfe import Hull, IntegerRows, exact_search, nearest_point
 from rosenblatt.theory.search.zero_combinations import prove_zero_combination
 
-FEW = 24  # up to this number of rows exact weights are computed at once; for more an enclosure is tried first
+FEW = 24  # for more rows than this, an enclosure is tried before exact weights are computed
 
 
 def gordan(Z: Matrix) -> Solvable | Unsolvable | None:
-    """Return a v with ``z . v > 0`` for every row z of ``Z``, the proof that none exists, or None if undecided.
+    """Return a v with ``z . v > 0`` for every row z of ``Z``, a proof that none exists, or None if undecided.
 
     >>> gordan([[1.0, 2.0], [2.0, 1.0]]).v > 0
     array([ True,  True])
@@ -65,15 +65,15 @@ def decide_exactly(
     by_basis: bool = True,
     search_first: Callable[[], Solvable | Unsolvable | None] = lambda: None,
 ) -> Solvable | Unsolvable | None:
-    """Decide exactly whether some v has z . v > 0 for every row, given weights for which the rows nearly sum to zero.
+    """Decide exactly whether some v has z . v > 0 for every row, given ``alpha`` with sum alpha_i z_i near zero.
 
-    ``alpha`` holds these weights. The methods are tried from cheap to expensive: a proof by enclosure on the rows of
-    nonzero weight; a proof with a basis, if ``by_basis``; ``search_first``; and Wolfe's algorithm in exact arithmetic,
-    whose cost grows with the fourth power of the number of rows. With at most `FEW` rows only Wolfe's algorithm is
-    used, because its integer weights are the better proof. The result is None if the limits end the search.
+    The methods are tried in the order of their cost: a proof by enclosure on the rows of nonzero weight; a proof with a
+    basis, if ``by_basis`` is true; ``search_first``; and Wolfe's algorithm in exact arithmetic. The cost of the last
+    grows with the fourth power of the number of rows. With at most `FEW` rows only Wolfe's algorithm is used, because
+    its integer weights are the better proof. The result is None if the limits end the search.
     """
     exponent = min(math.frexp(largest_entry(X))[1], 1023)
-    constant = 2.0**exponent if bias else 0.0  # replaces the 1 of (x, 1), to match the size of the data
+    constant = 2.0**exponent if bias else 0.0  # replaces the 1 of (x, 1), to match the magnitude of the data
     kind = "augmented" if bias else "homogeneous"
     for least in (1e-6 * np.max(alpha), 0.0):  # first without small weights, which may be rounding errors
         rows = np.flatnonzero(alpha > least)
@@ -106,12 +106,12 @@ def decide_exactly(
         return Solvable(_short_vector(X, signs, v, bias))
     pairs = sorted(zip(v, weights, strict=True))
     total = sum(weights)
-    shares = np.array([max(weight / total, 5e-324) for _, weight in pairs])  # so that none underflows to 0
+    shares = np.array([max(weight / total, 5e-324) for _, weight in pairs])  # so that no share underflows to 0
     return Unsolvable(np.array([row for row, _ in pairs], dtype=np.intp), shares, tuple(weight for _, weight in pairs))
 
 
 def conflicting_duplicates(X: Matrix, signs: Signs) -> Unsolvable | None:
-    """Return a proof of inseparability from two equal rows of opposite signs, or None; the test is fast."""
+    """Return a proof of inseparability from two equal rows of opposite signs, or None if none are found."""
     marks = row_hashes(X)
     order = np.argsort(marks, kind="stable")
     alike = np.flatnonzero((marks[order][1:] == marks[order][:-1]) & (signs[order][1:] != signs[order][:-1]))
@@ -123,7 +123,7 @@ def conflicting_duplicates(X: Matrix, signs: Signs) -> Unsolvable | None:
 
 
 def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool) -> Floats:
-    """Return weights that sum to 1 and make the rows sum to zero, by least squares with iterative refinement."""
+    """Return weights that sum to 1 with which the rows sum to zero, by least squares with iterative refinement."""
     Z = dense_rows(X, rows) * signs[rows][:, None]
     parts = [Z.T, signs[rows][None, :]] if bias else [Z.T]
     M = np.vstack([*parts, np.ones(len(rows))])
@@ -137,7 +137,7 @@ def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bia
 
 
 def _short_vector(X: Matrix, signs: Signs, v: list[int], bias: bool) -> Numbers:
-    """Return v rounded to floats if that still separates, perhaps with another bias; otherwise as integers."""
+    """Return v as floats if v still separates after rounding, perhaps with another bias; otherwise return integers."""
     near = np.array(proportional_floats(v))
     w, b = (near[:-1], float(near[-1])) if bias else (near, 0.0)
     if least_score(X, signs, w, b) > 0:
@@ -161,9 +161,9 @@ Exponents = NDArray[np.int64]
 
 
 def equilibrated(Z: Matrix) -> tuple[Matrix, Exponents, Exponents]:
-    """Return ``Z`` equilibrated, and the exponents of its rows and columns.
+    """Return ``Z`` equilibrated, the exponents of its rows and the exponents of its columns.
 
-    Each row, then each column, is divided by the power of two that makes its largest entry at least 1/2 and below 1.
+    Each row, then each column, is divided by the power of two that brings its largest absolute value into [1/2, 1).
 
     >>> equilibrated(np.array([[4.0, 2.0**-50], [1.0, 0.0]]))
     (array([[0.5, 0.5],
@@ -191,13 +191,13 @@ def equilibrated(Z: Matrix) -> tuple[Matrix, Exponents, Exponents]:
 
 
 def decide_equilibrated(Z: Matrix) -> list[Fraction] | Unsolvable | None:
-    """Return an exact v with Z v > 0 in every row, the proof that none exists, or None if neither was found.
+    """Return an exact v with Z v > 0 in every row, a proof that none exists, or None if neither was found.
 
     The scaled system is S = diag(2^-r) Z diag(2^-c), with the exponents r and c of `equilibrated`. S u > 0 gives
     v = diag(2^-c) u, and S' a = 0 gives the weights diag(2^-r) a of the rows of Z.
     """
     scaled, row_exponents, column_exponents = equilibrated(Z)
-    if np.any((np.abs(entries(scaled)) < _NORMAL) & (entries(Z) != 0)):  # an entry vanished or became subnormal
+    if np.any((np.abs(entries(scaled)) < _NORMAL) & (entries(Z) != 0)):  # an entry became zero or subnormal
         scaled, row_exponents, column_exponents = Z, np.zeros_like(row_exponents), np.zeros_like(column_exponents)
     answer = gordan(scaled)
     if isinstance(answer, Solvable):

@@ -1,4 +1,4 @@
-"""Search for a hyperplane of largest margin, first in floating point, then exactly if that does not decide."""
+"""Search for the hyperplane of largest margin, in floating point and, if that does not decide, in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ NARROW = 64  # up to this number of columns the hull method is as fast as `WideS
 
 
 class Hyperplane(NamedTuple):
-    """The best (w, b) found, its lowest score y (w . x + b), and weights ``alpha`` that bound the margin from above.
+    """The best hyperplane (w, b) found, with bounds on the largest margin.
 
-    The hyperplane separates the classes if ``least`` is above 0. Otherwise it is undecided whether any hyperplane does.
+    ``least`` is the lowest score y (w . x + b) of a row. If it is positive, the hyperplane separates the classes.
+    Otherwise it is undecided whether any hyperplane does. ``alpha`` are weights of the rows that prove an upper bound
+    on the margin.
     """
 
     w: Numbers
@@ -36,7 +38,7 @@ class Hyperplane(NamedTuple):
 
 
 def check_search(rtol: float, max_iter: int) -> None:
-    """Raise a ParameterError if a limit of a search is not valid."""
+    """Raise a ParameterError if ``rtol`` or ``max_iter`` is not valid."""
     check_share("rtol", rtol)
     check_integer("max_iter", max_iter, 1)
 
@@ -51,11 +53,11 @@ def find_hyperplane(
     program: bool = False,
     known: Numbers | None = None,
 ) -> Hyperplane | Unsolvable:
-    """Return a hyperplane of nearly the largest margin of the given ``kind``, or the proof that none separates.
+    """Return a hyperplane of nearly the largest margin of the given ``kind``, or a proof that none separates.
 
-    If ``rtol`` is None, the first hyperplane that separates the classes is returned. If ``program``, a linear program
-    replaces the hull method; its hyperplane separates, but with a smaller margin. ``known`` is a (w, b) that separates,
-    or None.
+    If ``rtol`` is None, the first hyperplane that separates the classes is returned. If ``program`` is true, a linear
+    program replaces the hull method; its hyperplane separates the classes, but with a smaller margin. ``known`` is a
+    vector of weights (followed by the bias, if there is one) that separates the classes, or None.
     """
     bias = kind != "homogeneous"
     limits.low, limits.high, limits.history = -math.inf, math.inf, []
@@ -104,12 +106,12 @@ def _decide(X: Matrix, signs: Signs, bias: bool, limits: Limits) -> Solvable | U
 
 
 def _parts(v: Numbers, bias: bool) -> tuple[Numbers, float]:
-    """Return v split into weights and a bias, which is 0 without ``bias``."""
+    """Split ``v`` into weights and a bias; the bias is 0 if ``bias`` is false."""
     return (v[:-1], v.tolist()[-1]) if bias else (v, 0.0)
 
 
 def _with_bound(X: Matrix, signs: Signs, w: Floats, b: float, least: Fraction | None = None) -> Hyperplane:
-    """Return the hyperplane with an ``alpha`` of equal weights on the closest row of each class."""
+    """Return the hyperplane (w, b), with equal weights ``alpha`` on the lowest-scoring row of each class."""
     least = least_score(X, signs, w, b) if least is None else least
     with np.errstate(over="ignore", invalid="ignore"):
         s = signs * (X @ w + b)
@@ -120,10 +122,10 @@ def _with_bound(X: Matrix, signs: Signs, w: Floats, b: float, least: Fraction | 
 
 
 def _by_program(X: Matrix, signs: Signs, seconds: float) -> tuple[Floats, Floats] | None:
-    """Return a direction and weights from a linear program, or None if it takes longer than ``seconds``.
+    """Return the pair (w, alpha) from a linear program, or None if solving it takes longer than ``seconds``.
 
-    The program maximises t subject to y (w . x + b) >= t for every row and -1 <= w_j, b <= 1. The weights are its dual
-    solution.
+    The program maximises t subject to y (w . x + b) >= t for every row and -1 <= w_j, b <= 1. ``alpha`` is its dual
+    solution, scaled to sum to 1.
     """
     from scipy.optimize import linprog  # slow to import, and for comparison only
 
@@ -145,8 +147,8 @@ def _by_program(X: Matrix, signs: Signs, seconds: float) -> tuple[Floats, Floats
 
 
 def _middle(X: Matrix, signs: Signs, w: Floats) -> float:
-    """Return the bias that puts the boundary halfway between the classes."""
+    """Return the bias for which the boundary with the weights ``w`` is halfway between the classes."""
     with np.errstate(over="ignore", invalid="ignore"):
         s = X @ w
         b = float(-0.5 * np.min(s[signs > 0]) - 0.5 * np.max(s[signs < 0]))
-    return b if math.isfinite(b) else 0.0  # with 0, exact arithmetic decides
+    return b if math.isfinite(b) else 0.0  # after an overflow exact arithmetic decides

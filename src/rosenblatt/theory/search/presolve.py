@@ -3,9 +3,9 @@
 Suppose that all nonzero entries of a column have the same sign on the remaining rows. A large enough weight of that
 sign gives a positive score to each row with a nonzero entry in the column, whatever the other weights are. No proof of
 unsolvability uses these rows either: if rows with nonnegative weights sum to zero, this column forces the weights of
-these rows to zero. So the rows are removed, after which other columns may have entries of one sign only. The rows that
-remain at the end, the core, have a solution if and only if all rows have one. For text the core is usually empty,
-because each row has a rare word.
+these rows to zero. So presolve removes these rows. Other columns may then have entries of one sign only, so the removal
+is repeated. The rows that remain at the end, the core, have a solution if and only if all rows have one. For text the
+core is usually empty, because each row has a rare word.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ from rosenblatt.theory.inputs import Floats, Matrix, Numbers
 _BLOCK = 1 << 22
 
 
-# Gordan's alternative (1873): either there is v with z . v > 0 for every row, or rows with positive weights sum to
-# zero.
+# Gordan's alternative (1873): either some v has z . v > 0 for every row z, or some rows, multiplied by positive
+# weights, sum to zero.
 
 
 @dataclass(frozen=True)
 class Solvable:
-    """A vector ``v`` that is proved to satisfy ``z . v > 0`` in every row: floats, or integers if no floats do.
+    """A vector ``v`` that is proved to satisfy ``z . v > 0`` for every row z.
 
-    ``least`` is the smallest ``z . v``, or None if it was not computed.
+    ``v`` contains floats, or integers if ``v`` rounded to floats is not a solution. ``least`` is the smallest ``z . v``
+    of a row, or None if it was not computed.
     """
 
     v: Numbers
@@ -41,10 +42,10 @@ class Solvable:
 
 @dataclass(frozen=True)
 class Unsolvable:
-    """Rows ``support`` that sum to zero with the integer ``weights``, or with exact weights close to ``alpha``.
+    """A proof that no v exists: the rows ``support``, multiplied by positive weights, sum to zero.
 
-    In the second case ``weights`` is None, and ``basis`` is the basis of the proof by enclosure; None means the default
-    basis.
+    The positive weights are the integers ``weights``. If ``weights`` is None, they are exact but unknown numbers close
+    to ``alpha``. ``basis`` is then the basis of the proof by enclosure; None means the default basis.
     """
 
     support: NDArray[np.intp]
@@ -60,7 +61,7 @@ class PresolveRound(NamedTuple):
     """One round of presolve.
 
     ``columns`` are those whose nonzero entries in the remaining rows all have the same sign, and ``signs`` are these
-    signs. ``rows`` are the rows with a nonzero entry in any of these columns; the round removes them.
+    signs. ``rows`` are the remaining rows with a nonzero entry in any of these columns; the round removes them.
     """
 
     rows: NDArray[np.intp]
@@ -69,7 +70,7 @@ class PresolveRound(NamedTuple):
 
 
 def presolve(Z: Matrix) -> tuple[NDArray[np.intp], list[PresolveRound]]:
-    """Return the rows of the core, and the rounds that removed the other rows.
+    """Return the pair (core, rounds): the indices of the rows in the core, and the rounds that removed the other rows.
 
     >>> core, rounds = presolve(np.array([[1.0, 0.0, 2.0], [0.0, -1.0, 1.0], [0.0, 1.0, 0.0]]))
     >>> core, [(step.rows.tolist(), step.columns.tolist()) for step in rounds]
@@ -81,8 +82,9 @@ def presolve(Z: Matrix) -> tuple[NDArray[np.intp], list[PresolveRound]]:
     rounds: list[PresolveRound] = []
     while True:
         # Invariant: ``above`` and ``below`` count the positive and negative entries of each column on the remaining
-        # rows, so a column has one sign exactly if one of the two counts is zero and the other is not. Such a column
-        # has a nonzero entry in a remaining row, so each round removes at least one row, and the loop ends.
+        # rows, so the nonzero entries of a column have the same sign exactly if one count is zero and the other is not.
+        # Such a column has a nonzero entry in a remaining row, so each round removes at least one row, and the loop
+        # terminates.
         columns = np.flatnonzero((above > 0) != (below > 0))
         if len(columns) == 0:
             return np.flatnonzero(remaining), rounds
@@ -99,24 +101,24 @@ def presolve(Z: Matrix) -> tuple[NDArray[np.intp], list[PresolveRound]]:
 def postsolve(Z: Matrix, v: Floats, rounds: list[PresolveRound]) -> Floats:
     """Extend a solution ``v`` of the core to a solution of all rows, up to rounding.
 
-    The columns of a round are zero on the core and on all rows removed later. So their weights can be increased, in the
-    reverse order of removal, without changing the scores that are positive already.
+    The columns of a round are zero on the core and on all rows removed later. So, in the reverse order of removal, the
+    weights of these columns can be increased in absolute value without changing the scores that are already positive.
     """
     v = v.copy()
     for rows, columns, signs in reversed(rounds):
         part = Z[rows]
         gain, s = part[:, columns] @ signs, part @ v
         with np.errstate(all="ignore"):
-            # The gains are positive. 1e-6 keeps the scores of these rows away from 0, where rounding could change the
-            # sign.
+            # All entries of ``gain`` are positive. The scores of these rows are raised to at least 1e-6 times the
+            # largest |v_j|, because rounding could change the sign of a smaller score.
             least = float(np.max((1e-6 * np.max(np.abs(v)) - s) / gain))
-            # a power of two, at least twice the weight that lifts the worst row of this round to 1e-6 of v
+            # a power of two, at least twice the weight with which the worst row of this round attains that score
             v[columns] += 2.0 ** np.ceil(np.log2(2.0 * max(least, 1e-6))) * signs
     return v
 
 
 def signs_in_columns(Z: Matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the number of positive and the number of negative entries of each column."""
+    """Return two arrays: the number of positive entries of each column, and the number of negative entries."""
     m = Z.shape[1]
     if sp.issparse(Z):
         return (
@@ -132,14 +134,14 @@ def signs_in_columns(Z: Matrix) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def rows_without_rare_columns(Z: Matrix, most: int) -> NDArray[np.intp]:
-    """Return the rows that remain after rows with an entry in a rare column are removed, until no column is rare.
+    """Remove the rows with a nonzero entry in a rare column until no column is rare; return the remaining rows.
 
     A column is rare if at most ``most`` of its entries on the remaining rows are positive, or at most ``most`` are
-    negative. Such columns are nearly redundant and make Newton's method slow. If the returned rows have no solution,
-    neither do all rows; a solution of the returned rows proves nothing.
+    negative. Rare columns are nearly redundant and make Newton's method slow. If the returned rows have no solution,
+    neither do all rows together. A solution of the returned rows proves nothing.
     """
     remaining = np.arange(Z.shape[0])
-    while len(remaining):  # each round removes a row: a rare column is not zero on all of them
+    while len(remaining):  # each round removes a row: a rare column has a nonzero entry in one of them
         part = Z[remaining]
         above, below = signs_in_columns(part)
         rare = np.flatnonzero((np.minimum(above, below) <= most) & (above + below > 0))
@@ -151,10 +153,11 @@ def rows_without_rare_columns(Z: Matrix, most: int) -> NDArray[np.intp]:
 
 
 def signed_rows(X: Matrix, signs: Floats, bias: bool) -> tuple[Matrix, NDArray[np.int64]]:
-    """Return the rows z = y (x, 1), or y x without a bias, with scaled columns, and the exponents of the scales.
+    """Return the pair (Z, exponents): the signed rows with scaled columns, and the exponents of the scales.
 
-    Each column is divided by a power of two so that no entry is above 1. This does not change whether there is a
-    solution, and is exact unless an entry underflows.
+    A row is z = y (x, 1), or z = y x without a ``bias``. Column j is divided by 2**exponents[j], so that no entry
+    exceeds 1 in absolute value. Scaling does not change whether a solution exists. It is exact unless an entry
+    underflows.
     """
     n, d = X.shape
     top = abs(X).max(axis=0).toarray().ravel() if sp.issparse(X) else np.max(np.abs(X), axis=0)
@@ -173,11 +176,11 @@ def signed_rows(X: Matrix, signs: Floats, bias: bool) -> tuple[Matrix, NDArray[n
 
 
 def common_values(X: Matrix) -> Floats:
-    """Return for each column the value that more than half of the rows have, or 0 if there is no such value.
+    """Return the majority value of each column: the value of more than half of its entries, or 0 if there is none.
 
-    Subtracting such a value from its column only changes the bias, so the classes stay linearly separable or
-    inseparable. It undoes the loss of sparsity caused by standardising: most entries become exactly zero, and presolve
-    can remove rows that a single column satisfies.
+    Subtracting a constant from a column only changes the bias, so it does not change whether the classes are linearly
+    separable. The subtraction restores the sparsity that standardising destroys: most entries become exactly zero, and
+    presolve can remove rows that a single column satisfies. For a sparse matrix all values are 0.
 
     >>> common_values(np.array([[0.5, 1.0], [0.5, 2.0], [3.0, 3.0]]))
     array([0.5, 0. ])
@@ -187,7 +190,7 @@ def common_values(X: Matrix) -> Floats:
         return np.zeros(d)
     middle = np.empty(d)
     step = max(1, _BLOCK // n)
-    for start in range(0, d, step):  # a majority value is the median
+    for start in range(0, d, step):  # a value of more than half of the entries is the median
         middle[start : start + step] = np.partition(X[:, start : start + step], n // 2, axis=0)[n // 2]
     held = np.zeros(d, np.int64)
     for start in range(0, n, max(1, _BLOCK // max(1, d))):
@@ -196,7 +199,7 @@ def common_values(X: Matrix) -> Floats:
 
 
 def drop_zero_columns(Z: Matrix, rows: NDArray[np.intp]) -> tuple[Matrix, NDArray[np.intp]]:
-    """Return the given rows without the columns that are zero on them, and the numbers of the remaining columns."""
+    """Return the given rows without the columns that are zero in all of them, and the indices of the columns kept."""
     part = Z[rows]
     above, below = signs_in_columns(part)
     columns = np.flatnonzero(above + below)

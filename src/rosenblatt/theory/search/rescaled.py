@@ -15,7 +15,7 @@ differs from it by a rotation, which changes no decision.
 
 This is the multi-rank step of Dadush, Végh and Zambelli (2020) with constants that work in practice. It is close to the
 second-order perceptron. No convergence bound is claimed for these constants. A solution is checked exactly in the
-original coordinates, and for a system without a solution the search ends at the limit of rescalings.
+original coordinates. If there is no solution, the search ends at the limit of rescalings.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.state import Outcome
 
 STRETCH = 10.0
-WORST_CONDITION = 1e12  # of B: beyond it rounding decides the signs
-MOST_COLUMNS = 2048  # each phase factors a dense matrix of this size at most
+WORST_CONDITION = 1e12  # of B: beyond it rounding errors decide the signs
+MOST_COLUMNS = 2048  # the largest order of the dense matrix that each rescaling factors
 MOST_ENTRIES = 1 << 28  # of the dense matrix A
-FEWEST_UPDATES = 4  # per column in a phase: with fewer updates, too few of the rows would be visited
+FEWEST_UPDATES = 4  # per column in a phase; with fewer updates, too few rows would be visited
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,14 @@ class RescaledRun:
     v : array of shape (m,) or None
         ``Z v > 0`` in every row, proved exactly. None if no such v was found, which does not prove that none exists.
     updates, passes, rescalings : int
-        Totals over all phases. A pass that the limit of a phase interrupts counts as one.
+        Totals over all phases. A pass that is interrupted by the limit on updates counts as a pass.
     alpha : array of shape (n,)
         The number of updates on each row.
     best : array of shape (m,)
-        ``v``. If that is None, the last weights of the phase with the fewest rows that are not positive.
+        ``v``, or if ``v`` is None, the final weights of the phase that leaves the fewest entries of ``Z best``
+        nonpositive.
     wrong : int
-        The number of rows that are not positive for ``best``. It is 0 if and only if ``v`` was found.
+        The number of nonpositive entries of ``Z best``. It is 0 if and only if ``v`` was found.
     """
 
     updates: int
@@ -94,11 +95,11 @@ def rescaled_perceptron(
     """Search for v with ``Z v > 0`` in every row by the rescaled perceptron; a solution is proved exactly.
 
     For labelled rows, multiply each row by its sign: z = y x, or z = y (x, 1) with a bias. Margins of 1e-8 take a few
-    hundred updates in ten dimensions. The search ends without an answer after ``max_rescalings``, or when the condition
-    number of the coordinates exceeds 1e12. `separability` and `strict_feasibility` also decide such cases.
+    hundred updates in ten dimensions. The search ends without a solution after ``max_rescalings``, or when the
+    condition number of the coordinates exceeds 1e12. `separability` and `strict_feasibility` also decide such cases.
 
-    Z is copied, and the copy is dense from the first rescaling on. Beyond 2,048 columns or 2^28 entries there is only
-    one phase without rescaling, which is the plain perceptron.
+    Z is copied, and the copy is dense from the first rescaling on. With more than 2,048 columns or 2^28 entries there
+    is a single phase without rescaling, which is the plain perceptron.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ def rescaled_perceptron(
 
 
 class _Search:
-    """The state of one run and the best weights so far."""
+    """The state of one run, with the best weights found so far."""
 
     def __init__(self, Z: Matrix, scaled: Matrix, exponents: NDArray[np.int64], limit: int, seed: int) -> None:
         self.Z, self.scaled, self.exponents, self.limit, self.seed = Z, scaled, exponents, limit, seed
@@ -164,9 +165,9 @@ class _Search:
         self.best, self.wrong = np.zeros(m), n
 
     def phase(self) -> bool:
-        """Run the perceptron on A from zero until an error-free pass or the limit; return whether that solves Z v > 0.
+        """Run the perceptron on A from zero until an error-free pass or the limit; return whether it solved Z v > 0.
 
-        The last weights are kept as ``best`` if fewer rows are wrong than after any earlier phase.
+        ``best`` becomes its final weights if they leave fewer rows nonpositive than any earlier phase did.
         """
         n, m = self.Z.shape
         options = RunOptions(max_iter=2**62, max_updates=self.limit, fit_intercept=False, random_state=self.seed)
@@ -191,7 +192,7 @@ class _Search:
         return wrong == 0
 
     def rescale(self) -> bool:
-        """Rescale by the update counts of the last phase; return False if B would be ill-conditioned."""
+        """Rescale by the update counts of the last phase; return False, unchanged, if B would be ill-conditioned."""
         m = self.Z.shape[1]
         used = np.flatnonzero(self.counts)
         A = dense_rows(self.A, used)
@@ -199,7 +200,7 @@ class _Search:
         S = np.eye(m) + STRETCH * m * (A.T * share) @ A
         if not np.isfinite(S).all():
             return False
-        inverse = dtrtri(dpotrf(S, lower=1)[0], lower=1)[0]  # (LAPACK directly: `scipy.linalg` starts threads)
+        inverse = dtrtri(dpotrf(S, lower=1)[0], lower=1)[0]  # (not `scipy.linalg`, which starts threads)
         B = inverse.T if self.B is None else self.B @ inverse.T  # upper triangular
         B = B / np.max(np.abs(B))
         if not (np.isfinite(B).all() and dtrcon(B)[0] >= 1 / WORST_CONDITION):

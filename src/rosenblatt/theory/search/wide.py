@@ -1,8 +1,8 @@
-"""Search for v with z . v > 0 in every row for data with many columns: a solution, or a proof that none exists.
+"""Search for v with z . v > 0 in every row, or for a proof that none exists, in data with many columns.
 
 Presolve removes the rows that a single column satisfies. For sparse rows a short run of the perceptron follows, which
 is fast if it succeeds. Last comes the finite Newton method on the squared hinge loss (Mangasarian 2002; Keerthi and
-DeCoste 2005). It either finds a solution or converges to weights with which the rows sum to zero.
+DeCoste 2005). It either finds a solution or converges to weights for which the weighted sum of the rows is zero.
 `prove_zero_combination` turns these weights into a proof.
 """
 
@@ -51,11 +51,11 @@ _LEAST_RIDGE = 1e-13  # relative to the largest diagonal entry; results are the 
 
 
 class HingeNewton:
-    """The Newton iteration on the rows Z from the start ``v``; ``s`` is Z v, and ``off`` is |Z' a|_inf / |a|_1.
+    """The finite Newton method on the rows ``Z``, starting from ``v``.
 
-    Here a = (1 - Z v)_+ are the weights. ``H`` is Z_A' Z_A for the active rows A, updated with the rows that enter or
-    leave A. With fewer rows than columns ``H`` is Z Z' instead, computed once, since (Z_A' Z_A + r I)^-1 Z_A' = Z_A'
-    (Z_A Z_A' + r I)^-1 for every r > 0.
+    ``s`` is Z v, a = (1 - Z v)_+ are the weights, and ``off`` is |Z' a|_inf / |a|_1. ``H`` is Z_A' Z_A for the active
+    rows A, and is updated with the rows that enter or leave A. If there are fewer rows than columns, ``H`` is Z Z'
+    instead and is computed once, since (Z_A' Z_A + r I)^-1 Z_A' = Z_A' (Z_A Z_A' + r I)^-1 for every r > 0.
     """
 
     def __init__(self, Z: Matrix, v: Floats) -> None:
@@ -93,10 +93,10 @@ class HingeNewton:
         self.steps += 1
 
     def _solve(self, H: Floats, right: Floats) -> Floats | None:
-        """Return the solution of (H + ridge I) p = right; the ridge grows until Cholesky's factorisation succeeds.
+        """Return the solution p of (H + ridge I) p = right; the ridge grows until Cholesky factorisation succeeds.
 
-        It succeeds at the latest when the ridge makes the matrix diagonally dominant. The result is None for NaN,
-        infinity or H = 0.
+        The factorisation succeeds at the latest when the ridge makes the matrix diagonally dominant. The result is None
+        if H is zero or has an entry that is not finite.
         """
         ridge = max(1e-4 * min(1.0, self.off), _LEAST_RIDGE) * float(np.max(H.diagonal(), initial=0.0))
         while 0 < ridge < np.inf:
@@ -139,7 +139,8 @@ def exact_line_search(s: Floats, q: Floats) -> float:
     t_i = (1 - s_i) / q_i, at which row i enters or leaves the active set.
 
     If the minimum is 0, the derivative is 0 from the last breakpoint on. If rounding makes it negative there, the zero
-    of the first piece is returned instead. This still decreases the function, which then does not increase anywhere.
+    of the first linear piece is returned instead. This step still decreases the function, because the derivative is
+    then positive nowhere.
 
     >>> exact_line_search(np.array([0.0, 0.0]), np.array([1.0, 0.25]))
     4.0
@@ -152,8 +153,9 @@ def exact_line_search(s: Floats, q: Floats) -> float:
     events = events[np.argsort(t[events], kind="stable")]
     if len(events) == 0:
         return -value / slope if slope > 0 else 1.0
-    # Before the k-th breakpoint, half the derivative is values[k] + slopes[k] t. A row that enters (q < 0) or leaves
-    # changes the slope by +-q^2, and the value so that the derivative stays continuous at t_i.
+    # Before the k-th breakpoint, half the derivative is values[k] + slopes[k] t. A row that enters (q < 0) changes the
+    # slope by q^2, and a row that leaves (q > 0) by -q^2. The value changes such that the derivative remains continuous
+    # at t_i.
     change = np.where(q[events] < 0, 1.0, -1.0) * q[events] ** 2
     slopes = slope + np.concatenate([[0.0], np.cumsum(change)])
     values = value + np.concatenate([[0.0], np.cumsum(-change * t[events])])
@@ -165,27 +167,29 @@ def exact_line_search(s: Floats, q: Floats) -> float:
     return float(ends[k]) if np.isfinite(ends[k]) else 1.0
 
 
-# These constants affect running time and the size of proofs, never the answer. Remarks on other values are measurements
-# on Gaussian noise (1000 x 100, 8000 x 200), text with random labels (1500 x 120, 6000 x 800), digits and planted
-# margins.
+# These constants affect running time, the size of proofs and whether a verdict is reached, never its correctness.
+# Remarks on other values are measurements on Gaussian noise (1000 x 100, 8000 x 200), text with random labels (1500 x
+# 120, 6000 x 800), digits and planted margins.
 
 MOST_COLUMNS = 6000  # the largest order of the matrix that each Newton step factors
 WIDE = 3000  # from this number of columns on, the perceptron gets more updates, since Newton steps are expensive
 UPDATES_PER_ROW, UPDATES_PER_WIDE_ROW = 0.2, 20.0  # 2 or 10 times the first value hardly changes the number of steps
 STAGES = ((None, 30), (30, 50), (10, 50), (3, 50), (None, 200))
-"""Stages as pairs (most, steps): each makes ``steps`` Newton steps without the rows that have an entry in a rare
-column. A column is rare if it has at most ``most`` entries of one sign; None means that all rows are used. Most data
-end in the first stage after 5 to 15 steps. The other stages are for text with many rare words."""
-FIRST_PROOF = 1e-4  # ``off`` at which a proof is first tried; with 1e-3 or 1e-5, one to three steps sooner or later
-ALMOST = 1e-9  # ``off`` below which the proof is also tried with rows of small weight
+"""Stages as pairs (most, steps): a stage makes at most ``steps`` Newton steps, without the rows that have a nonzero
+entry in a rare column. A column is rare if it has at most ``most`` entries of one sign; None means that all rows are
+used. Most data sets are decided in the first stage after 5 to 15 steps. The other stages are for text with many rare
+words.
+"""
+FIRST_PROOF = 1e-4  # ``off`` below which a proof is tried; 1e-3 or 1e-5 changes the first attempt by one to three steps
+ALMOST = 1e-9  # ``off`` below which a proof is also tried with rows of small weight
 BETWEEN_PROOFS = 5  # Newton steps from one attempt at a proof to the next
 MANY_ROWS = 4  # if more rows per column than this have nonzero weight, a proof from fewer rows is tried first
 FEW_ROWS = 3  # rows per column in that proof; 6 doubles the size of proofs, 2 halves it but fails more often
-SHORT_STEPS = 12  # the most Newton steps on these rows; 6 and 24 give the same proofs
+SHORT_STEPS = 12  # the largest number of Newton steps on these rows; 6 and 24 give the same proofs
 
 
 class WideSearch:
-    """The search on the rows z = y (x, 1), or y x without a bias; ``Z`` has all rows, ``Y`` the rows of the core."""
+    """A search on the rows z = y (x, 1), or y x without a bias. ``Z`` contains all rows, ``Y`` the rows of the core."""
 
     def __init__(self, X: Matrix, signs: Signs, bias: bool, limits: Limits) -> None:
         self.X, self.signs, self.bias, self.limits = X, signs, bias, limits
@@ -209,7 +213,10 @@ class WideSearch:
         return self._newton(start)
 
     def _perceptron(self) -> tuple[Floats, Solvable | None]:
-        """Return the best v of a short run, scaled to minimise the squared hinge loss, and the solution or None."""
+        """Run the perceptron for a short time; return its best v and the verified solution, or None if there is none.
+
+        The best v is multiplied by the number that minimises its squared hinge loss.
+        """
         n, m = self.Y.shape
         updates = int((UPDATES_PER_ROW if m <= WIDE else UPDATES_PER_WIDE_ROW) * n) + 1
         run = rescaled_perceptron(self.Y, 0, updates)
@@ -225,8 +232,8 @@ class WideSearch:
             else:
                 rows = rows_without_rare_columns(self.Y, rare)
                 part, _ = drop_zero_columns(self.Y, rows)
-                # With as many columns as rows, the rows are usually independent, so a solution exists, which proves
-                # nothing here.
+                # If there are hardly more rows than columns, the rows usually have a solution, as independent rows
+                # always have. A solution of some rows proves nothing.
                 if not part.shape[1] + 1 < len(rows) < len(everything):
                     continue
                 search = HingeNewton(part, np.zeros(part.shape[1]))
@@ -236,9 +243,10 @@ class WideSearch:
         return None
 
     def _run(self, search: HingeNewton, rows: NDArray[np.intp], steps: int) -> Solvable | Unsolvable | None:
-        """Make Newton steps on the given ``rows`` of the core until they are decided or ``steps`` have been made.
+        """Make Newton steps on the given ``rows`` of the core until they are decided or ``steps`` are made in all.
 
-        A proof for some rows is a proof for all rows. A solution is returned only if these are all rows of the core.
+        A proof that some rows have no solution is a proof for all rows. A solution is returned only if ``rows`` are all
+        rows of the core.
         """
         next_proof = 0
         while search.steps < steps:
@@ -257,7 +265,7 @@ class WideSearch:
         return None
 
     def _proof(self, search: HingeNewton, rows: NDArray[np.intp]) -> Unsolvable | None:
-        """Return a proof from the weights of a search on the given ``rows`` of the core, or None."""
+        """Return a proof from the weights of a search on the given ``rows`` of the core, or None if none is found."""
         weights = search.weights
         active = np.flatnonzero(weights)
         shares = (1e-3, 1e-6, 0.0) if search.off < ALMOST else (1e-3,)
@@ -265,9 +273,10 @@ class WideSearch:
         return prove_zero_combination(self.X, self.signs, self.bias, support, weights[active], shares, self.centres)
 
     def _short_proof(self, search: HingeNewton, rows: NDArray[np.intp]) -> Unsolvable | None:
-        """Return a proof from a sample of the active rows, evenly spaced in their order by weight, or None.
+        """Return a proof from a sample of the active rows, or None if none is found.
 
-        The sample has FEW_ROWS rows per column. If it has no solution either, its proof names fewer rows.
+        The active rows are sorted by weight, and the sample is evenly spaced in this order, with FEW_ROWS rows per
+        column. If the sample has no solution either, its proof names fewer rows.
         """
         m = search.Z.shape[1]
         order = np.argsort(-search.weights, kind="stable")[: np.count_nonzero(search.weights)]
@@ -280,7 +289,7 @@ class WideSearch:
         return self._proof(inner, rows[few]) if inner.off < FIRST_PROOF else None
 
     def _solution(self, v: Floats) -> Solvable | None:
-        """Return the solution for all rows that extends ``v`` from the core, or None if it fails the exact check."""
+        """Extend a solution ``v`` of the core to all rows; return None if the result fails the exact check."""
         full = np.zeros(self.Z.shape[1])
         full[self.columns] = v
         with np.errstate(over="ignore", under="ignore"):

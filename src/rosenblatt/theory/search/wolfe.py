@@ -7,13 +7,13 @@ Problem: given points z_i, find weights a_i >= 0 that sum to 1 and minimise the 
 - Minor cycle: go to the point y of the affine hull of the corral that is nearest to the origin. If y has a negative
   weight, move from x towards y only until a weight becomes zero, drop the point with that weight, and repeat.
 
-Invariant: min_i z_i . u <= distance of the hull <= |x| for every unit vector u. ``low`` is the left-hand side for the
-best direction u found so far, and ``high`` is the right-hand side for the shortest x. The search ends when they agree
-to a relative tolerance. Every major cycle makes x strictly shorter, so no corral occurs twice, and the algorithm
-terminates.
+Invariant: min_i z_i . u <= distance of the hull from the origin <= |x| for every unit vector u. ``low`` is the
+left-hand side for the best direction u found so far, and ``high`` is the right-hand side for the shortest x. The search
+ends when ``low`` and ``high`` agree to a relative tolerance. Every major cycle makes x strictly shorter, so no corral
+occurs twice, and the algorithm terminates.
 
-It takes about one to five steps per point of the final corral, almost independently of the margin. The steps are
-compiled (`kernels.wolfe`), and most of them consider only a working set of rows with the lowest scores.
+The search takes about one to five steps per point of the final corral, almost independently of the margin. The steps
+are compiled (`kernels.wolfe`). Most of them consider only a working set of rows with the lowest scores.
 """
 
 from __future__ import annotations
@@ -52,22 +52,23 @@ from rosenblatt.theory.inputs import (
 
 # The convex hulls whose distance from the origin is the margin, for the three definitions of a margin.
 #
-# A row is z = y x, or z = y (x, 1) if the bias is a weight like any other. By duality the margin is the distance from
+# A row is z = y x, or z = y (x, 1) if the bias counts as one more weight. By duality the margin is the distance from
 # the origin to the convex hull of
 #
-# - all rows z: homogeneous without the 1, augmented with it;
-# - the means (z_i + z_j) / 2 of one row of each class: geometric. These are half the differences of two points of the
-#   classes, so the distance is half the distance between the two class hulls, and the bias is free.
+# - all rows z, for the homogeneous margin (without the 1) and the augmented margin (with the 1);
+# - the midpoints (z_i + z_j) / 2 of one row from each class, for the geometric margin. A midpoint is half the
+#   difference of two points of different classes, so the distance is half the distance between the convex hulls of the
+#   classes, and the bias is unconstrained.
 
 
 ROUNDED = 2.0**-50  # about the relative error of a dot product of rows
 
 
 class Hull:
-    """The hull for one kind of margin, in floats, scaled by a power of two if squares would overflow or underflow.
+    """The convex hull for one kind of margin; scaled by a power of two if squares would overflow or underflow.
 
-    ``constant`` replaces the 1 in z = y (x, 1); 0 means that there is no such coordinate. ``groups`` divides the rows
-    into sets of equal total weight: the two classes for the geometric margin, otherwise one set with all rows.
+    ``constant`` replaces the 1 in z = y (x, 1); 0 means that there is no such coordinate. ``groups`` partitions the
+    rows into sets of equal total weight: the two classes for the geometric margin, otherwise a single set of all rows.
     """
 
     def __init__(self, X: Matrix, signs: Signs, kind: str, constant: float = 1.0) -> None:
@@ -100,13 +101,13 @@ class Hull:
         return Z
 
     def from_products(self, which: NDArray[np.intp]) -> Hull:
-        """Return an isometric copy of the hull of the given rows, with at most as many dimensions as rows.
+        """Return an isometric copy of the hull of the given rows, with as many dimensions as rows.
 
-        If G = Z Z' are the products of the rows and G = L L' by Cholesky, the rows of L have the same products, and so
-        the same distances and nearest point. G needs a small multiple e of the identity to be positive definite in
-        floats; it grows until Cholesky's factorisation succeeds. The squared length of a mean with weights a then grows
-        by e |a|^2, at most e. So lengths below sqrt(e) are not significant; ``noise`` is three times that, relative to
-        the longest row.
+        Let G be the Gram matrix of the rows and G = L L' its Cholesky factorisation. The rows of L have the same inner
+        products, and so the same norms, distances and nearest point. A small multiple e I of the identity is added to
+        G, so that it is positive definite in floating point; e grows until the factorisation succeeds. The squared norm
+        of a convex combination with weights a thereby grows by e |a|^2, which is at most e. So norms below sqrt(e) are
+        not significant; ``noise`` is 3 sqrt(e), relative to the largest row norm.
         """
         part = self.X[which]
         G = part @ part.T
@@ -124,7 +125,7 @@ class Hull:
         return copy
 
     def combine(self, shares: Floats) -> Floats:
-        """Return the sum of all rows z, weighted by ``shares``."""
+        """Return the sum of all rows z multiplied by the weights ``shares``."""
         signed = self.signs * shares
         return np.append(self.X.T @ signed, self.constant * signed.sum())[: self.size]
 
@@ -149,12 +150,12 @@ class Hull:
 
 
 ENOUGH = 1e-3  # relative gap on the working set at which all rows are scored for the first time
-PATIENCE = 300  # the most steps in succession without a shorter mean
-WIDE = 4000  # from this number of dimensions on, products of rows replace the rows
-FEW_PRODUCTS = 1000  # rows in the first matrix of products; the number of rows added at most doubles with each pass
-CAPACITY = 1 << 22  # the most numbers in the first working set, and in the rows added at a time
-OFTEN = 16  # a batch is one step plus a sixteenth of the steps made so far
-BATCH = 1 << 26  # about the most multiplications in a batch; progress is shown after each batch
+PATIENCE = 300  # the largest number of consecutive steps without a shorter x
+WIDE = 4000  # from this number of dimensions on, a Gram matrix replaces the rows
+FEW_PRODUCTS = 1000  # rows in the first Gram matrix; the largest number of rows added doubles with each pass
+CAPACITY = 1 << 22  # the largest number of entries in the first working set, and in the rows added at a time
+OFTEN = 16  # a batch is at most one step plus a sixteenth of the steps made so far
+BATCH = 1 << 26  # about the largest number of multiplications in a batch; progress is shown after each batch
 
 Rows = NDArray[np.intp]
 Watcher = Callable[[int, float, float], bool | None]
@@ -162,12 +163,12 @@ Watcher = Callable[[int, float, float], bool | None]
 
 @dataclass(frozen=True)
 class Nearest:
-    """The result of a search; its bounds are in floating point and not yet proved."""
+    """The result of a search; its bounds are computed in floating point and not yet proved."""
 
     u: Floats  # unit direction of largest ``low``
     low: float  # lowest score of a vertex along ``u``
-    high: float  # norm of the shortest mean found
-    rows: Rows  # rows of that mean
+    high: float  # norm of the shortest convex combination found
+    rows: Rows  # rows of that combination
     weights: Floats  # their weights, which sum to 1
     steps: int
     passes: int  # passes over all rows
@@ -184,11 +185,11 @@ def nearest_point(hull: Hull, rtol: float = 1e-6, max_steps: int = 20_000, watch
 
 
 def _search(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> Nearest:
-    """Alternate between steps on a working set and passes over all rows, which add the lowest-scoring rows to it.
+    """Alternate between steps on a working set and passes over all rows, which extend it by the lowest-scoring rows.
 
-    Invariant: ``high`` is the length of a mean of rows, so it bounds the distance of the hull of all rows from above.
-    ``low`` is the lowest score over all rows for some direction. It comes from the steps if the working set has all
-    rows, otherwise only from the passes.
+    Invariant: ``high`` is the norm of a convex combination of rows, so it is an upper bound on the distance from the
+    origin to the hull of all rows. ``low`` is the lowest score over all rows for some direction. It is computed by the
+    steps if the working set has all rows, otherwise only by the passes.
 
     The search terminates: each iteration uses some of the limited number of steps, adds rows, lowers ``tol`` to
     ``rtol`` (once), or restarts with iterative refinement (once).
@@ -230,10 +231,11 @@ def _search(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> N
 
 
 def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> Nearest:
-    """Search among isometric copies of some rows (`Hull.from_products`), until no other row has a lower score.
+    """Search in isometric copies of some rows (`Hull.from_products`), and add rows until no other row scores lower.
 
-    Products square the condition number, so margins below about 1e-7 times the largest row norm cannot be resolved.
-    This is the ``noise`` of the copies, 3 sqrt(2**-50). Each iteration but the last adds rows, so the search stops.
+    The Gram matrix squares the condition number, so margins below about 1e-7 times the largest row norm cannot be
+    resolved. This limit is the ``noise`` of the copies, 3 sqrt(2**-50). Each iteration but the last adds rows, so the
+    search terminates.
     """
     few, steps, passes = FEW_PRODUCTS, 0, 1
     low, best_u = -math.inf, np.zeros(hull.size)
@@ -256,7 +258,7 @@ def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | N
 
 
 def _watch_upper_bound(watch: Watcher | None, low: float, before: int) -> Watcher | None:
-    """Return a ``watch`` function for a search on some rows, whose upper bound is valid for all rows."""
+    """Return a ``watch`` function for a search on some rows, which uses only the upper bound of that search."""
     return None if watch is None else lambda steps, _, high: watch(before + steps, low, high)
 
 
@@ -273,7 +275,7 @@ class _WorkingSet:
         self.Z, self.group = self._columns(self.which)
         self.u = np.append(middle, [0.0, 0.0])
         self.best_u = self.u.copy()
-        most = min(n, d + groups)  # independent rows
+        most = min(n, d + groups)  # the largest number of linearly independent rows
         self.corral = (np.empty(most, np.intp), np.empty(most), np.empty(most * (d + 2)), np.empty(most * most))
         self.best_places, self.best_weights = np.empty(most, np.intp), np.empty(most)
         self.scratch = (np.empty(d + 2), np.empty(d + 2), np.empty(most), np.empty(most), np.empty(most))
@@ -284,7 +286,7 @@ class _WorkingSet:
         self.state["low"], self.state["high"] = -math.inf, math.inf
 
     def run(self, tol: float) -> int:
-        """Run a batch of steps, or fewer if the bounds for these rows agree within ``tol``; return the stop reason."""
+        """Run a batch of steps until the bounds for the working set agree within ``tol``; return the stop reason."""
         most = max(1, BATCH // (self.Z.size + 8 * self.corral[2].size))
         most = min(most, 1 + int(self.state["steps"]) // OFTEN)  # few at first, to watch the bracket closely
         best = (self.best_places, self.best_weights, self.best_u)
@@ -294,7 +296,7 @@ class _WorkingSet:
         return int(ended)
 
     def best(self) -> tuple[Rows, Floats]:
-        """Return the rows and the weights of the shortest mean found."""
+        """Return the rows and the weights of the shortest convex combination found."""
         count = int(self.state["best"])
         weights = self.best_weights[:count]
         return self.which[self.best_places[:count]], weights / weights.sum()
@@ -310,7 +312,7 @@ class _WorkingSet:
         return True
 
     def _columns(self, which: Rows) -> tuple[Floats, Rows]:
-        """Return the rows as (z, c, 0) in the first group or (z, 0, c) in the second, and the group of each row."""
+        """Return the rows, as (z, c, 0) in the first group and (z, 0, c) in the second, and the group of each row."""
         group = np.where(self.hull.signs[which] < 0, len(self.hull.groups) - 1, 0)
         ends = np.zeros((len(which), 2))
         ends[np.arange(len(which)), group] = self.hull.radius
@@ -320,12 +322,12 @@ class _WorkingSet:
 # Wolfe's algorithm in exact arithmetic, for cases that floating point does not decide.
 #
 # Rows are integers in a common unit, so nothing is rounded. The search starts from the final corral of the
-# floating-point search, so it is short. It is finite because each major cycle makes the mean strictly shorter. It ends
-# in one of two cases. Either the hull of the corral contains the origin, and the weights prove that no hyperplane
-# separates (Gordan); or every row has a positive score along the mean, which then is a separator.
+# floating-point search, so it is short. It is finite because each major cycle makes x strictly shorter. It ends in one
+# of two cases. Either the hull of the corral contains the origin, and the weights prove that no hyperplane separates
+# (Gordan). Or every row has a positive score along x, which is then a separator.
 
 
-MOST_WORK = 1 << 28  # the most work of a search, in products of machine words: a minute or two
+MOST_WORK = 1 << 28  # limit on the work of a search, in products of machine words: one or two minutes
 
 
 class ExactRows(Protocol):
@@ -335,17 +337,17 @@ class ExactRows(Protocol):
 
     @property
     def bits(self) -> int:
-        """The number of bits of the longest entry."""
+        """The largest number of bits of an entry."""
 
     def __getitem__(self, i: int) -> list[int]:
         """Return row i."""
 
     def near(self, v: Floats) -> tuple[Floats, Floats]:
-        """Return ``z . v`` for every row, in a common unit, and a bound on the error of each value."""
+        """Return ``z . v`` for every row, computed in floating point, and a bound on the error, in a common unit."""
 
 
 class IntegerRows:
-    """The rows z = y (x, 1), or z = y x without a bias, as integer multiples of the largest possible unit."""
+    """The rows z = y (x, 1), or z = y x without a bias, as integers in units of the largest possible power of two."""
 
     def __init__(self, X: Matrix, signs: Signs, bias: bool) -> None:
         self.X, self.signs, self.bias = X, signs, bias
@@ -364,7 +366,7 @@ class IntegerRows:
         return self._known[i]
 
     def near(self, v: Floats) -> tuple[Floats, Floats]:
-        """Return ``z . v`` for every row, and a bound on the error of each value."""
+        """Return ``z . v`` for every row, computed in floating point, and a bound on the error of each value."""
         d = self.X.shape[1]
         s = self.X @ v[:d]
         # Higham's gamma_n: d products, the bias, and the rounding of v itself; 2**-1000 for products that underflow.
@@ -380,18 +382,19 @@ def exact_search(
     most_work: float = MOST_WORK,
     watch: Callable[[int, float], bool | None] | None = None,
 ) -> tuple[list[int], None] | tuple[list[int], list[int]] | None:
-    """Return ``(v, None)`` with v . z > 0 for every row z, or ``(rows, weights)`` whose weighted sum is zero.
+    """Return ``(v, None)`` with v . z > 0 for every row z, or ``(rows, weights)`` with a weighted sum of zero.
 
-    All numbers are integers. The rows in the result are affinely independent, so there is at most one more than there
-    are columns. ``start`` is the first corral. ``watch`` is called before each step with the size of the corral and the
-    share of the work done. The result is None if the search would exceed ``most_work``, or if ``watch`` returns True.
+    All numbers are integers. The rows in the result are affinely independent, so their number exceeds the number of
+    columns by at most one. ``start`` contains the rows of the first corral. ``watch`` is called before each step with
+    the size of the corral and the share of the work done. The result is None if the search would exceed ``most_work``,
+    or if ``watch`` returns True.
     """
     corral = list(dict.fromkeys(int(i) for i in start)) or [0]
     weights = [Fraction(1, len(corral))] * len(corral)
     work = 0
     while True:
-        # Invariant, once the start is affinely independent: so is the corral. Its mean x, with nonnegative ``weights``
-        # that sum to 1, is strictly shorter after every major cycle.
+        # Invariant, once the start is affinely independent: the corral is affinely independent. The point x, its
+        # combination with nonnegative ``weights`` that sum to 1, is strictly shorter after every major cycle.
         if watch and watch(len(corral), work / most_work):
             return None
         work += len(corral) ** 4 * rows.bits // 64  # k^3 operations on numbers whose length grows with k
@@ -410,7 +413,7 @@ def exact_search(
             i, score = _lowest(rows, v)  # step 1 of the major cycle, with x = v / sum of the integers
             if score > 0:
                 return v, None
-            # All points of the corral have the score |x|^2 along x, and so has their affine hull. The new point has a
+            # All points of the corral, and hence of its affine hull, have the score |x|^2 along x. The new point has a
             # score <= 0 < |x|^2, so it is outside this affine hull. Hence the corral stays affinely independent, and
             # the next x is shorter.
             corral, weights = [*corral, i], [*target, Fraction(0)]
@@ -425,11 +428,11 @@ def _drop_point(corral: list[int], weights: list[Fraction], target: list[Fractio
 
 
 def _affine_minimizer(points: list[list[int]]) -> list[Fraction] | None:
-    """Return the weights of the point of the affine hull nearest to the origin; None for affinely dependent points.
+    """Return the weights of the point of the affine hull nearest to the origin, or None for affinely dependent points.
 
-    They are proportional to the solution of Wolfe's equations (P P' + 1 1') a = 1. P P' a is then a constant vector,
-    which is Lagrange's condition under sum a = 1. The matrix is positive definite exactly if the points are affinely
-    independent, and then every column has a pivot.
+    The weights are proportional to the solution a of Wolfe's equations (P P' + 1 1') a = 1. For this a the vector P P'
+    a is constant, which is the Lagrange condition for minimising |P' a| subject to sum a = 1. The matrix of the
+    equations is positive definite exactly if the points are affinely independent; then every column has a pivot.
     """
     P = np.array(points, dtype=object).reshape(len(points), -1)
     M, pivots = bareiss(np.column_stack([P @ P.T + 1, np.ones(len(P), dtype=object)]))
@@ -441,7 +444,7 @@ def _affine_minimizer(points: list[list[int]]) -> list[Fraction] | None:
 
 
 def _lowest(rows: ExactRows, v: list[int]) -> tuple[int, int]:
-    """Return the row with the lowest score v . z, and that score; rows not ruled out in floats are scored exactly."""
+    """Return the row with the lowest score v . z, and its score; rows not excluded in floats are scored exactly."""
     with np.errstate(all="ignore"):
         s, error = rows.near(np.array(proportional_floats(v)))
         in_doubt = np.flatnonzero(~(s - error > np.min(s + error)))

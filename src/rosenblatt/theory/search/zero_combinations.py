@@ -1,4 +1,4 @@
-"""Zero combinations: turn weights for which rows nearly sum to zero into a proof that exact weights exist.
+"""Zero combinations: proofs that rows with exact positive weights sum to zero, built from approximate weights.
 
 Input: rows z_i and floats a_i > 0 with sum a_i z_i close to zero. Output: weights, a basis and column steps that
 `encloses_zero_combination` accepts. The construction has four parts:
@@ -7,10 +7,10 @@ Input: rows z_i and floats a_i > 0 with sum a_i z_i close to zero. Output: weigh
 2. Project the weights onto the solutions of A' a = 0, up to rounding (`corrected_weights`).
 3. Choose basis rows by Gaussian elimination with pivoting, which also finds dependent columns (`choose_basis`).
 4. Replace each dependent column a_j by an integer combination L a_j - sum_i f_i a_i (`_Reduction`), computed exactly.
-   It is zero, or a small remainder due to rounding in the data. A remainder counts as a new column.
+   The result is zero, or a small remainder due to rounding in the data. A remainder is treated as a new column.
 
-Parts 2 to 4 are repeated, because a remainder may be independent of the other columns or depend on them again. This
-search need not be trusted, because the proof is checked from the data alone.
+Parts 2 to 4 are repeated, because a remainder may be independent of the other columns, or again depend on them up to
+rounding. This search need not be trusted, because the proof is checked from the data alone.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from rosenblatt.theory.exact import (
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs
 from rosenblatt.theory.search.presolve import Unsolvable, drop_zero_columns, presolve, signed_rows
 
-DEPENDENT = 1e-9  # a pivot below this share of its column marks the column as dependent on others
-MOST_NUMBERS = 1 << 27  # the most entries of the dense matrix of the support
-NEGLIGIBLE = 1e-9  # smaller factors of columns count as rounding errors
+DEPENDENT = 1e-9  # a smaller pivot, relative to the largest entry of its column, marks a dependent column
+MOST_NUMBERS = 1 << 27  # the largest number of entries of the dense matrix of the support
+NEGLIGIBLE = 1e-9  # smaller factors of columns are treated as rounding errors
 FEW_COLUMNS = 24  # up to this number of columns an exact combination is computed in integers
-NEAR = 1e-6  # how close to integers the factors must be
+NEAR = 1e-6  # the largest distance of L c from integers, for factors c of columns
 _MULTIPLES = (1, 2, 3, 4, 6, 12, 60, 2520)  # candidates for L: least common multiples, the last one of 1 to 10
 _FINEST = 1 << 64  # L if no multiple fits: the factors are then rounded to 64 bits, which leaves a remainder
-_ROUNDS = 4  # the most reductions; data that were rounded once need one or two
+_ROUNDS = 4  # the largest number of reductions; data that were rounded once need one or two
 
 Rows = NDArray[np.intp]
 
@@ -54,10 +54,10 @@ def prove_zero_combination(
     shares: tuple[float, ...] = (1e-3, 1e-6, 0.0),
     centres: Floats | None = None,
 ) -> Unsolvable | None:
-    """Return a proof that ``rows`` have a zero combination near the given weights, or None if no proof is found.
+    """Return a proof that ``rows`` have a zero combination near the given ``weights``, or None if no proof is found.
 
-    For each of the ``shares`` in turn, rows whose weight is at most that share of the largest weight are left out. With
-    a bias, the ``centres`` are subtracted from the columns first; these subtractions are steps of the proof.
+    For each share in turn, an attempt leaves out the rows with at most that share of the largest weight. If there is a
+    bias, ``centres`` may be subtracted from the columns first; these subtractions are steps of the proof.
     """
     for share in shares:
         heavy = weights > share * np.max(weights)
@@ -100,17 +100,17 @@ def _proof(
 
 
 class _Reduction:
-    """The rows of a support, whose dependent columns are replaced by exact remainders.
+    """The matrix of the support rows, with dependent columns replaced by exact remainders.
 
-    A step replaces column j by L a_j - sum_i f_i a_i, with integers L != 0 and f_i. It can be undone, so the weights
-    with A' a = 0 are the same before and after it.
+    A step replaces column j by L a_j - sum_i f_i a_i, with integers L != 0 and f_i. The step is invertible, so it does
+    not change which weights w have A' w = 0.
 
-    Invariant: let D be the signed columns of the data after ``steps``. Then column j of ``A`` is ``units[j]`` times the
-    column of D with the number ``columns[j]``: exactly for columns that were never replaced, and up to one rounding of
-    each entry for replaced ones, whose exact integers are in ``exact``. ``units`` is needed because the columns of
-    ``A`` are scaled to entries of at most 1, while ``steps`` refer to the data as stored. A combination in terms of
-    ``A``, L u_j d_j - sum f_i u_i d_i, is converted to a combination of the d with integers proportional to (L u_j, f_i
-    u_i).
+    Invariant: let D be the matrix of the signed data after ``steps``. Then column j of ``A`` is ``units[j]`` times
+    column ``columns[j]`` of D. This is exact for columns that were never replaced. Each entry of a replaced column is
+    rounded once, and ``exact`` has the exact integers. ``units`` is needed because the columns of ``A`` are scaled to
+    entries of at most 1 in absolute value, while ``steps`` refer to the unscaled data. With units u and columns d of D,
+    a combination of columns of ``A`` is L u_j d_j - sum_i f_i u_i d_i. Its coefficients are converted to integers
+    proportional to L u_j and f_i u_i.
     """
 
     def __init__(self, A: Floats, exponents: NDArray[np.int64], columns: Rows) -> None:
@@ -128,11 +128,11 @@ class _Reduction:
             )
 
     def reduce(self, basis: Rows, rest: Rows) -> bool:
-        """Replace the columns ``rest``, which depend on other columns up to rounding; return whether that was possible.
+        """Replace the columns ``rest``, which depend on other columns up to rounding; return whether this was possible.
 
-        On the ``basis`` rows, C solves A_kept C = A_rest. If all factors c_i are close to multiples of 1 / L for a
-        small L, the integers nearest to L c_i are used; otherwise the factors are rounded to 64 bits. If this leaves a
-        remainder, an exact combination of the same columns is tried.
+        On the ``basis`` rows, C solves A_kept C = A_rest. If all entries c_i of a column of C are close to multiples of
+        1 / L for a small L, the integers nearest to L c_i are used; otherwise the factors are rounded to 64 bits. If
+        this leaves a remainder, an exact combination of the same columns is tried.
         """
         kept = np.setdiff1d(np.flatnonzero(self.A.any(axis=0)), rest)
         try:
@@ -154,9 +154,10 @@ class _Reduction:
         return True
 
     def _exact_factors(self, j: int, columns: list[int], basis: Rows) -> tuple[int, dict[int, int]] | None:
-        """Return integers L and f_i with L a_j = sum f_i a_i exactly, over the given columns i; None if there are none.
+        """Return integers L and f_i with L a_j = sum_i f_i a_i exactly, over the given columns i, or None.
 
-        The null space of the columns is computed on rows where the columns i are independent, then tested on all rows.
+        The null space of the columns i and j is computed on rows on which the columns i are independent. The result is
+        tested on all rows.
         """
         if not 0 < len(columns) <= FEW_COLUMNS:
             return None
@@ -173,7 +174,7 @@ class _Reduction:
         return None if self._combined(j, *found)[0].any() else found
 
     def _combined(self, j: int, times: int, factors: dict[int, int]) -> tuple[Numbers, int]:
-        """Return ``times`` a_j - sum of factors[i] a_i, as integers and the exponent of their unit."""
+        """Return ``times`` a_j - sum of factors[i] a_i, as integers in units of 2**exponent, and the exponent."""
         others = [(-factor, *self._exact_column(i)) for i, factor in factors.items()]
         return linear_combination([(times, *self._exact_column(j)), *others])
 
@@ -187,7 +188,8 @@ class _Reduction:
         self.A = self.A.copy() if not self.exact else self.A  # the caller's matrix is not changed
         self.A[:, j] = proportional_floats(column.tolist())  # column / 2**bits, so the largest entry is about 1
         self.exact[j] = column, -bits
-        # remainder = in_data[0] / integers[0] times the new column of D, and A has it times 2**-(bits + exponent)
+        # the remainder is in_data[0] / integers[0] times the new column of D, and the column of A is 2**-(bits +
+        # exponent) times the remainder
         self.units[j] = Fraction(2) ** -(bits + exponent) * in_data[0] / integers[0]
 
     def _exact_column(self, j: int) -> tuple[Numbers, int]:
@@ -195,13 +197,13 @@ class _Reduction:
 
 
 def choose_basis(A: Floats, weights: Floats) -> tuple[Rows, Rows]:
-    """Return basis rows, and the columns that, on these rows, depend on other columns up to rounding.
+    """Return the pair (basis, rest): basis rows, and the columns that depend on other columns up to rounding.
 
     The method is Gaussian elimination with partial pivoting on the rows times their weights. It prefers rows of large
-    weight, whose weights stay positive within the enclosure. Columns of zeros are ignored.
+    weight, because large weights remain positive within the enclosure. Columns of zeros are ignored.
 
-    Columns are scaled to a largest entry of 1. A pivot measures the part of a column outside the span of the columns
-    before it, on the rows without a pivot yet.
+    Columns are scaled such that the largest absolute value is 1. A pivot measures the part of a column outside the span
+    of the columns before it, on the rows without a pivot yet.
     """
     used = np.flatnonzero(A.any(axis=0))
     if len(used) == 0:
@@ -235,11 +237,11 @@ def corrected_weights(A: Floats, weights: Floats) -> Floats | None:
     """Return positive weights close to ``weights`` with which the rows sum to zero up to rounding, or None.
 
     Each round replaces a by a (1 - c), elementwise, with the smallest |c| for which A' (a (1 - c)) = 0. This is a
-    projection in the metric of relative changes, as in affine scaling, so small weights change little. With P = diag(a)
-    A, columns scaled to length 1, c = P (P' P)^-1 P' 1, or (P P')^-1 P P' 1 if there are fewer rows than columns. A
-    ridge of 1e-13 handles dependent columns. Factors 1 - c are clipped to the interval from 0.1 to 10, so that weights
-    stay positive; the next round corrects the effect. The result is None if |c| does not decrease, in which case
-    perhaps only zero is a solution.
+    projection in the metric of relative changes, as in affine scaling, so small weights change little. Let P be diag(a)
+    A with columns scaled to norm 1. Then c = P (P' P)^-1 P' 1, or (P P')^-1 P P' 1 if there are fewer rows than
+    columns. A ridge of 1e-13 handles dependent columns. Factors 1 - c are clipped to the interval from 0.1 to 10, so
+    that weights stay positive; the next round corrects the effect. The result is None if |c| does not decrease; then
+    zero may be the only solution.
     """
     if np.all(np.abs(weights @ A) <= 1e-12 * (weights @ np.abs(A))):
         return weights

@@ -34,7 +34,7 @@ _WITH_LISTS = ("parquet", "arrow")
 
 
 def check_options(request: OpenRequest) -> None:
-    """Raise a ParameterError if an option was given that does not apply to the format."""
+    """Raise a ParameterError if ``request`` has an option that does not apply to its format."""
     for name, formats in OPTION_FORMATS.items():
         if name in request.given and request.format not in formats:
             why = "each line holds its label" if name == "target" else "{option} has no meaning (it is for {others})"
@@ -51,7 +51,7 @@ def check_options(request: OpenRequest) -> None:
 
 
 def check_formats(request: OpenRequest) -> None:
-    """Raise a DataError if the names of two files show different formats."""
+    """Raise a DataError if the names of the files imply different formats."""
     names = [name for name in request.files.names if isinstance(name, str)]
     if len(names) < 2 or format_of_name(names[0]) not in (None, request.format):
         return
@@ -69,7 +69,7 @@ def check_formats(request: OpenRequest) -> None:
 
 
 def check_given_preparation(request: OpenRequest, preparation: Preparation) -> None:
-    """Raise a ParameterError unless the preparation is valid and applies to the format of the files."""
+    """Raise a ParameterError unless ``preparation`` is valid, fits the files' format and conflicts with no option."""
     try:
         check_preparation(preparation)
     except ValueError as fault:
@@ -99,11 +99,11 @@ class SinglePassStream(Stream):
         self._rest, self._ended = self._blocks(), False
 
     def part(self, split: Split, held: bool, scaled_as: Stream | None = None) -> Stream:
-        """Raise a DataError, because each part needs a pass of its own over the input."""
+        """Raise a DataError, because each part would need its own pass over the input."""
         raise self._error("so it has no parts.")
 
     def unscaled(self) -> Stream:
-        """Return the stream itself if it is not scaled, else raise a DataError."""
+        """Return the stream itself; raise a DataError if it is scaled."""
         if self.scale is None:
             return self
         raise self._error("and is scaled as it is read.")
@@ -112,11 +112,11 @@ class SinglePassStream(Stream):
         return DataError("{files} can be read only once, " + what, files=", ".join(self._source.files.names))
 
     def __iter__(self) -> Iterator[Block]:
-        """Return the iterator itself, which continues where reading stopped."""
+        """Return the stream itself, an iterator that continues where reading stopped."""
         return self
 
     def __next__(self) -> Block:
-        """Return the next block; raise a DataError if the stream was read to its end before."""
+        """Return the next block; raise a DataError if the stream has already been read to its end."""
         if self._ended:
             raise self._error("and has been read to its end: open it again, or save it to a file.")
         try:
@@ -164,39 +164,40 @@ def open(
     Tables (CSV, TSV, Parquet, Feather and Arrow, JSON lines) need a ``target``, the column with the labels. In
     svmlight (LIBSVM) and Vowpal Wabbit text, each line holds its label. An .npz file holds an array ``X``, or a CSR
     matrix as SciPy saves it, and the labels ``y``. Text may be compressed with gz, bz2, xz or zstd. Memory is bounded
-    for files of any size. The rows do not depend on the compression of the files or on the size of the blocks.
+    for files of any size. The rows depend neither on the compression of the files nor on the size of the blocks.
 
     The schema of a table is inferred from its first 10,000 rows (``first_rows``), stored in ``stream.preparation`` and
     applied to all rows:
 
     - a column of numbers becomes one feature, rounded to the nearest float64; booleans become 0 and 1. Whitespace
       around values is ignored;
-    - strings with few distinct values (at most 1000 and, unless there are 20 or fewer, at most half as many as rows)
-      are categories. They are one-hot encoded, with a feature such as ``colour=red`` for each value. A value that
-      first occurs in later rows is 0 in all these features and counted in ``stream.unseen``;
-    - strings that average three words or more and mostly differ are text. The words are hashed into ``2**bits`` columns
-      and counted, and the counts of a row are scaled to Euclidean length 1. An empty text has no words;
+    - strings with few distinct values are categories: at most 1000, and at most half the number of rows (20 are always
+      allowed). They are one-hot encoded, with a feature such as ``colour=red`` for each value. A value that first
+      occurs in later rows is 0 in all these features and counted in ``stream.unseen``;
+    - strings that average at least three words and mostly differ are text. The words are hashed into ``2**bits``
+      columns and counted. The counts of each text are scaled to Euclidean norm 1. An empty text has no words;
     - numbers with a decimal comma (3,14 or 1.234,56) or with commas between thousands (1,234.56) are numbers too, if
-      the rows show which of the two formats is used;
+      the first rows show which of the two formats is used;
     - dates, nested values and strings that nearly all differ are ambiguous. One error lists everything that is
-      ambiguous in a file, and what to do. With ``on_ambiguous="drop"`` such columns are left out, and so are columns
-      that look like ids: integers that count or number the rows, and strings that differ in nearly every row.
+      ambiguous in a file, with advice. With ``on_ambiguous="drop"`` such columns are left out, and so are columns that
+      look like ids: consecutive integers in any order, integers that rise or fall from row to row, and strings that
+      differ in nearly every row.
 
-    Tables of numbers become dense rows. So do tables with categories if at least a quarter of the features in the first
-    rows are nonzero. Other tables become CSR rows.
+    Tables of numbers become dense rows. So do tables with categories if at least a quarter of all feature values in the
+    first rows are nonzero. Other tables become CSR rows.
 
-    From standard input, pipes and file objects, rows are returned as soon as their lines arrive. Of a table, the first
-    ``first_rows`` rows, or all rows if there are fewer, must arrive before any row is returned.
+    From standard input, pipes and file objects, rows are returned as soon as their lines arrive. For a table, the first
+    ``first_rows`` rows (or all rows, if there are fewer) must arrive before any row is returned.
 
     Parameters
     ----------
     path : str, path, a list of them, or a binary file object
-        Names of files, patterns such as ``part-*.csv.gz``, "-" for standard input, or an open binary file such as
+        File names, patterns such as ``part-*.csv.gz``, "-" for standard input, or an open binary file such as
         ``sys.stdin.buffer`` or an ``io.BytesIO``. Standard input and open files can be read only once. An open file is
         not closed.
     target : str or int, optional
-        The column with the labels: its name, or its position from 0 on (-1 is the last). For .npz files, the name of
-        the array with the labels, by default "y". Integer labels become int64, other numbers float64, booleans bool,
+        The column with the labels: its name, or its position, counted from 0 (-1 is the last). For .npz files, the name
+        of the array with the labels, by default "y". Integer labels become int64, other numbers float64, booleans bool,
         and everything else strings. Numbers that look like a regression target (very many distinct integers, or more
         than a few distinct fractions) raise an error unless ``column_types`` names the column.
     format : str, optional
@@ -204,8 +205,8 @@ def open(
         it is detected from the first bytes of the file, its name or its first lines.
     preparation : dict, optional
         The ``preparation`` of another stream, to make rows in exactly the same way. The target column may then be
-        missing, and a table may have another format. Columns that the preparation does not name are ignored and listed
-        in ``stream.extra_columns``.
+        missing, and a table may be in another table format. Columns that the preparation does not name are ignored and
+        listed in ``stream.extra_columns``.
     columns, drop : list of str, optional
         The columns to use as features, by default all, and the columns to leave out, by default none.
     keep : list of str, optional
@@ -216,34 +217,35 @@ def open(
         look like ids, and lists the reasons in ``stream.excluded``; strings with more than 1000 distinct values, most
         of which repeat, become hashed categories. Two kinds of columns raise an error even with "drop": numbers mixed
         with words, and numbers whose commas may be decimal commas or thousands separators. "note", which is meant for
-        ``stream.describe``, leaves out these as well and lists everything ambiguous in ``stream.notes``.
+        ``stream.describe``, leaves out such columns as well and lists everything ambiguous in ``stream.notes``.
     column_types : dict, optional
         The kinds of columns by name, instead of the inferred kinds: "number", "boolean", "category", "text", "date",
         "decimal-comma", "thousands-comma", or a list of all categories. A date becomes the number of days since
-        1970-01-01, with the time of day in UTC as a fraction. Dates are written as 1912-08-05, also with a time and an
-        offset, or as 30.05.1912 or 5/30/1912 if the first rows show which number is the day. Durations become days.
+        1970-01-01, with the time of day in UTC as a fraction. Dates have the form 1912-08-05, optionally with a time
+        and a UTC offset; 30.05.1912 and 5/30/1912 are dates if the first rows show which number is the day. Durations
+        are converted to days.
     categories : "onehot" or "hash", default "onehot"
-        Whether each category has its own feature, or is hashed into the columns that words share.
+        Whether each category has its own feature or is hashed into the columns that words share.
     bits : int, default 18
         Words, hashed categories and the features of Vowpal Wabbit text share ``2**bits`` columns.
     ngrams : int, default 1
-        The most words in an n-gram of text; all n-grams of 1 to ``ngrams`` words are counted.
+        The maximum number of words in an n-gram; all n-grams of 1 to ``ngrams`` words are counted.
     missing : "error", "zero", "mean" or "auto", default "error"
-        Whether a missing number or NaN raises an error, or is replaced by 0 or by the mean of its column in the first
-        rows. A missing category raises an error, or is 0 in all features of its column. "auto" is "mean" for tables and
-        .npz files, and has no effect on other formats.
+        Whether a missing value or NaN in a column of numbers raises an error, or is replaced by 0 or by the mean of the
+        column in the first rows. A missing category raises an error with "error"; otherwise all features of its column
+        are 0. "auto" is "mean" for tables and .npz files, and has no effect on other formats.
     missing_values : list of str, optional
         Strings that denote a missing value, in addition to the empty cell. In columns of numbers, ``?``, ``NA``,
         ``nan``, ``null`` and similar texts always do.
     weight : str or int, optional
-        The column with the sample weights: its name, or its position from 0 on. By default all weights are 1.
+        The column with the sample weights: its name, or its position, counted from 0. By default all weights are 1.
     scale : "none", "standard", "maxabs" or "auto", default "none"
         The scaling of columns of numbers: none, centring at the mean and division by the standard deviation, or
         division by the largest absolute value. "auto" is "standard" for tables in which some columns are more than
         three times as large as others or as the bias feature 1, else "none". Means and deviations are computed from
-        exact sums over all rows and rounded once, as in `ExactScaler`. So all rows are read once before the first is
-        returned. ``stream.preparation`` stores the scale. Features of categories and words are not scaled. In sparse
-        rows, columns that are mostly 0 are not centred.
+        exact sums over all rows and rounded once, as in `ExactScaler`. All rows are therefore read once before the
+        first is returned. ``stream.preparation`` stores the scale. Features of categories and words are not scaled. In
+        sparse rows, columns that are mostly 0 are not centred.
     header : bool, optional
         Whether the first line of CSV or TSV names the columns. By default it does if one of its cells is the
         ``target``, if none is a number, or if the cells count the columns from 0 or from 1, as the default names of
@@ -259,8 +261,8 @@ def open(
         first megabyte.
     n_features : int, optional
         The number of columns of svmlight text; entries in later columns are left out and counted in
-        ``stream.unseen``. By default the largest index determines it, and an index beyond 2**26 columns, for which
-        training takes 5 GB, raises an error.
+        ``stream.unseen``. By default it is determined by the largest index, and an index beyond 2**26 columns, with
+        which training takes 5 GB, raises an error.
     passthrough : list of str, optional
         Columns of a table whose values are returned in ``block.passthrough``, whether or not they are features. Text
         is returned as it is written, other values as they are stored.
@@ -274,7 +276,7 @@ def open(
         The largest size in bytes of a line of text, or of a CSV record of several lines. A longer line counts as a row
         that cannot be read, and takes no more memory than this.
     first_rows : int, default 10,000
-        The number of rows from which the schema of a table and the means for missing numbers are inferred.
+        The number of rows from which the schema of a table and the means for missing values are computed.
     block_rows : int, optional
         The number of rows in a block; by default the format determines it. It does not change the rows.
     threads : int, optional
@@ -282,9 +284,10 @@ def open(
         file objects, which are read only when a block is requested. It does not change the rows.
     cache : bool, str or path, default False
         Whether to cache the rows of the first pass for later passes, which then run many times faster than if they
-        parsed text. True keeps small data in memory and other data in a temporary file. A path names a file that later
-        runs on the same data use as well. The cache takes 12 bytes for each nonzero number, or 8 for each number of
-        dense rows. Input that can be read only once is not cached. If a cache cannot be written, a warning is issued.
+        parsed text. True keeps small data in memory and larger data in a temporary file. A path names a cache file that
+        later runs on the same data reuse. The cache takes 12 bytes for each nonzero value of sparse rows, or 8 for each
+        value of dense rows. Input that can be read only once is not cached. If a cache cannot be written, a warning is
+        issued.
 
     Returns
     -------
@@ -392,14 +395,14 @@ def _make_source(request: OpenRequest) -> RowSource:
 
 
 def _make_cache(request: OpenRequest, source: RowSource, cache: bool | str | os.PathLike[str]) -> RowCache:
-    """Return the cache for the rows. A named file that already holds the same rows is used, not replaced."""
+    """Return the cache for the rows. A named file that already contains the same rows is reused."""
     path = None if isinstance(cache, bool) else os.fspath(cache)
     if path is not None and source.files.reads(path):
         raise ParameterError("{cache} must not be one of the files that are read, got {path}.", path=path)
     if request.passthrough:
         raise ParameterError("{passthrough} and {cache} cannot be combined: leave out one of the two.")
     recipe = [VERSION, source.recipe, request.labels, request.keep_words, request.skip]
-    if request.preparation is not None:  # it may not define how these files are written
+    if request.preparation is not None:  # the dialect of these files may differ from its dialect
         recipe.append([getattr(request, name) for name in DIALECT])
     width = source.n_features if source.fixed_width else None
     return RowCache(path, fingerprint(source.files.names, recipe, dated=True), source.facts, width)

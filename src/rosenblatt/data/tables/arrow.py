@@ -1,4 +1,4 @@
-"""The readers of Parquet files, Feather and Arrow files, and Arrow streams. Messages count rows from 1."""
+"""Readers of Parquet files, Feather and Arrow files, and Arrow streams. Row numbers in messages start at 1."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
 
 _VALUES = 1 << 19
-"""The number of values in a chunk, which limits it to a few megabytes for any number of columns."""
+"""The approximate number of values in a chunk, a few megabytes; a chunk of many columns has at least 256 rows."""
 _ROWS = 1 << 16
-"""The most rows in a chunk."""
+"""The maximum number of rows in a chunk."""
 _SMALL = 1 << 25
-"""Row groups of at most this many bytes are read whole."""
+"""The row groups of a file are read whole if none has more uncompressed bytes than this."""
 _LARGE = 1 << 26
 """Files whose record batches average more bytes than this are mapped into memory instead of read."""
 _SHORT = 12
-"""Arrow stores a string of at most this many bytes inside its string view."""
+"""The maximum number of bytes of a string that Arrow stores inside its string view."""
 _PIECE = 1 << 24
-"""The most bytes that are read from a pipe at once."""
+"""The maximum number of bytes read from a pipe at once."""
 LIST_ROWS = 1 << 13
 """The number of rows in a chunk if columns hold lists; the lengths of the lists are not known in advance."""
 
@@ -52,12 +52,12 @@ class LazyBatch(NamedTuple):
     read: Callable[[], pa.RecordBatch | pa.Table]
     file: int
     first: int
-    """The number of rows of the file before these."""
+    """The number of rows of the file before this batch."""
     share: float
 
 
 class _BinaryReader(TableReader[LazyBatch]):
-    """Base class of the readers of binary formats, which store typed values and have no lines of text."""
+    """Base class of the readers of binary formats, which store typed values instead of lines of text."""
 
     kind = ""
 
@@ -70,7 +70,7 @@ class _BinaryReader(TableReader[LazyBatch]):
                 rows = rows.select(wanted)
             rows.validate(
                 full=True
-            )  # Arrow's functions do not check offsets and indices; invalid ones crash the process
+            )  # Arrow's functions do not check offsets and indices; invalid values crash the process
             columns = {name: _plain(column) for name, column in zip(rows.schema.names, rows.columns, strict=True)}
         passthrough = {} if self.layout is None else {name: columns[name] for name in self.passthrough_columns}
         if self.layout is not None:
@@ -89,13 +89,13 @@ class _BinaryReader(TableReader[LazyBatch]):
         )
 
     def passthrough(self, item: LazyBatch, chunk: TableChunk, places: np.ndarray) -> Passthrough:
-        """Return the values of the passthrough columns as they are stored."""
+        """Return the values of the passthrough columns with their stored types."""
         kept = numbers_to_arrow(places)
         with self._rename_errors(item.file):
             return {name: array.take(kept).to_pylist() for name, array in chunk.passthrough.items()}
 
     def _wanted(self) -> list[str] | None:
-        """Return the columns to read; None for all."""
+        """Return the names of the columns to read, or None for all columns."""
         return None if self.layout is None else list(dict.fromkeys([*self.layout.needed, *self.passthrough_columns]))
 
     def _read(self) -> Generator[LazyBatch, None, None]:
@@ -108,7 +108,7 @@ class _BinaryReader(TableReader[LazyBatch]):
         raise NotImplementedError
 
     def _rows(self, schema: pa.Schema) -> int:
-        """Return the number of rows in a chunk."""
+        """Return the maximum number of rows in a chunk of columns with this schema."""
         if self.layout is not None and "list" in self.layout.needed.values():
             return LIST_ROWS
         names = schema.names if self.layout is None else self.layout.needed
@@ -120,7 +120,7 @@ class _BinaryReader(TableReader[LazyBatch]):
 
 
 def _plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return an array without extension types, dictionaries or string views."""
+    """Return an array with the same values, but without extension types, dictionaries or string views."""
     pa = import_arrow()
     array = combine_chunks(array)
     if isinstance(array, pa.ExtensionArray):
@@ -133,23 +133,23 @@ def _plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
         return pa.DictionaryArray.from_arrays(array.indices, words).dictionary_decode()
     if str(array.type) != "string_view":
         return array
-    if (views := array.buffers()[1]) is not None:  # four int32 for each string, the first is its size
+    if (views := array.buffers()[1]) is not None:  # a view has four int32; the first is the size of the string
         sizes = np.frombuffer(views, np.int32)[4 * array.offset :: 4][: len(array)]
         _check_sizes(replace_nulls(array, sizes, 0))
         unused = sizes[null_rows(array)]
-        if ((unused < 0) | (unused > _SHORT)).any():  # views of nulls, which Arrow does not check but would follow
+        if ((unused < 0) | (unused > _SHORT)).any():  # Arrow does not validate the views of nulls, but follows them
             return strings_to_arrow(array.to_pylist())
     return array.cast(pa.string())
 
 
 def _check_sizes(sizes: np.ndarray) -> None:
-    """Raise a ValueError if strings that may share bytes in the file would take 2 GiB or more without sharing."""
+    """Raise a ValueError if strings of these sizes, which may share bytes in the file, take 2 GiB or more as copies."""
     if sizes.sum(dtype=np.int64) >= 2**31:
         raise ValueError(f"{len(sizes)} strings take more than {2**31} bytes together")
 
 
 class ParquetReader(_BinaryReader):
-    """A reader of Parquet files. Small row groups are read whole, others a few pages at a time."""
+    """A reader of Parquet files. Small row groups are read whole, larger ones a few pages at a time."""
 
     kind = "Parquet"
 
@@ -187,7 +187,7 @@ def _row_group(name: str, about: pa.parquet.FileMetaData, k: int, columns: list[
 class ArrowReader(_BinaryReader):
     """A reader of Arrow files (such as Feather files) and Arrow streams, one record batch at a time.
 
-    Record batches keep the size with which they were written. Files with large batches are mapped into memory.
+    Record batches have the size with which they were written. So files with large batches are memory-mapped.
     """
 
     kind = "Arrow"
@@ -195,7 +195,7 @@ class ArrowReader(_BinaryReader):
     def _batches(self, file: int, name: str) -> Generator[LazyBatch, None, None]:
         first = 0
         for batch, part in self._stored(file, name):
-            batch.validate()  # sizes only, which slices rely on; values are validated when a slice is parsed
+            batch.validate()  # only sizes, on which slices rely; values are validated when a slice is parsed
             step = self._rows(batch.schema)
             for start in range(0, batch.num_rows, step):
                 yield LazyBatch(partial(batch.slice, start, step), file, first + start, self._share(file, part))
@@ -234,7 +234,7 @@ class ArrowReader(_BinaryReader):
 
 
 class _RawBytes(io.RawIOBase):
-    """An adapter for input that can be read only once; Arrow needs each read to return all requested bytes."""
+    """A stream over input that can be read only once. Each read returns all requested bytes, as Arrow requires."""
 
     def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
@@ -243,7 +243,7 @@ class _RawBytes(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return ``size`` bytes, fewer at the end. Reading in pieces keeps a corrupt size from allocating memory."""
+        """Return ``size`` bytes, or fewer at the end. Reading in pieces avoids huge allocations for corrupt sizes."""
         parts: list[bytes] = []
         while size > 0:
             part = bytearray(min(size, _PIECE))

@@ -44,16 +44,16 @@ PARSERS: dict[str, Parser] = {
     "date": parse_dates,
     **{kind: partial(parse_formatted, kind=kind) for kind in NUMBER_FORMATS},
 }
-"""The parser for each kind of column that holds one number in each row. Dates must begin with the year."""
+"""The parser for each kind of column with one number per row. The parser for dates expects the year first."""
 MOST_CATEGORIES = 1000
 FEW_WORDS = 5
-"""The most distinct words in a column of numbers that may mean missing values."""
+"""The maximum number of distinct words in a column of numbers that may denote missing values."""
 FEW = 20
 """Up to this many distinct values may be categories even if each occurs only once."""
 _CELLS_AT_ONCE = 1 << 16
 _LEADING_ZERO = r"^\s*0[0-9]+\s*$"
 _SHOWN = 40
-"""The most characters of a value that is shown as an example."""
+"""The maximum number of characters of a value shown as an example."""
 
 
 class AmbiguousColumn(NamedTuple):
@@ -62,15 +62,15 @@ class AmbiguousColumn(NamedTuple):
     reason: str
     """What is ambiguous, as text that follows the name of the column."""
     suggestions: tuple[str, ...] = ()
-    """The kinds that it may have."""
+    """The kinds that the column may have."""
     fallback: str = ""
-    """The kind if the column is used without ``column_types``; "hash" for hashed categories, "" for no kind at all."""
+    """The kind if the column is used without ``column_types``: "hash" for hashed categories, "" if it is not usable."""
     never_dropped: bool = False
-    """Whether it is an error even with ``on_ambiguous="drop"``, because it seems to hold numbers."""
+    """Whether the column raises an error even with ``on_ambiguous="drop"``, because it seems to hold numbers."""
     words: tuple[str, ...] = ()
-    """The distinct words among its numbers, if there are few."""
+    """The distinct words among the numbers of the column, if there are few."""
     example: str = ""
-    """One of its values, rewritten so that it is not ambiguous."""
+    """A value of the column, rewritten so that it is not ambiguous."""
 
 
 def parser_of(column: ColumnEntry) -> Parser:
@@ -80,10 +80,9 @@ def parser_of(column: ColumnEntry) -> Parser:
 
 
 def numeric_columns(head: TableChunk, names: list[str], missing: tuple[str, ...]) -> set[str]:
-    """Return the columns of text among ``names`` in which every cell is a number or missing.
+    """Return the text columns among ``names`` in which every cell is a number or missing.
 
-    Columns of codes with leading zeros are excluded. Many columns are parsed at once, because a table may have very
-    many columns.
+    Codes with leading zeros are not numbers here. Columns are parsed in groups, because a table may have very many.
     """
     found: set[str] = set()
     n = max(1, head.n)
@@ -100,7 +99,9 @@ def numeric_columns(head: TableChunk, names: list[str], missing: tuple[str, ...]
 
 
 def leading_zero_code(array: pa.Array, missing: tuple[str, ...]) -> str:
-    """Return the first value with a leading zero if all values have the same number of digits, as postcodes; else "".
+    """Return the first value with a leading zero if the column holds codes, such as postcodes, else "".
+
+    A column holds codes if all values have the same number of digits, at least two, and one starts with 0.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def leading_zero_code(array: pa.Array, missing: tuple[str, ...]) -> str:
 def infer_kind(
     head: TableChunk, name: str, typed: bool, missing: tuple[str, ...], categories: str = "onehot"
 ) -> str | AmbiguousColumn:
-    """Return the kind of a column or, if that is ambiguous, an `AmbiguousColumn` with the reason."""
+    """Return the kind of a column, or an `AmbiguousColumn` with the reason if the kind is ambiguous."""
     pa = import_arrow()
     array, type_ = head.columns[name], head.columns[name].type
     if name in head.mixed:
@@ -159,7 +160,7 @@ def _mixed_numbers(head: TableChunk, name: str, kind: str, n: int, bad: list[int
 def _kind_of_number_format(
     head: TableChunk, name: str, missing: tuple[str, ...], values: list[str]
 ) -> str | AmbiguousColumn | None:
-    """Return the number format of a column, an `AmbiguousColumn`, or None if it holds something else."""
+    """Return the number format of a column, or an `AmbiguousColumn`, or None if it does not hold formatted numbers."""
     known = [value for value in values if value not in MISSING_NUMBERS]
     found = possible_formats(known)
     if len(found) == 1:
@@ -200,27 +201,27 @@ def _kind_of_strings(values: list[str], categories: str) -> str | AmbiguousColum
 
 
 FEWEST_ROWS = 20
-"""With fewer rows than this, no column looks like an id, because many would by chance."""
+"""The minimum number of rows to detect ids; with fewer rows, many columns look like ids by chance."""
 _DIFFERENT = 0.95
-"""The least share of distinct values in a column of names or ids."""
+"""The minimum share of distinct values in a column of names or ids."""
 _SHORT_TEXT = 8.0
 """Texts that average fewer words than this are short; they contain few of the common words of a language."""
 _MOST_SINGLE = 0.15
-"""The largest share of words that occur in only one row, for short texts. Columns of names with a number reach 0.2."""
+"""For short texts, the maximum share of words that occur in only one row. It reaches 0.2 for numbered names."""
 _MOST_SINGLE_IN_LONG = 0.4
-"""The same limit for long texts. A hundred short messages or reviews have 0.3 to 0.4, a thousand have 0.15."""
+"""The same limit for long texts. The share is 0.3 to 0.4 in 100 short messages or reviews, and 0.15 in 1000."""
 _TEXTS_READ = 1000
 """The number of texts whose words are counted."""
 _FEW_WORDS = 2.0
 _QUICK = 64
-"""The number of rows in a first check, which rules out most columns quickly."""
+"""The number of rows in a first check, which quickly rules out most columns."""
 _WORD = re.compile(r"\w+")
 
 
 def integers_like_ids(array: pa.Array, missing: tuple[str, ...]) -> str | None:
     """Return the reason why a column of numbers looks like an id, or None if it does not.
 
-    A column with fractions, missing values or fewer than 20 rows does not.
+    A column with fractions, missing values or fewer than 20 rows never looks like an id.
 
     Examples
     --------
@@ -255,10 +256,10 @@ def _are_different_integers(values: np.ndarray) -> bool:
 
 
 def strings_like_ids(values: list[str]) -> str | None:
-    """Return the reason why strings look like ids or names; None if they repeat, are free text, or are few.
+    """Return the reason why strings look like ids or names, or None if they repeat, are free text, or are few.
 
-    In free text, words occur in several rows. If nearly all values differ and so do their words, there is nothing to
-    learn from them.
+    In free text, words occur in several rows. If nearly all values differ and share few words, nothing can be learned
+    from them.
 
     Examples
     --------
@@ -314,7 +315,7 @@ def label_kind(
 
 
 def missing_labels(head: TableChunk, target: Mapping[str, str], missing: tuple[str, ...]) -> Message | None:
-    """Return a message on rows without a label, with advice; None if all rows have one."""
+    """Return a message about rows without a label, with advice, or None if all rows have a label."""
     words = missing if target["kind"] == "text" else (*MISSING_NUMBERS, *missing)
     count = parse_strings(head.columns[target["name"]], words).null_count
     if not count:
@@ -329,11 +330,11 @@ def missing_labels(head: TableChunk, target: Mapping[str, str], missing: tuple[s
 
 
 def regression_labels(head: TableChunk, name: str, typed: bool, missing: tuple[str, ...]) -> Message | None:
-    """Return a message with advice if the labels look like a regression target; None if they look like classes.
+    """Return a message with advice if the labels look like a regression target, or None if they look like classes.
 
-    Numbers that include fractions look like a regression target if more than 10 of them are distinct, or more than 2
-    and more than a third as many as rows. Integers do if more than 100 of them are distinct, and more than a third as
-    many as rows.
+    Let k be the number of distinct labels. Labels with fractions look like a regression target if k > 10, or if k > 2
+    and k exceeds a third of the number of rows. Integer labels do if k > 100 and k exceeds a third of the number of
+    rows.
     """
     kind = infer_kind(head, name, typed, missing, "hash")
     if kind != "number" and kind not in NUMBER_FORMATS:

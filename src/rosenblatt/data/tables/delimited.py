@@ -1,8 +1,8 @@
-"""The reader of CSV and TSV.
+"""The reader of CSV and TSV files.
 
 A record is one line, or several if a quoted cell contains newlines. Arrow parses records in chunks. If all cells are
-valid, columns of numbers are parsed directly as numbers; otherwise as strings, to find the invalid record. Both ways
-give the same numbers.
+valid, columns of numbers are parsed directly as numbers. Otherwise all columns are parsed as strings, to find the
+invalid record. Both ways give the same numbers.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 _NEWLINE, _RETURN = b"\n\r"
 _AT_ONCE = 1 << 16
-"""The number of quotes handled at once as Python integers, which take more memory than the text."""
+"""The number of quotes converted at once to Python integers, which take more memory than the text."""
 
 
 def line_count(data: bytes) -> int:
@@ -92,7 +92,7 @@ def whole_records(data: bytes, delimiter: str | None, quote: str) -> int:
 
 
 def record_places(data: bytes, delimiter: str | None, quote: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the position of each record and the number of lines before it; empty lines are not records.
+    """Return the start of each record in ``data``, and the number of lines before it. Empty lines are not records.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def record_places(data: bytes, delimiter: str | None, quote: str) -> tuple[np.nd
 
 
 def _quotes(data: bytes, delimiter: str | None, quote: str) -> np.ndarray:
-    """Return the positions of the quotes that open and close quoted parts, alternately."""
+    """Return the positions of the quotes that alternately open and close quoted parts."""
     text = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(text == ord(quote))
     before = text[quotes - 1]
@@ -146,7 +146,7 @@ class DialectHints:
     """Columns that options name; a first record that contains one of them is a header."""
 
     def delimiter(self, line: bytes, quote: str) -> str:
-        """Return the delimiter of the first line: one that yields all of ``columns``, or else the default.
+        """Return the delimiter of the first line: one that yields all of ``columns``, or else the most likely one.
 
         >>> DialectHints().delimiter(b"a;b", ""), DialectHints(("size, cm", "b")).delimiter(b"size, cm;b", "")
         (';', ';')
@@ -159,7 +159,7 @@ class DialectHints:
         return default if default in found else next(iter(found), default or ",")
 
     def has_header(self, cells: Sequence[str]) -> bool:
-        """Return whether the first record, which has these cells, is a header.
+        """Return whether ``cells``, the cells of the first record, are a header.
 
         >>> DialectHints().has_header(["a", "7"]), DialectHints(("7",)).has_header(["a", "7"])
         (False, True)
@@ -172,7 +172,7 @@ class DialectHints:
         return bool(self.defaults.get("header", not has_number(cells) or _counts_up(cells)))
 
     def is_data(self, cells: Sequence[str]) -> bool:
-        """Return whether the first record looks like data although a header is expected.
+        """Return whether ``cells``, the cells of the first record, look like data although a header is expected.
 
         >>> DialectHints(("a", "b")).is_data(["1", "2"]), DialectHints(("a", "b")).is_data(["a", "2"])
         (True, False)
@@ -192,7 +192,7 @@ def _csv_reader(lines: Iterable[str], delimiter: str, quote: str) -> Iterator[li
 
 
 def _cells(line: bytes, delimiter: str, quote: str) -> set[str]:
-    """Return the cells of a line without surrounding whitespace."""
+    """Return the set of the cells of a line, without surrounding whitespace."""
     try:
         return {cell.strip() for cell in next(_csv_reader([line.decode("utf-8-sig", "replace")], delimiter, quote))}
     except (csv.Error, StopIteration):
@@ -219,14 +219,14 @@ _NOT_UTF8 = Message("the row is not valid UTF-8: {cure}", cure=TO_UTF8)
 
 @dataclass
 class _FileProgress:
-    """The position up to which a file has been parsed, and the text that has been read beyond it."""
+    """The position up to which a file has been parsed, and the text that has been read beyond that position."""
 
     names: list[str] | None = None
     """The columns of the file; None before its first record has been read."""
     line: int = 1
-    """The number of the line at which ``pieces`` begin, from 1."""
+    """The number of the line, from 1, at which ``pieces`` begins."""
     pieces: list[bytes] = field(default_factory=list)
-    """Text that has been read but not parsed, because it ends inside quotes, so its last record is incomplete."""
+    """Text that has been read but not parsed, because its last record is incomplete: the text ends inside quotes."""
     size: int = 0
 
 
@@ -274,11 +274,14 @@ class DelimitedReader(TableReader[Records]):
                 yield from self._records(at, chunk, final=True)
 
     def _closes_quotes(self, piece: bytes) -> bool:
-        """Return whether a record ends in a piece of text that starts inside quotes."""
+        """Return whether a record ends in ``piece``, a piece of text that starts inside quotes."""
         return whole_records(self.quote.encode() + piece, self.delimiter, self.quote) > 0
 
     def _records(self, at: _FileProgress, chunk: TextChunk, final: bool) -> Generator[Records, None, None]:
-        """Yield the complete records of the pieces, and keep the rest; if ``final``, report the rest as unreadable."""
+        """Yield the complete records of ``at.pieces``, and keep the incomplete rest for the next call.
+
+        If ``final``, or if the rest is too long, its first line is a fault, and parsing resumes after that line.
+        """
         data = b"".join(at.pieces)
         while data:
             data = self._after_names(data, at, chunk)
@@ -303,7 +306,7 @@ class DelimitedReader(TableReader[Records]):
         return Records(b"", chunk.file, at.line, chunk.share, at.names, [(0, reason)])
 
     def _after_names(self, data: bytes, at: _FileProgress, chunk: TextChunk) -> bytes:
-        """Read the names of the columns once the first record of a file is complete; return the text after them."""
+        """Set ``at.names`` once the first record is complete; return ``data`` without blank lines and header."""
         if at.names is not None:
             return data
         blank = blank_lines(data)
@@ -405,7 +408,7 @@ class DelimitedReader(TableReader[Records]):
         )
 
     def _long_records(self, data: bytes) -> list[int]:
-        """Return the indices of the records that have too many bytes."""
+        """Return the indices of the records with more than ``max_line_bytes`` bytes."""
         most = self.files.max_line_bytes
         if len(data) <= most or not self.quote or self.quote.encode() not in data:
             return []
@@ -443,7 +446,7 @@ class DelimitedReader(TableReader[Records]):
         return chunk
 
     def _as_text(self, item: Records) -> tuple[Records, list[int]]:
-        """Return the records in UTF-8, and the indices of records that were not valid UTF-8."""
+        """Return the records as valid UTF-8, and the indices of the records that were not valid UTF-8."""
         try:
             item.data.decode("utf-8")
             return item, []
@@ -473,7 +476,7 @@ class DelimitedReader(TableReader[Records]):
             pa.BufferReader(item.data),
             pc.ReadOptions(use_threads=False, block_size=len(item.data) + 1, column_names=item.names),
             pc.ParseOptions(delimiter=self.delimiter, quote_char=self.quote or False, invalid_row_handler=leave_out),
-            pc.ConvertOptions(  # Arrow copies these words for each column, so they are given only if needed
+            pc.ConvertOptions(  # Arrow copies ``null_values`` for each column, so they are given only if needed
                 column_types=types, include_columns=list(types), null_values=words, true_values=[], false_values=[]
             ),
         )
@@ -483,15 +486,15 @@ class DelimitedReader(TableReader[Records]):
 
 
 _ENOUGH = 4
-"""If every value of a column occurs at least this often, another value in its first row looks like a name."""
+"""If every value of a column occurs at least this often, a different value in the first line looks like a name."""
 NAMES_FIRST = Message(", and this line looks like a header{hint}", hint=Hint(": give {header=True} if it is"))
 """Advice for a first row that looks like a header."""
 
 
 def header_notes(head: TableChunk, request: OpenRequest) -> list[Message]:
-    """Return a note if the first row was taken for a header but may be data; else an empty list.
+    """Return a list with a note if the first line was taken for a header but may be data, else an empty list.
 
-    No note is given if an option names a column. Unless the first row contains numbers, no note is given either if a
+    There is no note if an option names a column. If the first line contains no number, there is also no note if a
     column holds numbers, booleans or dates, or if the values of a column repeat and no column contains its own name.
     """
     names = list(head.columns)
@@ -508,9 +511,9 @@ def header_notes(head: TableChunk, request: OpenRequest) -> list[Message]:
 
 
 def _repeated_name(head: TableChunk, missing: tuple[str, ...]) -> str | None:
-    """Return the first name that is also a value of its column, or "" if there is none.
+    """Return the first column name that is also a value of its column, or "" if there is none.
 
-    Return None if the columns show that the names are not values.
+    Return None if the values of the columns show that the first line is a header.
     """
     again = ""
     unlike = False
@@ -529,7 +532,7 @@ def _repeated_name(head: TableChunk, missing: tuple[str, ...]) -> str | None:
 def looks_like_names(chunk: TableChunk, place: int, preparation: Preparation) -> bool:
     """Return whether the row at ``place`` has words in all columns that should hold numbers.
 
-    Return False if there are no such columns.
+    Return False if no column should hold numbers.
     """
     if any(fault == place for fault, _ in chunk.faults):
         return False

@@ -1,4 +1,4 @@
-"""The encoding of columns as features, as a preparation defines: numbers, categories, hashed words, sparse rows."""
+"""The encoding of table columns as features, as defined by a preparation."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RowsToCount:
     """The rows whose value is missing."""
 
     def counts(self, is_valid: np.ndarray) -> tuple[Counter[str], Counter[str]]:
-        """Return the number of valid rows with an unseen category, and with a missing value, by column."""
+        """Return two counters by column: of valid rows with an unseen category, and with a missing value."""
         unseen, filled = (
             Counter({name: int(np.count_nonzero(is_valid[rows])) for name, rows in found.items()})
             for found in (self.unseen, self.filled)
@@ -69,7 +69,7 @@ class EncodedRows:
     weight: np.ndarray | None
     places: np.ndarray
     faults: list[tuple[int, Message]]
-    """Pairs of the place of a record that cannot be read and the reason, ordered by place."""
+    """Pairs (place, reason) of the records that cannot be read, ordered by place."""
     chunk: TableChunk
     unseen: Counter[str]
     filled: Counter[str]
@@ -79,7 +79,7 @@ class EncodedRows:
     """The values of the passthrough columns."""
 
     def before(self, place: int) -> EncodedRows:
-        """Return the rows before ``place``."""
+        """Return the rows before ``place``, without faults."""
         n = int(np.searchsorted(self.places, place))
         weight = None if self.weight is None else self.weight[:n]
         cells = None if self.passthrough is None else {name: values[:n] for name, values in self.passthrough.items()}
@@ -88,22 +88,22 @@ class EncodedRows:
 
     @property
     def numbers(self) -> np.ndarray:
-        """The index of each row among all records of this chunk."""
+        """The index of each row among all records of the chunk."""
         return np.searchsorted(np.sort([*self.places.tolist(), *(place for place, _ in self.faults)]), self.places)
 
 
 class Hasher:
     """Feature hashing with scikit-learn; the column of a word is the hash of ``column=word``.
 
-    Texts are split into words as in scikit-learn's ``HashingVectorizer``: in lower case, with two letters or more.
-    Counts have no alternating signs, and the row of a text has Euclidean length 1.
+    Texts are split into words as in scikit-learn's ``HashingVectorizer``: words are in lower case and have at least two
+    characters. Counts have no alternating signs, and the row of a text has Euclidean norm 1.
 
     Parameters
     ----------
     bits : int
         Words share ``2**bits`` columns.
     ngrams : int
-        The most words in an n-gram; all n-grams of 1 to ``ngrams`` words are counted.
+        The maximum number of words in an n-gram; all n-grams of 1 to ``ngrams`` words are counted.
 
     Examples
     --------
@@ -127,11 +127,11 @@ class Hasher:
         return [[f"{column}={word}" for word in self._cut(text)] if text else [] for text in texts]
 
     def counted(self, words: list[list[str]]) -> sp.csr_array:
-        """Return the counts of words in each row, divided by the Euclidean length of the row."""
+        """Return the counts of the words in each row as CSR, divided by the Euclidean norm of the row."""
         if not words:
             return sp.csr_array((0, self._hasher.n_features))
         counts = sp.csr_array(self._hasher.transform(words))
-        squares = np.add.reduceat(np.append(counts.data**2, 0.0), counts.indptr[:-1])  # integers, so exact
+        squares = np.add.reduceat(np.append(counts.data**2, 0.0), counts.indptr[:-1])  # sums of integers, so exact
         lengths = np.sqrt(np.where(np.diff(counts.indptr) > 0, squares, 1.0))
         counts.data /= np.repeat(lengths, np.diff(counts.indptr))
         return counts
@@ -141,7 +141,7 @@ class Hasher:
         return self._hasher.transform([[word] for word in words]).indices if words else np.empty(0, np.int32)
 
     def names(self, words: list[list[list[str]]]) -> dict[int, str]:
-        """Return the first word of each hashed column; ``words`` holds, for each text column, the words of each row."""
+        """Return the first word hashed to each index; ``words[j][i]`` lists the words of table column j in row i."""
         unique = list(dict.fromkeys(chain.from_iterable(chain.from_iterable(zip(*words, strict=True)))))
         found: dict[int, str] = {}
         for column, word in zip(self.places(unique).tolist(), unique, strict=True):
@@ -162,7 +162,7 @@ _TOO_LARGE = "a number that is infinite or too large for float64, expected finit
 
 
 class Encoder:
-    """An encoder of the columns of a table as rows of features, as a preparation defines.
+    """An encoder of the columns of a table as rows of features, as defined by a preparation.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class Encoder:
     labelled : bool
         Whether the files have the target; otherwise labels are NaN.
     keep_words : bool
-        Whether to return the words that are hashed.
+        Whether to return the words that are hashed to each column.
     """
 
     def __init__(self, preparation: Preparation, labelled: bool = True, keep_words: bool = False) -> None:
@@ -216,7 +216,7 @@ class Encoder:
         return ColumnLayout(needed, known)
 
     def feature_names(self, words: dict[int, str]) -> list[str] | None:
-        """Return a name for each feature; a hashed column without a known word is ``#`` and its number."""
+        """Return a name for each feature: ``#`` and an index for a hashed column whose word is unknown."""
         names: list[str] = []
         for column in self._plain:
             if column["kind"] == "category":
@@ -226,7 +226,7 @@ class Encoder:
         return names + [words.get(k) or f"#{k}" for k in range(self.n_features - self.fixed)]
 
     def fit_width(self, rows: EncodedRows) -> Features:
-        """Return the features of ``rows`` with all columns known so far; called in the order of the files."""
+        """Return the features of ``rows`` with all columns known so far. Call this in the order of the rows."""
         return rows.X
 
     def encode(self, chunk: TableChunk) -> EncodedRows:
@@ -302,7 +302,7 @@ class Encoder:
             counted.filled[name] = null_rows(texts)
 
     def _fill(self, values: np.ndarray, faults: Faults, counted: RowsToCount) -> None:
-        """Replace missing numbers by fill values; add rows with infinite numbers to ``faults``."""
+        """Replace missing values by fill values; add rows with infinite or disallowed missing values to ``faults``."""
         for k, column in enumerate(self._plain):
             x = values[:, k]
             infinite = np.flatnonzero(np.isinf(x))
@@ -319,7 +319,7 @@ class Encoder:
     def _with_words(
         self, chunk: TableChunk, X: Features, faults: Faults, counted: RowsToCount
     ) -> tuple[Features, dict[int, str]]:
-        """Append the hashed columns to the features; also return the words hashed to them, if words are kept."""
+        """Return ``X`` with the hashed columns appended, and the words hashed to these columns if words are kept."""
         assert self._hasher is not None
         every: list[list[list[str]]] = []
         hashed = sp.csr_array((chunk.n, self.n_features - self.fixed))
@@ -339,7 +339,7 @@ class Encoder:
         return both, self._hasher.names(every) if self._keep_words else {}
 
     def _hashed_codes(self, name: str, texts: pa.Array) -> sp.csr_array:
-        """Return rows with a single 1 in the hashed column of their category; a missing category gives an empty row."""
+        """Return rows with a single 1, in the hashed column of the category; a missing category gives an empty row."""
         assert self._hasher is not None
         coded = texts.dictionary_encode()
         places = self._hasher.places([f"{name}={text}" for text in coded.dictionary.to_pylist()])
@@ -364,9 +364,9 @@ def _no_value(name: str) -> Message:
     return Message("column {name} has no value{fill}", name=repr(name), fill=fill)
 
 
-# Tables of sparse rows: each row has a list of column numbers, ``indices``, and a list of ``values``.
+# Tables of sparse rows: each row has a list of column indices, ``indices``, and a list of ``values``.
 #
-# Column numbers start at 0 and ascend. As in svmlight text, the largest index determines the number of columns.
+# Column indices start at 0 and ascend. As in svmlight text, the largest index determines the number of columns.
 
 
 LISTS = ("indices", "values")
@@ -390,7 +390,7 @@ def _is_list(type_: pa.DataType) -> bool:
 class ListEncoder(Encoder):
     """An encoder of two columns of lists as sparse rows.
 
-    If the preparation has "n_features", rows have that many columns; entries beyond them are left out and counted.
+    If the preparation has "n_features", rows have that many columns; entries beyond these are left out and counted.
     """
 
     def __init__(self, preparation: Preparation, labelled: bool = True) -> None:
@@ -419,7 +419,7 @@ class ListEncoder(Encoder):
         return None
 
     def fit_width(self, rows: EncodedRows) -> Features:
-        """Return the features with the number of columns in the preparation or, if it has none, the number so far."""
+        """Return the features with the number of columns in the preparation, or else with all columns found so far."""
         assert is_sparse(rows.X)
         if self._width is None:
             # Rows that are left out do not affect the width.
@@ -462,7 +462,7 @@ class ListEncoder(Encoder):
 
 
 def _check_type(type_: pa.DataType, name: str, where: str) -> None:
-    """Raise a DataError unless the type is a list of numbers, or a list of null, the type of empty lists."""
+    """Raise a DataError unless the type is a list of numbers or of nulls, which is the type of empty lists."""
     types = import_arrow().types
     found, expected = f"{type_} values", "lists"
     if _is_list(type_):
@@ -475,7 +475,7 @@ def _check_type(type_: pa.DataType, name: str, where: str) -> None:
 
 
 def _emptied(array: pa.Array, faults: Faults) -> pa.Array:
-    """Return an array of lists with empty lists in the rows that cannot be read."""
+    """Return an array of lists with the lists of rows in ``faults`` emptied."""
     pa = import_arrow()
     kept = np.delete(np.arange(len(array)), list(faults))
     sizes = np.zeros(len(array) + 1, np.int64)
@@ -485,7 +485,7 @@ def _emptied(array: pa.Array, faults: Faults) -> pa.Array:
 
 
 def _column_numbers(array: pa.Array) -> np.ndarray:
-    """Return the indices of columns as int32, -1 in place of invalid ones."""
+    """Return column indices as int32; missing indices, and those that int32 cannot hold, become -1."""
     numbers = as_numpy(array)
     if numbers.dtype != np.int32:
         numbers = np.where((numbers < 0) | (numbers >= MAX_COLUMNS), -1, numbers).astype(np.int32)
@@ -493,7 +493,7 @@ def _column_numbers(array: pa.Array) -> np.ndarray:
 
 
 def _values(array: pa.Array) -> np.ndarray:
-    """Return values as float32 or float64, NaN in place of missing ones."""
+    """Return values as float32 or float64, with NaN for missing values."""
     values = as_numpy(array)
     if values.dtype not in (np.float32, np.float64):
         values = to_floats(values)

@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 
 _NOT_UTF8 = Message("the line is not valid UTF-8: {cure}", cure=TO_UTF8)
 _COLUMN_ROWS = 1000
-"""The most rows that are read to find the fields of a file."""
+"""The maximum number of rows that are read to find the fields of a file."""
 _MOST_CELLS = 10_000_000
-"""The most cells (rows times fields) in the first rows that may be nearly all empty."""
+"""The maximum number of cells (rows times fields) in the first rows if nearly all of the cells are empty."""
 _LEAST_SHARE = 100
 """If there are more cells than `_MOST_CELLS`, at least one in this many must have a value."""
 _CELLS_AT_ONCE = 2_000_000
-"""The most cells of later rows that are allocated at once."""
+"""The maximum number of cells of later rows that are allocated at once."""
 _STRING = re.compile(rb'"((?:[^"\\]++|\\.)*+)"(\s*+:)?')
 _DEEPEST = 100
-"""The deepest nesting of brackets that Arrow may parse; much deeper nesting overflows its stack and crashes."""
+"""The deepest nesting of brackets given to Arrow; much deeper nesting overflows the stack and crashes."""
 JsonObject: TypeAlias = dict[str, Any]
 
 
 class JsonReader(TableReader[Records]):
     """A reader of tables in JSON lines."""
 
-    _ignored_types: dict[str, pa.DataType] = {}  # noqa: RUF012  replaced, never changed
+    _ignored_types: dict[str, pa.DataType] = {}  # noqa: RUF012  replaced, never mutated
     """The types of fields that are not needed, kept so that Arrow does not infer them for each chunk."""
 
     def _read(self) -> Generator[Records, None, None]:
@@ -63,7 +63,7 @@ class JsonReader(TableReader[Records]):
                 line += data.count(b"\n")
 
     def items(self) -> Generator[Records, None, None]:
-        """Yield all items from the start, cut into parts of a limited number of cells."""
+        """Yield all items from the start, split into parts with a limited number of cells."""
         assert self.layout is not None
         most = max(1, _CELLS_AT_ONCE // max(1, len(self.layout.needed)))
         for item in super().items():
@@ -94,7 +94,7 @@ class JsonReader(TableReader[Records]):
         return self._slowly(item)
 
     def _table(self, data: bytes, rows: int) -> pa.Table:
-        """Parse lines with Arrow; raise ArrowInvalid if a line is invalid or there are too many unknown fields."""
+        """Parse lines with Arrow; raise ArrowInvalid if a line is invalid or too many fields are unknown."""
         arrow, pj = import_arrow(), import_arrow(".json")
         assert self.layout is not None
         types = {"number": arrow.float64(), "boolean": arrow.bool_(), "string": arrow.string()}
@@ -143,13 +143,13 @@ class JsonReader(TableReader[Records]):
     def passthrough(self, item: Records, chunk: TableChunk, places: np.ndarray) -> Passthrough:
         """Return the values of the passthrough fields; the value is None if a line lacks the field."""
         lines = item.data.split(b"\n")
-        if chunk.places is None:  # then places count only lines that are not blank
+        if chunk.places is None:  # then places do not count blank lines
             lines = [line for line in lines if line.strip()]
         objects = [json.loads(lines[place]) for place in places.tolist()]
         return {name: [row.get(name) for row in objects] for name in self.passthrough_columns}
 
     def head(self, rows: int) -> TableChunk:
-        """Return the first ``rows`` rows as one chunk; each column has the common type of its values."""
+        """Return the first ``rows`` rows as one chunk; the type of a column is the common type of its values."""
         found: list[JsonObject] = []
         wheres: list[str] = []
         for item in self._peek_items():
@@ -200,7 +200,7 @@ class JsonReader(TableReader[Records]):
         return lambda place: f"{self.files.display_name(item.file)}, line {item.line + place}"
 
     def _objects(self, item: Records) -> tuple[list[JsonObject], list[int], list[tuple[int, Message]]]:
-        """Parse lines with ``json``; return the objects, their positions, and the lines that cannot be read.
+        """Parse lines with ``json``; return the objects, their positions, and pairs (position, reason) of faults.
 
         Positions count the lines of the item from 0.
         """
@@ -234,7 +234,7 @@ class JsonReader(TableReader[Records]):
 
 
 def _is_deep(data: bytes, lines: int) -> bool:
-    """Return whether a value in one of the lines is nested too deeply for Arrow."""
+    """Return whether any of the lines is nested too deeply for Arrow."""
     if data.count(b"{") + data.count(b"[") - lines <= _DEEPEST:
         return False
     many = (line for line in data.split(b"\n") if line.count(b"{") + line.count(b"[") > _DEEPEST)
@@ -248,7 +248,7 @@ def _depth(line: bytes) -> int:
 
 
 def _cell(name: str, value: object, kind: str) -> str | None:
-    """Return a value as text that parses to the same value, None for null; raise a DataError if it is nested."""
+    """Return text that parses to ``value``, or None for null; raise a DataError if ``value`` is nested."""
     if value is None:
         return None
     if isinstance(value, dict | list):
@@ -258,7 +258,7 @@ def _cell(name: str, value: object, kind: str) -> str | None:
 
 
 def _column(values: list[object]) -> tuple[pa.Array, str]:
-    """Return values as an Arrow array, and "" or, if they are nested or of several types, the types in words."""
+    """Return values as an Arrow array, and their types in words if they are nested or of several types, else ""."""
     pa = import_arrow()
     types = {type(value) for value in values} - {type(None)}
     if not types:

@@ -1,7 +1,7 @@
 """The base class of the readers of all table formats, and the chunks of columns that they return.
 
 A reader yields raw items in order. Several threads may parse items into ``TableChunk``s at the same time. Columns are
-Arrow arrays of the stored type, or of strings if the format is text.
+Arrow arrays: of the stored type for binary formats, of the needed type or of strings for text.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 DELIMITERS = ",;\t|"
 """The delimiters of CSV that are detected, the most common first."""
 _LONGEST_NAME = 100
-"""The most characters of a column's name in a message."""
+"""The maximum number of characters of a column's name in a message."""
 
 
 def missing_columns(
     missing: Sequence[str], needed: Collection[str], found: Sequence[str], file: str, way_out: str = ""
 ) -> DataError:
-    """Return the error for columns that a file lacks; it lists the columns that were found and says what to do."""
+    """Return the error for columns that a file lacks, with the columns that were found and what to do."""
     hint = suggestion(missing[0], found) if len(missing) == 1 else ""
     names = join_names(map(shorten, missing), last=" and no column ")
     expected = f", expected {join_names(needed)}" if len(needed) > 1 else ""
@@ -54,7 +54,7 @@ def missing_columns(
 
 
 def first_repeated(names: Iterable[str]) -> str | None:
-    """Return the first name that occurs a second time, None if all differ.
+    """Return the first name that occurs a second time, or None if all names differ.
 
     Examples
     --------
@@ -70,13 +70,13 @@ def first_repeated(names: Iterable[str]) -> str | None:
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:
-    """Return a hint at the name in ``names`` that is most similar to ``name``, or "" if none is similar."""
+    """Return a hint with the name in ``names`` that is most similar to ``name``, or "" if no name is similar."""
     question = did_you_mean(name, names)
     return f" ({question})" if question else ""
 
 
 def join_names(names: Iterable[str], most: int = 20, last: str = ", ") -> str:
-    """Join names to a list, with ``last`` before the last name; names beyond the first ``most`` are only counted.
+    """Return the names as one string, with ``last`` before the last; names after the first ``most`` are only counted.
 
     >>> join_names(["a", "b", "c"]), join_names("abc", last=" and "), join_names("abc", most=2)
     ('a, b, c', 'a, b and c', 'a, b and 1 more')
@@ -96,11 +96,11 @@ Passthrough: TypeAlias = dict[str, list[Any]]
 
 NAME_COLUMNS = Hint(", or choose the columns to use with {columns}")
 MOST_COLUMNS = 200_000
-"""The most columns of a table that are read unless ``columns`` names the columns to read."""
+"""The maximum number of columns of a table, unless ``columns`` names the columns to read."""
 
 
 class Records(NamedTuple):
-    """Whole records of a text file, as bytes."""
+    """Complete records of a text file, as bytes."""
 
     data: bytes
     file: int
@@ -110,36 +110,36 @@ class Records(NamedTuple):
     names: Sequence[str] = ()
     """The names of the columns, if the format names them once for each file."""
     faults: Sequence[tuple[int, Message]] = ()
-    """Pairs of the index of a line that cannot be read and the reason."""
+    """Pairs (index, reason) of the lines that cannot be read."""
 
 
 @dataclass
 class TableChunk:
-    """Consecutive rows of a table as columns, and the lines among them that could not be read."""
+    """Consecutive rows of a table as columns, and the records among them that cannot be read."""
 
     columns: dict[str, pa.Array]
     """An Arrow array for each column that is needed."""
     n: int
     """The number of rows."""
     where: Callable[[int], str]
-    """Returns the text that messages use for a place, such as "a.csv, line 7".
+    """Returns the location of a place for messages, such as "a.csv, line 7".
 
     A place is the index of a record among all records of the chunk.
     """
     places: np.ndarray | None = None
     """The place of each row; None if all records of the chunk are rows."""
     faults: list[tuple[int, Message]] = field(default_factory=list)
-    """Pairs of the place of a record that cannot be read and the reason."""
+    """Pairs (place, reason) of the records that cannot be read."""
     share: float = 0.0
     """The share of the input that has been read up to the end of this chunk."""
     mixed: dict[str, str] = field(default_factory=dict)
     """Columns whose values have several types, mapped to these types in words."""
     passthrough: dict[str, pa.Array] = field(default_factory=dict)
-    """An Arrow array for each passthrough column, if these are read together with the columns needed."""
+    """An Arrow array for each passthrough column, if these columns are read together with the needed ones."""
 
     def error(self, place: int, reason: Message) -> DataError:
         """Return the error for the record at ``place``, which cannot be read."""
-        # A reason with ``advice`` already says what to do. Leaving out such rows would hide the mistake.
+        # If the reason contains ``advice``, leaving out such rows would hide the actual mistake.
         skip = "" if reason.values.get("advice") else Hint("; {on_error='skip'} leaves such rows out")
         return DataError("{where}: {reason}{skip}.", where=self.where(place), reason=reason, skip=skip)
 
@@ -156,7 +156,7 @@ class ColumnLayout:
     """Whether missing values are filled in."""
 
     def check(self, found: Sequence[str], file: str) -> None:
-        """Raise a DataError if a file lacks a column, has an unknown one, or has two of the same name."""
+        """Raise a DataError if a file lacks a needed column, has an unknown column, or has two columns of one name."""
         twice = first_repeated(found)
         if twice is not None:
             what = "{file}: two columns are named {name}, expected different names: rename one."
@@ -186,14 +186,14 @@ class TableReader(Generic[Item]):
     columns : list of str or None
         The columns of the first file; None before reading has begun, or if the file is empty.
     layout : ColumnLayout or None
-        The columns to read; None to read all columns as they are stored.
+        The columns to read; None to read all columns with their stored types.
     chosen : list or None
         The names or positions of the columns that all files must have; None if they must have the columns of the first
         file.
     many_columns : bool
         Whether there may be more than ``MOST_COLUMNS`` columns, because a preparation names the columns to read.
     unnamed : list of lists of str
-        The names of columns in files that do not name them: for all columns, and for all but the target.
+        The column names for files without a header: of files with all columns, and of files without the target.
     passthrough_columns : list of str
         Columns whose values are returned with the rows, whether or not they are features.
     known : frozenset of str or None
@@ -241,7 +241,7 @@ class TableReader(Generic[Item]):
         raise NotImplementedError
 
     def passthrough(self, item: Item, chunk: TableChunk, places: np.ndarray) -> Passthrough:
-        """Return the values of the passthrough columns for the rows at ``places``, in the chunk of an item."""
+        """Return the values of the passthrough columns for the rows at ``places`` in the chunk of ``item``."""
         raise NotImplementedError
 
     def note_extra(self, names: Iterable[str]) -> None:
@@ -258,7 +258,7 @@ class TableReader(Generic[Item]):
             raise missing_columns(missing, self.passthrough_columns, names, file)
 
     def head(self, rows: int) -> TableChunk:
-        """Return the first ``rows`` rows as one chunk; they are read again by ``items``."""
+        """Return the first ``rows`` rows as one chunk; ``items`` yields these rows again."""
         chunks: list[TableChunk] = []
         found = 0
         for item in self._peek_items():
@@ -266,7 +266,7 @@ class TableReader(Generic[Item]):
             self._raise_fault(chunk, rows - found)
             chunk.faults = []
             found += chunk.n
-            chunks += [chunk] if chunk.n else []  # if every line is at fault, there may be very many empty chunks
+            chunks += [chunk] if chunk.n else []  # if no record can be read, there may be very many empty chunks
             if found >= rows:
                 break
         return _join_chunks(chunks, rows, self.files.display_name(0))
@@ -274,12 +274,12 @@ class TableReader(Generic[Item]):
     def read_columns(self, rows: int) -> None:
         """Set ``columns`` to the columns of the first file.
 
-        Formats that do not list the columns at the start look at the first ``rows`` rows.
+        In formats that do not list the columns at the start, they are found in the first ``rows`` rows.
         """
         next(self._peek_items(), None)
 
     def _peek_items(self) -> Generator[Item, None, None]:
-        """Yield items without consuming them: `items` yields them again."""
+        """Yield items without consuming them: ``items`` yields them again."""
         if self.files.rereadable:
             yield from self._read()
             return
@@ -289,13 +289,13 @@ class TableReader(Generic[Item]):
             yield item
 
     def _raise_fault(self, chunk: TableChunk, rows: int) -> None:
-        """Raise a DataError for the first record that cannot be read, if fewer than ``rows`` rows come before it."""
+        """Raise a DataError for the first record that cannot be read, if fewer than ``rows`` rows precede it."""
         for place, reason in chunk.faults[: 0 if self.skip else 1]:
             if (place if chunk.places is None else np.searchsorted(chunk.places, place)) < rows:
                 raise chunk.error(place, reason)
 
     def _check_columns(self, names: list[str], file: int) -> None:
-        """Raise a DataError unless a file has the columns of the first file, or the columns that are needed."""
+        """Raise a DataError unless a file has the needed columns or, if none are chosen, those of the first file."""
         if self.columns is None:
             self._check_number(len(names), self.files.display_name(file))
             ColumnLayout({}, None).check(names, self.files.display_name(file))

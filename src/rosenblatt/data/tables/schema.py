@@ -1,6 +1,6 @@
 """Inference of the schema of a table from its first rows.
 
-The schema is stored as plain data, the stream's ``preparation``, with which other files are read in the same way. One
+The schema is stored as plain data in the stream's ``preparation``, with which other files are read in the same way. One
 error lists everything that is ambiguous.
 """
 
@@ -47,13 +47,13 @@ if TYPE_CHECKING:
 
 
 _MOST_NAMED = 20
-"""The most ambiguous columns that a message names one by one."""
+"""The maximum number of ambiguous columns that a message names one by one."""
 
 
 def find_column(column: str | int | None, order: list[str], use: str, file: str, header: bool | None) -> str | None:
-    """Return the name of a column that is given by its name or position; raise a ParameterError if there is none.
+    """Return the name of a column that is given by its name or position; raise a ParameterError if it does not exist.
 
-    None stays None. ``use`` is the name of the parameter in error messages.
+    If ``column`` is None, return None. ``use`` is the name of the parameter in error messages.
     """
     if column is None or (isinstance(column, str) and column in order):
         return column
@@ -98,7 +98,7 @@ class Ambiguities:
     def add_columns(self, ambiguous: dict[str, AmbiguousColumn], may_drop: bool = False) -> None:
         """Add columns of ambiguous kind.
 
-        With ``may_drop``, the message says how to drop all of them, unless one seems to hold numbers.
+        With ``may_drop``, the message includes the option that drops all of them, unless one seems to hold numbers.
         """
         several = {name: column for name, column in ambiguous.items() if len(column.suggestions) > 1}
         others = {name: column for name, column in ambiguous.items() if name not in several}
@@ -112,7 +112,7 @@ class Ambiguities:
             self.found.append(Message(what, name=repr(name), reason=column.reason, first=first, second=second))
 
     def add_missing(self, counts: dict[str, int], rows: int) -> None:
-        """Add columns of numbers or categories with missing values."""
+        """Add the columns with missing values; ``counts`` maps each to the number of its missing values."""
         some = ", ".join(f"{name!r} ({count:,})" for name, count in islice(counts.items(), _MOST_NAMED))
         more = " and others" if len(counts) > _MOST_NAMED else ""
         what = "values are missing in the first {rows:,} rows of {some}{more}: "
@@ -148,15 +148,15 @@ def _list_columns(ambiguous: dict[str, AmbiguousColumn]) -> Message:
 
 
 _MOST_EXCLUDED_NAMED = 8
-"""The most columns that a note names with a reason."""
+"""The maximum number of columns that a note names with a reason."""
 UNUSABLE = "and cannot be used as a feature"
 """The end of the reason if the option ``keep`` cannot keep a column."""
 _REWRITE = "write them as"
-"""Words in the reason if a column can be kept only once its values are written in another way."""
+"""Words in the reason if a column can be kept only after its values have been rewritten."""
 
 
 def excluded_note(excluded: Mapping[str, str]) -> Message | None:
-    """Return a note on the columns in ``stream.excluded`` and how to keep one of them; None if there are none.
+    """Return a note about the columns in ``stream.excluded`` and how to keep one, or None if there are none.
 
     Examples
     --------
@@ -180,12 +180,12 @@ def excluded_note(excluded: Mapping[str, str]) -> Message | None:
 
 
 def is_usable(reason: str | None) -> bool:
-    """Return whether ``keep`` can keep a column left out for this reason; False if it was not left out (None)."""
+    """Return whether ``keep`` can keep a column that was left out for ``reason``; False if ``reason`` is None."""
     return reason is not None and not reason.endswith(UNUSABLE) and _REWRITE not in reason
 
 
 def exclusion_reason(column: AmbiguousColumn) -> str:
-    """Return the reason why an ambiguous column is left out, with advice if it cannot be kept as it is.
+    """Return the reason why an ambiguous column is left out, with a remark if ``keep`` cannot keep it.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def exclusion_reason(column: AmbiguousColumn) -> str:
 
 
 def check_table_options(request: OpenRequest) -> None:
-    """Raise a ParameterError if an option for tables has a wrong value."""
+    """Raise a ParameterError if an option for tables has an invalid value."""
     for name in ("columns", "drop", "keep", "missing_values"):
         if isinstance(value := getattr(request, name), str):
             what = "{setting} must be a list of strings, got {got}: give {cure}."
@@ -221,7 +221,7 @@ def check_table_options(request: OpenRequest) -> None:
 
 
 _KEPT_FIRST = ("number", "text", "date", "category")
-"""If all columns would be left out, those of the first of these kinds that occurs are used."""
+"""If all columns would be left out, the columns of one kind are used: the first of these kinds that occurs."""
 
 
 class Schema(NamedTuple):
@@ -231,7 +231,7 @@ class Schema(NamedTuple):
     excluded: dict[str, str]
     """The columns that were left out automatically, not by an option, mapped to the reasons."""
     ambiguities: list[Message]
-    """Messages on what is ambiguous; empty unless ``on_ambiguous`` is "note", because otherwise an error is raised."""
+    """Messages about what is ambiguous; empty unless ``on_ambiguous`` is "note", otherwise an error is raised."""
 
 
 def infer_schema(
@@ -243,8 +243,8 @@ def infer_schema(
     ------
     DataError
         If something is ambiguous: dates, nested values, numbers mixed with other values, strings that nearly all
-        differ, or the label column. One message lists everything, and missing values that need filling. With
-        ``on_ambiguous="drop"``, columns raise it only if they seem to hold numbers.
+        differ, or the label column. One message lists everything ambiguous, and missing values that must be filled.
+        With ``on_ambiguous="drop"``, a column raises the error only if it seems to hold numbers.
     """
     file = options.file
     ambiguities = Ambiguities(file)
@@ -298,7 +298,7 @@ def infer_schema(
 
 
 def _has_lists_only(head: TableChunk, used: list[str], file: str) -> bool:
-    """Return whether columns of lists hold sparse rows; raise a DataError if there are other columns as well."""
+    """Return whether the used columns hold sparse rows as lists; raise a DataError if others are used as well."""
     lists = set(LISTS) <= set(used) and has_lists(head.columns)
     others = [name for name in used if name not in LISTS]
     if lists and others:
@@ -357,7 +357,7 @@ class _Columns:
             self._use_excluded(fallbacks)
 
     def _like_id(self, name: str, kind: str | AmbiguousColumn) -> AmbiguousColumn | None:
-        """Return an `AmbiguousColumn` with the reason if a column looks like an id, else None."""
+        """Return an `AmbiguousColumn` with the reason if a column looks like an id, or None if it does not."""
         array = self._head.columns[name]
         if kind == "number":
             reason = integers_like_ids(array, self._missing)
@@ -369,7 +369,7 @@ class _Columns:
         return None
 
     def _use_excluded(self, fallbacks: dict[str, str]) -> None:
-        """Use some of the columns that would be left out, because no others remain; prefer columns of numbers."""
+        """Use excluded columns of one kind, preferably numbers, because no other columns remain."""
         for kind in _KEPT_FIRST:
             some = [name for name in fallbacks if fallbacks[name] == kind]
             if some:
@@ -378,7 +378,7 @@ class _Columns:
                 return
 
     def missing_counts(self) -> dict[str, int]:
-        """Return the number of missing values in the first rows, for each numeric or category column with any."""
+        """Return the positive counts of missing values in the first rows, by column, for numbers and categories."""
         counts = {}
         for column in self.entries:
             array, kind = self._head.columns[column["name"]], column["kind"]
@@ -426,7 +426,7 @@ def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: Ope
 
 
 def _date_order(array: pa.Array, name: str, missing: tuple[str, ...]) -> dict[str, str]:
-    """Return the order of day and month as part of an entry; empty if the year comes first.
+    """Return the part of a column entry with the order of day and month, which is empty if the year comes first.
 
     Raise a DataError if the order is ambiguous.
     """
@@ -438,7 +438,7 @@ def _date_order(array: pa.Array, name: str, missing: tuple[str, ...]) -> dict[st
 
 
 def _mean(array: pa.Array, column: ColumnEntry, missing: tuple[str, ...]) -> float:
-    """Return the mean of the numbers that are not missing, rounded once; 0 if there are none."""
+    """Return the mean of the finite values, from their correctly rounded sum; 0 if there are no finite values."""
     values, _ = parser_of(column)(array, missing)
     values = values[np.isfinite(values)]
     try:
@@ -448,9 +448,9 @@ def _mean(array: pa.Array, column: ColumnEntry, missing: tuple[str, ...]) -> flo
 
 
 def _is_sparse(head: TableChunk, preparation: Preparation) -> bool:
-    """Return whether rows become CSR.
+    """Return whether the rows of features are stored as CSR.
 
-    They do if columns are hashed, or if there are categories and less than a quarter of the features are nonzero.
+    They are if columns are hashed, or if there are categories and less than a quarter of the values are nonzero.
     """
     encoder = Encoder(preparation)
     if encoder.n_features != encoder.fixed:

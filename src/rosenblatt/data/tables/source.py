@@ -22,7 +22,7 @@ from rosenblatt.messages import Message
 
 
 class TableSource(RowSource):
-    """A source of the rows of a table, which a reader reads and an encoder turns into features."""
+    """A source of the rows of a table: a reader parses columns, and an encoder turns them into features."""
 
     def __init__(self, reader: TableReader[Any], encoder: Encoder, request: OpenRequest) -> None:
         super().__init__(reader.files, encoder.labelled, encoder.fixed_width)
@@ -71,7 +71,7 @@ class TableSource(RowSource):
                     rows = rows.before(place)
                 for place, reason in rows.faults:
                     fault = Message("{where}: {reason}.", where=rows.chunk.where(place), reason=reason)
-                    self.record_fault(fault.render(lambda setting: None))  # without hints at parameters
+                    self.record_fault(fault.render(lambda setting: None))  # without hints about parameters
                 X = self._encoder.fit_width(rows)
                 self.unseen.update(rows.unseen)
                 self.filled.update(rows.filled)
@@ -88,7 +88,7 @@ class TableSource(RowSource):
             self.share = 1.0 if self.files.size else 0.0
 
     def _with_advice(self, rows: EncodedRows, reason: Message, first_rows: bool) -> Message:
-        """Return ``reason``, with advice if the row at fault is the first row and looks like a header."""
+        """Return ``reason``, with advice if the row that cannot be read is the first one and looks like a header."""
         place, _ = rows.faults[0]
         unnamed = isinstance(self._reader, DelimitedReader) and self._reader.header is False
         first = first_rows and not (rows.places < place).any()
@@ -130,7 +130,7 @@ class TableSource(RowSource):
 
 
 def open_table(request: OpenRequest) -> TableSource:
-    """Return the source for a table; without a preparation in the request, one is inferred from the first rows."""
+    """Return the source for a table. If the request has no preparation, infer one from the first rows."""
     reader, preparation = _make_reader(request), request.preparation
     schema: Schema | None = None
     if preparation is not None:
@@ -150,7 +150,7 @@ def open_table(request: OpenRequest) -> TableSource:
 
 
 def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schema, list[Message]]:
-    """Infer the schema of a table from its first rows; also return notes about how it is read."""
+    """Return the schema of a table, inferred from its first rows, and notes about how the table is read."""
     check_table_options(request)
     head = reader.head(request.first_rows)
     if not head.n:

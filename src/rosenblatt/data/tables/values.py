@@ -1,6 +1,6 @@
 """Parsers for the values of Arrow arrays: numbers, booleans, strings, labels, dates, and numbers with a decimal comma.
 
-Each parser returns the values, and the indices of the rows that hold something else.
+A parser of numbers, booleans or dates returns the values, and the indices of the rows that hold something else.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 # Conversions between Arrow arrays and the values of Python and NumPy.
 #
-# They use the buffers, because pyarrow's own conversions (``pa.array``, ``pa.scalar``, ``to_numpy``) import pandas if
+# They access buffers, because pyarrow's own conversions (``pa.array``, ``pa.scalar``, ``to_numpy``) import pandas if
 # it is installed, which takes longer than reading a small table.
 
 
 @cache
 def import_arrow(module: str = "") -> Any:
-    """Import pyarrow, or one of its modules, when it is first needed; raise an ImportError if it is not installed."""
+    """Return pyarrow or one of its modules, imported on first use; raise an ImportError if it is not installed."""
     try:
         return import_module("pyarrow" + module)
     except ImportError:
@@ -37,7 +37,7 @@ def import_arrow(module: str = "") -> Any:
 
 
 def combine_chunks(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return a chunked array as one array."""
+    """Return a chunked array as one contiguous array; return other arrays unchanged."""
     if not isinstance(array, import_arrow().ChunkedArray):
         return array
     return array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
@@ -45,7 +45,7 @@ def combine_chunks(array: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 @lru_cache(maxsize=256)
 def is_unsupported_type(type_: pa.DataType) -> bool:
-    """Return whether a type is not supported: it is neither number, boolean, string, date, time nor null."""
+    """Return whether a type is unsupported: not a number, boolean, string, date, time or null."""
     pa = import_arrow()
     types = pa.types
     binary = types.is_binary(type_) or types.is_large_binary(type_) or types.is_fixed_size_binary(type_)
@@ -130,14 +130,14 @@ def replace_nulls(array: pa.Array, numbers: np.ndarray, missing: float) -> np.nd
 
 
 MISSING_NUMBERS = ("", "?", "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "null", "NULL", "None")
-"""Texts that mean a missing number."""
+"""Texts that denote a missing value in a column of numbers."""
 _LIKE_A_NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf(inity)?|nan(\([0-9a-z_]*\))?))$"
-"""The texts that Arrow reads as numbers."""
+"""The pattern of the texts that Arrow parses as numbers."""
 BOOLEANS = ("false", "False", "FALSE", "true", "True", "TRUE")
-"""Texts that mean a boolean."""
+"""Texts that denote a boolean."""
 _LARGEST_INTEGER = 2.0**53
 _LONGEST_LABEL = 1000
-"""The most characters of a label; in a NumPy array of strings every element takes the memory of the longest."""
+"""The maximum length of a label; in a NumPy array of strings, every element takes the memory of the longest."""
 
 
 class Faults(dict[int, Message]):
@@ -162,7 +162,7 @@ class Faults(dict[int, Message]):
         expected: str | Message,
         advice: Callable[[str], str] = lambda text: "",
     ) -> None:
-        """Add ``rows`` whose cell in a column is not as expected, with advice that depends on the cell's text."""
+        """Add ``rows``, whose values in column ``name`` are not as expected; ``advice`` maps a value to advice."""
         if not is_number_type(array.type):
             array = array.cast(import_arrow().string())  # Python has no dates after the year 9999
         for row in rows:
@@ -175,7 +175,7 @@ class Faults(dict[int, Message]):
 
 
 def plain_text(value: Any) -> str:
-    """Return a number or a boolean as text, as for a category; floats that are integers have no decimal point.
+    """Return a number, boolean or string as the text of a category; integral floats have no decimal point.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def plain_text(value: Any) -> str:
 
 
 def parse_numbers(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray, list[int]]:
-    """Parse numbers to the nearest float64, NaN if missing; also return the rows that are not numbers."""
+    """Return the numbers, rounded to the nearest float64 (NaN if missing), and the rows that are not numbers."""
     values, bad = _floats(array, missing)
     if missing:
         numbers, no_numbers = strings_to_numbers(strings_to_arrow(missing))
@@ -216,7 +216,7 @@ def to_floats(numbers: np.ndarray) -> np.ndarray:
 
 
 def strings_to_numbers(texts: pa.Array) -> tuple[np.ndarray, list[int]]:
-    """Parse strings to the nearest float64, NaN for null; also return the rows that are not numbers.
+    """Return strings as numbers, rounded to the nearest float64 (NaN for null), and the rows that are not numbers.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def strings_to_numbers(texts: pa.Array) -> tuple[np.ndarray, list[int]]:
 
 
 def parse_booleans(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray, list[int]]:
-    """Parse booleans to 0 and 1, NaN if missing; also return the rows that are not booleans."""
+    """Return booleans as 0.0 and 1.0 (NaN if missing), and the rows that are not booleans."""
     pa, pc = import_arrow(), import_arrow(".compute")
     if pa.types.is_boolean(array.type):
         return parse_numbers(array, missing)
@@ -312,17 +312,17 @@ class DateFormat(NamedTuple):
     """The order of day and month in dates, or the reason why it is ambiguous."""
 
     order: str
-    """One of ``DATE_ORDERS`` of preparations; "" if the year comes first, or if the order is ambiguous."""
+    """One of ``preparation.DATE_ORDERS``; "" if the year comes first, or if the order is ambiguous."""
     ambiguity: str = ""
     """Why the dates cannot be read, as text that follows the name of the column; "" if they can be read."""
     example: str = ""
-    """One of the ambiguous dates in ISO 8601, in a possible reading."""
+    """One of the ambiguous dates in ISO 8601, under one possible interpretation."""
 
 
 def detect_date_format(texts: Iterable[str]) -> DateFormat | None:
-    """Return the format of texts that are all dates; None if one of them is not a date, or if there are none.
+    """Return the format of texts that are all dates, or None if a text is not a date or there are no texts.
 
-    In dates with points the day comes first. In dates with slashes or hyphens a number above 12 shows the order.
+    In dates with full stops the day comes first. In dates with slashes or hyphens a number above 12 shows the order.
 
     Examples
     --------
@@ -369,7 +369,7 @@ def _format_of_year_last(dates: list[re.Match[str]]) -> DateFormat:
 
 
 def _as_iso(date: re.Match[str]) -> str:
-    """Return a date in ISO 8601, taking the first number as the day unless the second is above 12."""
+    """Return a date in ISO 8601; the first number is the month if the second exceeds 12, else the day."""
     day, month = int(date[1]), int(date[3])
     if month > _MONTHS:
         day, month = month, day
@@ -377,7 +377,7 @@ def _as_iso(date: re.Match[str]) -> str:
 
 
 def to_iso(texts: pa.Array, order: str = "") -> pa.Array:
-    """Rewrite dates in ISO 8601 if their year comes first or they are in this order; keep other texts unchanged.
+    """Rewrite dates in ISO 8601 if the year comes first or they have this ``order``; keep other texts unchanged.
 
     Examples
     --------
@@ -402,7 +402,7 @@ def to_iso(texts: pa.Array, order: str = "") -> pa.Array:
 
 
 def _to_24_hours(texts: pa.Array) -> pa.Array:
-    """Rewrite times of day with am or pm, after a date, as times from 0 to 23 hours."""
+    """Rewrite 12-hour times (am or pm) that follow a date as 24-hour times."""
     pc = import_arrow(".compute")
     if not pc.any(pc.match_substring_regex(texts, "[AaPp][Mm]$")).as_py():
         return texts
@@ -422,17 +422,17 @@ ISO_DATE = re.compile(
 )
 """A date in ISO 8601, with or without a time and an offset."""
 _FIRST_YEAR = -719_162
-"""The first day of the year 1, with which Python's calendar begins, in days since 1970-01-01."""
+"""The first day of year 1, where Python's calendar begins, in days since 1970-01-01."""
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _SECONDS = 86_400
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def parse_dates(array: pa.Array, missing: tuple[str, ...], order: str = "") -> tuple[np.ndarray, list[int]]:
-    """Parse dates to days since 1970-01-01, NaN if missing; also return the rows that are not dates.
+    """Return dates as days since 1970-01-01 (NaN if missing), and the rows that are not dates.
 
-    In texts the year comes first, as in ISO 8601 or with other separators. If an ``order`` is given, it may also come
-    last.
+    In texts the year comes first, as in ISO 8601 or with other separators. If an ``order`` is given, the year may also
+    come last.
 
     The days, the fraction of the day and their sum are each rounded to the nearest float64; the error is below a
     microsecond for present-day dates. Times without an offset are UTC. Durations become days as well, and times of day
@@ -481,7 +481,7 @@ def _days(counts: np.ndarray, unit: str) -> np.ndarray:
 
 
 def _days_at_once(texts: pa.Array) -> np.ndarray | None:
-    """Parse ISO dates with Arrow if either all or none have an offset; return None if Arrow cannot parse them all."""
+    """Parse ISO dates with Arrow, which requires that all or none have an offset; return None if Arrow cannot."""
     pa, pc = import_arrow(), import_arrow(".compute")
     matches = pc.match_substring_regex(texts, f"^(?:{ISO_DATE.pattern})$")
     if not pc.all(matches).as_py():
@@ -498,7 +498,7 @@ def _days_at_once(texts: pa.Array) -> np.ndarray | None:
 
 
 def _days_of_text(text: str) -> float:
-    """Return one ISO date in days since 1970-01-01, or NaN if the text is not a date."""
+    """Return an ISO date as days since 1970-01-01, or NaN if the text is not a date."""
     match = ISO_DATE.fullmatch(text)
     if match is None:
         return np.nan
@@ -542,7 +542,7 @@ _MARKS = {"decimal-comma": ".", "thousands-comma": ","}
 
 
 def parse_formatted(array: pa.Array, missing: tuple[str, ...], kind: str) -> tuple[np.ndarray, list[int]]:
-    """Parse formatted numbers to the nearest float64, NaN if missing; also return the rows that are not numbers.
+    """Return formatted numbers as the nearest float64 (NaN if missing), and the rows that are not numbers.
 
     Examples
     --------
@@ -567,7 +567,7 @@ def parse_formatted(array: pa.Array, missing: tuple[str, ...], kind: str) -> tup
 
 
 def possible_formats(texts: list[str]) -> list[str]:
-    """Return the number formats that fit all texts; an empty list if no text contains a separator.
+    """Return the number formats that match all texts, or an empty list if no text contains a separator.
 
     Examples
     --------
@@ -585,7 +585,7 @@ def possible_formats(texts: list[str]) -> list[str]:
 
 
 def comma_advice(text: str) -> str:
-    """Return advice about a text that is a number except for its comma; "" for other texts.
+    """Return advice about a text that is a number except for a comma, or "" for other texts.
 
     Examples
     --------

@@ -32,7 +32,7 @@ from rosenblatt.theory.separability import dataset_margin
 from rosenblatt.theory.vc import BallObstruction
 
 LARGEST = 1e150  # the largest coordinate, so that squares do not overflow
-PASSES = 100  # the most passes of the perceptron before other methods are tried
+PASSES = 100  # maximum number of passes of the perceptron before other methods are tried
 RTOL = 1e-6  # relative tolerance of margins
 FLAT = 1e-2  # if c is below this, the best plane may be vertical (c = 0), which gives a line
 
@@ -72,7 +72,7 @@ def fit_circle(
     HalfSpace
         A half-space is the limit of circles that grow without bound. With ``largest_margin`` it is returned if the
         margin increases with the size of the circle. Without ``largest_margin`` it is returned only if all separating
-        circles are so large that floats cannot distinguish them from a line.
+        circles are so large that floating point cannot distinguish them from a line.
     Outside
         No circle contains exactly the class, but a circle contains exactly the other points. The first claim is proved
         by ``reason``.
@@ -119,7 +119,7 @@ def fit_circle(
     if held.inside_height == held.outside_height:
         return NoCircle(held)
     others = _hold(LiftedPoints(X, ~positive))
-    if isinstance(others, BallObstruction):  # planes with neither sign of c separate, so no plane does
+    if isinstance(others, BallObstruction):  # no plane with c > 0 or c < 0 separates, so no plane does
         either = LiftedPoints(X, positive, upward=False)
         weights = _exact_answer(either, gordan(either.rows))
         assert isinstance(weights, dict)
@@ -129,7 +129,7 @@ def fit_circle(
 
 
 def _checked(points: ArrayLike, labels: ArrayLike, inside: object) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the validated points, and a mask of those in the class ``inside``."""
+    """Return (X, positive): the validated points, and a mask of the points in the class ``inside``."""
     X = check_array(unrounded_points(points), dtype=np.float64, order="C", input_name="points")
     largest = float(np.abs(X).max())
     if largest > LARGEST:
@@ -156,10 +156,10 @@ def _checked(points: ArrayLike, labels: ArrayLike, inside: object) -> tuple[Floa
 
 
 def _hold(lifted: LiftedPoints) -> Circle | HalfSpace | BallObstruction:
-    """Return a circle (or its limit, a line) with exactly the positives inside, or the proof that there is none."""
+    """Return a circle (or its limit, a line) with exactly the positives inside, or a proof that no circle exists."""
     if (circle := _float_circle(lifted, _perceptron_plane(lifted))) is not None:
         return circle
-    answer = gordan(lifted.rows)  # exact only for the rounded rows, so the result is checked on the points
+    answer = gordan(lifted.rows)  # exact only for the rounded rows, so its plane is checked on the points
     if (circle := _float_circle(lifted, answer.v if isinstance(answer, Solvable) else None)) is not None:
         return circle
     plane = _exact_answer(lifted, answer)
@@ -174,7 +174,7 @@ def _hold(lifted: LiftedPoints) -> Circle | HalfSpace | BallObstruction:
 def _perceptron_plane(lifted: LiftedPoints) -> Floats | None:
     """Return the plane (a, -c, b) that a perceptron finds, or None if it does not converge."""
     Z, y = lifted.rows.copy(), np.ones(len(lifted.rows))
-    Z[-1], y[-1] = -Z[-1], -1.0  # the last example negated, with the label -1, since the learner expects two classes
+    Z[-1], y[-1] = -Z[-1], -1.0  # the last row is negated and labelled -1, since the learner expects two classes
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # other methods follow
         model = AveragedPerceptron(max_iter=PASSES, fit_intercept=False, random_state=0).fit(Z, y)
@@ -182,7 +182,7 @@ def _perceptron_plane(lifted: LiftedPoints) -> Floats | None:
 
 
 def _float_circle(lifted: LiftedPoints, v: Numbers | list[int] | None) -> Circle | None:
-    """Return the circle of the plane v in floats, or None if it does not separate the points."""
+    """Return the floating-point circle that corresponds to the plane v, or None if it does not separate the points."""
     if v is None:
         return None
     exact, square = lifted.ball(v)
@@ -198,7 +198,7 @@ def _float_circle(lifted: LiftedPoints, v: Numbers | list[int] | None) -> Circle
 
 
 def _exact_circle(lifted: LiftedPoints, v: Numbers | list[int]) -> Circle:
-    """Return the circle of the plane v in Fractions; it separates the points, since the plane does."""
+    """Return the circle that corresponds to the separating plane v, with the center and the radius as Fractions."""
     exact, square = lifted.ball(v)
     center = np.array(exact, dtype=object)
     farthest, _ = _gap(lifted, center)
@@ -209,7 +209,10 @@ def _exact_circle(lifted: LiftedPoints, v: Numbers | list[int]) -> Circle:
 
 
 def _best_line(lifted: LiftedPoints, reason: str) -> tuple[HalfSpace | None, float]:
-    """Return the line of largest margin (None if it fails in floats) and an upper bound on the margin of any line."""
+    """Return (line, bound): the line of largest margin, and an upper bound on the margin of any line.
+
+    The line is None if its floating-point coefficients do not separate the points.
+    """
     bracket = dataset_margin(lifted.scaled, lifted.positive, kind="geometric", rtol=RTOL)
     if not bracket.low > 0 or bracket.w.dtype == object:
         return None, bracket.high
@@ -219,11 +222,11 @@ def _best_line(lifted: LiftedPoints, reason: str) -> tuple[HalfSpace | None, flo
 
 
 def _widest(lifted: LiftedPoints) -> Circle | HalfSpace | Outside | None:
-    """Return the shape of the plane of largest margin, among planes with c >= 0 if any of them separates.
+    """Return the shape that corresponds to the plane of largest margin, among planes with c >= 0 if one separates.
 
     The margin is a concave function of the plane. So if the best of all planes has c < 0, the best plane with c >= 0
-    has c = 0: it is the best line, if a line separates the points. The result is None if floats cannot represent the
-    shape, or if no separating plane was found.
+    has c = 0: it is the best line, if a line separates the points. The result is None if no floating-point shape
+    separates the points, or if no separating plane was found.
     """
     signed = lifted.rows[:-1]
     X, positive = lifted.X, lifted.positive
@@ -249,16 +252,18 @@ def _separates(shape: Shape, lifted: LiftedPoints) -> bool:
 
 
 def _gap(lifted: LiftedPoints, center: Numbers) -> tuple[Fraction, Fraction]:
-    """Return the exact squared distances from the center to the farthest positive and the nearest other point."""
+    """Return the exact squared distances from the center to the farthest positive and to the nearest negative point."""
     distance = squared_distances(lifted.X, center)
     inside, outside = np.flatnonzero(lifted.positive), np.flatnonzero(~lifted.positive)
     return max(map(distance, inside.tolist())), min(map(distance, outside.tolist()))
 
 
 def _exact_answer(rows: ExactRows, hint: Solvable | Unsolvable | None) -> list[int] | dict[int, int]:
-    """Return a plane v with z . v > 0 for all rows, or weights for which the rows sum to zero (Gordan's theorem).
+    """Return a plane v with z . v > 0 for all rows z, or weights with sum alpha_i z_i = 0 (Gordan's theorem).
 
-    The ``hint`` is an answer for rounded rows, and is used only as a starting point.
+    The weights are a dictionary of integers by row.
+
+    ``hint`` is the solution for the rounded rows; it is used only as a starting point.
     """
     answer = exact_search(rows, hint.support.tolist() if isinstance(hint, Unsolvable) else [0], most_work=math.inf)
     assert answer is not None  # there is no work limit

@@ -37,20 +37,20 @@ from rosenblatt.theory.inputs import (
 )
 from rosenblatt.theory.vc import BallObstruction
 
-# Points lifted to (x, |x|^2, 1), and the balls that planes in that space define, in floats and exactly.
-#
-# Translation and scaling map circles to circles. So points are first centred at the origin and scaled to norm at most
-# 1, so that the lift loses no digits.
+# Points lifted to (x, |x|^2, 1), and the balls that planes in that space define, in floating point and exactly.
+# Translation and scaling map circles to circles. Therefore points are first centred at the origin and scaled to norm
+# at most 1, which avoids a loss of digits in the lift.
 
 
 class LiftedPoints:
-    """The signed rows z = y (u, |u|^2, 1) of the points u = (x - middle) / size, and one more row for c > 0.
+    """The signed rows z = y (u, |u|^2, 1) of the points u = (x - middle) / size, and a row for the constraint c > 0.
 
-    ``v = (a, -c, b)`` is a plane with exactly the positives on its positive side if z . v > 0 for all rows. The last
-    row, (0, -1, 0), then means c > 0; it is a negative example at infinity in the direction of |u|^2. If ``upward`` is
-    False, there is no such row, and c may have any sign.
+    The plane ``v = (a, -c, b)`` has exactly the positives on its positive side if z . v > 0 for all rows z. The last
+    row, (0, -1, 0), requires c > 0; it is a negative example at infinity in the direction of |u|^2. If ``upward`` is
+    False, this row is omitted, and c may have any sign.
 
-    ``middle`` is the centre of the bounding box, and ``size`` is its distance to the farthest point (1 if that is 0).
+    ``middle`` is the centre of the bounding box, and ``size`` is the distance from ``middle`` to the farthest point, or
+    1 if that distance is 0.
     """
 
     def __init__(self, X: Floats, positive: NDArray[np.bool_], upward: bool = True) -> None:
@@ -60,13 +60,13 @@ class LiftedPoints:
         self.middle = low + (high - low) / 2
         from_middle = X - self.middle
         largest = float(np.abs(from_middle).max()) or 1.0
-        with np.errstate(over="ignore"):  # no quotient is above 1, but NumPy 1.26 warns of 1e-320 / 1e-320
+        with np.errstate(over="ignore"):  # no quotient exceeds 1, but NumPy 1.26 warns at 1e-320 / 1e-320
             self.size = largest * (float(np.sqrt(((from_middle / largest) ** 2).sum(axis=1).max())) or 1.0)
             self.scaled = from_middle / self.size
 
     @cached_property
     def rows(self) -> Floats:
-        """The signed rows, rounded to floats."""
+        """The signed rows, rounded to float64."""
         n, d = self.X.shape
         Z = np.zeros((n + 1, d + 2))
         Z[:n, : d + 1] = SphereLift().fit_transform(self.scaled)
@@ -76,17 +76,17 @@ class LiftedPoints:
         return Z if self.upward else Z[:n]
 
     def near(self, v: Floats) -> tuple[Floats, Floats]:
-        """Return z . v for every row and a bound on each error, including the error from rounding the rows."""
+        """Return z . v for each row z, and a bound on each absolute error, which includes the rounding of the rows."""
         spread = np.abs(self.rows) @ (np.abs(v) + TINY)
         return self.rows @ v, 1.01 * (3 * len(v) + 16) * HALF_ULP * spread + TINY
 
     @property
     def bits(self) -> int:
-        """The largest bit length of an entry of the rows."""
+        """An upper bound on the bit length of the entries of the integer rows."""
         return max(value.bit_length() for value in self[len(self.X)]) + 1
 
     def __getitem__(self, i: int) -> list[int]:
-        """Return row i as integers, multiplied by a positive factor that all rows share."""
+        """Return row i exactly, as integers: all rows are multiplied by the same positive factor."""
         n, d = self.X.shape
         size = self._whole(self.size)
         if i == n:
@@ -102,12 +102,12 @@ class LiftedPoints:
 
     @cached_property
     def _denominator(self) -> int:
-        """A power of two by which every coordinate, the middle and the size can be multiplied to get integers."""
+        """A power of two; its products with the coordinates, ``middle`` and ``size`` are integers."""
         numbers = (*np.unique(np.abs(self.X)).tolist(), *self.middle.tolist(), self.size)
         return max(value.as_integer_ratio()[1] for value in numbers)
 
     def ball(self, v: Numbers | list[int]) -> tuple[list[Fraction], Fraction]:
-        """Return the exact center and squared radius of the ball of the plane v = (a, -c, b), in the space of x."""
+        """Return the exact center and squared radius, in x coordinates, of the ball that corresponds to the plane v."""
         *a, minus_c, b = (Fraction(value) for value in np.asarray(v).tolist())
         center, square = ball_of_plane(a, -minus_c, b)
         size = Fraction(self.size)
@@ -116,7 +116,7 @@ class LiftedPoints:
 
 
 def ball_of_plane(a: Iterable[Fraction], c: Fraction, b: Fraction) -> tuple[list[Fraction], Fraction]:
-    """Return the exact center and squared radius of the ball of the plane ``a . x - c |x|^2 + b = 0``.
+    """Return the exact center and squared radius of the ball for the plane ``a . x - c |x|^2 + b = 0``.
 
     >>> ball_of_plane([Fraction(2), Fraction(4)], Fraction(1), Fraction(4))
     ([Fraction(1, 1), Fraction(2, 1)], Fraction(9, 1))
@@ -126,13 +126,13 @@ def ball_of_plane(a: Iterable[Fraction], c: Fraction, b: Fraction) -> tuple[list
 
 
 def squared_distances(X: Floats, center: Numbers) -> Callable[[int], Fraction]:
-    """Return a function that returns the exact squared distance of row i from the center."""
+    """Return a function of i that computes the exact squared distance between row i of ``X`` and the center."""
     middle = [Fraction(value) for value in center.tolist()]
     return lambda i: sum(((Fraction(x) - m) ** 2 for x, m in zip(X[i].tolist(), middle, strict=True)), Fraction(0))
 
 
 def root(square: Fraction, bits: int = 60) -> Fraction:
-    """Return the square root, rounded down to about ``bits`` bits.
+    """Return the square root of a nonnegative fraction, rounded down to about ``bits`` bits.
 
     >>> root(Fraction(9, 4))
     Fraction(3, 2)
@@ -152,8 +152,9 @@ def to_float(value: Fraction) -> float | Fraction:
 def exact_signs(sums: Floats, size: Floats, d: int, exact: Callable[[int], Fraction]) -> NDArray[np.int8]:
     """Return the exact signs of sums of d terms, given the rounded ``sums`` and ``size``, the sums of absolute values.
 
-    Sums within the error bound are computed again by ``exact``. A term may be the square of a rounded difference, with
-    a relative error of 3 u, and adding d + 1 terms contributes d u. Each product may lose TINY to underflow.
+    Sums that are not larger than the error bound in absolute value are recomputed by ``exact``. A term may be the
+    square of a rounded difference, with a relative error of 3 u, and adding d + 1 terms contributes d u. Each product
+    may lose TINY to underflow.
     """
     with np.errstate(all="ignore"):
         in_doubt = np.flatnonzero(~(np.abs(sums) > (d + 8) * (1.01 * HALF_ULP * size + TINY)))
@@ -175,11 +176,11 @@ class Shape:
     """Base class of shapes, whose boundary divides the space into a positive and a negative side."""
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """Return for each row of ``points`` whether it is on the positive side; a row on the boundary is not."""
+        """Return whether each row of ``points`` lies strictly on the positive side."""
         return self.sides(points) > 0
 
     def on_boundary(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """Return for each row of ``points`` whether it lies exactly on the boundary."""
+        """Return whether each row of ``points`` lies exactly on the boundary."""
         return self.sides(points) == 0
 
     def sides(self, points: ArrayLike) -> NDArray[np.int8]:
@@ -295,7 +296,7 @@ class Outside(_Ball):
 class HalfSpace(Shape):
     """The points with ``w . x + b > 0``, one side of a line: the shape of a plane with c = 0.
 
-    ``reason`` is a sentence that says why the shape is not a circle, or empty.
+    ``reason`` is a sentence that explains why the shape is not a circle, or an empty string.
 
     See Also
     --------
@@ -338,9 +339,9 @@ class HalfSpace(Shape):
 class NoCircle:
     """Proof that no circle, no line and no outside of a circle separates the points.
 
-    ``proof`` names rows of both classes. In the space of (x, |x|^2) a weighted mean of one class equals a weighted mean
-    of the other. So no plane separates the classes in that space, and no circle, outside of a circle or line separates
-    the points.
+    ``proof`` names rows of both classes. In the space of (x, |x|^2), a convex combination of the rows of one class
+    equals a convex combination of the rows of the other. So no plane separates the classes in that space, and no
+    circle, outside of a circle or line separates the points.
 
     See Also
     --------
@@ -375,7 +376,7 @@ class NoCircle:
         return described([str(self)])
 
     def check(self, points: ArrayLike, labels: ArrayLike) -> bool:
-        """Return whether the proof holds for these points and labels; it is verified in exact fractions."""
+        """Return whether the proof holds for these points and labels, as verified in exact arithmetic."""
         proof, given, labels = self.proof, as_objects(points, "points"), np.asarray(labels)
         rows = [*proof.inside, *proof.outside]
         if not all(0 <= row < len(given) == len(labels) for row in rows):
@@ -446,7 +447,7 @@ def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
 
 
 def unrounded_points(points: ArrayLike) -> Any:
-    """Return ``points`` if float64 holds them exactly, else raise a ValueError; sparse points are checked later."""
+    """Return ``points``, or raise a ValueError if float64 would round them; sparse points are refused later."""
     return points if sp.issparse(points) else check_exact(points, "points")
 
 

@@ -69,11 +69,12 @@ def row_of_names(
     any_name: bool = False,
     fills: Mapping[str, float] | None = None,
 ) -> tuple[np.ndarray, list[str]]:
-    """Return a record as a row for the learner, and the names of its features that the model does not have.
+    """Return (row, unknown): a record as a row for the learner, and the names of its features without a weight.
 
-    The record is a dictionary of values by feature name. A string value stands for the feature "name=string". Missing
-    features get their value in ``fills``, or 0; then the row is scaled. An unknown string value of a known feature is
-    ignored. An unknown name raises a ValueError, or is ignored if ``any_name`` is True.
+    The record is a dictionary of values by feature name. A string value stands for the feature "name=string". A missing
+    feature gets its value in ``fills``, or 0 if it has none there. Then the row is scaled by ``units``. An unknown
+    string value of a known feature is ignored. An unknown name raises a ValueError, or is ignored if ``any_name`` is
+    True.
 
     >>> row_of_names({"sun": 3, "wind": "west"}, ["rain", "sun", "wind=east", "wind=west"], None)
     (array([[0., 3., 0., 1.]]), [])
@@ -144,7 +145,7 @@ def contributions(
     x : array-like, sparse row, data frame, dict or str
         One row of shape (d,) or (1, d), in a form that ``predict`` accepts; one string for a pipeline that takes text.
         A dictionary maps feature names to values before scaling. A feature that is not in it counts as 0; in a model
-        trained on files, it gets the value that replaces missing numbers. As in ``learn_one``, ``{"colour": "red"}`` is
+        trained on files, it gets the value that replaces missing values. As in ``learn_one``, ``{"colour": "red"}`` is
         the feature ``colour=red``. Features that the model does not have are listed in a note.
     feature_names : sequence of str, default=None
         A name for each weight, as in `explain`.
@@ -220,7 +221,7 @@ class LinearParts:
 
 
 def linear_parts(model: Classifier, x: Row, feature_names: Sequence[str] | None = None) -> LinearParts:
-    """Return the value, the weight and their product for each feature of one row.
+    """Return the terms of the prediction for one row: the value, the weight and their product for each feature.
 
     The parameters are those of `contributions`.
 
@@ -260,7 +261,7 @@ def _names_are_known(x: Row) -> Iterator[None]:
 
 
 def _row(x: Row, steps: Transformer | None, learner: Any, names: list[str] | None) -> tuple[MatrixLike, list[str]]:
-    """Return the row as the learner sees it, and a note about unknown features if there are any."""
+    """Return (row, notes): the row in the form that the learner takes, and a note if some features are unknown."""
     if steps is not None or not isinstance(x, Mapping):
         return one_row(x, steps), []
     d = int(learner.n_features_in_) if names is None else len(names)
@@ -273,7 +274,7 @@ def _row(x: Row, steps: Transformer | None, learner: Any, names: list[str] | Non
 
 
 def _fills(learner: object) -> dict[str, float]:
-    """Return the values that replace missing numbers, by column; {} unless the model was trained on files."""
+    """Return the fill values for missing values, by column name; {} unless the model was trained on files."""
     prepared = getattr(learner, "preparation_", None)
     columns = prepared.get("columns", ()) if isinstance(prepared, dict) and is_preparation(prepared) else ()
     return {column["name"]: column["fill"] for column in columns if "fill" in column}

@@ -1,4 +1,4 @@
-"""`explain`: the features with the largest weights (CIML 4.4), for scaled and for raw features.
+"""`explain`: the features with the largest and smallest weights (CIML 4.4), before and after scaling.
 
 A kernel perceptron has no feature weights. It is explained by its support rows, in `inspection.support`.
 """
@@ -23,7 +23,7 @@ from rosenblatt.messages import label_text, plain_label
 from rosenblatt.scaling import ColumnScale
 from rosenblatt.tables import Table
 
-# Weights have two units: those of the scaled features that a learner sees, and those of the values before scaling.
+# A weight refers either to the scaled feature that a learner sees, or to the value before scaling.
 #
 # If a value x was scaled to z = (x - centre) / spread, then w z + b = (w / spread) x + b - w centre / spread.
 
@@ -35,7 +35,7 @@ _SCALERS = {
 }
 """scikit-learn's linear scalers, with the parameter that enables centring and the attribute that holds the centres."""
 _TINY = 1e-280
-_DIGITS = 12  # significant digits of a value that is computed back from its scaled value
+_DIGITS = 12  # significant digits of a value that is recovered from its scaled value
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Units:
         return [None if alike else number for alike, number in zip(same.tolist(), numbers.tolist(), strict=True)]
 
     def bias(self, w: np.ndarray, b: float) -> float:
-        """Return the bias that goes with the weights for the values before scaling; NaN if it overflows."""
+        """Return the bias that belongs to the weights for the values before scaling; NaN if it overflows."""
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             moved = self.centre * self.weights(w)
         return math.fsum([b, *(-moved[moved != 0]).tolist()]) if np.isfinite(moved).all() else math.nan
@@ -114,8 +114,8 @@ class Transformer(Protocol):
 def find_units(steps: Iterable[object] | None, learner: object, d: int) -> Units | None:
     """Return the scaling of the ``d`` features of a learner, or None if no scaling is known.
 
-    The scaling is taken from the last pipeline step before the learner if that is a scaler or a ColumnTransformer that
-    contains scalers. For a model that was trained on files, it is taken from ``preparation_``.
+    The scaling is taken from the last pipeline step before the learner if that step is a scaler or a ColumnTransformer
+    that contains scalers. For a model that was trained on files, the scaling is taken from ``preparation_``.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def find_units(steps: Iterable[object] | None, learner: object, d: int) -> Units
 
 
 def _of_step(step: object, d: int) -> Units | None:
-    """Return the scaling of the ``d`` output features of a fitted transformer, or None if no scaler is known in it."""
+    """Return the scaling of the ``d`` output features of a fitted transformer, or None if it has no known scaler."""
     if hasattr(step, "transformers_") and hasattr(step, "output_indices_"):
         return _of_columns(step, d)
     if hasattr(step, "steps"):
@@ -173,7 +173,7 @@ def _of_columns(step: _ColumnTransformer, d: int) -> Units | None:
     return units if found else None
 
 
-# Pipelines that end in a learner: the steps before it, and the names of its features.
+# Pipelines that end in a learner: the steps before the learner, and the names of the learner's features.
 
 
 def split_pipeline(model: Any) -> tuple[Any, Any]:
@@ -197,7 +197,7 @@ def searched(model: Any) -> Any:
 
 
 def through_steps(steps: Transformer | None, X: MatrixLike) -> MatrixLike:
-    """Return the rows that the learner of a pipeline sees: ``X`` transformed by ``steps``, or ``X`` if that is None."""
+    """Return the input of a pipeline's learner: ``X`` transformed by ``steps``, or ``X`` if ``steps`` is None."""
     return X if steps is None else steps.transform(X)
 
 
@@ -206,7 +206,7 @@ def feature_labels(
 ) -> list[str]:
     """Return a name for each of ``d`` features: the given names, else the names from training, else x0, x1, ...
 
-    Raises a ValueError unless ``given`` has ``d`` names.
+    Raises a ValueError if ``given`` does not have ``d`` names.
 
     >>> feature_labels(None, 2)
     ['x0', 'x1']
@@ -223,7 +223,7 @@ def feature_labels(
 
 
 Confidence: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
-"""The confidence in each weight, and the confidence in each bias."""
+"""The pair (confidence in each weight, confidence in each bias)."""
 CONFIDENCE_NOTE = "Confidence is 1 / variance of a weight: 1 if no update used the feature, with no upper limit."
 VOTE_NOTE = "A vote has no weights of its own: these are averaged weights."
 _SPREAD_RATIO = 100.0  # if the ranges of features differ by more, weights reflect units more than importance
@@ -318,7 +318,7 @@ def explain(
 def explanation(
     model: Classifier, feature_names: Sequence[str] | None, top: int, label: object, words: Words
 ) -> tuple[Table, str]:
-    """Return the table of `explain` and its warning ("" if there is none), with the advice given in ``words``."""
+    """Return (table, warning) for `explain`, with advice worded by ``words``; the warning is "" if there is none."""
     steps, learner = split_pipeline(model)
     if is_kernel_model(learner):
         return explain_support(learner, feature_names, top, label, words), ""
@@ -357,7 +357,7 @@ def _confidence(learner: object, rule: LinearRule) -> Confidence | None:
 
 
 def _bias_notes(rule: LinearRule, places: list[int], units: Units | None, confidence: Confidence | None) -> list[str]:
-    """Return notes with the biases of the classes ``places``, their confidence, and the biases for unscaled values."""
+    """Return notes: the biases of the classes with indices ``places``, their confidence, and the unscaled biases."""
     found = [_biases(rule, places, [float(b) for b in rule.b])]
     if confidence is not None:
         found[0] += f"; confidence {_biases(rule, places, confidence[1].tolist())}"
@@ -375,7 +375,7 @@ def _biases(rule: LinearRule, places: list[int], biases: list[float]) -> str:
 
 
 def _scale_warning(learner: object, names: list[str], words: Words) -> str:
-    """Return a warning if the ranges of features in training differ so much that weights are misleading, else ""."""
+    """Return a warning if the features' ranges in training differ so much that weights mislead, otherwise ""."""
     spread = getattr(getattr(learner, "state_", None), "feature_ranges", None)
     if spread is None or len(spread) != len(names):
         return ""

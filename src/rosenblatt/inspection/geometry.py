@@ -26,7 +26,7 @@ class Classifier(Protocol):
         """Return the class of each row."""
 
     def decision_function(self, X: MatrixLike) -> VectorLike:
-        """Return the score of each row, for each class if there are more than two."""
+        """Return the score of each row; for more than two classes, a score for each class."""
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,14 @@ class LinearRule:
     b: np.ndarray
     classes: list[object]
     averaged: bool
-    """Whether the model predicts by a vote, which has no single weight vector; then these are the averaged weights."""
+    """Whether the model predicts by a vote, which has no single weight vector; ``w`` and ``b`` are then averages."""
 
 
 def linear_rule(model: object) -> LinearRule:
     """Return the weights that a fitted linear model predicts with; for a vote, return its averaged weights.
 
-    Raises a TypeError if the model is not linear, and a ValueError if it has no row of weights for each class.
+    Raises a TypeError if the model is not linear, and a ValueError if it does not have one row of weights for each
+    class.
 
     Examples
     --------
@@ -67,7 +68,7 @@ def linear_rule(model: object) -> LinearRule:
     w = np.atleast_2d(w.toarray() if sp.issparse(w) else np.asarray(w, dtype=np.float64))
     b = np.broadcast_to(np.asarray(b, dtype=np.float64).ravel(), len(w))
     classes = np.asarray(getattr(model, "classes_", np.arange(len(w)))).tolist()
-    # An SVC has weights for each pair of classes. Three classes have three pairs, so the number of rows cannot tell.
+    # An SVC has one row for each pair of classes. Three classes have three pairs, so the number of rows is ambiguous.
     if len(classes) > 2 and (len(w) != len(classes) or hasattr(model, "n_support_")):
         raise ValueError(
             f"expected one row of weights for each of the {len(classes)} classes, which "
@@ -85,7 +86,7 @@ def unit_weights(model: object) -> tuple[np.ndarray, float]:
     Parameters
     ----------
     model : fitted linear model of two classes
-        With ``coef_`` and ``intercept_``.
+        A model with ``coef_`` and ``intercept_``.
 
     Returns
     -------
@@ -120,7 +121,7 @@ def distance(model: Classifier, X: MatrixLike) -> np.ndarray:
     Parameters
     ----------
     model : fitted linear model of two classes
-        With ``coef_``, ``intercept_`` and ``decision_function``.
+        A model with ``coef_``, ``intercept_`` and ``decision_function``.
     X : {array-like, sparse matrix, data frame} of shape (n, d)
         Rows to measure.
 
@@ -158,7 +159,7 @@ def boundary(model: object, x1: ArrayLike | None = None) -> np.ndarray:
     Parameters
     ----------
     model : fitted linear model of two classes and two features
-        With ``coef_`` and ``intercept_``.
+        A model with ``coef_`` and ``intercept_``.
     x1 : array-like, default=None
         First coordinates of points on the boundary. A ValueError is raised if the boundary is vertical. None returns
         two points.
@@ -215,7 +216,7 @@ def check_two_classes(model: object, rule: LinearRule) -> None:
 
 
 def _scaled(model: object) -> tuple[np.ndarray, float, int, float]:
-    """Return ``(w, b, e, length)``: the model's w and b divided by 2**e, the exponent e, and the length of this w.
+    """Return ``(w, b, e, length)``: the model's w and b divided by 2**e, the exponent e, and the norm of the scaled w.
 
     Division by the power of two is exact and brings the largest weight near 1, so that squares neither overflow nor
     underflow.
@@ -232,10 +233,10 @@ def _scaled(model: object) -> tuple[np.ndarray, float, int, float]:
         return w, float(np.ldexp(rule.b[0], -exponent)), exponent, float(np.linalg.norm(w))
 
 
-# Functions for explanations of linear and kernel models: finding the largest numbers, and predictions in words.
+# Helpers for explanations of linear and kernel models: selection of the largest terms, and predictions as text.
 
 
-_MOST_SCORES = 5  # the most scores of other classes that a title lists
+_MOST_SCORES = 5  # maximum number of other classes for which a title lists the score
 
 
 def extremes(w: np.ndarray, top: int) -> np.ndarray:
@@ -249,9 +250,10 @@ def extremes(w: np.ndarray, top: int) -> np.ndarray:
 
 
 def largest_parts(parts: np.ndarray, top: int | None, what: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Find the ``top`` terms of a sum with the largest absolute values; None means all.
+    """Find the ``top`` terms of a sum with the largest absolute values, or all terms for None.
 
-    Returns their indices, the indices of the other non-zero terms, and a list with a note if some terms are zero.
+    Returns the indices of these terms, the indices of the remaining non-zero terms, and a list with a note if some
+    terms are zero.
 
     >>> largest_parts(np.array([1.0, 0.0, -3.0]), 1, "features")
     (array([2]), array([0]), ['1 of 3 features contributes nothing and is left out.'])
@@ -276,7 +278,7 @@ def label_words(label: object) -> str:
 
 
 def title_by_side(what: str, classes: Sequence[object], several: bool) -> str:
-    """Return a table title that says what positive and negative numbers mean.
+    """Return a table title that explains the meaning of positive and negative numbers.
 
     >>> title_by_side("Weights", ["blame", "praise"], several=False)
     "Weights: positive for 'praise', negative for 'blame'"
@@ -287,7 +289,7 @@ def title_by_side(what: str, classes: Sequence[object], several: bool) -> str:
 
 
 class Verdict(NamedTuple):
-    """A prediction in words, its activation, and whether the row lies on the boundary, where the label is undefined."""
+    """A prediction as text, its activation, and whether the row lies on the boundary, where the label is undefined."""
 
     title: str
     activation: float
@@ -304,7 +306,7 @@ def verdict(
     several: bool,
     averaged: str = "",
 ) -> Verdict:
-    """Return the prediction for one row in words.
+    """Return the prediction for one row as text.
 
     ``total`` is the sum of the contributions to score ``k``. ``several`` is True if there is a score for each class,
     that is, for more than two classes. For a vote, ``averaged`` names the averaged numbers that ``total`` was computed

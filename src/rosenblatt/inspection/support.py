@@ -24,10 +24,10 @@ from rosenblatt.training.options import PARAMETERS
 
 
 FULL_UP_TO = 3
-"""Maximum number of classes that are shown in full; more are summarized in one row each."""
-_SHORT_TOP = 3  # the most features at each end in a row of the short table
+"""Maximum number of classes that are shown in full; with more classes, each class is summarized in one row."""
+_SHORT_TOP = 3  # maximum number of features for each sign in a row of the short table
 _WIDTH = 80
-_SHORTEST = 12  # names that do not fit are cut, but never to less than 12 characters
+_SHORTEST = 12  # names that do not fit are truncated, but never to fewer than 12 characters
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Words:
 
 
 def find_classes(label: object, classes: Sequence[object]) -> list[int]:
-    """Return the indices of the requested classes: of a label, of a list of labels, or of all classes for None.
+    """Return the indices of the classes in ``label``: a single label, a list of labels, or None for all classes.
 
     A numeric label may be given as a string: "7" stands for the class 7.0.
 
@@ -74,7 +74,7 @@ def short_columns(
 ) -> dict[str, list[object]]:
     """Return the columns of a table with a row for each class: its largest positive and negative numbers, with names.
 
-    Rows are made to fit in 80 characters and have at most three names for each sign.
+    A row has at most three names for each sign, and fewer if they do not fit in 80 characters.
 
     >>> short_columns([0, 1], ["a", "b", "c"], np.array([[2.0, 0.0, -1.0], [0.5, 3.0, 0.0]]), top=10)
     {'class': [0, 1], 'for it': ['a: 2', 'b: 3, a: 0.5'], 'against it': ['c: -1', None]}
@@ -92,9 +92,9 @@ def short_columns(
 
 
 def _fit_pairs(pairs: list[tuple[str, str]], width: int) -> str | None:
-    """Return as many pairs as fit in ``width`` characters, as text; None for no pairs.
+    """Return as text as many (name, number) pairs as fit in ``width`` characters, or None if there are no pairs.
 
-    The first pair is always included, with its name cut if necessary.
+    The first pair is always included, with its name truncated if necessary.
     """
     if not pairs:
         return None
@@ -118,11 +118,11 @@ def class_columns(
     item: str,
     what: str,
 ) -> tuple[dict[str, list[object]], list[tuple[int, np.ndarray]]]:
-    """Return table columns with the ``top`` largest and smallest ``numbers`` of each class, and their indices.
+    """Return (columns, shown): the ``top`` largest and smallest ``numbers`` of each class, and their indices.
 
-    ``numbers`` has a row for each class, or a single row for two classes. The indices are a list of pairs: the index of
-    a class, and the indices of its numbers in the columns. If ``label`` is None, more than three classes are summarized
-    in one row each, and the list is empty.
+    ``numbers`` has a row for each class, or a single row for two classes. ``shown`` is a list of pairs: the index of a
+    class, and the indices of the numbers shown for that class. If ``label`` is None and there are more than three
+    classes, each class is summarized in one row, and ``shown`` is empty.
     """
     check_integer("top", top, 1)
     several = len(numbers) > 1
@@ -158,7 +158,7 @@ class SupportRule:
     coefficients: np.ndarray
     """The coefficients, of shape (scores, support rows)."""
     averaged: bool
-    """Whether the model predicts by a vote, which has no single coefficients; then these are averaged coefficients."""
+    """Whether the model predicts by a vote, which has no single coefficients; ``coefficients`` are then averages."""
 
 
 class KernelModel(Classifier, Protocol):
@@ -171,7 +171,7 @@ class KernelModel(Classifier, Protocol):
 
 
 def is_kernel_model(learner: object) -> TypeGuard[KernelModel]:
-    """Return whether a learner is explained by support rows."""
+    """Return whether a learner is explained by its support rows instead of feature weights."""
     return callable(getattr(learner, "kernel_values", None))
 
 
@@ -207,7 +207,7 @@ def kernel_words(model: object) -> str:
     >>> kernel_words(SVC(kernel="poly", gamma=0.5)), kernel_words(SVC(kernel="linear"))
     ('poly with degree 3, gamma 0.5, coef0 0', 'linear')
     """
-    trained = getattr(getattr(model, "state_", None), "kernel", None)  # still in use if parameters were changed
+    trained = getattr(getattr(model, "state_", None), "kernel", None)  # as trained; ignores parameters set later
     kernel = getattr(model, "kernel", "not known") if trained is None else trained.function or trained.name
     if callable(kernel):
         return f"the function {getattr(kernel, '__name__', type(kernel).__name__)}"

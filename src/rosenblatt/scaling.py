@@ -162,9 +162,9 @@ class ColumnSums:
             return
         most = MOST_COLUMNS[self.method]
         if width > most:
-            other = Message("; {scale='maxabs'} allows up to {n:,}", n=MOST_COLUMNS["maxabs"])
+            other = Message(", or use {scale='maxabs'}, which allows up to {n:,}", n=MOST_COLUMNS["maxabs"])
             raise ParameterError(
-                "{scale=method} is for at most {most:,} columns, got {width:,}{other}: leave it out.",
+                "{scale=method} is for at most {most:,} columns, got {width:,}: leave it out{other}.",
                 method=self.method,
                 most=most,
                 width=width,

@@ -290,9 +290,9 @@ def test_input_that_cannot_be_meant():
         ([[1, 2], [3, 4]], [0, 1, 1], "expected one label for each of the 2 rows"),
         ([[1e200, 0], [0, 0]], [0, 1], r"must be at most 1e\+150, got 1e\+200: scale them down"),
         ([[0], [5], [9]], ["a", "b", "c"], r"expected two classes, got 3: choose the one inside, as in inside='c'\."),
-        ([[0], [5], [9]], [0, 0, 0], "no point has the label to enclose: the labels are 0; give one"),
+        ([[0], [5], [9]], [0, 0, 0], "no point has the label of the class inside: the labels are 0; give one"),
     ):
         with pytest.raises(ValueError, match=words):
             fit_circle(points, labels)
-    with pytest.raises(ValueError, match=r"no point has the label to enclose, 'd': the labels are 'a', 'b', 'c'"):
+    with pytest.raises(ValueError, match=r"no point has the label of the class inside, 'd': the labels are 'a', 'b', 'c'"):
         fit_circle([[0], [5], [9]], ["a", "b", "c"], inside="d")

@@ -93,7 +93,7 @@ def test_what_has_one_strange_field_is_refused_or_makes_rows(tmp_path):
         (
             "columns",
             [{"name": "a", "kind": "number", "categories": ["x"]}],
-            "without categories where their kind is number",
+            "columns of kind number without categories",
         ),
         ("columns", [{"name": "a", "kind": "number", "fill": "0"}], "'columns.0.fill' must be a finite number"),
         (
@@ -104,7 +104,7 @@ def test_what_has_one_strange_field_is_refused_or_makes_rows(tmp_path):
         ("dialect", {"delimiter": ",,", "quote": "", "header": True}, "delimiter must be one ASCII character"),
         ("dialect", {"delimiter": ",", "quote": "", "header": None}, "'dialect.header' must be true or false"),
         ("columns", [{"name": "a", "kind": "date", "order": "ydm"}], "'columns.0.order' must be"),
-        ("lists", True, "empty where rows are lists"),
+        ("lists", True, "which is empty if the rows are sparse lists"),
         ("surprise", 1, "unknown field 'surprise'"),
     ],
 )

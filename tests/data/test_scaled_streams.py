@@ -173,7 +173,7 @@ def test_a_number_that_is_too_large_once_it_is_scaled(tmp_path):
     ("change", "words"),
     [
         ({"method": "none"}, "'scale.method' must be"),
-        ({"features": [1, 0]}, "different integers in order"),
+        ({"features": [1, 0]}, "distinct integers in ascending order"),
         ({"features": [0, 4]}, "existing features"),
         ({"features": [True, 1]}, "'scale.features.0' must be an integer"),
         ({"centre": [0.0]}, "'scale.centre' must be a list of 2"),
@@ -203,7 +203,7 @@ def test_parts_of_a_stream_with_a_stored_scale_keep_it(files):
 def test_what_can_be_read_once_has_no_parts(files):
     once = data.open(io.BytesIO(files[0].read_bytes()), "y", format="csv")
     assert once.unscaled() is once
-    with pytest.raises(data.DataError, match="can be read only once, so it has no parts"):
+    with pytest.raises(data.DataError, match="so its rows cannot be split into parts"):
         once.part(Split.of_share(0.2, 1), held=True)
     prepared = data.open(files[0], "y", scale="standard").preparation
     once = data.open(io.BytesIO(files[0].read_bytes()), preparation=prepared, format="csv")

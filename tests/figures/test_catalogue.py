@@ -131,7 +131,7 @@ def test_without_matplotlib_it_says_how_to_get_it(tmp_path, monkeypatch):
 def test_numbers_that_are_no_numbers_are_refused():
     good, bad = ({"one": value} for value in ([np.int64(3), np.ones(2)], object()))
     assert Entry("1", "One", "text", lambda: (None, "{one[0]}", good)).draw().numbers == {"one": [3, [1.0, 1.0]]}
-    with pytest.raises(TypeError, match="as the numbers of a figure"):
+    with pytest.raises(TypeError, match="as the values of a figure"):
         Entry("1", "One", "text", lambda: (None, "Words.", bad)).draw()
 
 

@@ -41,7 +41,7 @@ def test_the_bound_is_one_number_wherever_it_is_shown(picture, gap):
     assert f"(R/γ)² = {bound_text(shown.bound)}" in words(ax)
     assert bound_text(shown.bound) in str(shown)
     if picture is plot_proof:
-        assert f"of at most {bound_text(shown.bound)} " in ax.get_title()
+        assert f"at most {bound_text(shown.bound)} are possible" in ax.get_title()
 
 
 def test_a_large_bound_is_drawn_on_logarithmic_scales():
@@ -50,7 +50,7 @@ def test_a_large_bound_is_drawn_on_logarithmic_scales():
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     np.testing.assert_allclose(lines(ax)["|w|, the length of the weights"].get_ydata(), np.sqrt(FAR.norm2))
     np.testing.assert_allclose(lines(ax)["w*·w, the part of w along w*"].get_ydata(), FAR.projection)
-    assert f"{FAR.updates} updates, of at most {int(FAR.bound):,}" in ax.get_title()
+    assert f"{FAR.updates} updates; at most {int(FAR.bound):,} are possible" in ax.get_title()
 
 
 @pytest.mark.parametrize("made", [TWO, FAR, LONG])

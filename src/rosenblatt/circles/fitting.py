@@ -149,8 +149,8 @@ def _checked(points: ArrayLike, labels: ArrayLike, inside: object) -> tuple[Floa
     if not positive.any():
         found = ", ".join(repr(label) for label in classes.tolist()[:5])
         raise ValueError(
-            f"no point has the label to enclose{'' if inside is None else f', {inside!r}'}: the labels are {found}; "
-            "give one of them as inside=."
+            f"no point has the label of the class inside{'' if inside is None else f', {inside!r}'}: the labels are "
+            f"{found}; give one of them as inside=."
         )
     return X, positive
 

@@ -250,8 +250,8 @@ def make_circle(
     clearance = CLEARANCE * (float(np.abs(c).max()) + 2 * radius + gap) * math.sqrt(d)
     if not 0 <= gap < radius - clearance:
         raise ValueError(
-            f"gap must be at least 0 and below the radius {radius}, got {gap} (center {c.tolist()}): "
-            "the positives lie inside; make the gap smaller, or bring the center nearer to the origin."
+            f"gap must be at least 0 and below the radius {radius} by more than the rounding of points at the center "
+            f"{c.tolist()}, got {gap}: make the gap smaller, or bring the center nearer to the origin."
         )
     rng = random_generator(random_state)
     y = random_signs(n, rng)
@@ -348,8 +348,8 @@ def _margin(value: object, d: int) -> float:
     margin = check_real("margin", value)
     if not 1e-100 <= margin <= 1:
         raise ValueError(
-            f"margin must be between 1e-100 and 1, got {margin}: the rows have norm 1, so no plane is "
-            "farther from one; choose a margin in that range."
+            f"margin must be between 1e-100 and 1, got {margin}: the rows have norm 1, so no plane "
+            "through the origin is farther than 1 from a row; choose a margin in that range."
         )
     if d == 1 and margin != 1:
         raise ValueError(f"margin must be 1 when d = 1, got {margin}: unit rows are -1 and +1 there; use d >= 2.")

@@ -100,13 +100,13 @@ class SinglePassStream(Stream):
 
     def part(self, split: Split, held: bool, scaled_as: Stream | None = None) -> Stream:
         """Raise a DataError, because each part would need its own pass over the input."""
-        raise self._error("so it has no parts.")
+        raise self._error("so its rows cannot be split into parts: save them to a file.")
 
     def unscaled(self) -> Stream:
         """Return the stream itself; raise a DataError if it is scaled."""
         if self.scale is None:
             return self
-        raise self._error("and is scaled as it is read.")
+        raise self._error("and is scaled as it is read, so the unscaled rows are lost: save them to a file.")
 
     def _error(self, what: str) -> DataError:
         return DataError("{files} can be read only once, " + what, files=", ".join(self._source.files.names))

@@ -151,7 +151,7 @@ def check_preparation(data: object) -> int | None:
 def _check_scale(scale: dict[str, Any], width: int | None, centred: Container[int], place: Place) -> None:
     features, centre = scale["features"], scale["centre"]
     if sorted(set(features)) != features:
-        raise place.at("features").error("a list of different integers in order", features)
+        raise place.at("features").error("a list of distinct integers in ascending order", features)
     if features and features[-1] >= (_MOST_FEATURES if width is None else width):
         raise place.at("features").error("a list of existing features", features)
     if scale["method"] == "maxabs" and any(centre):
@@ -171,14 +171,14 @@ def _table_features(table: Preparation, place: Place) -> tuple[int | None, Conta
         for name in ("delimiter", "quote"):
             check_character(name, string().read(dialect[name], place.at(f"dialect.{name}")))
     if bool(table["lists"]) == bool(columns):
-        raise place.at("columns").error("a list of columns, empty where rows are lists", columns)
+        raise place.at("columns").error("a list of columns, which is empty if the rows are sparse lists", columns)
     if table["lists"]:
         return table["n_features"], ()
     fixed, numbers, hashed = 0, set(), 0
     for column in columns:  # hashed columns come after all others
         kind = column["kind"]
         if column["categories"] is not None and kind != "category":
-            raise place.at("columns").error(f"without categories where their kind is {kind}", column)
+            raise place.at("columns").error(f"columns of kind {kind} without categories", column)
         if kind in ("category", "text"):
             hashed = hashed if column["categories"] is not None else 2 ** table["bits"]
             fixed += len(column["categories"] or ())

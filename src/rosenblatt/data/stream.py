@@ -183,7 +183,10 @@ class Stream:
         can be read only once has no fingerprint; asking for it raises a ValueError.
         """
         if not self._source.files.rereadable:
-            raise ValueError("input that can be read only once has no fingerprint: save it to a file.")
+            raise ValueError(
+                "input that can be read only once has no fingerprint, by which a later run would identify its rows: "
+                "save it to a file."
+            )
         made = self._scale.recipe | ({} if self._part is None else {"part": self._part.recipe})
         return fingerprint(self._source.files.names, self._source.recipe | made)
 

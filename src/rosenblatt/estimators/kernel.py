@@ -224,7 +224,10 @@ class KernelPerceptron(BasePerceptron):
             )
         state = self._trained
         if hypothesis == "pocket" and state.pocket is None:
-            raise AttributeError('this model was trained without keeping what hypothesis="pocket" needs.')
+            raise AttributeError(
+                'this model was trained without keeping what hypothesis="pocket" needs: set the hypothesis before '
+                "fitting, and fit from the start (warm_start=False)."
+            )
         return state.coefficients(hypothesis)
 
     @property

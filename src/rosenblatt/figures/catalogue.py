@@ -135,7 +135,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(
-        f"expected numbers, lists, dictionaries or strings as the numbers of a figure, got {type(value).__name__}."
+        f"expected numbers, lists, dictionaries or strings as the values of a figure, got {type(value).__name__}."
     )
 
 

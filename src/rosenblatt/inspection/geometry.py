@@ -195,8 +195,8 @@ def boundary(model: object, x1: ArrayLike | None = None) -> np.ndarray:
     if w[1] == 0:
         at = f"{0.0 - b / w[0]:.6g}"
         raise ValueError(
-            f"the boundary is the vertical line x1 = {at}, so no x2 belongs to a given x1: "
-            f"draw it with ax.axvline({at}), or by the two points that boundary(model) returns."
+            f"the boundary is the vertical line x1 = {at}, so x1 does not determine x2: "
+            f"draw it with ax.axvline({at}), or through the two points that boundary(model) returns."
         )
     with np.errstate(over="ignore", under="ignore"):
         return -(w[0] * np.asarray(x1, dtype=np.float64) + b) / w[1]

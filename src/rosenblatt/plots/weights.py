@@ -88,7 +88,7 @@ def plot_weights(
         ax.set_xlabel(words, loc="right", multialignment="right")
     else:
         if math.prod(shape) != len(w) or len(shape) != 2:
-            raise ValueError(f"a {' by '.join(map(str, shape))} image does not match the {len(w)} weights.")
+            raise ValueError(f"an image of {' by '.join(map(str, shape))} pixels does not match the {len(w)} weights.")
         ax = axes_for(ax)
         _image(ax, w.reshape(shape))
         ax.set_xlabel(f"{MINUS} (orange) speaks for {negative},\n+ (blue) for {positive}")
@@ -103,7 +103,7 @@ def _place(label: Any, rule: LinearRule) -> int:
     places = find_classes(label, rule.classes)
     if label is None or len(places) != 1:
         names = ", ".join(map(label_words, rule.classes))
-        raise ValueError(f"pick whose weights to draw with label=, one of {names}: got {shorten(label)}.")
+        raise ValueError(f"label must be one of {names}, the class whose weights are drawn, got {shorten(label)}.")
     return places[0]
 
 

@@ -348,7 +348,7 @@ class Reproduction:
         columns = _OURS + _PAPERS * has_paper
         head = "  ".join(name.rjust(width) for name, width, _ in columns)
         group = " paper ".center(sum(width + 2 for _, width, _ in _PAPERS) - 2, "-")
-        lines = [self.title, "Errors in percent of the test rows; mistakes of all classifiers; support vectors."]
+        lines = [self.title, "Errors: percent of the test rows; mistakes of all classifiers; support vectors."]
         lines += ["Paper: Freund and Schapire 1999."] * has_paper
         for took, rows in zip(self.seconds, self._by_degree().values(), strict=True):
             words = "Degree {degree}: trained in {training:.1f} s, evaluated in {evaluation:.1f} s."

@@ -321,7 +321,7 @@ def list_of(codec: Codec, length: int | str | None = None) -> Codec:
     def read(data: object, place: Place) -> list[Any]:
         if not isinstance(data, list) or not place.has_size(length, len(data)):
             known = place.sizes.get(length) if isinstance(length, str) else length
-            raise place.error("a list" if known is None else f"a list of {known:,}", data)
+            raise place.error("a list" if known is None else f"a list of {known:,} items", data)
         return [codec.read(value, place.at(k)) for k, value in enumerate(data)]
 
     return Codec(write, read)

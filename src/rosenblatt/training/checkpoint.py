@@ -309,7 +309,7 @@ def _from_plain(
     sizes = {"judged": len(state.counters), "features": state.n_features}
     current = PassState(**read_fields(_PassFields, found["current"], place.at("current").alone(**sizes)))
     if len(set(current.active.tolist())) < len(current.active):
-        raise place.at("current.active").error("different classifiers", current.active.tolist())
+        raise place.at("current.active").error("distinct classifiers", current.active.tolist())
     best = BestPass()
     if found["best"] is not None:
         best = read_best(found["best"], place.at("best"), state, *about)

@@ -31,11 +31,10 @@ def _lengths(w: Floats, b: Floats) -> Floats:
 def _check_part(rows: RowMatrix, w: Floats, b: Floats, start: int, stop: int) -> None:
     """Raise a ValueError if a compiled function would read a row or a weight that does not exist."""
     check_width(rows, w.shape[1])
-    if not (0 <= start <= stop <= rows.n and len(b) == len(w)):
-        raise ValueError(
-            f"expected rows from 0 to {rows.n:,} and a bias for each of {len(w)} classes, got the rows {start:,} to "
-            f"{stop:,} and {len(b)} biases: give rows that are there, and as many biases as weights."
-        )
+    if not 0 <= start <= stop <= rows.n:
+        raise ValueError(f"expected a range of rows within 0 to {rows.n:,}, got {start:,} to {stop:,}.")
+    if len(b) != len(w):
+        raise ValueError(f"expected one bias for each of the {len(w)} classes, got {len(b)}.")
 
 
 def activations(rows: RowMatrix, w: Floats, b: Floats, start: int = 0, stop: int | None = None) -> Floats:

@@ -191,7 +191,7 @@ def class_numbers(labels: Labels, classes: Labels) -> NDArray[np.int32]:
         check_label_types(classes, labels)
         known = set(classes.tolist())
         raise ParameterError(
-            "expected labels among the classes {known}, got {label}: name all classes by {classes}, or leave out the "
+            "expected labels among the classes {known}, got {label}: name all classes with {classes}, or leave out the "
             "rows of others.",
             known=shorten(classes.tolist()),
             label=repr(next(label for label in labels.tolist() if label not in known)),

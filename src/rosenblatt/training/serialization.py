@@ -170,7 +170,7 @@ def _read_rows(data: object, place: Place) -> Matrix:
     values, indices, starts = found["values"], found["indices"], found["starts"]
     sound = len(starts) > 1 and is_canonical_csr(starts, indices, place.sizes["features"])
     if not sound or not place.has_size("rows", len(starts) - 1):
-        raise place.error("a valid CSR matrix with sorted indices", "another")
+        raise place.error("a valid CSR matrix with sorted indices", "an invalid or unsorted one")
     return sp.csr_array((values, indices, starts), shape=(len(starts) - 1, place.sizes["features"]))
 
 
@@ -365,16 +365,18 @@ def read_state(data: object, place: Place, n_classes: int, learner: str, options
     state = read(data, place, learner, options)
     state.passes = len(state.mistakes)
     if len(state.pass_updates) != (state.passes if state.updates_right_rows else 0):
-        raise place.at("pass_updates").error("there if correct rows make updates", len(state.pass_updates))
+        raise place.at("pass_updates").error(
+            "a count for each pass if correct rows can cause updates, else empty", state.pass_updates
+        )
     if len(state.validation_error) > state.passes or (state.cut is not None and not state.passes):
-        raise place.at("mistakes").error("an array with a line for each pass", state.passes)
+        raise place.at("mistakes").error("an array with a row for each pass", f"{state.passes:,} rows")
     return state
 
 
 def _read_dual_state(data: object, place: Place, learner: str, options: RunOptions) -> RunState:
     state = DualState(n_classes=place.sizes["classes"], **read_fields(DualFields, data, place))
     if (state.supports.blocks == []) != (state.kernel.name == "precomputed" or not len(state.supports)):
-        raise place.at("supports.rows").error("the rows that the kernel needs", "others")
+        raise place.at("supports.rows").error("present if and only if the kernel needs rows", "the opposite")
     if state.kernel.name == "precomputed" and max(state.supports.numbers, default=0) >= state.width:
         raise place.at("supports.numbers").error(f"numbers below {state.width:,}", max(state.supports.numbers))
     return state
@@ -426,5 +428,5 @@ def read_best(
     state = read_state(found["state"], place.at("state"), n_classes, learner, options)
     check_alike(last, state, place)
     if not 1 <= state.passes <= last.passes:
-        raise place.error(f"one of {last.passes:,} passes", state.passes)
+        raise place.error(f"a state after 1 to {last.passes:,} passes", f"one after {state.passes:,}")
     return BestPass(state, found["error"], found["passes_since"])

@@ -202,7 +202,7 @@ def forged(answer, **changed):
 @pytest.mark.parametrize(
     ("name", "field", "match"),
     [
-        ("overlap", "alpha", "'proof.alpha' must be a list of different rows"),
+        ("overlap", "alpha", "'proof.alpha' must be a list of distinct rows"),
         ("quasi", "null_basis", "'proof.null_basis' must be a list of at most 3 items, one for each coefficient"),
         ("quasi", "counter_directions", "'proof.counter_directions' must be a list of at most 3"),
         ("aliased", "relations", "'proof.relations' must be a list of at most 4"),

@@ -333,7 +333,7 @@ def _read_alpha(data: object, place: Place) -> tuple[tuple[Row, int], ...]:
         if not isinstance(entry, list) or len(entry) != 4 or not _is_row(entry[:3]):
             raise place.error("a list of rows with their weights", entry)
         if tuple(entry[:3]) in alpha:
-            raise place.error("a list of different rows", entry)
+            raise place.error("a list of distinct rows", entry)
         alpha[tuple(entry[:3])] = INTEGER.read(entry[3], place)
     return tuple(alpha.items())
 

@@ -166,7 +166,9 @@ def _read_core(data: Any, place: Place) -> Core:
     core = Core(**read_fields(Core, data, place))
     lengths = {len(core.rows), len(core.alpha), len(core.rows if core.weights is None else core.weights)}
     if len(lengths) > 1 or core.alpha.dtype == object:
-        raise place.error("a core with a weight for each of its rows", f"{len(core.rows):,} rows")
+        raise place.error(
+            "a core with one weight for each of its rows", f"{len(core.rows):,} rows and other numbers of weights"
+        )
     return core
 
 

@@ -294,5 +294,5 @@ def test_input_that_cannot_be_meant():
     ):
         with pytest.raises(ValueError, match=words):
             fit_circle(points, labels)
-    with pytest.raises(ValueError, match=r"no point has the label of the class inside, 'd': the labels are 'a', 'b', 'c'"):
+    with pytest.raises(ValueError, match=r"label of the class inside, 'd': the labels are 'a', 'b', 'c'"):
         fit_circle([[0], [5], [9]], ["a", "b", "c"], inside="d")

@@ -81,7 +81,7 @@ def _refresh_bound(s, terms, activations):
 
 @inlined
 def _measure_row(s, q, weight, threshold):
-    """Update the counters for a new row of squared length ``q``, and return whether ``radius2`` grew.
+    """Update the counters for a new row of squared norm ``q``, and return whether ``radius2`` grew.
 
     ``radius2`` becomes infinite for a row with NaN or infinity, and for a finite row whose squares overflow. The caller
     tells these two cases apart.

@@ -1,4 +1,4 @@
-"""Activations, margins, squared lengths and variances of a row: the exact number, rounded once to a float64.
+"""Activations, margins, squared norms and variances of a row: the exact number, rounded once to a float64.
 
 The results do not depend on the order of a sum, the layout of the rows, or the machine. A sum is computed with twice
 the digits of a float64: its high part is extracted without error, as in AccSum (Rump, Ogita and Oishi 2008). Ziv's
@@ -145,7 +145,7 @@ def careful_product_sum(rows, i, w, b, size):
 
 @inlined
 def _square_sum(rows, i, size):
-    """Return both parts of the squared length of row ``i``."""
+    """Return both parts of the squared norm of row ``i``."""
     large, values = _FACTOR * size, rows[0]
     first, n = span(rows, i)
     whole = n - n % LANES
@@ -261,7 +261,7 @@ def _careful_square(rows, i, terms, total):
 
 @inlined
 def rounded_square(rows, i, radius2, terms, total):
-    """Return the squared length of row ``i``, rounded once."""
+    """Return the squared norm of row ``i``, rounded once."""
     size = _GENEROUS * radius2
     high, low = _square_sum(rows, i, size)
     q = _certain(high, low, _greatest_error(terms, size))

@@ -162,7 +162,7 @@ def dot(rows, i, w):
 
 @reordered
 def dot_and_square(rows, i, w):
-    """Return the dot product of row ``i`` and ``w``, and the squared length of the row, reading it once."""
+    """Return the dot product of row ``i`` and ``w``, and the squared norm of the row, reading it once."""
     values = rows[0]
     first, n = span(rows, i)
     a, q = 0.0, 0.0
@@ -175,7 +175,7 @@ def dot_and_square(rows, i, w):
 
 @reordered
 def square(rows, i):
-    """Return the squared length of row ``i``."""
+    """Return the squared norm of row ``i``."""
     values = rows[0]
     first, n = span(rows, i)
     q = 0.0
@@ -227,7 +227,7 @@ def _csr_dot_and_square(rows, i, w):
 
 
 pass_dot_and_square = by_layout(_dense_dot_and_square, _csr_dot_and_square)
-"""``pass_dot_and_square(rows, i, w)``: return the result of ``pass_dot``, and the squared length of row ``i``."""
+"""``pass_dot_and_square(rows, i, w)``: return the result of ``pass_dot``, and the squared norm of row ``i``."""
 
 
 def _dense_class_dots(rows, i, w, active, out):

@@ -3,7 +3,7 @@
 A rule is a NamedTuple. When a pass is compiled, the type of the rule selects the functions below, which determine
 whether a row updates the weights and by how much. A row triggers no update if ``y a``, its label (1 or -1) times its
 activation, is above the rule's ``threshold``. The perceptron's rule needs only the sign of an activation. The other
-rules need the value. For these rules the activation, the squared length of a row and its variance are exact sums
+rules need the value. For these rules the activation, the squared norm of a row and its variance are exact sums
 rounded once (``rounded.py``), and each later operation rounds once, in the order written.
 """
 
@@ -161,7 +161,7 @@ class Update(NamedTuple):
     a: float
     """``y a`` before the update, or the margin of the true class over its rival."""
     norm2_or_variance: float
-    """The squared length or the variance of the row; see ``refined_activation``."""
+    """The squared norm or the variance of the row; see ``refined_activation``."""
 
 
 # the rules
@@ -190,7 +190,7 @@ class PassiveAggressiveRule(NamedTuple):
     cap: float
     """The largest step: C for PA-I, else infinite."""
     ridge: float
-    """Added to the squared length: 1 / (2 C) for PA-II, else 0."""
+    """Added to the squared norm: 1 / (2 C) for PA-II, else 0."""
 
 
 class ArowRule(NamedTuple):
@@ -253,7 +253,7 @@ def _value_and_variance(rule, examples, weights, k, i, a, bounds):
 refined_activation = _by_rule(_sign, _value, _value_and_square, _value_and_variance)
 """``refined_activation(rule, examples, weights, k, i, a, bounds)``: return two numbers. The first is the activation of
 row ``i`` for class ``k``, as exact as the rule needs it: with the exact sign, or rounded once. The second is the
-squared length or the variance of the row if the rule needs one of them, and 0 otherwise. ``a`` is the activation as
+squared norm or the variance of the row if the rule needs one of them, and 0 otherwise. ``a`` is the activation as
 computed."""
 
 

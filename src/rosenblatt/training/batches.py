@@ -42,7 +42,7 @@ WINDOW = 1 << 16
 Validate = Callable[[Block], tuple[Matrix, Labels]]
 """A function that returns the rows of a block as a C-ordered or CSR matrix of finite floats, and its labels.
 
-It raises a ValueError if they are not valid.
+It raises a ValueError if the block is not valid.
 """
 
 
@@ -83,7 +83,7 @@ class TrainingSource(BatchSource, Protocol):
     """A source for `train`, whose classes can be renumbered."""
 
     def set_classes(self, classes: Labels) -> None:
-        """From now on, use the index of each class in ``classes`` as its number."""
+        """Use the index of each class in ``classes`` as its number from now on."""
 
 
 class InMemory:
@@ -95,7 +95,7 @@ class InMemory:
         self.batch, self.classes, self.width = batch, batch.classes, batch.rows.d
 
     def set_classes(self, classes: Labels) -> None:
-        """Use the index of each class in ``classes`` as its number; all classes of the batch must be there."""
+        """Use the index of each class in ``classes`` as its number; ``classes`` must include those of the batch."""
         places = class_numbers(self.batch.classes, classes)
         self.batch, self.classes = self.batch._replace(labels=places[self.batch.labels], classes=classes), classes
 
@@ -126,7 +126,7 @@ class Streamed:
         before reading rows.
     classes : array, optional
         All classes; by default the classes of the first block. A label of another class raises `NewClass` if the blocks
-        can be read again. If they can be read only once, its class is added to the classes from this batch on.
+        can be read again. If they can be read only once, the new class is added to ``classes`` from this batch on.
     class_weight : mapping, optional
         Step sizes by class; by default all are 1.
     validate : callable, optional
@@ -175,7 +175,7 @@ class Streamed:
         self.classes, self._peeked = np.unique(first.y), chain([first], stream)
 
     def set_classes(self, classes: Labels) -> None:
-        """From now on, use the index of each class in ``classes`` as its number; other classes may still appear."""
+        """Use the index of each class in ``classes`` as its number from now on; other classes may still appear."""
         self.classes = classes
 
     def fit_scale(self, seed: int, share: float | None) -> None:
@@ -235,7 +235,7 @@ class Streamed:
         return make_batch(X, numbers, self.classes, block.weight, self.class_weight, block.first)
 
     def share(self, batch: Batch, visited: int) -> float:
-        """Return the share of the files that has been read, 0 if it is not known."""
+        """Return the share of the files that has been read, or 0 if it is not known."""
         return 0.0 if self._files is None else self._files.share_read
 
 
@@ -247,7 +247,7 @@ def make_batch(
     class_weight: ClassWeight,
     first: int = 0,
 ) -> Batch:
-    """Return a batch of these rows and class numbers, which must be valid; raise a ValueError if a weight is not."""
+    """Return a batch of valid rows and class numbers; raise a ValueError if a weight is not valid."""
     return Batch(as_rows(X), labels, step_sizes(sample_weight, class_weight, classes, labels), first, classes)
 
 
@@ -273,7 +273,7 @@ def labelled_batch(
     class_weight: ClassWeight = None,
     known: Labels | None = None,
 ) -> Batch:
-    """Return rows and their labels, both valid, as a batch.
+    """Return a batch of rows and their labels, which must be valid.
 
     If all labels are among the ``known`` classes, the array ``known`` itself becomes the classes of the batch: a run
     tests its identity to see that no class is new. Otherwise the classes are those of the labels.
@@ -353,20 +353,20 @@ def arrivals(batch: Batch, order: NDArray[np.uint32], known: Labels) -> Iterator
 def window_order(n: int, seed: int, pass_number: int, window: int) -> NDArray[np.uint32]:
     """Return the order in which a shuffled pass visits the n rows of a window.
 
-    ``window`` is its number. Window 0 has the order of ``fit``, so a stream of one window is visited as if it were in
-    memory.
+    ``window`` is the number of the window. Window 0 has the order of ``fit``, so a stream of one window is visited as
+    if it were in memory.
     """
     # The multiplier is odd, hence invertible modulo 2**64, so all windows of a pass have different seeds.
     return visiting_order(n, seed + window * 0x632BE59BD9B4E019, pass_number)
 
 
 def trained_rows(seed: int, share: float) -> Callable[[int, int], NDArray[np.bool_]]:
-    """Return a function of (first, n) that says which of the n rows from number ``first`` on are not held out."""
+    """Return a function of (first, n) that masks those of the n rows from number ``first`` on that are not held out."""
     return lambda first, n: ~held_out(first, n, seed, share)
 
 
 def held_out(first: int, n: int, seed: int, share: float) -> NDArray[np.bool_]:
-    """Return a mask that says which of the n rows from number ``first`` on are held out.
+    """Return a mask of the rows that are held out, among the n rows from number ``first`` on.
 
     A row is held out if a hash of its number and the seed is below ``share * 2**64``. So the choice does not depend on
     how rows are cut into batches.

@@ -1,7 +1,7 @@
 """Checkpoints of a run on a stream: after a crash the run can be resumed, with the same result as without the crash.
 
 A checkpoint is written between two batches or at an interrupt, and writing it does not influence the run. It holds the
-state, the position in the pass in progress, and what identifies the run and its data.
+state, the position in the pass in progress, and the identity of the run and of its data.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class DataIdentity:
         return None if self._contents is None else self._contents.records()
 
     def changed(self, then: object, records: Records | None, progress: Callable[[float], None]) -> str | None:
-        """Return what has changed since a run stored the fingerprint ``then`` and ``records``, None if nothing has.
+        """Describe what has changed since a run stored the fingerprint ``then`` and ``records``; None if nothing has.
 
-        The text is "" if no details are known. Without records, only the fingerprints are compared. ``progress`` is
-        called with the share of the comparison that is done.
+        The description is "" if no details are known. Without records, only the fingerprints are compared. ``progress``
+        is called with the share of the comparison that is done.
         """
         contents, same = self._contents, self.fingerprint == then
         if contents is None or records is None:
@@ -189,7 +189,7 @@ class CheckpointWriter(Observer):
             self._try_to_write(run)
 
     def on_interrupt(self, run: TrainingRun) -> None:
-        """Write a checkpoint if the run has visited a row and can be resumed from here."""
+        """Write a checkpoint if the run has visited a row and can be resumed from its current position."""
         between_passes = run.current.row == run.current.visited == 0  # the next pass is about to begin
         if run.is_resumable and run.has_visited and not (between_passes and run.current.was_done.any()):
             self._try_to_write(run)
@@ -271,7 +271,7 @@ class CheckpointWriter(Observer):
             raise ValueError(f"{name} holds no valid checkpoint: {fault}") from None
 
     def _other_run(self, what: str | Message, reason: str = "") -> ParameterError:
-        """Return the error for a checkpoint of another run; ``what`` names what is different in that run."""
+        """Return the error for a checkpoint of another run; ``what`` names the difference to this run."""
         return ParameterError(
             "{path} is a checkpoint of a run with {what}, so this run cannot be resumed from it{reason}: give the same "
             "data and parameters, or start from the beginning without {resume}.",
@@ -281,7 +281,7 @@ class CheckpointWriter(Observer):
         )
 
     def _identity(self, seed: int) -> dict[str, object]:
-        """Return what identifies a run: the fingerprint of its data, its learner and its parameters."""
+        """Return the identity of a run: the fingerprint of its data, its learner and its parameters."""
         parameters = self.options.to_plain(self.learner, seed)
         return {
             "data": self.data.fingerprint,

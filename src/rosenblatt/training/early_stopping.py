@@ -51,7 +51,7 @@ class EarlyStoppingFacts:
 
     @property
     def least_error(self) -> float | None:
-        """The error after the pass that was kept, None if it was not measured."""
+        """The error after the pass that was kept, or None if it was not measured."""
         return self.error_by_pass[self.best_pass - 1]
 
     def __str__(self) -> str:
@@ -98,7 +98,7 @@ class ValidationSet:
         self._trained = np.pad(self._trained, (0, len(trained) - len(self._trained))) + trained
 
     def extend(self, other: ValidationSet) -> None:
-        """Append the set of the rows that follow those seen by this one."""
+        """Append the set of held-out rows among the rows that follow."""
         self._parts += other._parts
         self._count(other._trained)
 
@@ -165,9 +165,9 @@ class EarlyStopping(Observer):
             self._judge_again(run)
 
     def _judge_again(self, run: TrainingRun) -> None:
-        """Measure the best pass of an earlier run again.
+        """Measure the error of an earlier run's best pass again.
 
-        This run may hold out other rows, or rows with more features.
+        This is necessary because this run may hold out other rows, or rows with more features.
         """
         if not self._judged_again and not run.resumed and self.best.state is not None:
             self.best.widen(max(run.state.n_features, self.validation.rows.d))

@@ -80,7 +80,7 @@ class Pocket:
 
     @classmethod
     def empty(cls, k: int, d: int, judged: int) -> Pocket:
-        """Return a pocket for ``k`` weight vectors of d features; ``judged`` is k, or 1 if classes compete directly."""
+        """Return a pocket for ``k`` weight vectors of ``d`` features; ``judged`` is the number of classifiers."""
         worst = np.full(judged, np.inf)
         return cls(np.zeros((k, d)), np.zeros(k), worst, np.zeros((k, d)), np.zeros(k))
 
@@ -161,7 +161,7 @@ class LinearState(RunState):
         return state
 
     def start_from(self, w: Floats, b: Floats) -> None:
-        """Use these initial weights, of shape (m, d), and biases instead of zeros; no row may have been visited yet.
+        """Start from weights of shape (m, d) and biases instead of zeros; call this before the first visit.
 
         The initial weights vote and compete for the pocket like weights after an update. An upper bound on their
         squared norm is stored in the counters; all bounds of the run depend on it.
@@ -201,7 +201,7 @@ class LinearState(RunState):
             self.s = arrays[2]
 
     def average(self) -> tuple[Floats, Floats]:
-        """Return the mean of the weights and the mean of the biases, taken after each visit.
+        """Return ``(w, b)``, the averages of the weights and of the biases after each visit.
 
         This is CIML's algorithm 7 with its counter started at 0 instead of 1, so that the zero vector before the first
         visit is not part of the mean. (Predictions are the same either way.)
@@ -232,7 +232,7 @@ class LinearState(RunState):
         return self.w, self.b
 
     def scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
-        """Return the activation of each row by each weight vector; for "vote", the share of the votes."""
+        """Return the activation of each row for each weight vector; for "vote", the share of the votes."""
         self.check_keeps(hypothesis)
         if hypothesis == "vote" and self.log is not None:
             return votes(self, self.log, rows)
@@ -252,12 +252,12 @@ class LinearState(RunState):
         return int(kept.decide(hypothesis, as_rows(row.data[None]))[0][0])
 
     def margins(self, k: int) -> tuple[float, float, float]:
-        """Return lower and upper bounds on the margin of classifier ``k``, and a bound on its updates.
+        """Return a lower and an upper bound on the margin of classifier ``k``, and an upper bound on its updates.
 
-        A bound that is not known is infinite (minus infinity for the lower bound). The upper bound holds for rules
-        whose weights are the initial weights plus steps along examples (not AROW). The bound on updates holds if only
-        rows with an activation of at most the threshold trigger an update, and the step does not depend on the
-        activation (the perceptron and the margin perceptron).
+        A bound that is not known is infinite (minus infinity for the lower bound). The upper bound on the margin holds
+        if the weights are the initial weights plus multiples of examples (for all rules but AROW). The bound on updates
+        holds if only rows with an activation of at most the threshold trigger an update, and the step does not depend
+        on the activation (the perceptron and the margin perceptron).
         """
         w, b = (self.w.ravel(), self.b) if len(self.counters) == 1 else (self.w[k], self.b[k : k + 1])
         counters = self.counters[k]
@@ -272,11 +272,11 @@ class LinearState(RunState):
             # g <= (|w| + |w0|) / sum(steps). ``drift`` bounds the rounding of the updates.
             drift = 4.0 * HALF_ULP * float(counters["updates"]) * radius * math.sqrt(kesler) * steps
             drift += 4.0 * HALF_ULP * float(counters["updates"]) * math.sqrt(float(counters["excess2"]))
-            if self.mixed_shards:  # means over shards are rounded too, and a shard's weights may be longer than theirs
+            if self.mixed_shards:  # averaging over shards rounds, too, and a shard's weights may have a larger norm
                 drift *= 4.0 * (1.0 + math.sqrt(self.mixed_shards))
             high = (length + start + drift) / float(counters["step_sum"]) * slack
             if start > 0.0:
-                high = min(high, math.sqrt(kesler) * radius * slack)  # no margin exceeds the longest example
+                high = min(high, math.sqrt(kesler) * radius * slack)  # no margin exceeds the norm of an example
         if self.done[k] and counters["lowest"] > TINY and counters["lowest_step"] > TINY:
             # An activation is used as computed only if it exceeds twice its rounding bound, so at least half of it is
             # certain. Usually the bound is much smaller, and all of the activation but the bound is certain.
@@ -297,7 +297,7 @@ class LinearState(RunState):
         return PassRunner(threads)
 
     def observers(self) -> list[Observer]:
-        """Return the observers that prove inseparability, and that keep the votes and the pocket if there are any."""
+        """Return the observers for proofs of inseparability and, if the state has them, for votes and the pocket."""
         votes_kept = [] if self.log is None else [VoteRecorder()]
         return [InseparabilityProof(), *votes_kept, *([] if self.pocket is None else [PocketKeeper()])]
 
@@ -420,7 +420,7 @@ class LinearState(RunState):
 
 
 def _length(v: np.ndarray) -> float:
-    """Return the Euclidean length of ``v`` without intermediate overflow or underflow."""
+    """Return the Euclidean norm of ``v`` without intermediate overflow or underflow."""
     largest = float(np.max(np.abs(v), initial=0.0))
     if largest == 0.0 or not math.isfinite(largest):
         return largest
@@ -440,10 +440,10 @@ def _memory_for(k: int, d: int) -> Iterator[None]:
 
 
 def _with_capacity(weights: Floats, d: int, fill: float) -> Floats:
-    """Return an array of 1.5 times ``d`` columns whose first columns are these weights and the others ``fill``.
+    """Return an array with 1.5 ``d`` columns: first the columns of ``weights``, then columns filled with ``fill``.
 
-    If these weights have no columns yet, the array has exactly ``d``. Growing by a factor makes the cost of a new
-    column constant on average. The operating system allocates columns of zeros only when they are used.
+    If ``weights`` has no columns yet, the array has exactly ``d`` columns. Growing by a factor makes the amortised cost
+    of a new column constant. The operating system allocates columns of zeros only when they are used.
     """
     k, known = weights.shape
     shape = k, d + d // 2 if known else d
@@ -497,8 +497,8 @@ class PassRunner:
         """Visit ``order`` with the classifiers ``active``, as `Runner` describes."""
         rows, sparse = batch.rows, batch.rows.is_sparse
         check_width(rows, state.n_features)
-        # A sparse row touches few features, but the weights of all classes for each of them. So all weights of a
-        # feature are stored together.
+        # A sparse row has few features, but for each of these features the weights of all classes are read. So all
+        # weights of a feature are stored together.
         if sparse and state.s is not None and len(rows.parts[0]) >= state.w.shape[1]:
             state.interleave()
         elif not (sparse and state.s is not None and state.is_interleaved):
@@ -557,11 +557,11 @@ class _Group(NamedTuple):
     log: Log
     candidate: Candidate
     copied: slice | None = None
-    """The classes whose weights were copied for this thread, to avoid false sharing of cache lines; None if none."""
+    """The classes whose weights were copied for this thread, to avoid false sharing; None if nothing was copied."""
 
 
 def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log: Log, threads: int) -> list[_Group]:
-    """Divide the classifiers ``active`` into one group for each thread that is used, at most ``threads``."""
+    """Divide the classifiers ``active`` into groups, one for each thread, for at most ``threads`` threads."""
     sparse, b, counters = rows.is_sparse, state.b, state.counters
     few = sparse and len(rows.parts[0]) < FEWEST_VALUES * state.w.shape[1]
     threads = 1 if state.direct or few else max(1, min(threads, len(active)))
@@ -594,7 +594,7 @@ def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log:
 
 
 def _join(state: LinearState, groups: list[_Group]) -> None:
-    """Copy back to the state the weights that were copied for a group."""
+    """Write the weights that were copied for a group back to the state."""
     for group in groups:
         if group.copied is not None:
             state.w.T[:, group.copied], state.u.T[:, group.copied] = group.weights.w, group.weights.u
@@ -653,7 +653,7 @@ def _measure(state: LinearState, batch: Batch, order: NDArray[np.uint32]) -> Non
 InitialWeights: TypeAlias = tuple[Floats, Floats]
 """Weights of shape (m, d) and biases of shape (m,), for m classifiers."""
 _LARGEST = 1e140
-"""The largest initial weight allowed; squared lengths of larger weights might overflow."""
+"""The largest initial weight allowed, in absolute value; the squared norm of larger weights might overflow."""
 
 
 class GivenWeights(NamedTuple):
@@ -682,7 +682,7 @@ class GivenWeights(NamedTuple):
 
 
 def _numbers(name: str, values: VectorLike, shapes: Sequence[tuple[int, ...]], whom: str) -> Floats:
-    """Return an array of finite numbers of one of these shapes; raise a ValueError if it is not."""
+    """Return ``values`` as an array of finite numbers with one of the ``shapes``, or raise a ValueError."""
     try:
         array = np.asarray(values)
     except ValueError:  # lists of different lengths
@@ -738,7 +738,7 @@ class PocketKeeper(Observer):
     """
 
     def on_start(self, run: TrainingRun) -> None:
-        """Count the mistakes of the pocket again if an earlier run filled it, since the rows may be new."""
+        """Recount the mistakes of the pocket if an earlier run filled it, because the rows may be different."""
         pocket = _state(run).pocket
         if pocket is not None and run.warm and np.isfinite(pocket.mistakes).all():
             pocket.mistakes[:] = _training_mistakes(run, pocket.w, pocket.b)
@@ -788,7 +788,7 @@ class InseparabilityProof(Observer):
         self._from_zero = False
 
     def on_start(self, run: TrainingRun) -> None:
-        """Store whether the run starts from zero, or did before it was resumed from a checkpoint."""
+        """Store whether the run starts from zero, or started from zero before it was resumed from a checkpoint."""
         resumed = run.resumed and not run.options.warm_start
         counters, rule = run.state.counters, _state(run).rule
         moved = counters["updates"].any() or counters["start2"].any()
@@ -806,7 +806,7 @@ class InseparabilityProof(Observer):
 
 
 def returned_to_zero(state: LinearState) -> NDArray[np.bool_]:
-    """Return whether each classifier started from zero, has been updated, and has zero weights and bias again."""
+    """Return a mask of the classifiers that started from zero, have been updated, and have zero weights again."""
     long = np.column_stack([state.w, state.b]).reshape(len(state.counters), -1)
     moved = (state.counters["step_sum"] > 0) & (state.counters["start2"] == 0)
     zero: NDArray[np.bool_] = ~long.any(axis=1) & moved

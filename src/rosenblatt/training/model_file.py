@@ -72,11 +72,11 @@ class ModelInfo:
     feature_names: Any = None
     """A list of strings, or the plain data that `names_to_plain` returns for it."""
     preparation: dict[str, Any] | None = None
-    """How rows of files become features."""
+    """Plain data that defines how rows of files become features."""
     fingerprint: object = None
-    """Identifies the training data."""
+    """A fingerprint of the training data."""
     max_features: int | None = None
-    """The largest number of features, including those not stored; if None, the limit depends on those stored."""
+    """The largest number of features allowed, stored or not; if None, it depends on the number stored."""
 
     def names(self, n_features: int) -> Names | None:
         """Return the feature names as an array, or None if there are none.
@@ -268,9 +268,9 @@ class _EarlyStoppingFields:
 
 
 def trained_state(run: TrainingRun) -> tuple[RunState, EarlyStoppingState | None]:
-    """Return the state to predict with and, with early stopping, the last state and the best pass to continue from.
+    """Return the pair of the state to predict with and the `EarlyStoppingState` to continue from.
 
-    The second is None if early stopping has kept no pass. Then the run continues from the first.
+    The second element is None if early stopping has kept no pass. Then the run continues from the first.
     """
     state, more = run.state, None
     best = None if run.early_stopping is None else run.early_stopping.best
@@ -294,7 +294,8 @@ def history(state: RunState) -> NDArray[np.void]:
 
     It also has the ``updates`` of each pass if correctly classified rows make updates too, and the
     ``validation_error`` after each pass if rows were held out. If an interrupt cut the last pass short, it also has the
-    ``share`` of all rows that each pass visited: 1 for the passes before, NaN for the last if the share is not known.
+    ``share`` of all rows that each pass visited: 1 for all passes but the last, and NaN for the last if its share is
+    not known.
     """
     columns: dict[str, tuple[str, Sequence[float | None]]] = {
         "mistakes": ("i8", [int(np.maximum(counts, 0).sum()) for counts in state.mistakes])
@@ -318,7 +319,7 @@ Numbers = NDArray[np.int64]
 def is_divisible(state: LinearState) -> bool:
     """Return whether the classifiers of a state can be trained separately.
 
-    They can if there are several, which do not compete directly and share no log and no pocket.
+    There must be several, which must not compete directly or share a log or a pocket.
     """
     return len(state.counters) > 1 and not state.direct and state.log is None and state.pocket is None
 

@@ -31,7 +31,7 @@ class Observer:
         """Called before the first pass."""
 
     def on_slice(self, run: TrainingRun, batch: Batch, visited: int) -> None:
-        """Called after each slice of a batch, several times a second; ``visited`` of its rows have been visited."""
+        """Called after each slice of a batch, several times a second; ``visited`` of its rows are done."""
 
     def on_updates(self, run: TrainingRun, batch: Batch, order: NDArray[np.uint32], updates: list[Updates]) -> None:
         """Called after the rows ``order`` of a batch have been visited, with the updates of each classifier.
@@ -73,7 +73,7 @@ class History(Observer):
 
 
 def _cut_pass(run: TrainingRun, interrupted: bool = False) -> CutPass | None:
-    """Return how far the current pass, or else the last one, has got; None if it visited all rows."""
+    """Return the extent of the current pass, or of the last pass if it has ended; None if it visited all rows."""
     made, whole = run.current.rows_visited(run.state.counters), run.rows_of_a_pass()
     if whole is None:
         return CutPass(made, None, interrupted)

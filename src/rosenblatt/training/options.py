@@ -51,7 +51,7 @@ SCALED = tuple(name for name, parameters in PARAMETERS.items() if "gamma" in par
 MAX_DEGREE = 1000
 """The largest degree of a polynomial kernel; exact decisions on higher powers would take too long."""
 FUNCTION = "function"
-"""The name in `Kernel` for a Python function of the user's."""
+"""The name in `Kernel` for a kernel that the user gives as a Python function."""
 NOT_SAVABLE = (
     'a model whose kernel is a function cannot be saved, as files hold no code: train with kernel="precomputed" on the '
     "values of the function, or keep the function in a module and pickle the model."
@@ -70,7 +70,7 @@ class Kernel:
     ``laplacian``           exp(-gamma |x - z|_1)
     ``sigmoid``             tanh(gamma x . z + coef0)
     ``precomputed``         rows are kernel values, a column for each training row
-    ``function``            what ``function(X, Z)`` returns, a line for each row of X
+    ``function``            the matrix ``function(X, Z)``, a row for each row of X
     ======================  =====================================================================
     """
 
@@ -87,7 +87,7 @@ class Kernel:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the sign of every sum of its values can be decided exactly."""
+        """Whether the sign of every sum of kernel values can be decided exactly."""
         return self.name in ("linear", "poly", "rbf", "laplacian")
 
     @property
@@ -101,7 +101,7 @@ class Kernel:
 
     @property
     def polynomial(self) -> tuple[float, float, int] | None:
-        """``gamma``, ``coef0`` and ``degree`` if the kernel is a polynomial of the dot product, else None."""
+        """``(gamma, coef0, degree)`` if the kernel is a polynomial of the dot product, or None if it is not."""
         if self.name == "linear":
             return 1.0, 0.0, 1
         return (self.gamma, self.coef0, self.degree) if self.name == "poly" else None
@@ -129,7 +129,7 @@ def check_kernel(kernel: object, degree: object, gamma: object, coef0: object) -
 
 
 def _finite_or_nan(value: object) -> float:
-    """Return a number as a finite float; NaN if it is not a number or no finite float can hold it."""
+    """Return ``value`` as a finite float, or NaN if it is not a finite real number or overflows float64."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return math.nan
     try:
@@ -143,7 +143,7 @@ def _finite_or_nan(value: object) -> float:
 
 
 _DEVICE = re.compile("[a-z]{1,20}(:[0-9]{1,4})?")
-"""The device names that a file may contain."""
+"""The pattern of device names that a file may contain."""
 
 
 def _is_scalar(value: object) -> bool:
@@ -550,7 +550,7 @@ LEARNERS: dict[str, Learner] = {
 }
 """All learners that the engine trains, by the name of their estimator."""
 _LEAST_DECAY = 1e-30
-"""The smallest decay above 0. With less, all visits that a counter can count have equal weights to 14 digits."""
+"""The smallest decay above 0. With less, the weights of all visits that a counter can count agree to 14 digits."""
 
 
 def parameter_names(learner: str) -> list[str]:
@@ -562,8 +562,8 @@ def parameter_names(learner: str) -> list[str]:
 def draw_seed(random_state: RandomSource) -> int:
     """Return the seed of the visiting orders.
 
-    It is ``random_state`` itself if that is an integer, a random number for None, or a number drawn from a generator.
-    Anything else raises a ParameterError.
+    The seed is ``random_state`` if that is an integer, a random number for None, or a number drawn from a generator.
+    Any other value raises a ParameterError.
     """
     if random_state is None:
         return secrets.randbits(63)

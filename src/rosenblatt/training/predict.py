@@ -22,7 +22,7 @@ _PRODUCT_BYTES = 32 * 1024 * 1024
 
 
 def _lengths(w: Floats, b: Floats) -> Floats:
-    """Return an upper bound on the length of each ``(w, b)``; infinite if squares overflow."""
+    """Return an upper bound on the norm of each ``(w, b)``; it is infinite if squares overflow."""
     with np.errstate(over="ignore"):
         squares = np.einsum("ij,ij->i", w, w) + b * b
     return np.sqrt(squares) * (1 + 4 * (w.shape[1] + 8) * HALF_ULP) + 1e-150
@@ -67,12 +67,13 @@ def best_classes(
 
 
 def votes(state: LinearState, log: UpdateLog, rows: RowMatrix) -> Floats:
-    """Return each row's votes for each classifier, from -1 to 1, or for each competing class, from 0 to 1.
+    """Return the votes on each row: for each classifier, from -1 to 1, or for each competing class, from 0 to 1.
 
-    They are shares of all visits (Eq 4.17 of CIML). A voter is a weight vector of the run, with one vote for each visit
-    that it survived. The activations of a row by all voters are running sums of steps times the dot products of the row
-    with the stored rows. If an activation is too small for its sign to be certain, that voter's weights are computed
-    again from the log, and the sign is decided exactly. A voter whose activation is exactly zero abstains.
+    Votes are counted as shares of all visits (Eq 4.17 of CIML). A voter is a weight vector of the run, with one vote
+    for each visit that it survived. The activations of a row for all voters are running sums of steps times the dot
+    products of the row with the stored rows. If an activation is too small for its sign to be certain, that voter's
+    weights are computed again from the log, and the sign is decided exactly. A voter whose activation is exactly zero
+    abstains.
     """
     out = np.zeros((rows.n, len(state.w)))
     log.store()
@@ -147,11 +148,11 @@ def _products(X: Matrix, stored: Matrix) -> Floats:
 
 
 def _slack(run: Updates, lengths: Floats, d: int, start: float) -> Floats:
-    """Return, for each voter v, twice a bound on the rounding error of its activation on a row of length 1.
+    """Return, for each voter v, twice a bound on the rounding error of its activation on a row of norm 1.
 
-    ``start`` is an upper bound on the length of the initial weights. Products, running sums and the updates of the
-    weights themselves round at most ``d + 2 v + 6`` times, each time by at most half an ulp of the sum of the lengths
-    of all vectors added.
+    ``start`` is an upper bound on the norm of the initial weights. Products, running sums and the updates of the
+    weights themselves round at most ``d + 2 v + 6`` times, each time by at most half an ulp of the sum of the norms of
+    all vectors added.
     """
     sizes = start + np.cumsum(np.abs(run.steps) * lengths[run.members])
     roundings = d + 2.0 * np.arange(len(sizes)) + 6.0
@@ -169,7 +170,7 @@ def _whole_numbers(X: Matrix) -> bool:
 
 
 def _row_lengths(X: Matrix, bias_value: float) -> Floats:
-    """Return an upper bound on the length of each row, including the bias coordinate."""
+    """Return an upper bound on the norm of each row, including the bias coordinate."""
     with np.errstate(over="ignore"):
         if sp.issparse(X):
             squares = np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
@@ -211,7 +212,7 @@ def _add_certain(
             target += added
             uncertain = uncertain[: min(found, capacity)]
             return uncertain[np.argsort(uncertain[:, 1], kind="stable")]
-        capacity = found  # the buffer was too small: once more, with one that is large enough
+        capacity = found  # the buffer was too small: repeat with a buffer that is large enough
 
 
 def _add_uncertain(

@@ -24,21 +24,21 @@ LARGEST_RADIUS = 1e300
 class Report:
     """The numbers of a training run, and what they prove about its data.
 
-    Lengths and margins are measured in the space of the vectors (x, 1) if a bias is learned, and of x if not. Margins
-    are those of the last weights, whichever hypothesis predicts. With more than two one-vs-rest classes the report
+    Norms and margins are measured in the space of the vectors (x, 1) if a bias is learned, and of x if not. Margins are
+    those of the last weights, whichever hypothesis predicts. With more than two one-vs-rest classes the report
     summarises all classifiers: the smallest margins, and the sums of updates, mistakes and bounds. ``by_class`` has the
     report of each class.
 
     Attributes
     ----------
     passes, updates : int
-        Passes over the data, and updates made in them.
+        The number of passes over the data, and of the updates made in them.
     mistakes_by_pass : list of int
         Mistakes made during each pass.
     converged : bool
         Whether the last pass made no mistake and no other update.
     radius : float
-        R, the length of the longest example.
+        R, the norm of the longest example.
     margin_low, margin_high : float
         Lower and upper bounds on the margin of the data. After a pass without mistakes, the lower bound is the margin
         of the last weights; otherwise it is minus infinity. The upper bound is the norm of the last weights (plus the
@@ -56,7 +56,7 @@ class Report:
     proved_inseparable : bool
         Whether weights that started from zero returned to exactly zero, by updates that were not rounded. Then a
         positive combination of some rows, each times its label, is zero, so the rows are not linearly separable. With
-        more than two classes, whether this is true of at least one class.
+        several classifiers, whether this is true of at least one of them.
     last_pass_cut : CutPass or None
         None if the last pass visited all rows. If an interrupt or ``max_updates`` cut it short: the number of ``rows``
         that it visited, and their ``share`` of all rows (None if that is not known). The mistakes of that pass are
@@ -177,7 +177,7 @@ class Report:
         return lines if self.early_stopping is None else [*lines, str(self.early_stopping)]
 
     def _separated(self, yes: bool = True) -> list[object]:
-        """Return the classes that were separated from the rest; for ``yes=False``, the others."""
+        """Return the classes that were separated from the rest, or with ``yes=False`` those that were not."""
         return [label for label, part in self.by_class.items() if part.converged == yes]
 
     def _which_separated(self) -> str:
@@ -187,7 +187,7 @@ class Report:
         return f"Separated: {list_some(self._separated())}. Not separated: {list_some(self._separated(False))}."
 
     def _proved(self) -> list[str]:
-        """Return sentences that say what the run proves about separators; none if it proves nothing."""
+        """Return sentences about what the run proves about separators; an empty list if it proves nothing."""
         if self.proved_inseparable:
             return [self._no_separator()]
         if not self.converged:

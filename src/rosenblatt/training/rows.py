@@ -1,4 +1,4 @@
-"""The inputs of compiled passes: rows, class numbers of labels and step sizes; also ranges of features."""
+"""The inputs of compiled passes (rows, class numbers of labels and step sizes), and the ranges of features."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Matrix: TypeAlias = Any
 CACHE_BYTES = 64 * 1024
 """The size in bytes of a block of dense rows. It stays in the cache while one-vs-rest classifiers visit it in turn."""
 SLICE_BYTES = 64 * 1024 * 1024
-"""The bytes of rows that one compiled call visits; between calls, Ctrl-C is handled and the progress bar moves."""
+"""The size in bytes of the rows that one compiled call visits. Between calls, interrupts and progress are handled."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class RowMatrix:
     def ahead(self) -> int:
         """How many visits ahead a shuffled pass prefetches a row.
 
-        4 for sparse rows; for dense rows as many as take 2 kB, but at least 2 and at most 16.
+        It is 4 for sparse rows. For dense rows it is the number of rows that 2 kB hold, but at least 2 and at most 16.
         """
         if self.is_sparse:
             return 4
@@ -109,7 +109,7 @@ def check_finite(X: Matrix) -> None:
 
 
 def check_sparse(X: Matrix) -> None:
-    """Raise a ValueError if an index or a pointer of a CSR or CSC matrix is out of range; SciPy would crash there."""
+    """Raise a ValueError if an index or a pointer of a CSR or CSC matrix is out of range, which could crash SciPy."""
     lines, width = X.shape if X.format == "csr" else X.shape[::-1]
     pointers, indices = X.indptr, X.indices
     if (
@@ -230,9 +230,7 @@ def step_sizes(
 ) -> NDArray[np.float64]:
     """Return the step size of each row: its sample weight times its class weight.
 
-    The array is empty if there are no weights.
-
-    A ValueError is raised for weights that are not finite or are negative.
+    The array is empty if there are no weights. A ValueError is raised if a weight is negative or not finite.
     """
     n, steps = len(numbers), np.empty(0)
     if sample_weight is not None:
@@ -274,7 +272,7 @@ def _class_weights(class_weight: ClassWeight, classes: Labels, numbers: NDArray[
 
 @dataclass
 class LabelSummary:
-    """A summary of the labels in the first pass, used to refuse data from which nothing can be learned."""
+    """A summary of the labels in the first pass, used to reject data from which nothing can be learned."""
 
     rows: int = 0
     weighted_rows: int = 0
@@ -314,7 +312,7 @@ class LabelSummary:
 
     @property
     def is_sorted(self) -> bool:
-        """Whether one label fills the start of the data: at least 100 rows and a tenth of all (CIML section 4.2)."""
+        """Whether the data begins with many rows of one label: at least 100 and a tenth of all (CIML section 4.2)."""
         return self.leading_run >= max(100, self.rows // 10)
 
     def check(self, known: Labels, class_weight: ClassWeight, warm: bool) -> None:
@@ -379,14 +377,14 @@ def check_label_types(known: Labels, labels: Labels) -> None:
 LARGE_RATIO = 100.0
 """A ratio of ranges above this is worth a warning; a rule of thumb."""
 MANY_MISTAKES = 0.1
-"""From this share of mistakes in the last pass upwards, the scales of features may be the cause; a rule of thumb."""
+"""If at least this share of the rows are mistakes, the scales of features may be the cause; a rule of thumb."""
 _SAMPLE_ROWS = 1000
 
 
 def scale_ratio(X: Matrix) -> float:
     """Return the ratio of the widest to the narrowest range of a feature, over a sample of rows.
 
-    Constant features are left out. If the rows are sparse, so are features that are 0 in most rows: rare words have
+    Constant features are left out. For sparse rows, features that are 0 in most rows are left out, too: rare words have
     narrower ranges, which does no harm. The ratio is 1 if fewer than two features are left.
 
     >>> scale_ratio(np.array([[0.0, 0.0, 3.0], [1.0, 500.0, 3.0]]))
@@ -404,7 +402,7 @@ def scale_ratio(X: Matrix) -> float:
 def differ_in_scale(run: TrainingRun) -> float:
     """Return the `scale_ratio` of the last batch if it is large and the run makes many mistakes, else 0.
 
-    It makes many mistakes if some classifier was wrong on at least a tenth of the rows of the last pass.
+    A run makes many mistakes if some classifier misclassified at least a tenth of the rows of the last pass.
     """
     if run.last_batch is None:
         return 0.0

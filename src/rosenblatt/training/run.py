@@ -37,7 +37,7 @@ def new_state(
 
 
 def initial_state(source: BatchSource, options: RunOptions, given: Weights | None = None) -> RunState:
-    """Return the state of a run before its first visit; a linear run starts from the weights ``given``, or zero."""
+    """Return the state of a run before its first visit; a linear run starts from the weights ``given`` or from zero."""
     d = source.width
     if isinstance(source, InMemory):
         options.check_shape(source.batch.rows.n, d)
@@ -62,7 +62,7 @@ class Phase(Enum):
                         +--------------------------------------> TORN
                         |
         READY ----> VISITING ----> VISITED ----> JUDGED ----> (the end)
-                        ^          all rows        |  counters and history have the pass
+                        ^          all rows        |  counters and history include the pass
                         +--------------------------+  the next pass
 
     A pass is JUDGED when its mistakes have been recorded in the history. A checkpoint can be written while a run is
@@ -95,7 +95,7 @@ class TrainingRun:
     threads : int
         The number of threads for one-vs-rest classifiers, by default 1.
     warm : bool
-        Whether the state continues an earlier run; by default it does not.
+        Whether the state continues an earlier run, by default False.
     best : BestPass, optional
         Early stopping's best pass in the run that is continued.
     resumed : PassState, optional
@@ -103,7 +103,7 @@ class TrainingRun:
     classes : array, optional
         The classes of the state, if they differ from those of the source.
     one_by_one : bool
-        Whether each batch is a single row, too little for ranges of features; by default it is not.
+        Whether each batch is a single row, too small for feature ranges; by default False.
     """
 
     window = WINDOW
@@ -206,8 +206,8 @@ class TrainingRun:
     def _judge_pass(self) -> NDArray[np.int64]:
         """Mark the classifiers that are clean after this pass, and record the pass in the history.
 
-        Return the classifiers for which the pass counts. It does not count for a classifier that was clean before and
-        is clean again, as in a warm start on the same rows: its weights are the same, so its visits are taken back and
+        Return the classifiers for which the pass counts. The pass does not count for a classifier that was clean before
+        and is clean again, as in a warm start on the same rows. Its weights are the same, so its visits are undone and
         its average does not change.
         """
         current, state = self.current, self.state
@@ -360,8 +360,8 @@ class TrainingRun:
     def visit(self, batch: Batch, continues: bool = False) -> int:
         """Visit the rows of a batch once in their given order, as a pass of its own; return the mistakes.
 
-        ``partial_fit``, the command ``watch`` and online services call this. ``max_updates`` limits the updates of all
-        such calls together. With ``continues`` the visits belong to the pass of the previous call.
+        ``partial_fit``, the command ``watch`` and online services call this. ``max_updates`` limits the total number of
+        updates in all such calls. With ``continues`` the visits belong to the pass of the previous call.
         """
         state, options = self.state, self.options
         state.counters["limit"] = -1 if options.max_updates is None else options.max_updates
@@ -404,17 +404,17 @@ class TrainingRun:
             if label is not None:
                 self._add_class(label)
             if start < stop:
-                # Only classes with a row in this part are sure to be known.
+                # Only classes that have a row in this part are certain to be known.
                 part = np.unique(batch.labels[order[start:stop]])
                 places = np.zeros(len(batch.classes), np.int32)
                 places[part] = class_numbers(batch.classes[part], self.classes)
                 known = batch._replace(labels=places[batch.labels], classes=self.classes)
                 self._visit_known(known, order[start:stop], shuffled)
         if self.classes.dtype == batch.classes.dtype and np.array_equal(self.classes, batch.classes):
-            self.classes = batch.classes  # this very array, so that the next batch passes the identity test above
+            self.classes = batch.classes  # the same object, so that the next batch passes the identity test above
 
     def _set_classes(self, classes: Labels) -> None:
-        """Start again with all classes of the first batch; before, only those of its first block were known."""
+        """Start again with all classes of the first batch; until now, only those of its first block were known."""
         limit = self.state.counters["limit"].max()
         options = replace(self.options, random_state=self.state.seed)
         self.state = new_state(options, len(classes), self.state.n_features)
@@ -442,7 +442,7 @@ class TrainingRun:
                 observer.on_slice(self, batch, visited)
             return bool(self._interrupts)
 
-        # One-vs-rest passes only compare labels; if classes compete directly, a label is an index of the weights.
+        # One-vs-rest passes only compare labels. If classes compete directly, a label is an index into the weights.
         check_batch(batch, order, self.state.n_scores if self.state.direct else len(self.classes))
 
         def on_updates(updates: list[Updates]) -> None:

@@ -1,4 +1,4 @@
-"""The schema of a run's state in files: all that a run needs to be resumed bit for bit, and checks of what is read.
+"""The schema of a run's state in files: everything needed to resume a run bit for bit, and checks of what is read.
 
 Types, shapes, ranges and everything that indexes an array are checked. Counters are not compared with each other. In a
 forged file they may contradict each other, and then the report of its model is wrong.
@@ -136,7 +136,7 @@ def _write_updates(runs: Sequence[Updates], place: Place) -> dict[str, object]:
 
 
 def _read_updates(data: object, place: Place) -> list[list[Updates]]:
-    """Return for each classifier a list with its updates in one part, or an empty list."""
+    """Return a list for each classifier: its updates as one part, or an empty list if it has none."""
     found = read_fields(_UpdateFields, data, place)
     lengths = found["lengths"]
     if sum(lengths.tolist()) != place.sizes["updates"]:
@@ -225,7 +225,7 @@ def _read_log(data: object, place: Place) -> UpdateLog:
 
 
 def _without_rows(data: object, place: Place) -> Place:
-    """Return ``place``; if no rows are stored, fix their number at 0, so that updates cannot refer to any."""
+    """Return ``place``; if no rows are stored, fix their number at 0, so that updates cannot refer to a row."""
     if type(data) is dict and data.get("rows") is None:
         place.has_size("rows", 0)
     return place
@@ -248,8 +248,8 @@ class LinearFields(RunFields):
 def _restore_bounds(state: LinearState) -> None:
     """Restore the bounds on the norms of weights, which a forged file may violate.
 
-    Exact decisions depend on these bounds. The invariant is |w|^2 <= step_square_sum R^2 + excess2 (the first term
-    times 2 if an update moves two classes). Votes also depend on a bound on the norm of the initial weights. In files
+    Exact decisions depend on these bounds. The invariant is |w|^2 <= step_square_sum R^2 + excess2 (with the first term
+    doubled if an update moves two classes). Votes also depend on a bound on the norm of the initial weights. In files
     that `save` wrote, both bounds hold within rounding, and the counters are not changed. A claim of inseparability is
     dropped unless the weights have returned to zero.
     """
@@ -268,7 +268,7 @@ def _restore_bounds(state: LinearState) -> None:
 
 
 def _squared_lengths(state: LinearState, w: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return an upper bound on the squared length of each (w, b), or of all together if classes compete directly."""
+    """Return an upper bound on the squared norm of each (w, b), or of all together if classes compete directly."""
     long = np.column_stack([w, b]).reshape(len(state.counters), -1)
     return np.einsum("ij,ij->i", long, long) * (1.0 + 8.0 * (long.shape[1] + 8.0) * HALF_ULP)
 

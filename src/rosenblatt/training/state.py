@@ -40,7 +40,7 @@ class CutPass:
     rows: int
     """The number of rows that it visited."""
     share: float | None
-    """Their share of the rows of a whole pass, None if that is not known, as in the first pass of a stream."""
+    """These rows as a share of a whole pass; None if it is not known, as in the first pass of a stream."""
     interrupted: bool = False
     """Whether it was cut short by an interrupt, rather than by a limit on updates."""
 
@@ -56,15 +56,15 @@ class PassState:
     passes_done: int = 0
     """The number of passes that this run made before this one."""
     active: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    """The classifiers that take part."""
+    """The classifiers that take part in the pass."""
     was_done: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
-    """For each of them, whether its pass before this one was clean: without a mistake or other update."""
+    """For each active classifier, whether its previous pass was clean: without a mistake or other update."""
     visits: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    """For each of them, the number of visits before the pass."""
+    """For each active classifier, the number of visits before the pass."""
     rows: int = 0
     """The number of rows of a whole pass; 0 until the first pass has ended."""
     ranges: NDArray[np.float64] | None = None
-    """The ranges of the features in the batch before a checkpoint, in case no other batch follows."""
+    """In a checkpoint, the ranges of the features in the last batch before it, in case no other batch follows."""
 
     def rows_visited(self, counters: NDArray[np.void]) -> int:
         """Return the number of rows that this pass has visited, given the counters of the classifiers."""
@@ -95,7 +95,7 @@ class Runner(Protocol[StateT]):
     ) -> None:
         """Visit the rows ``order`` with the classifiers ``active``, but skip the first ``visited`` of these rows.
 
-        ``first`` means that these rows are new to the state, so that their lengths are measured. ``on_slice`` is called
+        ``first`` means that these rows are new to the state, so that their norms are computed. ``on_slice`` is called
         after each slice with the number of rows visited; if it returns True, that slice is the last. ``on_updates`` is
         called at the end, also after an interrupt, with the updates of each classifier. Without ``on_updates`` no
         updates are logged.
@@ -104,7 +104,7 @@ class Runner(Protocol[StateT]):
 
 @dataclass(kw_only=True)
 class RunState(ABC):
-    """What a run has learned so far, its counters and its history: everything that the run needs to continue.
+    """The state of a run: what was learned, the counters and the history; all that the run needs to continue.
 
     Two classes share one classifier, which is positive for the second class. If there are more classes, each has its
     own classifier. With ``direct``, more than two classes compete in each update and share one record of counters.
@@ -118,13 +118,13 @@ class RunState(ABC):
     seed: int = 0
     """The seed of the visiting orders."""
     radius: float = 0.0
-    """The length of the longest example seen, including the bias coordinate."""
+    """The norm of the longest example seen, including the bias coordinate."""
     leading_run: int = 0
     """The number of rows at the start of a stream that have the label of the first row; -1 after a warning."""
     leading_label: object = None
     """The label of the first row of a stream."""
     feature_ranges: Floats | None = None
-    """The range of each feature over a sample of the rows, None if it is not known."""
+    """The range of each feature over a sample of the rows; None if it is not known."""
     passes: int = 0
     """The number of passes, including those before a warm start."""
     mistakes: list[NDArray[np.int64]] = field(default_factory=list)
@@ -134,16 +134,19 @@ class RunState(ABC):
     validation_error: list[float] = field(default_factory=list)
     """The error on the rows held out by early stopping, for each pass after which it was measured."""
     held_out_rows: int | None = None
-    """The number of rows held out, in the state that early stopping has kept; else None."""
+    """In the state that early stopping has kept, the number of rows held out; None in all other states."""
     cut: CutPass | None = None
     """The extent of the last pass if it was cut short."""
     mixed_shards: int = 0
-    """The number of shards whose weights a cluster has averaged; else 0."""
+    """The number of shards whose weights a cluster has averaged; 0 for a run without a cluster."""
     inseparable: NDArray[np.bool_] | None = None
-    """Whether each classifier's weights returned to zero without rounding, which proves inseparability; or None."""
+    """For each classifier, whether its weights returned to zero without rounding, which proves inseparability.
+
+    None if this was not tested.
+    """
 
     in_kernel_space: ClassVar[bool] = False
-    """Whether lengths and margins are measured in a kernel's space."""
+    """Whether norms and margins are measured in a kernel's space."""
 
     @property
     @abstractmethod
@@ -153,13 +156,13 @@ class RunState(ABC):
     @property
     @abstractmethod
     def n_scores(self) -> int:
-        """The number of scores of a row: one for two classes, else one for each class."""
+        """The number of scores of a row: one for two classes, otherwise one for each class."""
 
     # predictions
 
     @abstractmethod
     def keeps(self, hypothesis: str) -> bool:
-        """Return whether the state can predict with a hypothesis. All states can with "last" and "average"."""
+        """Return whether the state can predict with a hypothesis. "last" and "average" are always possible."""
 
     def check_keeps(self, hypothesis: str) -> None:
         """Raise a ValueError unless the state can predict with a hypothesis."""
@@ -171,12 +174,12 @@ class RunState(ABC):
 
     @abstractmethod
     def scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
-        """Return the score of each row by each classifier: the activation, or for "vote" the share of the votes."""
+        """Return the score of each row for each classifier: the activation, or for "vote" the share of the votes."""
 
     def decide(self, hypothesis: str, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the class number of each row, and whether the row is on a boundary.
 
-        On a boundary the class is the first of those that tie.
+        On a boundary the class is the first of the classes that tie.
         """
         if self.n_scores == 1:
             scores = self.scores(hypothesis, rows)[:, 0]
@@ -200,7 +203,7 @@ class RunState(ABC):
 
     @abstractmethod
     def margins(self, k: int) -> tuple[float, float, float]:
-        """Return lower and upper bounds on the margin of classifier ``k``, and Novikoff's bound on its updates.
+        """Return a lower and an upper bound on the margin of classifier ``k``, and Novikoff's bound on its updates.
 
         A bound that is not known is infinite (minus infinity for the lower bound).
         """
@@ -216,7 +219,7 @@ class RunState(ABC):
         """Return the observers that this state needs, such as those for inseparability proofs, votes or the pocket."""
 
     def configure(self, options: RunOptions) -> None:  # noqa: B027 - optional
-        """Apply the options that say where and how to compute."""
+        """Apply the options that determine where and how to compute, such as the device."""
 
     def renumber_rows(self, X: Matrix | None = None) -> None:  # noqa: B027 - optional
         """Give the rows of the next run higher numbers than all earlier rows, unless they are the rows of the last run.
@@ -231,7 +234,7 @@ class RunState(ABC):
         """Raise a ValueError if weights have overflowed."""
 
     def finish(self) -> None:  # noqa: B027 - optional
-        """Convert the state to the layout that models have, after the last visit."""
+        """Convert the state to the memory layout of models, after the last visit."""
 
     @property
     def fit_intercept(self) -> bool:
@@ -303,8 +306,8 @@ class RunState(ABC):
     def with_class(self, places: NDArray[np.int64], direct: bool) -> Self:
         """Return this state with one more class, which starts from zero.
 
-        ``places`` are the new numbers of the known classes. Two classes share one classifier, since a classifier of the
-        first class would be its negation. With three classes or more, each has its own.
+        ``places`` are the new numbers of the known classes. Two classes share one classifier, because a classifier for
+        the first class would be its negation. With three or more classes, each class has its own classifier.
         """
         n_classes = len(places) + 1
         new = self._for_classes(n_classes, direct)
@@ -382,12 +385,13 @@ def new_counters(n_classes: int, direct: bool) -> _NewCounters:
 def attained_margin(
     counters: np.void, length: float, kesler: float, proved: float, threshold: float = 0.0, start: float = 0.0
 ) -> tuple[float, float]:
-    """Return the margin that weights of norm ``length`` attain, and Novikoff's bound on the updates.
+    """Return the margin that weights of norm ``length`` attain, and Novikoff's bound on the number of updates.
 
     ``proved`` is the share of the computed margin that is certain in spite of rounding. After M updates from weights of
-    norm s, ``M g - s <= |w|`` for steps of margin g, and ``|w|^2 <= s^2 + M Q``. Here Q is the most that an update
-    adds: the squared length of its step, plus twice the threshold times the step size. So M is at most ``Q / g^2 + 2 s
-    / g``, which is Novikoff's bound (R / g)^2 if the initial weights and the threshold are zero.
+    norm s, ``M g - s <= |w|`` if each step has a margin of at least g, and ``|w|^2 <= s^2 + M Q``. Here Q is an upper
+    bound on what an update adds to ``|w|^2``: the squared norm of its step, plus twice the threshold times the step
+    size. So M is at most ``Q / g^2 + 2 s / g``, which is Novikoff's bound (R / g)^2 if the initial weights and the
+    threshold are zero.
     """
     low = proved * float(counters["lowest"]) / length
     low_step = proved * float(counters["lowest_step"]) / length
@@ -430,8 +434,8 @@ class Outcome(enum.Enum):
 def interrupts_deferred() -> Iterator[list[tuple[int, FrameType | None]]]:
     """Defer SIGINT to the end of the block, where its handler is called.
 
-    The context manager returns a list that gets an entry for each signal, so that the block can end early. In threads
-    other than the main thread it does nothing, since interrupts do not reach them.
+    The context manager returns a list to which each signal appends an entry, so that the block can end early. In
+    threads other than the main thread it does nothing, because signals are handled only in the main thread.
     """
     if threading.current_thread() is not threading.main_thread():
         yield []
@@ -494,7 +498,7 @@ def mirrored_updates(chunks: list[Updates], sign: int) -> list[Updates]:
 def competing_updates(chunks: list[Updates], places: Integers, direct: bool) -> list[Updates]:
     """Return updates as updates of competing classes, whose new numbers are ``places``.
 
-    ``direct`` tells whether the classes competed before; otherwise the updates are those of one classifier.
+    ``direct`` means that the classes competed before; otherwise the updates are those of a single classifier.
     """
     if direct:
         return [u._replace(trues=places[u.trues], rivals=places[u.rivals]) for u in chunks]
@@ -543,7 +547,7 @@ class UpdateLog:
                 chunk.append(update)
 
     def store(self) -> None:
-        """Store the rows of all updates so far, each row once for all passes over a matrix."""
+        """Store the rows of all updates so far. A row is stored once for all passes over the same matrix."""
         if self._pending is None:
             return
         X, updates = self._pending[0], [join_updates(chunk) for chunk in self._pending[1]]
@@ -557,7 +561,7 @@ class UpdateLog:
                     chunk.append(update._replace(members=before + np.searchsorted(wanted, update.members)))
 
     def snapshot(self) -> UpdateLog:
-        """Return a copy that further training does not change (the arrays themselves never change)."""
+        """Return a copy that further training does not change. The arrays are shared, because they never change."""
         self.store()
         other = copy(self)
         other.blocks, other.chunks = list(self.blocks), [list(chunk) for chunk in self.chunks]
@@ -574,7 +578,7 @@ class UpdateLog:
         if any(sp.issparse(block) for block in self.blocks):
             blocks = [sp.csr_array(block) for block in self.blocks]
             width = max(block.shape[1] for block in blocks)
-            for block in blocks:  # columns may have been added between them
+            for block in blocks:  # columns may have been added from one block to the next
                 block.resize((block.shape[0], width))
             return sp.vstack(blocks, format="csr", dtype=np.float64)
         return np.concatenate(self.blocks, dtype=np.float64)

@@ -57,7 +57,7 @@ class Checkpointing:
     """Records of what has been read, if rows come from files."""
     feature_names: Callable[[], Iterable[object] | None] = lambda: None
     progress: Callable[[float], None] | None = None
-    """Called with the share done while files are compared with those of the checkpoint."""
+    """Called with the share done, from 0 to 1, while files are compared with those of the checkpoint."""
     on_resume: Callable[[Checkpoint], None] = lambda found: None
     """Called with the checkpoint from which the run resumes, before the first row is read."""
     resumed: Checkpoint | None = field(default=None, init=False)
@@ -75,8 +75,8 @@ class Checkpointing:
     ) -> Checkpointing | None:
         """Return the checkpointing of a run, or None without a ``path``.
 
-        It must be called before ``blocks`` are read, since it records what is read from files. A ParameterError is
-        raised for ``resume`` without a ``path``.
+        Call this before ``blocks`` are read, because the checkpointing records what is read from files. A
+        ParameterError is raised for ``resume`` without a ``path``.
         """
         if path is None:
             if resume:
@@ -135,7 +135,7 @@ def train(
     threads : int
         The number of threads for one-vs-rest classifiers, by default 1.
     make_run : callable
-        Makes the run, with the parameters of `TrainingRun`, which is the default.
+        Makes the run, with the parameters of `TrainingRun`; by default `TrainingRun` itself.
     """
     if not source.rereadable:
         options.check_read_once(checkpoints is not None)

@@ -148,7 +148,7 @@ class DeviceRows:
     matrix: Array | Matrix
     """Dense on the device, or CSR in SciPy; as given if the kernel is a function or precomputed."""
     squares: Array
-    """The squared lengths on the device, for a kernel of Euclidean distances; else None."""
+    """The squared norms on the device, for a kernel of Euclidean distances; else None."""
     lengths: Floats
     """An upper bound on the length of each row; 0 for kernels without exact values, which need no bounds."""
     is_integer: bool
@@ -204,7 +204,7 @@ class KernelValues:
 
     @property
     def is_distance(self) -> bool:
-        """Whether the kernel is computed from squared lengths and dot products."""
+        """Whether the kernel is computed from squared norms and dot products."""
         return self.kernel.name == "rbf"
 
     def rows(self, X: Matrix) -> DeviceRows:

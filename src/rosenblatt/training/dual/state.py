@@ -31,7 +31,7 @@ from rosenblatt.training.state import (
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 TINY_SQUARE, LARGEST_SQUARE = 1e-290, 1e300
-"""Squared lengths in a kernel's space outside these bounds may have overflowed or underflowed."""
+"""Squared norms in a kernel's space outside these bounds may have overflowed or underflowed."""
 
 
 @dataclass
@@ -126,7 +126,7 @@ class DualState(RunState):
     updates: list[list[Updates]] = field(default_factory=list)
     """For each classifier, its updates in parts; their ``members`` are indices of support rows."""
     norm2: Floats = field(default_factory=lambda: np.empty(0))
-    """An upper bound, up to rounding, on the squared length of each classifier's weights in the kernel's space."""
+    """An upper bound, up to rounding, on the squared norm of each classifier's weights in the kernel's space."""
     rows_seen: int = 0
     """The number of rows of earlier runs or calls of ``partial_fit``; the rows of this run are numbered after them."""
     pocket: DualPocket | None = None

@@ -201,7 +201,7 @@ class KernelTable:
         self.supports, self._chunks, self._filled = supports, [], []
 
     def lengths_squared(self, coefficients: Floats, together: bool) -> Floats:
-        """Return the squared length in the kernel's space of each classifier's weights; with ``together``, the sum."""
+        """Return the squared norm in the kernel's space of each classifier's weights; with ``together``, the sum."""
         n, library = self.supports.length, self.values.library
         total = np.zeros(coefficients.shape[1])
         numbers = np.array(self.supports.state.supports.numbers, np.int64)

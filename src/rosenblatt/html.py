@@ -1,8 +1,8 @@
 """Small charts for notebooks as inline SVG, without scripts, style sheets, ids or external resources.
 
 Text and axes take the colour of the surrounding text, so they suit light and dark pages. The other colours contrast
-with both backgrounds, and what they distinguish also differs in line style or marker. Each chart has a text alternative
-(``aria-label``) and takes a few kilobytes, however large the data is.
+with both backgrounds, and elements of different colours also differ in line style or marker. Each chart has a text
+alternative (``aria-label``) and takes a few kilobytes, however large the data is.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from rosenblatt.messages import evenly_spaced
 
 BLUE, RED, GREEN = "#2A87D3", "#D55E00", "#009E73"  # near the Okabe-Ito colours; contrast of 3:1 on white and black
 MOST_ROWS = 12
-"""The most rows that a chart or a table in a notebook shows; a line below it counts the rest."""
+"""Maximum number of rows in a chart or a table in a notebook; a line below it counts the remaining rows."""
 DOTS_UP_TO = 40
-"""A curve with at most this many points shows each of them as a dot."""
-_MOST_POINTS, _MOST_TICKS = 120, 4  # the most points of a curve, and the most tick labels of an axis
+"""A curve with at most this many points shows each point as a dot."""
+_MOST_POINTS, _MOST_TICKS = 120, 4  # maximum numbers of points of a curve and of tick labels of an axis
 _WIDTH, _ROW = 360, 16  # in pixels: the width of a chart, and the height of a line of text
-_MIDDLE, _APART = 26, 90  # the y coordinate of a number line; the least distance of two labels side by side
+_MIDDLE, _APART = 26, 90  # the y coordinate of a number line; the minimum distance between two labels side by side
 _LEFT, _TOP, _HEIGHT, _BELOW = 56, 8, 110, 48  # the margins and the height of a chart
 _FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML forbids
 _LONGEST_NAME, _LONGEST_SENTENCE = 32, 700
 
 
 def escaped(words: object, most: int = _LONGEST_SENTENCE) -> str:
-    """Return text cut to ``most`` characters and escaped for an HTML element or attribute.
+    """Return text truncated to ``most`` characters and escaped for an HTML element or attribute.
 
     >>> escaped("a < b & c"), escaped("abcdef", 4), escaped(chr(0))
     ('a &lt; b &amp; c', 'abc…', '\ufffd')
@@ -39,7 +39,7 @@ def escaped(words: object, most: int = _LONGEST_SENTENCE) -> str:
 
 
 def short_name(words: object) -> str:
-    """Return a name on one line, cut to 32 characters, for a plot or a table; it is not escaped.
+    """Return a name on one line, truncated to 32 characters but not escaped, for a plot or a table.
 
     >>> short_name("two\\nlines"), short_name("x" * 99)
     ('two lines', 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…')
@@ -71,7 +71,7 @@ def svg(width: int, height: int, words: str, *elements: str) -> str:
 
 
 def text(x: float, y: float, words: object, anchor: str = "start") -> str:
-    """Return SVG text that starts at (x, y), ends there or is centred there, as ``anchor`` says."""
+    """Return SVG text at (x, y), which is the start, the middle or the end of the text according to ``anchor``."""
     where = "" if anchor == "start" else f' text-anchor="{anchor}"'
     return f'<text x="{pixel(x)}" y="{pixel(y)}"{where}>{html.escape(short_name(words))}</text>'
 
@@ -101,7 +101,7 @@ def pixel(value: float) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number as text for an axis: integers below a million in full, others with four significant digits.
+    """Return a number as text for an axis: integers of up to six digits in full, others with four significant digits.
 
     >>> number(12345), number(0.123456), number(1e300), number(-0.0), number(-math.inf)
     ('12,345', '0.1235', '1e+300', '0', '−∞')
@@ -118,8 +118,8 @@ def number(value: float) -> str:
 def scale(low: float, high: float, start: float, end: float, log: bool = False) -> Callable[[float], float]:
     """Return a function that maps numbers from ``low`` to ``high`` to pixels from ``start`` to ``end``.
 
-    The function is linear, or logarithmic with ``log=True``. Any finite ``low`` and ``high`` are allowed, positive
-    ones on a logarithmic scale. If they are equal, all numbers are mapped to the middle.
+    The function is linear, or logarithmic with ``log=True``. ``low`` and ``high`` may be any finite numbers; on a
+    logarithmic scale they must be positive. If they are equal, all numbers are mapped to the middle.
 
     >>> place = scale(-1e308, 1e308, 0, 100)
     >>> place(-1e308), place(0.0), place(1e308), scale(3, 3, 0, 100)(3)
@@ -172,7 +172,7 @@ def number_line(low: float, high: float, words: str, start: float = 0.0) -> str:
 
 
 def arrows(directions: Mapping[str, str], words: str) -> str:
-    """Draw a row for each name: arrows for "+inf", "-inf" and "either", a dot for "finite", a cross for the rest.
+    """Draw a row for each name: arrows for "+inf", "-inf" and "either", a dot for "finite", otherwise a cross.
 
     >>> picture = arrows({"age": "+inf", "dose": "finite"}, "age tends to infinity")
     >>> "age" in picture, picture.count("<path"), picture.count("<circle")
@@ -200,7 +200,7 @@ def arrows(directions: Mapping[str, str], words: str) -> str:
 
 
 def circle(center: str, radius: str, words: str, inside: bool = True) -> str:
-    """Draw a circle labelled with its center and radius, a plus sign on the positive side and a minus on the other.
+    """Draw a circle labelled with its center and radius, with + on the positive side and - on the negative side.
 
     >>> picture = circle("(1, 2)", "3", "a circle", inside=False)
     >>> ">(1, 2)</text>" in picture, ">r = 3</text>" in picture
@@ -243,7 +243,7 @@ class Curve:
     dash: str = ""
 
     def points(self) -> list[tuple[float, float]]:
-        """Return at most 120 points to draw, evenly spaced in order and including the first and the last.
+        """Return at most 120 points to draw, evenly spaced by index and including the first and the last.
 
         >>> len(Curve(range(100_000), range(100_000)).points())
         120
@@ -267,13 +267,13 @@ def chart(
     Parameters
     ----------
     curves : sequence of Curve
-        The curves. Points that are not finite are left out, as are points that are not positive on logarithmic scales.
+        The curves. Points that are not finite are omitted, and on logarithmic scales also points that are not positive.
     words : str
         The text alternative for screen readers.
     x_name : str
         The label of the horizontal axis.
     log : bool, default=False
-        Whether both scales are logarithmic; the label of the horizontal axis says so.
+        Whether both scales are logarithmic; the label of the horizontal axis then states this.
     end : (x, y, text), optional
         A point to mark with a star, and its text in the legend.
     least : float, optional
@@ -294,7 +294,7 @@ def chart(
     low, high = min(ys) if log or least is None else min(*ys, least), max(ys)
     bottom = _TOP + _HEIGHT
     to_x = scale(min(xs), max(xs), _LEFT, _WIDTH - 10, log)
-    to_y = scale(low, low + 1.0 if high == least else high, bottom, _TOP, log)  # a constant `least` is at the bottom
+    to_y = scale(low, low + 1.0 if high == least else high, bottom, _TOP, log)  # constant `least` goes to the bottom
     parts = [
         line(_LEFT, bottom, _WIDTH - 10, bottom),
         line(_LEFT, _TOP, _LEFT, bottom),
@@ -319,9 +319,9 @@ def chart(
 
 
 def ticks(low: float, high: float, log: bool = False) -> list[float]:
-    """Return the numbers that label an axis: its ends if both are integers, else up to four round numbers.
+    """Return the numbers that label an axis: its ends if both are integers, otherwise up to four round numbers.
 
-    A logarithmic axis has up to four powers of ten, or its ends if it spans fewer than two.
+    A logarithmic axis is labelled with up to four powers of ten, or with its ends if it contains fewer than two powers.
 
     >>> ticks(0, 35), ticks(0.3, 12.5), ticks(1, 206.9, log=True), ticks(2.5, 2.5)
     ([0, 35], [5.0, 10.0], [1.0, 10.0, 100.0], [2.5])

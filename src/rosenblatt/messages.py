@@ -14,13 +14,13 @@ from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 _LONGEST_NAME = 100
-"""`did_you_mean` never suggests a name with more characters."""
+"""Maximum length of a name that `did_you_mean` suggests."""
 _MOST_COMPARED = 1000
-"""The most names that `did_you_mean` considers."""
+"""Maximum number of names that `did_you_mean` considers."""
 
 
 class Setting:
-    """A parameter to mention in a message, alone or with a value. Use it if the template cannot spell out the name.
+    """A parameter to mention in a message, alone or with a value. Use it if the template does not fix the name.
 
     >>> str(Setting("bits")), str(Setting("drop", ["id"]))
     ('bits', "drop=['id']")
@@ -34,9 +34,9 @@ class Setting:
 
 
 Spelling: TypeAlias = Callable[[Setting], str | None]
-"""A function that writes a parameter as the reader of a message knows it, for instance as a command line option.
+"""A function that returns a parameter as text for the reader of a message, for instance as a command line option.
 
-It returns None if that reader cannot set the parameter.
+It returns None if the reader cannot set the parameter.
 """
 
 _PLACE = re.compile(r"\{(\w+)(?:=([^{}]+)|:([^{}]+))?\}")
@@ -45,7 +45,7 @@ _PLACE = re.compile(r"\{(\w+)(?:=([^{}]+)|:([^{}]+))?\}")
 class Message:
     """A text that mentions parameters, which are written differently in Python and on the command line.
 
-    In the template, ``{bits}`` stands for the value of the keyword argument ``bits`` if that is given, else for the
+    In the template, ``{bits}`` stands for the value of the keyword argument ``bits`` if it is given, otherwise for the
     parameter named ``bits``. ``{bits=30}`` stands for the parameter with a value: a Python literal, or the name of a
     keyword argument. Values may themselves be messages.
 
@@ -86,14 +86,14 @@ class Message:
         return self.values[text] if text in self.values else literal_eval(text)
 
     def settings(self) -> list[Setting]:
-        """Return the parameters that the message mentions, except those in messages among its values."""
+        """Return the parameters that the message mentions, except the parameters in nested messages."""
         return [
             Setting(name) for name, value, _ in _PLACE.findall(self.template) if value or name not in self.values
         ] + [value for value in self.values.values() if isinstance(value, Setting)]
 
 
 class Hint(Message):
-    """A part of a message for readers who can set all parameters that it mentions; others see ``otherwise``.
+    """A part of a message for readers who can set all parameters that it mentions; other readers get ``otherwise``.
 
     ``needs`` names one more parameter that the reader must be able to set.
 
@@ -109,7 +109,7 @@ class Hint(Message):
         self.needs, self.otherwise = needs, otherwise
 
     def render(self, spell: Spelling) -> str:
-        """Return the text if ``spell`` can write all its parameters, else ``otherwise``."""
+        """Return the text, or ``otherwise`` if ``spell`` returns None for one of the parameters."""
         needed = [*self.settings(), *([Setting(self.needs)] if self.needs else [])]
         if all(spell(setting) is not None for setting in needed):
             return super().render(spell)
@@ -178,7 +178,7 @@ def check_share(name: str, value: object) -> None:
 def check_positive(name: str, value: object, *, or_zero: bool = False, or_infinite: bool = False) -> None:
     """Raise a ParameterError unless ``value`` is a finite number above 0.
 
-    ``or_zero`` also allows 0, and ``or_infinite`` infinity.
+    ``or_zero`` also allows 0, and ``or_infinite`` also allows infinity.
     """
     try:
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
@@ -218,7 +218,7 @@ def did_you_mean(name: object, names: Iterable[object]) -> str:
 
 
 def shorten(value: object, most: int = 60) -> str:
-    """Return ``repr(value)`` on one line, cut to at most ``most`` characters; large integers are in hexadecimal.
+    """Return ``repr(value)`` on one line, truncated to ``most`` characters; large integers are written in hexadecimal.
 
     >>> shorten("a" * 100, 10)
     "'aaaaaa..."
@@ -232,7 +232,7 @@ def shorten(value: object, most: int = 60) -> str:
 
 
 def show_text(text: str, most: int = 60) -> str:
-    """Return text from a file in a form that is safe in a message: quoted and cut unless it is short and printable.
+    """Return text from a file in a form that is safe in a message: quoted and truncated unless short and printable.
 
     >>> print(show_text("colour"), show_text("two\\nlines"))
     colour 'two\\nlines'
@@ -244,7 +244,7 @@ def show_text(text: str, most: int = 60) -> str:
 
 
 def label_text(label: object) -> str:
-    """Return a label as text; floats below 1e15 that are integers have no decimal point.
+    """Return a label as text; integral floats below 1e15 in absolute value are written without a decimal point.
 
     >>> label_text(-1.0), label_text("spam"), label_text(0.5)
     ('-1', 'spam', '0.5')
@@ -269,7 +269,7 @@ def plain_label(label: Any) -> Any:
 
 
 def count_of(n: int, one: str) -> str:
-    """Return a count followed by its noun, which is in the plural unless the count is 1.
+    """Return a count followed by a noun: the singular ``one`` if the count is 1, otherwise its plural.
 
     >>> count_of(1, "update"), count_of(1200, "update"), count_of(2, "pass"), count_of(0, "class")
     ('1 update', '1,200 updates', '2 passes', '0 classes')
@@ -290,7 +290,7 @@ def percent(share: float) -> str:
 
 
 def list_some(things: Sequence[object], most: int = 6) -> str:
-    """Return things as a list for a sentence; if there are more than ``most``, count those left out.
+    """Return things as a list for a sentence; if there are more than ``most``, end with the number of omitted things.
 
     >>> list_some([0]), list_some([0, 1, 2]), list_some(range(10), 3)
     ('0', '0, 1 and 2', '0, 1 and 8 more')
@@ -301,7 +301,7 @@ def list_some(things: Sequence[object], most: int = 6) -> str:
 
 
 def name_some(things: Sequence[object], most: int = 6) -> str:
-    """Return things separated by commas; if there are more than ``most``, count those left out.
+    """Return things separated by commas; if there are more than ``most``, end with the number of omitted things.
 
     >>> name_some([0, 1, 2]), name_some(range(10), 3)
     ('0, 1, 2', '0, 1 and 8 more')
@@ -312,7 +312,7 @@ def name_some(things: Sequence[object], most: int = 6) -> str:
     )
 
 
-# Warnings that point at the line of the user's code.
+# Warnings that point at a line of the user's code.
 
 
 _HERE = os.path.dirname(__file__) + os.sep
@@ -338,7 +338,7 @@ def _is_inside(file: str) -> bool:
 def evenly_spaced(n: int, most: int | None = None) -> list[int]:
     """Return at most ``most`` evenly spaced indices from 0 to ``n - 1``, including the first and the last.
 
-    If ``most`` is None, all indices are returned; if it is 1, only the last.
+    If ``most`` is None, all indices are returned; if it is 1, only the last index is returned.
 
     >>> evenly_spaced(3), evenly_spaced(101, 3), evenly_spaced(101, 1)
     ([0, 1, 2], [0, 50, 100], [100])

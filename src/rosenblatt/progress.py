@@ -13,8 +13,8 @@ class Progress:
     """The progress of a training run or a search, shown on ``stream``; silent if ``verbose`` is 0.
 
     On a terminal one line is redrawn in place; elsewhere new lines are printed, less often. A training run calls
-    ``within`` during each of its ``passes`` passes and ``after`` at its end. Searches call the other methods. A call
-    soon after the last line shows nothing. All callers finish with ``close``.
+    ``within`` during each of its ``passes`` passes and ``after`` at the end of each pass. Searches call the other
+    methods. A call too soon after the previous line shows nothing. All callers finish with ``close``.
     """
 
     def __init__(self, verbose: int, passes: int = 1, stream: TextIO | None = None) -> None:
@@ -25,7 +25,7 @@ class Progress:
         self.start = self.drawn = time.monotonic()
 
     def within(self, done: int, part: float, mistakes: int) -> None:
-        """Redraw the bar on a terminal, given the completed passes and the share ``part`` of the current pass."""
+        """Redraw the bar on a terminal after ``done`` passes and the fraction ``part`` of the current pass."""
         seconds = self._due(0.1, math.inf)
         if seconds is not None:
             share = (done + part) / self.passes
@@ -44,20 +44,20 @@ class Progress:
             self._show(f"pass {done}: {mistakes:,} {word}{held_out}, {time.monotonic() - self.start:.2f} s")
 
     def search(self, steps: int, low: float, high: float) -> None:
-        """Show the number of steps of a search and its lower and upper bound on the margin."""
+        """Show the number of steps of a search and the current lower and upper bounds on the margin."""
         seconds = self._due(0.2, 5.0)
         if seconds is not None:
             least = f"{low:.6g}" if low > 0 else "none yet"
             self._show(f"step {steps:,}: margin at least {least}, at most {high:.6g}, {seconds:.0f} s")
 
     def exact(self, rows: int, share: float) -> None:
-        """Show the number of rows of a search in exact arithmetic, and the share of its allowed work that is done."""
+        """Show the number of rows in an exact search, and the share of the allowed work that is done."""
         seconds = self._due(0.2, 5.0)
         if seconds is not None:
             self._show(f"exact arithmetic with {rows:,} rows: {share:.0%} of the allowed work, {seconds:.0f} s")
 
     def deciding(self, steps: int, wrong: int, rows: int) -> None:
-        """Show the number of steps of a search for a separating hyperplane, and its number of misclassified rows."""
+        """Show the number of steps of a search for a separating hyperplane, and the number of misclassified rows."""
         seconds = self._due(0.2, 5.0)
         if seconds is not None:
             self._show(f"step {steps:,}: {wrong:,} of {rows:,} rows are on the wrong side, {seconds:.0f} s")
@@ -70,7 +70,7 @@ class Progress:
             self._show(f"{what}: {share:.1%} in {seconds:.0f} s, about {minutes:,}:{rest:02d} left")
 
     def bracket(self, low: int, high: int) -> None:
-        """Show the lower and upper bound on the number of rows to remove."""
+        """Show the lower and upper bounds on the minimum number of rows to remove."""
         seconds = self._due(0.2, 5.0)
         if seconds is not None:
             self._show(f"at least {low:,} and at most {high:,} rows to remove, {seconds:.0f} s")
@@ -81,13 +81,13 @@ class Progress:
             self._show(f"comparing the files with those of the checkpoint: {share:.0%}")
 
     def close(self, outcome: str = "") -> None:
-        """Print ``outcome`` and the elapsed time; if it is empty, only clear the line on a terminal."""
+        """Print ``outcome`` and the elapsed time; if ``outcome`` is empty, only clear the line on a terminal."""
         if self.active and (outcome or self.bar):
             self._show(f"{outcome} ({time.monotonic() - self.start:.2f} s)" if outcome else "")
             self.stream.write("\n" if outcome and self.bar else "")
 
     def _due(self, on_terminal: float, elsewhere: float) -> float | None:
-        """Return the seconds since the start, or None if it is too soon after the last line to show another.
+        """Return the seconds since the start, or None if it is too soon to show another line.
 
         ``on_terminal`` and ``elsewhere`` are the minimum numbers of seconds between two lines.
         """
@@ -123,7 +123,7 @@ class Deadline:
 
 
 class Budget(Deadline):
-    """A limit on counted work and on time. The limit on work ends a search at the same step on every machine."""
+    """A limit on counted work and a time limit. The limit on work ends a search at the same step on every machine."""
 
     def __init__(self, most_work: float, max_seconds: float | None) -> None:
         super().__init__(max_seconds)
@@ -156,7 +156,7 @@ class Limits(Deadline):
         self.stop = stop
 
     def expired(self) -> bool:
-        """Return whether the search has to stop now and return its current result."""
+        """Return whether the time is up or ``stop()`` returns True; the search then returns its current result."""
         return time.monotonic() > self.end or self.stop()
 
     def bracket(self, steps: int, low: float, high: float) -> bool:

@@ -22,7 +22,7 @@ Axes: TypeAlias = Any  # matplotlib.axes.Axes; matplotlib may not be installed
 
 # Okabe and Ito's palette, safe for all kinds of colour vision
 BLUE, ORANGE, GREEN, DARK = "#0072B2", "#E69F00", "#009E73", "#333333"
-MARKS_UP_TO = 2000  # at most this many marks are drawn for a class, evenly spaced over its rows
+MARKS_UP_TO = 2000  # maximum number of marks for each class, drawn at evenly spaced rows
 _BRIGHTNESS = 0.299, 0.587, 0.114  # weights of red, green and blue in the luma of a colour (ITU-R BT.601)
 _MADE: ContextVar[list[Any]] = ContextVar("_MADE")  # figures that the current plotting function has created
 
@@ -49,7 +49,7 @@ def pair_of_axes(name: str, axes: Any, size: tuple[float, float]) -> np.ndarray:
 
 
 def check_axes(ax: Any, in_space: bool = False) -> None:
-    """Raise a TypeError unless ``ax`` is matplotlib Axes, and a ValueError if it is polar or of the wrong dimension."""
+    """Raise a TypeError unless ``ax`` is matplotlib Axes, and a ValueError for polar axes or the wrong dimension."""
     how = 'figure.add_subplot(projection="3d")' if in_space else "plt.subplots()"
     if not isinstance(ax, import_matplotlib("axes").Axes):
         raise TypeError(f"expected matplotlib Axes to draw on, got {type(ax).__name__}: create them with {how}.")
@@ -60,7 +60,7 @@ def check_axes(ax: Any, in_space: bool = False) -> None:
 
 
 def closes_on_error(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a plotting function so that the figures it created are closed if it fails or is interrupted."""
+    """Decorate a plotting function so that the figures it creates are closed if it fails or is interrupted."""
 
     @wraps(function)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -74,7 +74,7 @@ def closes_on_error(function: Callable[P, R]) -> Callable[P, R]:
             raise
         finally:
             _MADE.reset(outside)
-        _MADE.get([]).extend(made)  # if another plotting function called this one, it must close these figures too
+        _MADE.get([]).extend(made)  # if a plotting function calls this one and then fails, it closes these figures too
         return result
 
     return drawn
@@ -106,7 +106,7 @@ def backing() -> dict[str, Any]:
 
 
 def shown_name(name: Any, most: int = 40) -> str:
-    """Return a label or name as text for matplotlib: without mathtext, not hidden by a leading ``_``, and shortened.
+    """Return a name as text for matplotlib: mathtext is escaped, a leading ``_`` does not hide it, and it is truncated.
 
     >>> print(shown_name("US$ and C$"), shown_name("_hidden"), shown_name(1.0), shown_name("a" * 50, 8))
     US\\$ and C\\$  _hidden 1 aaaaaaa…
@@ -117,7 +117,7 @@ def shown_name(name: Any, most: int = 40) -> str:
 
 
 def check_labels(y: Any, n: int, classes: np.ndarray) -> np.ndarray:
-    """Return the labels of ``n`` rows as an array; raise a ValueError if some are missing or not in ``classes``."""
+    """Return the labels of ``n`` rows as an array; raise a ValueError if a label is missing or not in ``classes``."""
     labels = labels_of_rows(y, n)
     unknown = np.setdiff1d(labels, classes)
     if len(unknown):
@@ -161,7 +161,7 @@ def zero_weights_words(learner: Any, b: float) -> str:
 
 
 def wrong_words(wrong: np.ndarray, on_boundary: np.ndarray) -> str:
-    """Return as text how many predictions are wrong and how many rows lie on the boundary; "" if none.
+    """Return text with the numbers of wrong predictions and of rows on the boundary, or "" if both are 0.
 
     >>> wrong_words(np.array([True, False]), np.array([True, True])), wrong_words(np.zeros(2, bool), np.zeros(2, bool))
     ('1 of 2 rows wrong, 2 on the boundary', '')

@@ -19,10 +19,10 @@ from rosenblatt.tables import Table
 
 @closes_on_error
 def plot_history(model: Any, ax: Axes | None = None) -> Axes:
-    """Draw the mistakes made during each pass and, with early stopping, the error on held-out rows after it.
+    """Draw the mistakes made during each pass and, with early stopping, the error on held-out rows after each pass.
 
     With early stopping, a mark shows the pass whose weights were kept. An open circle marks a last pass that was cut
-    short by an interrupt or ``max_updates``; its mistakes are those on the rows that it visited.
+    short by an interrupt or ``max_updates``; its mistakes are counted on the visited rows only.
 
     Parameters
     ----------
@@ -78,20 +78,20 @@ def plot_history(model: Any, ax: Axes | None = None) -> Axes:
 
 
 def _title(learner: Any, last: int, left: int, cut: bool, best: int | None) -> str:
-    """Return the title, which tells how the run ended."""
+    """Return the title, which states how the run ended."""
     if cut:
         return f"Pass {last} was cut short: {count_of(left, 'mistake')} so far"
     if best is not None:
         return f"Early stopping kept pass {best} of {last}"
     if left == 0:
-        # a pass without a mistake alone is no proof: partial_fit may see part of the data, and early stopping may keep
-        # another pass
+        # an error-free pass alone is not a proof: partial_fit may see only part of the data, and early stopping may
+        # keep another pass
         return f"Separated: pass {last} made no mistake" if learner.converged_ else f"Pass {last} made no mistake"
     return f"Not separated: {count_of(left, 'mistake')} in pass {last}"
 
 
 def _reached(cut: Any) -> str:
-    """Return text that says how many rows a pass had visited when it was cut short."""
+    """Return text with the number or the share of the rows that an interrupted pass visited."""
     return count_of(cut.rows, "row") if cut.share is None else f"{percent(cut.share)} of its rows"
 
 
@@ -237,9 +237,9 @@ class ErrorsDisplay:
 def plot_errors(model: Any, X: Any, y: Any, X_test: Any = None, y_test: Any = None, ax: Axes | None = None) -> Axes:
     """Draw training and test error after each pass, and mark the lowest test error, as in CIML figure 4.3.
 
-    The method ``score_by_pass`` trains a copy of the model from scratch. If the model is fitted, the copy
-    visits the rows in the same orders. After each pass its errors on all rows are computed. They differ from the
-    mistakes made during the pass, which `plot_history` draws.
+    The method ``score_by_pass`` trains a copy of the model from scratch. If the model is fitted, the copy visits the
+    rows in the same orders. After each pass the errors of the copy on all rows are computed. These errors differ from
+    the mistakes made during the pass, which `plot_history` draws.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def plot_errors(model: Any, X: Any, y: Any, X_test: Any = None, y_test: Any = No
 
 LOOKS = ((BLUE, "-", "o"), (ORANGE, "--", "s"), (GREEN, ":", "^"), ("#CC79A7", "-.", "D"), (None, (0, (1, 1)), "v"))
 """The colour, line style and marker of each curve; None stands for the colour that `ink` returns."""
-_SPACING, _SPACING_SHARE = 8.0, 0.045  # between the end marks of two orders: in points, as a share of the height
+_SPACING, _SPACING_SHARE = 8.0, 0.045  # between the end marks of two orders: in points, and as a share of the height
 _UNEVEN = 8  # the horizontal axis is logarithmic if one order takes at least this many times the passes of another
 
 
@@ -298,8 +298,8 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     models : dict of str to model or list of models
-        For each visiting order its name and a fitted perceptron, or a list of them with different seeds. Pipelines that
-        end in a perceptron are allowed. At most five orders.
+        For each visiting order its name and a fitted perceptron, or a list of perceptrons fitted with different seeds.
+        Pipelines that end in a perceptron are allowed. At most five orders.
     ax : matplotlib Axes, default=None
         Axes to draw on. None creates a new figure.
 
@@ -390,7 +390,7 @@ def _passes(learner: Any) -> int:
 
 
 def _mistakes(learner: Any, longest: int) -> np.ndarray:
-    """Return the mistakes of ``longest`` passes: 0 after the run converged, NaN for passes that it did not complete."""
+    """Return the mistakes of ``longest`` passes: 0 after the run converged, NaN for passes that were not completed."""
     made = learner.history_["mistakes"].astype(float)
     if getattr(getattr(learner, "report_", None), "last_pass_cut", None) is not None:
         made[-1] = np.nan

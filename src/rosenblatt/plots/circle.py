@@ -24,7 +24,7 @@ Shape: TypeAlias = Circle | HalfSpace | Outside
 _CURVE = 400  # number of points on a curve
 _WHOLE = 3.0  # a whole circle is drawn if its radius is at most this multiple of the range of the points
 _SEVERAL = "#999999"  # the tint of a side that contains several classes
-_ROUNDING = 1e-12  # a coordinate below this share of the radius is written as 0
+_ROUNDING = 1e-12  # a coordinate of the centre below this share of the radius, in absolute value, is written as 0
 _NAMES_UP_TO = 3  # the title names at most this many classes
 _NUMBERS_UP_TO = 6  # a proof with at most this many rows shows their row numbers
 _GRID = 15  # number of grid lines on the paraboloid in each direction
@@ -57,13 +57,13 @@ class Edge:
             self.radius = as_float(shape.radius)
 
     def depth(self, points: np.ndarray) -> np.ndarray:
-        """Return the depth of each point, with rounding errors."""
+        """Return the depth of each point, computed in floating point."""
         if self.center is None:
             return points @ self.normal + self.offset
         return self.radius - np.hypot(*(points - self.center).T)
 
     def curve(self, middle: np.ndarray, reach: float, depth: float = 0.0) -> np.ndarray:
-        """Return points on the curve of a given depth, within a little more than ``reach`` of the middle of the plot.
+        """Return points on the curve of constant ``depth``, up to little more than ``reach`` from the plot's middle.
 
         The points are computed relative to the point of the curve nearest to the middle, so that a huge circle causes
         no loss of digits.
@@ -232,7 +232,7 @@ def _draw_shape(ax: Axes, shape: Any, frame: Frame, rows: Rows) -> str:
 
 
 def _tint(colours: list[str]) -> str | None:
-    """Return the tint of a side, given the colours of its classes; None if there are none."""
+    """Return the tint of a side, given the colours of its classes, or None if it has no classes."""
     return None if not colours else colours[0] if len(colours) == 1 else _SEVERAL
 
 
@@ -248,7 +248,7 @@ def _draw_center(ax: Axes, edge: Edge) -> None:
 
 
 def _draw_room(ax: Axes, edge: Edge, X: np.ndarray, frame: Frame) -> str:
-    """Draw the curves parallel to the boundary through the nearest points; return their distance as text."""
+    """Draw the curves parallel to the boundary through the nearest point on each side; return the gap as text."""
     depth = edge.depth(X)
     inner, outer = depth[depth > 0].min(initial=np.inf), depth[depth < 0].max(initial=-np.inf)
     if not np.isfinite([inner, outer]).all():  # a distance is lost in rounding
@@ -262,7 +262,7 @@ def _draw_room(ax: Axes, edge: Edge, X: np.ndarray, frame: Frame) -> str:
 
 
 def _draw_proof(ax: Axes, proof: Any, X: np.ndarray, y: np.ndarray, classes: np.ndarray) -> None:
-    """Draw the hulls of a proof in the colours of their classes, and the row numbers if there are few."""
+    """Draw the hulls of a proof in the colours of their classes, and the row numbers if there are few rows."""
     colours = [LOOKS[int(np.searchsorted(classes, y[rows[0]]))][0] for rows in (proof.inside, proof.outside)]
     names = (f"hull of {rows_text(proof.inside, 4)}", f"hull of {rows_text(proof.outside, 4)}", "a mix of both")
     draw_proof(ax, proof, X, (colours[0], colours[1]), names)
@@ -345,7 +345,7 @@ def plot_lift(shape_or_model: Any, points: Any, labels: Any, ax: Axes | None = N
 
 
 def _shape(given: Any, X: np.ndarray) -> Shape | NoCircle:
-    """Return ``given`` if it is a shape; if it is a model of lifted points, return the shape below its plane."""
+    """Return ``given`` if it is a shape, or the shape that corresponds to the plane of a model of lifted points."""
     if isinstance(given, Circle | HalfSpace | Outside | NoCircle):
         return given
     steps, learner = split_pipeline(given)
@@ -369,7 +369,7 @@ def _axes_in_space(ax: Axes | None) -> Axes:
 
 
 def _draw_paraboloid(ax: Axes, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
-    """Draw the paraboloid of all lifted points as a light wireframe; return its least and greatest height."""
+    """Draw the paraboloid of all lifted points as a light wireframe; return its minimum and maximum height."""
     x1, x2 = np.meshgrid(*(np.linspace(low[i], high[i], _GRID) for i in range(2)))
     height = x1**2 + x2**2
     ax.plot_wireframe(x1, x2, height, color=_PAPER, linewidth=0.5, alpha=0.5, zorder=1, label="the paraboloid")
@@ -378,7 +378,7 @@ def _draw_paraboloid(ax: Axes, low: np.ndarray, high: np.ndarray) -> tuple[float
 
 
 def _plane(edge: Edge, low: np.ndarray, high: np.ndarray, top: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the coordinates of the plane above a circle and a little beyond, or of a vertical plane above a line."""
+    """Return (x1, x2, height) for the plane above a circle and its surroundings, or for the plane above a line."""
     middle, reach = (low + high) / 2, float(np.hypot(*(high - low)))
     if edge.center is None:
         ends = _within(edge.curve(middle, reach), low, high)
@@ -404,7 +404,7 @@ def _draw_cut(ax: Axes, edge: Edge, low: np.ndarray, high: np.ndarray, floor: fl
 
 
 def _within(curve: np.ndarray, low: np.ndarray, high: np.ndarray, points: int = 2) -> np.ndarray:
-    """Return the points of a curve inside the frame; clip a segment and return ``points`` points on it."""
+    """Return the points of a curve in the frame; for a segment, return ``points`` points on the part in the frame."""
     if len(curve) > 2:
         return curve[((curve >= low) & (curve <= high)).all(axis=1)]
     step = curve[1] - curve[0]

@@ -1,6 +1,6 @@
 """Plots of one prediction of a linear model: as a neuron, and as a sum (CIML figures 4.1 and 4.2).
 
-With many features a plot shows the features with the largest products of weight and value, and the others combined.
+With many features, a plot shows those with the largest |weight * value| and combines all others.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rosenblatt.plots.axes import BLUE, ORANGE, Axes, axes_for, backing, closes_
 from rosenblatt.theory.inputs import shown_number
 
 MOST = 8
-"""The largest number of features that are shown; with more, all others are combined in the last place."""
+"""Maximum number of parts that are shown; with more features, the last part combines all other features."""
 _THIN, _THICK = 0.6, 5.0  # smallest and largest width of a connection, in points
 _INPUT, _SUM, _ANSWER = 0.0, 2.4, 3.8  # horizontal positions of the inputs, the sum and the answer
 _SHIFTS = -102, -52, -6  # horizontal positions of the three columns of numbers, in points from the bars
@@ -26,7 +26,7 @@ _SHIFTS = -102, -52, -6  # horizontal positions of the three columns of numbers,
 class Part(NamedTuple):
     """A feature with its value, its weight and their product.
 
-    If it stands for several features combined, value and weight are None, and the product is the sum of their products.
+    For several features combined, the value and the weight are None, and the product is the sum of their products.
     """
 
     name: str
@@ -50,7 +50,7 @@ class OnePrediction(NamedTuple):
 
 
 def shown_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None) -> OnePrediction:
-    """Return the parts of one prediction, at most `MOST` in the order of the features, with its result.
+    """Return the result of one prediction and its parts: at most `MOST`, in the order of the features.
 
     >>> from rosenblatt import Perceptron
     >>> model = Perceptron(shuffle=False).fit([[3, 4], [-3, -4]], [1, -1])
@@ -96,8 +96,8 @@ def plot_neuron(model: Any, x: Any, ax: Axes | None = None, *, feature_names: Se
     The inputs and their values are on the left, with the bias as an input that is always 1. The width of a connection
     shows the absolute value of its weight. Positive weights are blue and solid, negative weights orange and dashed. The
     neuron adds up the products of weight and value, and the sign of the sum decides. With more than two classes, the
-    neuron of the predicted class is drawn. With more than eight features, the seven with the largest products are
-    shown, and all others are combined.
+    neuron of the predicted class is drawn. With more than eight features, the seven with the largest products in
+    absolute value are shown, and all others are combined.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def plot_neuron(model: Any, x: Any, ax: Axes | None = None, *, feature_names: Se
 
 
 def _draw_input(ax: Axes, part: Part, height: float, middle: float, largest: float) -> None:
-    """Draw an input with its value and its weighted connection; features that are combined get a thin dotted one."""
+    """Draw an input with its value and its weighted connection; combined features get a thin dotted connection."""
     ax.text(_INPUT - 0.42, height, shown_name(part.name, 20), ha="right", va="center", color=ink())
     if part.value is not None:
         box = {"boxstyle": "round,pad=0.25", "facecolor": paper(), "edgecolor": ink()}
@@ -175,7 +175,7 @@ def plot_activation(model: Any, x: Any, ax: Axes | None = None, *, feature_names
     Each line shows the value of a feature, its weight, and their product as a bar that starts where the previous bar
     ends. The last two lines show the bias and the sum, whose sign decides. Positive bars are blue, negative bars orange
     and hatched. With more than two classes, the sum is the score of the predicted class. With more than eight features,
-    the seven with the largest products are shown, and all others are combined.
+    the seven with the largest products in absolute value are shown, and all others are combined.
 
     Parameters
     ----------

@@ -34,8 +34,8 @@ _AVERAGE = {"linestyle": parts.BROKEN, "linewidth": 1.6}
 # the area of the largest circle in square points: the first number divided by the number of support rows, clipped to
 # these limits
 _CIRCLES, _CIRCLE_SIZES = 12_000.0, (48.0, 330.0)
-_AROUND = 3.0  # the area of the smallest circle, as a multiple of that of a mark
-_LINES = [48.0, 130.0], [0.5, 1.1]  # areas of the largest circle, and the line widths of circles for them
+_AROUND = 3.0  # the area of the smallest circle, as a multiple of the area of a mark
+_LINES = [48.0, 130.0], [0.5, 1.1]  # areas of the largest circle and corresponding line widths, for interpolation
 
 
 @dataclass(eq=False)
@@ -247,7 +247,7 @@ def _title(
 
 
 def _feet(line: Line | None, points: np.ndarray) -> np.ndarray:
-    """Return the projection of each row onto the line through w; raise a ValueError if it cannot be drawn."""
+    """Return the projection of each row onto the line through w; raise a ValueError if projections cannot be drawn."""
     if line is None:
         raise ValueError(
             "projections need a linear model of two classes with a nonzero weight and without earlier pipeline steps: "
@@ -263,7 +263,7 @@ def _feet(line: Line | None, points: np.ndarray) -> np.ndarray:
 
 
 def _arrow_start(line: Line, frame: Frame) -> np.ndarray:
-    """Return the start of the arrow for w or, if no arrow fits in, the point of the line nearest to the middle."""
+    """Return the start of the arrow for w or, if the line is outside the frame, its point nearest to the middle."""
     ends = line.arrow(frame)
     return line.nearest_to((frame.low + frame.high) / 2) if ends is None else ends[0]
 
@@ -419,7 +419,7 @@ def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
 
 
 def _support_points(learner: Any, steps: Any, rule: SupportRule, X: Any, points: np.ndarray) -> np.ndarray:
-    """Return the support rows as points; for a pipeline they are looked up in ``X`` by row number."""
+    """Return the support rows as points of the plane; for a pipeline they are looked up in ``X`` by index."""
     if not len(rule.rows):
         return np.empty((0, 2))
     vectors = getattr(learner, "support_vectors_", None)
@@ -437,7 +437,7 @@ def _support_points(learner: Any, steps: Any, rule: SupportRule, X: Any, points:
 
 
 def _draw_support(ax: Axes, rule: SupportRule, support: np.ndarray, smallest: float) -> str:
-    """Draw a circle behind each support row, and add legend entries for its area; return the title of the legend."""
+    """Draw a circle behind each support row, and add legend entries for the areas; return the title of the legend."""
     sizes = np.abs(rule.coefficients).sum(axis=0)
     drawn = sizes > 0
     if not drawn.any():

@@ -33,15 +33,17 @@ GRID = 240
 _BORDER = 0.08  # space around the outermost rows, as a share of their range
 TINT = 0.22
 """The opacity of a decision region."""
-# the largest coordinate, whose square must not overflow, and the smallest range of a feature relative to its size
+# maximum coordinate in absolute value, whose square must not overflow, and minimum range of a feature relative to its
+# largest absolute value
 _LARGEST, _CLOSEST = 1e100, 1e-12
-# features whose ranges differ by less than this factor get equal scales; the least ratio of the sides of the frame then
+# axes get equal scales if the ranges of the features differ by less than the first factor; the second number is the
+# minimum ratio of the sides of such a frame
 _ALIKE, _NARROWEST = 5.0, 0.45
 # the area of a mark in square points: the first number divided by the number of rows, clipped to these limits
 _MARKS, _MARK_SIZES = 3_200.0, (8.0, 26.0)
 _BELOW = 4.0  # distance of the legend below the axes, in font sizes
-_LETTER, _HANDLE = 0.07, 0.5  # widths in inches of a letter in the legend and of a legend handle, at this font size:
-_LETTERS = 10.0  # in points
+_LETTER, _HANDLE = 0.07, 0.5  # widths in inches of a letter and of a handle in the legend, at font size _LETTERS
+_LETTERS = 10.0  # font size in points
 # colours of Okabe and Ito and of Tol, safe for all kinds of colour vision; the markers differ as well
 LOOKS = (
     *((ORANGE, "^"), (BLUE, "o"), (GREEN, "s"), ("#CC79A7", "D"), ("#56B4E9", "v")),
@@ -60,7 +62,7 @@ class Frame(NamedTuple):
 
     @classmethod
     def around(cls, points: np.ndarray, border: float = _BORDER, one_scale: bool = False) -> Frame:
-        """Return a frame around all points, with a border that is this share of their range.
+        """Return a frame around all points, with a border of ``border`` times their range.
 
         Both axes get the same scale if the features have similar ranges, or if ``one_scale`` is True. A frame with one
         scale is never a thin strip.
@@ -76,7 +78,7 @@ class Frame(NamedTuple):
 
     @classmethod
     def square(cls, points: np.ndarray, border: float) -> Frame:
-        """Return a square frame around all points, with a border that is this share of their larger range."""
+        """Return a square frame around all points, with a border of ``border`` times their larger range."""
         low, high = points.min(axis=0), points.max(axis=0)
         middle, size = (low + high) / 2, float((high - low).max()) or 1.0
         return cls(middle - (0.5 + border) * size, middle + (0.5 + border) * size, True)
@@ -86,7 +88,7 @@ class Frame(NamedTuple):
         return [np.linspace(self.low[i], self.high[i], GRID) for i in range(2)]
 
     def places(self) -> np.ndarray:
-        """Return the grid points, at which a model is evaluated, as rows of two numbers."""
+        """Return the grid points, at which a model is evaluated, as an array with two columns."""
         return np.column_stack([side.ravel() for side in np.meshgrid(*self.sides())])
 
     def holds(self, point: np.ndarray) -> bool:
@@ -130,8 +132,8 @@ class Rows(NamedTuple):
 class Regions(NamedTuple):
     """Decision regions on the grid of a frame.
 
-    Each array in ``classes`` is positive in the region of its class. The boundaries are the zero level lines of the
-    arrays in ``lines``.
+    Each array in ``classes`` is positive in the region of its class. The boundaries are the zero contours of the arrays
+    in ``lines``.
     """
 
     frame: Frame
@@ -140,13 +142,13 @@ class Regions(NamedTuple):
 
     @classmethod
     def beside(cls, frame: Frame, decision: np.ndarray) -> Regions:
-        """Return the regions of two classes, the second of which is predicted if the decision function is positive."""
+        """Return the regions of two classes; the second class is predicted where the decision function is positive."""
         decision = np.ravel(decision).reshape(GRID, GRID)
         return cls(frame, [-decision, decision], [decision])
 
 
 def plane_points(name: str, X: Any, learner: Any = None) -> np.ndarray:
-    """Return the rows as an array of two columns; otherwise raise a ValueError that names the function ``name``."""
+    """Return the rows as an array of shape (n, 2), or raise a ValueError that names the function ``name``."""
     if isinstance(getattr(learner, "kernel", None), str) and learner.kernel == "precomputed":
         raise ValueError(f"{name} draws rows of two features, which a precomputed kernel does not have.")
     points = dense(X)
@@ -176,7 +178,7 @@ def _check_drawable(name: str, points: np.ndarray) -> None:
 
 
 def plane_rows(name: str, X: Any, y: Any, learner: Any) -> Rows:
-    """Return the rows, their labels and the classes of a model; raise a ValueError if there are too many classes."""
+    """Return the rows, their labels and the classes of a model; raise a ValueError for one or too many classes."""
     points = plane_points(name, X, learner)
     if not hasattr(learner, "classes_") and hasattr(learner, "fit"):
         check_is_fitted(learner)
@@ -198,7 +200,7 @@ def draw_rows(ax: Axes, rows: Rows) -> None:
 
 
 def plane_regions(model: Any, X: Any, points: np.ndarray, classes: np.ndarray) -> Regions:
-    """Return the decision regions of a model on a grid around the points; the grid has the type of ``X``."""
+    """Return a model's decision regions on a grid around the points; the model gets the grid in the type of ``X``."""
     frame = Frame.around(points)
     grid = like(X, frame.places())
     if len(classes) == 2:
@@ -241,14 +243,14 @@ def finish(ax: Axes, title: str, names: Sequence[Any], meaning: str = "") -> Non
 
 
 def _axes_beside(ax: Axes) -> int:
-    """Return the number of axes side by side in the grid that contains these axes."""
+    """Return the number of columns in the grid of subplots that contains ``ax``, or 1 if there is no grid."""
     place = ax.get_subplotspec()
     return 1 if place is None else int(place.get_gridspec().ncols)
 
 
 def _width(names: list[str], columns: int) -> float:
     """Return the approximate width in inches of a legend with ``columns`` columns."""
-    parts = np.array_split(np.array([len(name) for name in names]), columns)  # as matplotlib divides them into columns
+    parts = np.array_split(np.array([len(name) for name in names]), columns)  # matplotlib divides them in the same way
     return float(sum(_HANDLE + _LETTER * part.max() for part in parts))
 
 
@@ -280,19 +282,19 @@ def dense(X: Any) -> np.ndarray:
 
 
 _ARROW = 0.16  # the length of the arrow for w, as a share of the longer side of the frame
-_STARTS = np.linspace(-0.7, 0.7, 29)  # candidate starts of the arrow: shares of the frame along the line
+_STARTS = np.linspace(-0.7, 0.7, 29)  # candidate starts of the arrow along the line, as shares of the longer side
 _NAME_AT = (1.0, 0.5, 0.75, 0.25, 0.0)  # candidate positions of the name of an arrow, as shares of the arrow
 _FREE = 1.05  # a name at this distance from all points is well placed; in units of its distance from the arrow
 _NONE = np.empty((0, 2))
-_RING = 4.0  # the area of a ring around a row, as a multiple of that of a mark
-_FOOT = 0.4  # the area of the mark of a projected row, as a multiple of that of a row
+_RING = 4.0  # the area of a ring around a row, as a multiple of the area of its mark
+_FOOT = 0.4  # the area of the mark of a projected row, as a multiple of the area of the row's mark
 BROKEN = (0, (5, 4))
 """The dash pattern of dashed lines."""
 OUT_OF_VIEW = "the boundary is out of view"
 
 
 class Line(NamedTuple):
-    """The line ``unit @ x + offset = 0``; since ``unit`` has length 1, the left side is the signed distance of x."""
+    """The line ``unit @ x + offset = 0``; ``unit`` has norm 1, so the left-hand side is the signed distance of x."""
 
     unit: np.ndarray
     offset: float
@@ -379,7 +381,7 @@ def draw_w(ax: Axes, line: Line, frame: Frame, points: np.ndarray) -> None:
     """Draw an arrow along w from a point of the line, with its name away from all points if possible.
 
     If the axes have different scales, w would not be at a right angle to the line. Then the arrow is omitted, and the
-    legend says so.
+    legend gives the reason.
     """
     ends = line.arrow(frame)
     if not frame.one_scale:
@@ -425,7 +427,7 @@ def _beside(
 
 
 def draw_rings(ax: Axes, points: np.ndarray, mark: float, name: str, **look: Any) -> None:
-    """Draw a ring around each point, whose mark has the area ``mark``, with ``name`` in the legend."""
+    """Draw a ring around the mark of each point; ``mark`` is the area of a mark, and ``name`` the legend entry."""
     if len(points):
         look = {"facecolor": "none", "edgecolor": ink(), "linewidth": 1.3, "zorder": 2} | look
         ax.scatter(*points.T, s=_RING * mark, label=name, **look)
@@ -437,7 +439,7 @@ def feet(points: np.ndarray, line: Line, start: np.ndarray) -> np.ndarray:
 
 
 def draw_feet(ax: Axes, rows: Rows, line: Line, start: np.ndarray) -> None:
-    """Draw the line through ``start`` in the direction of w, and thin lines from each row to its projection onto it."""
+    """Draw the line through ``start`` in the direction of w, and a thin line from each row to its projection."""
     ax.axline(start, start + line.unit, color=ink(), linewidth=0.9, zorder=1, label="line through w")
     look = {"colors": "#777777", "linewidths": 0.6, "zorder": 1.5}
     for k, (colour, marker) in enumerate(LOOKS[:2]):

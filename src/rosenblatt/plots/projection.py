@@ -163,7 +163,7 @@ def _bins_with_an_edge_at_zero(places: np.ndarray) -> np.ndarray:
 
 
 def _around(bins: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the bins between the first and the last of the sorted values, so that no outline is drawn beyond them."""
+    """Return the edges of the bins that cover the sorted ``values``, so that no outline is drawn beyond them."""
     if len(values) == 0:
         return bins
     first = min(int(np.searchsorted(bins, values[0], side="right")) - 1, len(bins) - 2)  # the last bin is closed

@@ -1,7 +1,7 @@
 """Plots of the convergence proof: the two bounds on |w| from which the theorem follows, and the angle between w and w*.
 
-Here w* is the separator of length 1 with the largest margin gamma, and R is the length of the longest row. Solid lines
-show the run, and orange dashed or dotted lines the bounds of the theorem.
+Here w* is the separator of norm 1 with the largest margin gamma, and R is the largest norm of a row. Solid lines show
+the run, and orange dashed or dotted lines the bounds of the theorem.
 """
 
 from __future__ import annotations
@@ -139,9 +139,10 @@ def plot_cosine(proof: Proof, ax: Axes | None = None) -> Axes:
 
 
 def _prepared(name: str, proof: Proof, ax: Axes | None) -> tuple[Axes, int, float, bool, np.ndarray]:
-    """Return the axes, the number of updates, the k at which the bounds meet, and whether the scales are linear.
+    """Return (ax, n, end, even, k) for a plot of the bounds.
 
-    The last element is an array of the values of k at which the bounds are drawn, to a little beyond their meeting.
+    ``n`` is the number of updates, ``end`` the k at which the bounds meet, and ``even`` is True for linear scales. The
+    array ``k`` contains the values at which the bounds are drawn, up to slightly more than ``end``.
     """
     if not isinstance(proof, Proof):
         raise ValueError(f"{name} expects the result of rosenblatt.proof, got {type(proof).__name__}.")

@@ -36,8 +36,9 @@ def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.nd
     A ring marks the misclassified row. The left plot shows the boundary and w before the update. The right plot shows
     the new boundary and w, and the old boundary as a dashed line. Without a bias the right plot shows the update as a
     sum of vectors: w starts at the origin, x (or -x for a negative label) is added at its tip, and the sum is the new
-    w. If these vectors are scaled down, a note says so. The titles give the activation a of the row before and after
-    the update. Its product with the label y (as 1 or -1) rises by exactly ``|x|^2 + 1``, or ``|x|^2`` without a bias.
+    w. If these vectors are scaled down, a note gives the factor. The titles give the activation a of the row before and
+    after the update. Its product with the label y (as 1 or -1) rises by exactly ``|x|^2 + 1``, or ``|x|^2`` without a
+    bias.
 
     Parameters
     ----------
@@ -100,7 +101,7 @@ def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.nd
 
 
 def traced_rows(name: str, trace: Trace, X: Any, y: Any) -> Rows:
-    """Return the traced rows; raise an error that names the function ``name`` if ``X`` and ``y`` are other rows."""
+    """Return the traced rows; raise an error that names the function ``name`` if ``X`` or ``y`` differs."""
     if not isinstance(trace, Trace):
         raise TypeError(f"{name} expects the result of rosenblatt.trace, got {type(trace).__name__}.")
     points = parts.plane_points(name, X)
@@ -114,7 +115,7 @@ def traced_rows(name: str, trace: Trace, X: Any, y: Any) -> Rows:
 
 
 def draw_state(ax: Axes, rows: Rows, line: Line | None, frame: Frame, wrong: int) -> None:
-    """Draw the rows, a ring around the row number ``wrong`` and, unless all weights are zero, the decision regions."""
+    """Draw the rows, a ring around row ``wrong`` and, unless all weights are zero, the decision regions."""
     frame.set_limits(ax)
     draw_weights(ax, line, frame)
     parts.draw_rows(ax, rows)
@@ -347,7 +348,7 @@ def animate(
 
 
 def _ending(path: Any) -> str:
-    """Return the suffix of the path, "" for None; raise an error for another suffix or a folder that does not exist."""
+    """Return ".gif", ".html" or, for None, ""; raise an error for any other suffix or a folder that does not exist."""
     if path is None:
         return ""
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):

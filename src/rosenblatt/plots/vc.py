@@ -29,19 +29,19 @@ from rosenblatt.theory.vc.families import Fractions, PointsLike, check_family, r
 from rosenblatt.theory.vc.obstructions import Reason
 
 # The search for a shape that cuts a given subset from a few points of the plane, with wide gaps for a clear plot.
-#
-# The search uses floats. `held_rows` verifies its result with fractions, and shares no code with the search.
+# The search uses floating point. `held_rows` verifies its result in exact arithmetic, and shares no code with it.
 
 
-PAD = 0.1  # the largest distance between a shape and the points inside it; here and below the range of the points is 1
+# lengths are relative to the range of the points
+PAD = 0.1  # maximum distance between a shape and the points inside
 _GRID = 61  # number of candidate centres of a disc in each direction
-_GAP = 0.25  # a gap between a shape and the points outside is wide enough at this size
+_GAP = 0.25  # a gap between a shape and the points outside need not be wider than this
 _WIDEST = math.radians(155)  # the largest angle between the normals of adjacent sides, so that no corner is far away
-_CORNER = 0.1  # the penalty for each radian of that angle, in units of the gap: sharp corners are long
+_CORNER = 0.1  # the penalty for each radian of that angle, in units of the gap, because sharp corners are long
 _ALMOST_PI = math.pi - 1e-6  # the largest such angle in the second and third attempt
 _MOST_CHOICES = 1_000_000  # the largest number of combinations of sides that are tried
 _TOO_CLOSE = "some points lie so close together that no shape between them could be drawn: move them apart."
-_TURN = 24  # number of candidate normals of sides, in addition to the critical ones
+_TURN = 24  # number of evenly spaced directions that are added to the critical directions
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def cutting_shape(rows: Fractions, subset: frozenset[int], family: str, sides: i
 
 
 def held_rows(shape: Cut, rows: Fractions) -> set[int]:
-    """Return the numbers of the rows strictly inside a shape, computed exactly."""
+    """Return the indices of the rows strictly inside a shape, computed exactly."""
     if isinstance(shape, HalfSpace):
         w, b = _exact(shape.w), Fraction(shape.b)
         return {i for i, x in enumerate(rows) if w[0] * x[0] + w[1] * x[1] + b > 0}
@@ -147,8 +147,8 @@ def _rectangle(points: np.ndarray, inside: np.ndarray) -> Polygon:
 def _polygon(points: np.ndarray, inside: np.ndarray, sides: int) -> Polygon:
     """Return a polygon with as few sides as possible, at most ``sides``; each side cuts off some of the outside points.
 
-    A critical direction is a direction of the outer normal of a side at which the set of points that it can cut off
-    changes. Candidate normals are chosen between the critical directions.
+    A critical direction is a direction of the outer normal of a side at which the set of points that the side can cut
+    off changes. Candidate normals are chosen between the critical directions.
     """
     held = points[inside] if inside.any() else _empty_place(points)[None]
     others = points[~inside] if inside.any() else points
@@ -165,7 +165,7 @@ def _polygon(points: np.ndarray, inside: np.ndarray, sides: int) -> Polygon:
 
 
 def _between(turns: list[float], parts: int) -> np.ndarray:
-    """Return ``parts`` evenly spaced angles between each two consecutive critical directions."""
+    """Return ``parts`` evenly spaced angles between each pair of consecutive critical directions."""
     sorted_turns = np.unique(np.mod(turns, 2 * math.pi))
     widths = np.diff(np.append(sorted_turns, sorted_turns[0] + 2 * math.pi))
     shares = np.arange(1, parts + 1) / (parts + 1)
@@ -173,10 +173,10 @@ def _between(turns: list[float], parts: int) -> np.ndarray:
 
 
 def _best_sides(angles: np.ndarray, held: np.ndarray, others: np.ndarray, m: int, widest: float) -> Polygon | None:
-    """Return the m-sided polygon with the widest gap whose normals are among ``angles``, or None if there is none.
+    """Return the m-sided polygon with normals among ``angles`` and the widest gap, or None if there is no such polygon.
 
-    Each outside point is separated from the polygon by one of its sides. The normals positively span the plane, so the
-    polygon is bounded.
+    Each outside point is cut off by a side of the polygon. The normals positively span the plane, so the polygon is
+    bounded.
     """
     out = np.column_stack([np.cos(angles), np.sin(angles)])
     reach = (held @ out.T).max(axis=0)
@@ -201,7 +201,7 @@ def _best_sides(angles: np.ndarray, held: np.ndarray, others: np.ndarray, m: int
 
 
 def _clipped(lines: list[tuple[np.ndarray, float]]) -> np.ndarray:
-    """Return the corners of ``u . x <= c`` for all (u, c), in counter-clockwise order (Sutherland-Hodgman clipping)."""
+    """Return the corners of ``{x : u . x <= c for all (u, c)}``, counter-clockwise (Sutherland-Hodgman clipping)."""
     corners = 1e7 * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     for u, c in lines:
         over = corners @ u - c
@@ -303,7 +303,7 @@ def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figu
         raise ValueError(f"plot_dichotomies draws points with coordinates up to {_LARGEST:g}: scale them.")
     cut = {subset: cutting_shape(rows, subset, name, sides) for subset in dichotomies(points, family, k)}
     subsets = [frozenset(part) for size in range(len(rows) + 1) for part in combinations(range(len(rows)), size)]
-    ordered = sorted(subsets, key=lambda subset: subset not in cut)  # within both groups the order by size remains
+    ordered = sorted(subsets, key=lambda subset: subset not in cut)  # a stable sort: both groups stay ordered by size
     columns = min(_COLUMNS_UP_TO, 2 ** math.ceil(len(rows) / 2))
     lines = math.ceil(len(ordered) / columns)
     if figure is None:
@@ -356,7 +356,7 @@ def _draw_reason(ax: Axes, reason: Any, places: np.ndarray, subset: frozenset[in
 
 
 def _words(reason: Reason) -> str:
-    """Return the caption of a panel: an outside point in every shape around the subset, or the sides needed."""
+    """Return a caption: an outside point in every shape that contains the subset, or the number of sides needed."""
     return f"needs {reason.sides} sides" if reason.row is None else f"it also holds {LETTERS[reason.row]}"
 
 

@@ -41,7 +41,7 @@ _TEXT_AT = ((0, -9), "top"), ((0, 9), "bottom")  # below rows of the first class
 
 
 def convex_hull(points: np.ndarray) -> np.ndarray:
-    """Return the corners of the convex hull, counter-clockwise: two for points on a line, one for a single point.
+    """Return the corners of the convex hull, counter-clockwise: two for collinear points, one for a single point.
 
     >>> convex_hull(np.array([[0, 0], [2, 0], [1, 1], [2, 2], [0, 2], [1, 0]])).tolist()
     [[0, 0], [2, 0], [2, 2], [0, 2]]
@@ -78,7 +78,7 @@ def _chain(places: np.ndarray) -> list[np.ndarray]:
 
 
 def shares(alpha: np.ndarray, weights: Sequence[int] | None, support: np.ndarray, signs: np.ndarray) -> list[Fraction]:
-    """Return the weight of each support row over the total of its class; exact if integer ``weights`` are given."""
+    """Return each support row's weight divided by the total of its class; exact if integer ``weights`` are given."""
     numbers = [Fraction(number) for number in (alpha[support].tolist() if weights is None else weights)]
     totals = {
         side: sum((number for number, sign in zip(numbers, signs[support], strict=True) if sign == side), Fraction())
@@ -88,7 +88,7 @@ def shares(alpha: np.ndarray, weights: Sequence[int] | None, support: np.ndarray
 
 
 def common_point(points: np.ndarray, support: np.ndarray, portions: list[Fraction], signs: np.ndarray) -> np.ndarray:
-    """Return the weighted mean of the support rows of the second class, which is also the mean of the first class."""
+    """Return the weighted mean of the second class's support rows, which equals that of the first class."""
     own = [(part, points[i]) for part, i in zip(portions, support.tolist(), strict=True) if signs[i] > 0]
     return np.array([float(sum((part * Fraction(float(x[j])) for part, x in own), Fraction())) for j in range(2)])
 
@@ -116,7 +116,7 @@ def draw_two_hulls(
 
 
 def draw_hulls(ax: Axes, rows: Rows, support: np.ndarray, portions: list[Fraction]) -> np.ndarray:
-    """Draw the hulls of both classes, the support rows with their shares, and the common point, which is returned."""
+    """Draw the hulls of both classes, the support rows with their shares, and a common point; return that point."""
     points, signs = rows.points, np.where(rows.labels == rows.classes[1], 1.0, -1.0)
     shared = common_point(points, support, portions, signs)
     place = true_minus(", ".join(f"{number:.4g}" for number in shared + 0.0))
@@ -146,9 +146,9 @@ def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
 
     If the classes are linearly separable, the plot shows the line with the largest margin, its weight vector w and the
     band around the line that contains no row. Rings mark the rows that touch the band. If the classes are not linearly
-    separable, the plot shows the convex hulls of both classes and a point in both hulls. This point is a weighted mean
-    of the ringed rows of either class, whose weights are written beside them. If the verdict is undecided, only the
-    rows are drawn.
+    separable, the plot shows the convex hulls of both classes and a point in both hulls. For each class, this point is
+    a weighted mean of the class's ringed rows. The weights are written beside the rows. If the verdict is undecided,
+    only the rows are drawn.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def _separates(verdict: Any) -> bool:
 
 
 def _proves_crossing(verdict: Any) -> TypeGuard[Inseparable | MarginBracket]:
-    """Return whether a verdict proves that the hulls meet. A proof about lines through the origin does not."""
+    """Return whether a verdict proves that the hulls meet. A proof for lines through the origin is not enough."""
     if isinstance(verdict, MarginBracket):
         return verdict.high == -math.inf and verdict.kind != "homogeneous"
     return isinstance(verdict, Inseparable)
@@ -279,10 +279,10 @@ def _title(verdict: Any) -> str:
 def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> Axes:
     """Draw the lower and upper bounds on the largest margin after each step of the search.
 
-    The upper bound follows from the shortest weighted mean of rows found so far, and the lower bound from the best
-    separating hyperplane found so far. Both are drawn on a logarithmic axis, with the area between them shaded. The
-    last pair of bounds is proved, while the earlier pairs are floating-point estimates. The axis and the title name the
-    kind of margin.
+    The upper bound follows from the shortest convex combination of signed rows found so far, and the lower bound from
+    the best separating hyperplane found so far. Both are drawn on a logarithmic axis, with the area between them
+    shaded. The last pair of bounds is proved, while the earlier pairs are floating-point estimates. The axis and the
+    title name the kind of margin.
 
     Parameters
     ----------

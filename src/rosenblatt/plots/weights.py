@@ -37,7 +37,7 @@ def plot_weights(
     Parameters
     ----------
     model : fitted linear model, or a pipeline that ends in one
-        For a vote the averaged weights are drawn, and the title says so.
+        For a vote the averaged weights are drawn, as the title states.
     shape : tuple (rows, columns), default=None
         Shape of the image, for features that are pixels. None draws bars.
     ax : matplotlib Axes, default=None
@@ -97,7 +97,7 @@ def plot_weights(
 
 
 def _place(label: Any, rule: LinearRule) -> int:
-    """Return the index of the weight vector of the class ``label``; for two classes there is only one weight vector."""
+    """Return the index of the weight vector of the class ``label``; for two classes the index is 0."""
     if len(rule.w) == 1:
         return 0
     places = find_classes(label, rule.classes)
@@ -108,7 +108,7 @@ def _place(label: Any, rule: LinearRule) -> int:
 
 
 def _bars(ax: Axes, w: np.ndarray, names: list[str], top: int) -> None:
-    """Draw bars from the largest weight at the top to the smallest at the bottom, the negative ones hatched."""
+    """Draw bars from the largest weight at the top to the smallest at the bottom; negative bars are hatched."""
     shown = extremes(w, top)
     values = w[shown]
     heights = np.arange(len(shown), dtype=float)

@@ -1,4 +1,4 @@
-"""Certificates: results that carry their proof, print in words, and are saved as JSON.
+"""Certificates: results with a proof, which print as sentences and can be saved as JSON.
 
 A certificate is a small frozen dataclass. Its ``check`` recomputes every claim exactly from the data alone, and shares
 no code with the search that found it. The type annotation of each field contains the codec that writes and reads it
@@ -48,7 +48,7 @@ from rosenblatt.theory.scores import least_score, rows_within
 
 
 MOST_BITS = 1 << 18
-"""The most bits of an integer in a file. The work limits of exact searches keep integers below 232,000 bits."""
+"""The maximum bit length of an integer in a file. The work limits of exact searches keep it below 232,000."""
 _INTEGER = re.compile(rf"-?0x[0-9a-f]{{1,{MOST_BITS // 4}}}")
 _MOST_INDEX = 2**31 - 1
 
@@ -259,7 +259,7 @@ class JsonFile:
         return cls.from_dict(record)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file atomically; if that fails, raise an OSError that names the file."""
+        """Write a JSON file atomically; if writing fails, raise an OSError that names the file."""
         write_atomically(path, [f"{self.to_json()}\n".encode("utf-8", "backslashreplace")])
 
     @classmethod
@@ -352,11 +352,11 @@ class Certificate(JsonFile):
 
 
 class Undecided(Certificate):
-    """The result of a search that ended before it found a proof; ``bool`` of it raises a ValueError.
+    """The result of a search that ended before it found a proof; calling ``bool`` on it raises a ValueError.
 
-    Like every certificate it has a method ``check``, which proves what the search did establish. From `separability` it
-    has the bounds ``low`` and ``high`` on the largest margin and the hyperplane ``w``, ``b``. From `strict_feasibility`
-    and `maximize` it has the best point ``x`` and its ``excess``.
+    Like every certificate it has a method ``check``, which verifies the bounds that the search did establish. From
+    `separability` it has the bounds ``low`` and ``high`` on the largest margin and the hyperplane ``w``, ``b``. From
+    `strict_feasibility` and `maximize` it has the best point ``x`` and its ``excess``.
 
     Examples
     --------
@@ -444,7 +444,7 @@ def proves_inseparable(
 
 # Base classes of the certificates about labelled rows.
 #
-# The two classes are signs: +1 for rows with the ``positive`` label, -1 for all others.
+# The two classes are represented by signs: +1 for rows with the ``positive`` label, -1 for all other rows.
 
 
 DEFINITIONS = {
@@ -498,7 +498,7 @@ class Bracket(AboutRows):
         return np.flatnonzero(self.alpha)
 
     def _proves(self, X: Matrix, signs: Signs, kind: str, low: float, high: float, separates: bool) -> bool:
-        """Return whether (w, b) has a margin of at least ``low``, and ``alpha`` proves that none exceeds ``high``."""
+        """Return whether (w, b) has margin ``low`` or more, and ``alpha`` proves that no margin exceeds ``high``."""
         low_holds = has_margin(X, signs, self.w, self.b, kind, low, separates)
         if not (low_holds and high >= margin_upper_bound(X, signs, self.alpha, kind)):
             return False
@@ -511,7 +511,7 @@ def points_text(n: int) -> str:
 
 
 def draw_margin(low: float, high: float) -> str:
-    """Return a picture of a bracket around a margin on a number line."""
+    """Return an HTML picture of a bracket around a margin on a number line."""
     return number_line(low, high, f"The margin on a number line: it {bracket_text(low, high)}.")
 
 

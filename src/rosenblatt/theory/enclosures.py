@@ -1,9 +1,9 @@
 """Enclosures: proofs that rows sum to zero for some exact positive weights near given floats.
 
 The exact weights are rational numbers too long to write down. So a certificate names a basis: rows of the support (the
-rows of nonzero weight), as many as the support has independent columns. The weights of the other rows are the stored
-floats themselves. The weights of the basis rows then solve a square linear system, and Krawczyk's test, as in Rump's
-INTLAB, encloses the solution:
+rows of nonzero weight), whose number is the rank of the support. The weights of all other rows are exactly the stored
+floats. The weights of the basis rows then solve a square linear system, and Krawczyk's test, as in Rump's INTLAB,
+encloses the solution:
 
 - Let Z be the rows of the support, B the square matrix of the basis rows (transposed), R an approximate inverse of B.
 - If q = |I - R B|_inf < 1, then B is nonsingular, since R B = I - E with |E| < 1 is invertible by the Neumann series.
@@ -12,8 +12,8 @@ INTLAB, encloses the solution:
 - If this bound is below ``alpha`` in every basis row, the exact weights are positive.
 
 If a column is zero on the support or depends on other columns, exactly or up to rounding, B would be singular. So
-elimination steps come first: a column is replaced by a multiple of it minus multiples of others. They are done in
-integers, and every step can be undone, so the set of weights with Z' alpha = 0 stays the same.
+elimination steps come first: a step replaces a column by a multiple of it minus multiples of other columns. The steps
+are computed in integers and are invertible, so the set of weights with Z' alpha = 0 stays the same.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.exact import as_integers, linear_combination, product_with_integers, proportional_floats
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, as_float
 
-NEARNESS = 1e-6  # the largest distance of the exact weights from the given ones, as a share of the largest weight
+NEARNESS = 1e-6  # the largest difference between exact and given weights, relative to the largest weight
 # Limits on the work of a check, so that no certificate can make it slow.
-MOST_FACTORS = 32  # factors in all steps together, per column; tuned, since it only bounds the time of a check
-MOST_BITS = 1 << 12  # bits of a factor in a step, and of an entry of a column after it
+MOST_FACTORS = 32  # the largest number of factors in all steps together, per column; it only limits the time of a check
+MOST_BITS = 1 << 12  # the largest number of bits of a factor in a step, and of an entry of the resulting column
 
 
 class ColumnStep(NamedTuple):
-    """An elimination step: ``column`` becomes ``times`` itself minus integer ``factors`` times other ``columns``."""
+    """An elimination step: replace ``column`` by ``times`` this column minus ``factors`` times other ``columns``."""
 
     column: int
     times: int
@@ -46,7 +46,7 @@ class ColumnStep(NamedTuple):
     factors: tuple[int, ...]
 
     def is_sound(self, width: int) -> bool:
-        """Return whether the step can be undone and refers to columns of a matrix of this width."""
+        """Return whether the step is invertible, has short integers and refers to columns below ``width``."""
         used = {self.column, *self.columns}
         return (
             self.times != 0
@@ -59,7 +59,7 @@ class ColumnStep(NamedTuple):
 
 @dataclass(frozen=True)
 class Basis:
-    """The basis rows of an enclosure, as positions in the support, and the column steps that come first."""
+    """The basis rows of an enclosure, as indices into the support, and the column steps that come first."""
 
     rows: tuple[int, ...]
     steps: tuple[ColumnStep, ...] = ()
@@ -80,8 +80,8 @@ def encloses_zero_combination(
     """Return whether an enclosure proves that the rows z sum to zero for some exact positive weights near ``alpha``.
 
     After the steps, the number of columns that are nonzero on the support must equal the number of basis rows, so that
-    B is square. The exact weights must be positive, and may differ from ``alpha`` by a millionth of its largest weight.
-    All rounding errors are bounded.
+    B is square. The exact weights must be positive, and may differ from ``alpha`` by at most 1e-6 times its largest
+    entry. All rounding errors are bounded.
 
     Without a ``basis`` there are no steps, and the basis is every row except the row of largest weight.
     """
@@ -101,7 +101,7 @@ def encloses_zero_combination(
 def _support_rows(
     X: Matrix, signs: Signs, rows: NDArray[np.intp], bias: bool, steps: Sequence[ColumnStep]
 ) -> tuple[Floats, list[ColumnStep]]:
-    """Return the rows z without the zero columns that no step uses, and the steps with the columns renumbered."""
+    """Return the rows z without the zero columns that no step uses, and the steps with renumbered columns."""
     part = X[rows]
     used = np.unique(part.indices) if sp.issparse(part) else np.flatnonzero(part.any(axis=0))
     named = [j for step in steps for j in (step.column, *step.columns) if j < X.shape[1]]
@@ -122,12 +122,13 @@ def _basis_is_positive(A: _Columns, alpha: Floats, basis: NDArray[np.intp]) -> b
         R = np.linalg.inv(B)
     except np.linalg.LinAlgError:
         return False
-    # |fl(R B) - R B| <= g |R| |B| with g = gamma_(size + 4) (Higham 2002, section 3.1). A.rounding is the relative
-    # error of replaced columns, and ``lost`` bounds underflow, in products and in the scaling of columns. The factors
-    # 1.01 cover the rounding of I - fl(R B), which is relative to itself, and of the bounds themselves. Two terms are
-    # never decisive. The 2 units of A.rounding fit into the 4 beyond ``size``. B loses less than u TINY to underflow
-    # for each entry of R, so less than g |R| TINY; products lose less than the TINY in delta. The terms g |R| |B|, q
-    # and ``underflow`` are each decisive for a data set in tests/theory/test_soundness.py.
+    # |fl(R B) - R B| <= g |R| |B| with g = gamma_(size + 4) (Higham 2002, section 3.1). A.rounding bounds the relative
+    # error of replaced columns, and ``lost`` bounds the underflow in products and in the scaling of columns. The
+    # factors 1.01 cover the rounding errors of the subtraction in I - fl(R B), which are relative to its result, and of
+    # the bounds themselves. Two terms are never decisive. The 2 units of A.rounding fit into the 4 beyond ``size``. B
+    # loses less than u TINY to underflow for each entry of R, so less than g |R| TINY; products lose less than the TINY
+    # in delta. The terms g |R| |B|, q and ``underflow`` are each decisive for a data set in
+    # tests/theory/test_soundness.py.
     g = (size + 4) * HALF_ULP * 1.01
     with np.errstate(all="ignore"):
         magnitude = np.abs(R) @ (np.abs(B) + TINY)
@@ -136,10 +137,10 @@ def _basis_is_positive(A: _Columns, alpha: Floats, basis: NDArray[np.intp]) -> b
         q = float(np.max(np.sum(off, axis=1))) * 1.01
         if not q < 0.5:  # q < 1 is enough for the proof; below 0.5 the factor q / (1 - q) of the error is below 1
             return False
-        underflow = TINY * (len(alpha) + float(np.sum(alpha)))  # of products, and of scaled entries
+        underflow = TINY * (len(alpha) + float(np.sum(alpha)))  # bounds the underflow of products and of scaled entries
         for residual in (A.residual_bound, A.exact_residual):  # the cheap bound first, then exact sums
-            # delta = |R| |r|, and then |R| |r| + q |d|_inf with |d|_inf <= max(delta) / (1 - q). The second term counts
-            # that R is not the inverse: |R| |r| alone may be too small by a factor of 1 - q.
+            # delta = |R| |r|, and then |R| |r| + q |d|_inf with |d|_inf <= max(delta) / (1 - q). The second term is
+            # needed because R is not the exact inverse: |R| |r| alone may be too small by a factor of 1 - q.
             delta = np.abs(R) @ (residual(alpha) + underflow) * 1.01
             delta = delta + TINY + 1.01 * q / (1 - q) * np.max(delta)
             if (alpha[basis] > delta).all() and np.max(delta) <= NEARNESS * np.max(alpha):
@@ -150,8 +151,9 @@ def _basis_is_positive(A: _Columns, alpha: Floats, basis: NDArray[np.intp]) -> b
 class _Columns:
     """The columns that are nonzero after the steps.
 
-    ``near`` holds the columns as floats, scaled by powers of two. ``exact`` holds the integers of the replaced columns,
-    which ``near`` rounds. Each column is an equation, so scaling it changes no solution.
+    ``near`` contains the columns as floats, scaled by powers of two. ``exact`` contains the integers of the replaced
+    columns, before they are rounded in ``near``. A column is an equation for the weights, so scaling it changes no
+    solution.
     """
 
     def __init__(self, near: Floats, exact: dict[int, Numbers]) -> None:
@@ -159,7 +161,7 @@ class _Columns:
         self.rounding = 2 * HALF_ULP if exact else 0.0
 
     def residual_bound(self, alpha: Floats) -> Floats:
-        """Return a bound on ``|A' alpha|`` computed in floats, up to underflow.
+        """Return an upper bound on ``|A' alpha|``, computed in floating point, apart from underflow.
 
         The rounding error is at most gamma_n alpha . |A| for n terms, even if the sum cancels. Replaced columns add
         ``rounding`` to gamma_n.
@@ -168,7 +170,7 @@ class _Columns:
         return np.abs(alpha @ self.near) + 1.01 * g * (alpha @ np.abs(self.near))
 
     def exact_residual(self, alpha: Floats) -> Floats:
-        """Return ``|A' alpha|`` from exact sums, rounded up.
+        """Return ``|A' alpha|``, computed exactly and rounded up.
 
         (Krawczyk's test would also allow rounding to nearest, because of its factor 1.01 and its underflow bound.)
         """
@@ -182,7 +184,7 @@ class _Columns:
 
 
 def _reduced(Z: Floats, steps: Sequence[ColumnStep]) -> _Columns | None:
-    """Return the columns that are nonzero after the steps, or None if the integers in them become too long."""
+    """Return the columns that are nonzero after the steps, or None if their integers have more than MOST_BITS bits."""
     replaced: dict[int, tuple[Numbers, int]] = {}  # integers, in units of 2**exponent
 
     def exact_column(j: int) -> tuple[Numbers, int]:

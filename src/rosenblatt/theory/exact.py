@@ -1,7 +1,7 @@
 """Exact arithmetic: integer sums and products of rows, directed rounding, Bareiss elimination, Farkas's lemma.
 
-Nothing is rounded unless the name of a function says so. Results therefore hold exactly for the given floats and are
-the same on every machine. A row is z = y (x, 1), or z = y x without a bias.
+Results are exact for the given floats unless the name of the function mentions rounding or floats. They are the same on
+every machine. A row is z = y (x, 1), or z = y x without a bias.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, as_float, entries
 
 BLOCK_BYTES = 1 << 26
-MOST_STALLED = 21  # degenerate pivots of the simplex method before Bland's rule; any number would do
+MOST_STALLED = 21  # consecutive degenerate pivots before the simplex method uses Bland's rule; any number would do
 _LEADING_BITS = 1 << 11  # enough to compare with floats, which go down to 2**-1074
 
 
@@ -37,7 +37,7 @@ def squared_length(w: Numbers, b: float = 0.0) -> Fraction:
 
 
 def squared_mean_length(X: Matrix, signs: Signs, alpha: Floats, bias: bool) -> Fraction:
-    """Return the exact squared norm of the weighted mean of the rows z, with the weights ``alpha``.
+    """Return the exact squared norm of the mean of the rows z with the weights ``alpha``.
 
     No separator has a margin above the norm of this mean: if u . z >= margin for every row and |u| = 1, the mean m has
     |m| >= u . m >= margin.
@@ -51,7 +51,7 @@ def squared_mean_length(X: Matrix, signs: Signs, alpha: Floats, bias: bool) -> F
 
 
 def squared_half_distance(X: Matrix, signs: Signs, alpha: Floats) -> Fraction | None:
-    """Return the square of half the distance between the weighted means of the two classes, exactly.
+    """Return the exact square of half the distance between the weighted means of the two classes.
 
     No separator has a geometric margin above this number, whatever its bias. The result is None if a class has no
     weight.
@@ -66,7 +66,7 @@ def squared_half_distance(X: Matrix, signs: Signs, alpha: Floats) -> Fraction | 
 
 
 def sums_to_zero(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Sequence[int], bias: bool) -> bool:
-    """Return whether the weights are positive and the rows z times these integers sum to exactly zero."""
+    """Return whether the integer ``weights`` are positive and the rows z, multiplied by them, sum to exactly zero."""
     if len(weights) != len(rows) or len(rows) == 0 or min(weights) <= 0:
         return False
     signed = [int(sign) * weight for sign, weight in zip(signs[rows].tolist(), weights, strict=True)]
@@ -76,7 +76,7 @@ def sums_to_zero(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Seque
 
 
 def are_proportional(alpha: Floats, weights: Sequence[int], of: Fraction, tiny: Fraction) -> bool:
-    """Return whether ``alpha`` is ``of`` times weights / sum(weights), up to 1e-9 of each value plus ``tiny``.
+    """Return whether ``alpha`` is ``of * weights / sum(weights)``, up to a relative error of 1e-9 plus ``tiny``.
 
     Only the leading bits of long weights are compared; the remaining bits contribute far less than ``tiny``.
     """
@@ -92,7 +92,7 @@ def are_proportional(alpha: Floats, weights: Sequence[int], of: Fraction, tiny: 
 
 
 def product_with_integers(M: Matrix, integers: Sequence[int] | Numbers) -> tuple[Numbers, int]:
-    """Return the exact product of ``M`` and integers, as integers in units of 2**exponent, and exponent <= 0."""
+    """Return the exact product of ``M`` and ``integers``, in units of 2**exponent, and the exponent, at most 0."""
     M, numbers = sp.csr_array(M) if sp.issparse(M) else M, np.array(integers, dtype=object)
     exponent = min(0, int(np.min(lowest_exponents(entries(M).reshape(-1, 1)))))
     sums = np.zeros(M.shape[0], dtype=object)
@@ -110,7 +110,7 @@ def product_with_integers(M: Matrix, integers: Sequence[int] | Numbers) -> tuple
 
 
 def linear_combination(parts: Sequence[tuple[int, Numbers, int]]) -> tuple[Numbers, int]:
-    """Return the exact sum of factor * column * 2**exponent over the ``parts``, as integers and their exponent."""
+    """Return the exact sum of factor * column * 2**exponent over the ``parts``, as integers and one exponent."""
     lowest = min(exponent for _, _, exponent in parts)
     total = np.zeros(len(parts[0][1]), dtype=object)
     for factor, column, exponent in parts:
@@ -119,7 +119,7 @@ def linear_combination(parts: Sequence[tuple[int, Numbers, int]]) -> tuple[Numbe
 
 
 def as_integers(values: Floats) -> tuple[Numbers, int]:
-    """Return floats as integers in units of 2**exponent, and exponent <= 0."""
+    """Return floats as integers in units of 2**exponent, and the exponent, which is at most 0."""
     odd, exponents = _odd_parts(values)
     exponent = int(np.min(exponents, where=odd != 0, initial=0))
     return _shifted(odd, exponents - exponent), exponent
@@ -145,7 +145,7 @@ def to_integers(X: Floats, exponents: int | NDArray[np.int64]) -> Numbers:
 
 
 def _shifted(odd: NDArray[np.int64], shifts: NDArray[np.int64]) -> Numbers:
-    """Return integers of at most 53 bits, shifted to the left, as Python integers."""
+    """Return ``odd``, integers of at most 53 bits, shifted to the left by ``shifts``, as Python integers."""
     shifts = np.where(odd == 0, 0, shifts)
     if np.max(shifts, initial=0) <= 9:  # 53 + 9 bits and the sign fit int64
         return (odd << shifts).astype(object)
@@ -207,12 +207,12 @@ def proportional(values: list[float | Fraction]) -> NDArray[Any]:
 
 
 def are_finite(values: Iterable[float | Fraction]) -> bool:
-    """Return whether all numbers are finite, as integers and fractions of any size are."""
+    """Return whether all numbers are finite; integers and fractions of any size count as finite."""
     return all(isinstance(value, Rational) or math.isfinite(value) for value in values)
 
 
 def proportional_floats(v: Sequence[int]) -> list[float]:
-    """Return floats proportional to the integers, each rounded once; the largest lies between 1/2 and 1.
+    """Return floats proportional to the integers, each rounded once; the largest absolute value lies in [1/2, 1].
 
     >>> proportional_floats([3, -2, 6])
     [0.375, -0.25, 0.75]
@@ -254,8 +254,8 @@ def bareiss(rows: Sequence[Sequence[int]] | Numbers) -> tuple[Numbers, list[int]
 def back_substitute(M: Numbers, pivots: list[int], j: int) -> tuple[list[int], int]:
     """Return column j as a combination of the pivot columns: integer numerators, and their common denominator.
 
-    ``M`` and ``pivots`` are from `bareiss`. The denominator is the last pivot, the determinant of the pivot columns, so
-    by Cramer's rule the numerators are integers and every division is exact.
+    ``M`` and ``pivots`` are the results of `bareiss`. The denominator is the last pivot, the determinant of the pivot
+    columns, so by Cramer's rule the numerators are integers and every division is exact.
     """
     determinant = M[len(pivots) - 1, pivots[-1]] if pivots else 1
     found = [0] * len(pivots)
@@ -308,8 +308,9 @@ def round_root(square: Fraction, up: bool | None, over: Fraction = Fraction(1)) 
         low = math.ldexp(root, shift)
     except OverflowError:
         low = math.nextafter(math.inf, 0.0)
-    # ``root`` is within a few units in the last place; now find neighbours with low^2 <= square / over <= high^2. The
-    # first loop steps down until low^2 is not above. The second keeps that, and steps up until high^2 is not below.
+    # ``root`` has an error of a few units in the last place. Now find neighbouring floats with low^2 <= square / over
+    # <= high^2. The first loop decreases ``low`` until the first inequality holds. The second increases both floats
+    # until the second inequality holds, and preserves the first.
     while compare(*low.as_integer_ratio()) > 0:
         low = math.nextafter(low, 0.0)
     high = low
@@ -321,7 +322,7 @@ def round_root(square: Fraction, up: bool | None, over: Fraction = Fraction(1)) 
 
 
 def rounded_product(x: Floats, w: Floats) -> float:
-    """Return the dot product of two vectors, rounded once but never to 0 unless it is exactly 0, so its sign is exact.
+    """Return the dot product of two vectors, rounded once. It is 0 only if it is exactly 0, so its sign is exact.
 
     >>> rounded_product(np.array([1e16, 1.0, -1e16]), np.ones(3))
     1.0
@@ -334,7 +335,7 @@ def rounded_product(x: Floats, w: Floats) -> float:
 
 
 def rounded(value: Fraction, up: bool) -> float:
-    """Return the nearest float not below ``value`` if ``up``, otherwise the nearest not above it."""
+    """Return the smallest float not below ``value`` if ``up``, otherwise the largest float not above it."""
     near = as_float(value)
     if not math.isfinite(near):
         return near if (near > 0) == up else math.copysign(math.nextafter(math.inf, 0.0), near)
@@ -348,7 +349,7 @@ def rounded(value: Fraction, up: bool) -> float:
 # Equal rows, found by hashing and then compared exactly.
 
 
-_CACHED = 1 << 15  # numbers in a block that fits the cache
+_CACHED = 1 << 15  # entries in a block that fits in the cache
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: Fibonacci hashing
 
 
@@ -356,7 +357,7 @@ def representatives(X: Matrix, groups: NDArray, rows: NDArray[np.intp], columns:
     """Return for each of ``rows`` the first of ``rows`` with the same group and the same values in ``columns``.
 
     Equal rows have equal hashes. Each row is compared with the first row of the same hash, and represents itself if
-    they differ. So a collision of hashes may keep two equal rows apart, but never merges different rows.
+    they differ. So a hash collision may give equal rows different representatives, but never merges different rows.
 
     >>> representatives(np.array([[1.0, 5.0], [1.0, 6.0], [2.0, 5.0]]), np.ones(3), np.arange(3), np.array([0]))
     array([0, 0, 2])
@@ -394,10 +395,10 @@ def _odd_numbers(count: int) -> NDArray[np.uint64]:
 
 
 def _mixed(values: Floats) -> NDArray[np.uint64]:
-    """Return integers that depend on all bits of the floats, 0 for 0 and -0.
+    """Return a hash of each float, an integer that depends on all its bits; the hash of 0 and -0 is 0.
 
-    Small integers and powers of two have nonzero bits only at the upper end, in sign and exponent. They are rotated to
-    the lower end, because multiplication carries bits upwards only.
+    Floats of small integers and of powers of two have nonzero bits only at the upper end. These bits are rotated to the
+    lower end, because multiplication propagates bits upwards only.
     """
     bits = (values + 0.0).view(np.uint64)
     bits = ((bits << np.uint64(12)) | (bits >> np.uint64(52))) * _ODD
@@ -426,7 +427,7 @@ class TooMuchWorkError(Exception):
 
 @dataclass(frozen=True)
 class Combination:
-    """Rows and positive integer weights whose sum is a positive multiple of the target."""
+    """Rows and positive integer weights; the weighted sum of the rows is a positive multiple of the target."""
 
     rows: NDArray[np.intp]
     weights: Numbers
@@ -446,8 +447,9 @@ def farkas(A: Numbers, target: Numbers, patience: int = MOST_STALLED, most_work:
     of the basis matrix is kept as integers over their common determinant, so that every division is exact (J. Edmonds
     1967, E. H. Bareiss 1968). The row of largest reduced cost enters the basis (Dantzig's rule). After ``patience``
     consecutive degenerate pivots, the first row with positive reduced cost enters (Bland's rule, which cannot cycle);
-    with ``patience=0`` this is always so. At most as many rows as A has columns get a nonzero weight. If the work
-    exceeds ``most_work``, counted in products of 64-bit words, a `TooMuchWorkError` is raised.
+    with ``patience=0`` Bland's rule is used throughout. The number of rows of nonzero weight is at most the number of
+    columns of A. If the work exceeds ``most_work``, counted in products of 64-bit words, a `TooMuchWorkError` is
+    raised.
 
     >>> farkas(np.array([[1, 0], [1, 1]], dtype=object), np.array([3, 2], dtype=object)).weights.tolist()
     [1, 2]
@@ -463,7 +465,7 @@ def farkas(A: Numbers, target: Numbers, patience: int = MOST_STALLED, most_work:
     while True:
         # Invariant: for the matrix B of the basis columns and below = |det B| > 0, T = below B^-1 and x = T target are
         # integer, and x >= 0. The basic variables are x / below. B is square, with a column for each entry of target,
-        # and at first the identity. An artificial variable that has left the basis never comes back.
+        # and at first the identity. An artificial variable that has left the basis never re-enters it.
         artificial = [r for r in range(k) if basis[r] < 0]
         if not any(x[r] for r in artificial):
             rows = [r for r in range(k) if basis[r] >= 0 and x[r] > 0]

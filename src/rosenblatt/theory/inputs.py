@@ -1,4 +1,4 @@
-"""Validation of inputs (exact numbers, matrices of finite float64, labels and signs of rows), and numbers as text."""
+"""Input validation (exact numbers, matrices of finite float64, labels and signs of rows), and numbers as text."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ Signs: TypeAlias = Floats  # +1 or -1 for each row
 
 SAFE = 2.0**200  # squares of numbers between 1 / SAFE and SAFE neither overflow nor underflow
 
-# Exact inputs. NumPy and pandas round silently: [2**53 + 1, 0.5], or a data frame with such columns, is converted to
-# float64. So each number is compared with its float before the conversion.
+# Exact inputs. NumPy and pandas round silently: they convert [2**53 + 1, 0.5], or a data frame with such columns, to
+# float64. So each number is compared with the nearest float before it is converted.
 
 _EXACT_UP_TO = 2**53  # float64 holds every integer up to here
 _MOST_DIGITS = 100_000  # the largest exponent of a Decimal that is converted to a fraction
@@ -37,7 +37,7 @@ def check_exact(values: Any, name: str) -> Any:
     """Return dense ``values`` if float64 represents every number exactly; otherwise raise a ValueError.
 
     Arrays and data frames (pandas, polars, pyarrow) are returned unchanged, and anything else is returned as an array.
-    Shapes are not checked, and missing or infinite numbers are accepted.
+    Shapes are not checked, and missing or infinite values are accepted.
 
     >>> check_exact([[1, 0.5]], "X")
     array([[1. , 0.5]])
@@ -167,7 +167,7 @@ def _dates_error(name: str) -> ValueError:
 
 
 def frame_columns(values: Any) -> Iterator[Numbers] | None:
-    """Return the columns of a pandas, polars or pyarrow table without rounding; None for anything else."""
+    """Return the columns of a pandas, polars or pyarrow table without rounding, or None for anything else."""
     if hasattr(values, "iloc") and getattr(values, "ndim", 0) == 2:
         return (_pandas_column(values.iloc[:, j]) for j in range(values.shape[1]))
     if hasattr(values, "get_columns"):
@@ -279,7 +279,7 @@ def check_labels(y: ArrayLike, n: int) -> Labels:
     given, y = y, np.asarray(y)
     if isinstance(given, list | tuple):
         if y.dtype.kind in "SU":
-            _check_label_objects(np.array(given, dtype=object))  # numbers beside strings would become strings
+            _check_label_objects(np.array(given, dtype=object))  # NumPy turns numbers into strings if there are strings
         elif y.dtype == np.float64 and np.max(np.abs(y), initial=0.0) >= 2.0**53:
             y = np.array(given, dtype=object)  # rounding integers could merge classes
     if y.ndim == 2 and 1 in y.shape:
@@ -309,7 +309,7 @@ def _check_label_objects(y: Labels) -> None:
         )
     try:
         np.unique(y)
-    except (TypeError, ValueError):  # no order, or arrays as labels
+    except (TypeError, ValueError):  # labels that cannot be sorted, or arrays
         raise ValueError(
             f"labels must be all strings or all numbers, got {shorten(labels[0])}: "
             "convert them to strings with str(...), or to numbers."
@@ -326,7 +326,7 @@ def _is_missing(label: Any) -> bool:
 
 
 def check_rows(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, Labels]:
-    """Return ``X`` as `check_matrix` does and ``y`` as `check_labels` does, with one label per row."""
+    """Return ``X`` validated by `check_matrix` and ``y`` validated by `check_labels`, with one label per row."""
     X = check_matrix(X)
     return X, check_labels(y, X.shape[0])
 
@@ -334,8 +334,8 @@ def check_rows(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, Labels]:
 def positive_label(classes: Labels) -> Any:
     """Return the label that counts as +1: the last of one or two sorted ``classes``.
 
-    A single class counts as +1 too, unless it is a number that is not positive, such as -1 or 0. In that case the
-    result is None.
+    A single class counts as +1, too, unless its label is a number that is not positive, such as -1 or 0. In that case
+    the result is None.
     """
     if len(classes) == 1 and classes.dtype.kind in "biuf" and not classes[0] > 0:
         return None
@@ -356,7 +356,8 @@ def signs_of(y: Labels, positive: object) -> Signs:
 def certified_signs(y: Labels, positive: object) -> Signs | None:
     """Return the signs of rows for a certificate with the given positive label.
 
-    The result is None if the label does not occur in ``y``, or if it is None although ``y`` has several labels.
+    The result is None if ``positive`` does not occur in ``y``, or if ``positive`` is None although ``y`` has several
+    labels.
     """
     signs = signs_of(y, positive)
     if positive is None:
@@ -415,7 +416,7 @@ def longest_row(X: Matrix) -> float:
 
 
 def safely_scaled(X: Matrix, constant: float = 0.0) -> tuple[Matrix, int]:
-    """Return ``X / 2**e`` and e, which is 0 unless the square of the largest entry would overflow or underflow."""
+    """Return ``X / 2**e`` and e; e is 0 unless the square of the largest entry would overflow or underflow."""
     largest = max(largest_entry(X), constant)
     if largest == 0 or 1 / SAFE < largest < SAFE:
         return X, 0
@@ -431,7 +432,7 @@ MINUS = "\N{MINUS SIGN}"
 
 
 def as_float(value: float | Fraction) -> float:
-    """Return the nearest float, or an infinity beyond the largest float."""
+    """Return the nearest float, or plus or minus infinity if ``value`` is out of the range of floats."""
     try:
         return float(value)
     except OverflowError:
@@ -471,7 +472,7 @@ def shown_number(value: float | Fraction, digits: int = 3) -> str:
 
 
 def vector_text(values: Sequence[float | Fraction] | Numbers, digits: int = 6) -> str:
-    """Return a vector as text, cut after six numbers.
+    """Return a vector as text, truncated after six numbers.
 
     >>> vector_text([1.0, 0.5]), vector_text(range(9))
     ('(1, 0.5)', '(0, 1, 2, 3, 4, 5, ...)')
@@ -480,7 +481,7 @@ def vector_text(values: Sequence[float | Fraction] | Numbers, digits: int = 6) -
 
 
 def rows_text(rows: Sequence[int], most: int | None = None) -> str:
-    """Return the row numbers as text, cut after the first ``most`` if that is given.
+    """Return the row numbers as text, truncated after the first ``most`` of them if ``most`` is given.
 
     >>> rows_text([3]), rows_text([0, 2, 5], most=2)
     ('row 3', 'rows 0, 2, ...')

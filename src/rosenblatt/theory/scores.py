@@ -59,8 +59,8 @@ def rows_within(X: Matrix, signs: Signs, w: Numbers, b: float, square: Fraction)
 class _Scores:
     """The scores ``y (w . x + b)`` of all rows: in floats with error bounds, and exactly for chosen rows.
 
-    ``w`` and ``b`` may be integers of any size, so their floats are divided by ``2**exponent``, which makes the largest
-    about 1.
+    ``w`` and ``b`` may be integers of any size. So they are divided by ``2**exponent`` before they become floats, and
+    the largest of these floats is about 1 in absolute value.
     """
 
     def __init__(self, X: Matrix, signs: Signs, w: Numbers, b: float) -> None:
@@ -82,14 +82,14 @@ class _Scores:
             self.near = signs * (X @ self.w + self.b)
 
     def _error(self, products: T) -> T:
-        """Return a bound on the error of a score, where ``products`` bounds the sum of ``|x| |w|``."""
+        """Return an upper bound on the error of a score; ``products`` is an upper bound on the sum of ``|x| |w|``."""
         g = (self.terms + 6) * HALF_ULP * 1.01
         return 1.01 * (g * (products + abs(self.b)) + (self.terms + 4) * TINY)
 
     def bounds(self, rows: NDArray[np.intp]) -> tuple[Floats, Floats]:
         """Return lower and upper bounds on the scores of the given rows, in floating point.
 
-        They allow for one rounding of each entry of ``w`` and of ``b``.
+        The bounds allow for one rounding of each entry of ``w`` and of ``b``.
         """
         low, high = np.empty(len(rows)), np.empty(len(rows))
         step = max(1, BLOCK_BYTES // (8 * max(1, self.X.shape[1])))
@@ -101,7 +101,7 @@ class _Scores:
         return low, high
 
     def least_candidates(self) -> NDArray[np.intp]:
-        """Return the rows that may have the lowest score, by a common error bound, then by a bound for each row."""
+        """Return the rows that may have the lowest score, given a common error bound and then a bound for each row."""
         with np.errstate(all="ignore"):
             error = self._error(1.01 * largest_entry(self.X) * np.sum(self.abs_w))
             # 2.02: the errors of two scores, of this row and of the row with the lowest score
@@ -111,7 +111,7 @@ class _Scores:
         return rows[~(low > least)]
 
     def exactly(self, rows: NDArray[np.intp]) -> Iterator[tuple[list[int], Fraction]]:
-        """Yield the exact scores of the given rows as integers and their common unit, in parts that fit memory."""
+        """Yield the exact scores of the given rows as integers and their common unit, in blocks that fit in memory."""
         columns = self.used
         if sp.issparse(self.X):
             columns = np.unique(self.X[rows].indices)
@@ -129,11 +129,12 @@ class _Scores:
 
 
 def _compensated_scores(X: Matrix, signs: Signs, rows: NDArray[np.intp], w: Floats, b: float) -> tuple[Floats, Floats]:
-    """Return bounds on ``y (w . x + b)`` for the given rows, to about 100 bits, or NaN and inf if entries are extreme.
+    """Return lower and upper bounds on ``y (w . x + b)`` for the given rows, with an accuracy of about 100 bits.
 
     This is the compensated dot product Dot2 (Ogita, Rump and Oishi 2005). TwoProduct (Dekker, Veltkamp) computes the
     rounding error of each product, TwoSum (Knuth) the rounding error of each sum, and ``rest`` adds up these errors.
-    The result s has an error of at most u |s| + g^2 (|x| . |w| + |b|).
+    The result s has an error of at most u |s| + g^2 (|x| . |w| + |b|). If entries are so large or small that this may
+    not hold, the bounds are NaN and infinity.
     """
     columns = np.flatnonzero(w)
     g = (len(columns) + 4) * HALF_ULP * 1.01
@@ -145,7 +146,8 @@ def _compensated_scores(X: Matrix, signs: Signs, rows: NDArray[np.intp], w: Floa
             which = rows[start : start + step]
             part = X[which][:, columns]
             safe = _moderate(part).all(axis=1) & bool(_moderate(np.append(w, b)).all())
-            # invariant: total + (all rounding errors so far, of which ``rest`` is the rounded sum) is the exact score
+            # invariant: total + (all rounding errors so far, of which ``rest`` is the rounded sum) is the exact sum so
+            # far
             total, rest, reach = np.full(len(which), b), np.zeros(len(which)), np.full(len(which), abs(b))
             for x, v in zip(part.T, w[columns].tolist(), strict=True):
                 product = x * v
@@ -164,7 +166,7 @@ def _compensated_scores(X: Matrix, signs: Signs, rows: NDArray[np.intp], w: Floa
 
 
 def _moderate(values: Floats) -> NDArray[np.bool_]:
-    """Return a mask of the numbers that are zero, or whose products and halves neither overflow nor underflow."""
+    """Return a mask of the numbers that are zero or so moderate that TwoProduct neither overflows nor underflows."""
     size = np.abs(values)
     return (size == 0) | ((size > 2.0**-300) & (size < 2.0**300))
 

@@ -46,10 +46,10 @@ def separability(
     """Decide whether two classes are linearly separable, and prove it.
 
     The result is exact for the given numbers. It is a `Separable` with a hyperplane and a bracket (lower and upper
-    bound) around the largest margin; an `Inseparable` with rows whose weighted class means are equal; or an
-    `Undecided`, if ``max_seconds`` or the work limit of exact arithmetic ended the search. Each result has a method
-    ``check(X, y)``, which verifies it from the data. A result prints as a summary and can be saved as JSON. Given more
-    than two classes, the function compares each with the rest and returns a dictionary of verdicts.
+    bound) around the largest margin; an `Inseparable` with weights of the rows for which the means of both classes are
+    equal; or an `Undecided`, if ``max_seconds`` or the work limit of exact arithmetic ended the search. Each result has
+    a method ``check(X, y)``, which verifies it from the data. A result prints as a summary and can be saved as JSON.
+    Given more than two classes, the function compares each with the rest and returns a dictionary of verdicts.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def verdict_then_margin(
 ) -> Iterator[Verdict | Verdicts]:
     """Yield the verdict as soon as it is proved, then again with the largest margin, as `separability` returns it.
 
-    With ``at_once`` only the second verdict is yielded.
+    If ``at_once`` is true, only the second verdict is yielded.
     """
     check_choice("method", method, ("hull", "lp"))
     check_search(rtol, max_iter)

@@ -1,6 +1,6 @@
 """Verdicts on two classes with proofs: separable, inseparable or undecided, and lower and upper bounds on the margin.
 
-The classes are signs: +1 for rows with the ``positive`` label, -1 for all others.
+The classes are represented by signs: +1 for rows with the ``positive`` label, -1 for all other rows.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ class MarginBracket(Bracket):
 
     @property
     def gap(self) -> float:
-        """The relative width ``(high - low) / high``: 0 if both ends are equal, else infinite if ``high <= 0``."""
+        """The relative width ``(high - low) / high``, or 0 if both bounds are equal, or infinity if ``high <= 0``."""
         return 0.0 if self.low == self.high else (self.high - self.low) / self.high if self.high > 0 else math.inf
 
     def __str__(self) -> str:
@@ -295,7 +295,7 @@ class Verdicts(JsonFile, dict[Any, Any]):
 
 
 def _margin(verdict: AboutRows) -> tuple[float, float]:
-    """Return both bounds on the margin of a verdict, or minus infinity twice if no hyperplane separates."""
+    """Return the lower and upper bound on the margin, both minus infinity if no hyperplane separates the classes."""
     if isinstance(verdict, Separable):
         return verdict.margin_low, verdict.margin_high
     if isinstance(verdict, Undecided | MarginBracket):

@@ -86,7 +86,7 @@ def test_weights_that_are_zero_do_not_fill_the_table(tmp_path):
     text = command("explain", tmp_path / "m").stdout
     assert "good" in text
     assert "#" not in text
-    assert "The others are 0." in text
+    assert "The other weights are 0." in text
 
 
 # Other formats, ids, and how answers are written.

@@ -1,4 +1,4 @@
-"""``rosenblatt demo``: a demo of two small data sets, or of a single idea, with text and a plot."""
+"""``rosenblatt demo``: a demo on two small data sets, or of a single idea, with text and a plot."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ demo.__doc__ = str(demo.__doc__).replace("IDEAS", _LINES)
 
 
 def show(idea: str | None, out: Path) -> None:
-    """Run the demo of an idea, or of two small data sets if ``idea`` is None, and save its plot in the folder ``out``.
+    """Run the demo of an idea, or on two small data sets if ``idea`` is None, and save its plot in the folder ``out``.
 
     Raises a ValueError for an unknown idea.
     """

@@ -25,8 +25,8 @@ def describe(
 ) -> None:
     """Show each column of a file: its type, its features, missing values, typical values, and anything suspicious.
 
-    Reads the first 10,000 rows. It points out columns that look like row numbers, are nearly unique, are constant, or
-    determine the target by themselves. It also lists the questions to answer before training.
+    Reads the first 10,000 rows. Points out columns that look like row numbers, are nearly unique, are constant, or
+    alone determine the target. Also lists the questions to answer before training.
 
     \b
     Example:
@@ -34,7 +34,7 @@ def describe(
     """
     from rosenblatt.cli.train import train
 
-    with options_of_command(train):  # the advice printed names options of train, not of describe
+    with options_of_command(train):  # the printed advice names options of train, not of describe
         _describe(data, target, rows, as_json)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rosenblatt.tables import Table
 
 _WIDTH = 80
-_SHORTEST = 12  # names are cut to make lines fit, but never to less than this length
+_SHORTEST = 12  # names are truncated so that lines fit, but never to fewer characters than this
 
 
 @command
@@ -54,9 +54,9 @@ def explain(
 
 
 def _weights(model: Any, names: list[str] | None, top: int, labels: Sequence[str] | None, as_json: bool) -> Table:
-    """Return the table of weights: of the classes ``labels`` if given, or of all classes if it is printed as JSON.
+    """Return the table of the weights of the classes ``labels``; without ``labels``, of all classes if ``as_json``.
 
-    Otherwise up to three classes are shown in full, and more classes are summarized.
+    Otherwise, the table has the weights of up to three classes, or a summary of more than three classes.
     """
     from rosenblatt.inspection.explain import explanation
     from rosenblatt.inspection.support import Words
@@ -66,24 +66,24 @@ def _weights(model: Any, names: list[str] | None, top: int, labels: Sequence[str
         one_class=lambda label: f"--label {shlex.quote(label_text(label))}",
     )
     asked = list(labels) if labels else list(model.classes_) if as_json else None
-    table, _ = explanation(model, names, top, asked, words)  # the notes of the table repeat the warning
+    table, _ = explanation(model, names, top, asked, words)  # the table has the returned warning in its notes as well
     return _not_zero(table)
 
 
 def _not_zero(table: Table) -> Table:
-    """Return the table without zero weights, which occur if fewer non-zero weights exist than were requested.
+    """Return the table without zero weights, which it has if there are fewer non-zero weights than requested.
 
     If all weights are zero, the table is returned unchanged.
     """
     rows = [row for row in table if row.get("weight", row.get("coefficient"))]
     if not rows or len(rows) == len(table):
         return table
-    notes = (*table.notes, "The others are 0.")
+    notes = (*table.notes, "The other weights are 0.")
     return type(table)({name: [row[name] for row in rows] for name in table.columns}, table.title, notes)
 
 
 def _with_note_on_words(model: Any, table: Table) -> Table:
-    """Return the table, with a note if it shows hashed words, such as #17, because the model did not store them."""
+    """Return the table; add a note if it shows hashed words as numbers, such as #17, because they were not stored."""
     from rosenblatt.data.preparation import is_preparation
 
     preparation = getattr(model, "preparation_", {})
@@ -91,12 +91,12 @@ def _with_note_on_words(model: Any, table: Table) -> Table:
     cells = [cell for row in table for cell in row.values() if isinstance(cell, str)]
     if not hashed or not any(re.search(r"(^|, )#\d+(:|$)", cell) for cell in cells):
         return table
-    note = "A # stands for hashed words: rosenblatt train --names keeps the words."
+    note = "A name such as #17 stands for hashed words: rosenblatt train --names stores the words."
     return type(table)(table.to_dict(), table.title, (*table.notes, note))
 
 
 def _within_width(table: Table) -> Table:
-    """Return the table with long feature names cut so that its lines fit in 80 columns."""
+    """Return the table with long feature names truncated so that its lines fit in 80 columns."""
     columns = table.to_dict()
     wide = max(map(len, type(table)(columns).to_text().splitlines()), default=0) - _WIDTH
     names = columns.get("feature", [])
@@ -108,7 +108,7 @@ def _within_width(table: Table) -> Table:
 
 
 def _names(model: Any) -> list[str] | None:
-    """Return names for features without names, made from their numbers in the files.
+    """Return names for features without names, made from the numbers of the features in the files.
 
     Returns None if the model has feature names, uses support vectors, or was not trained on files.
     """

@@ -1,4 +1,4 @@
-"""``rosenblatt export``: models for other programs, as ONNX or JSON."""
+"""``rosenblatt export``: export of a model to other programs, as ONNX or JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rosenblatt.cli.output import print_text
 def export(
     *,
     model: str = MODEL,
-    out: Path = typer.Argument(metavar="OUT", help="File to write: .onnx or .json."),
+    out: Path = typer.Argument(metavar="OUT", help="File to write; its extension selects the format: .onnx or .json."),
 ) -> None:
     """Write a model for other programs: as ONNX, or as readable JSON.
 
@@ -28,7 +28,7 @@ def export(
 
     writers = {".onnx": "export_onnx", ".json": "export_json"}
     if out.suffix.lower() not in writers:
-        raise ValueError(f"the file to write must end in .onnx or .json, got {str(out)!r}.")
+        raise ValueError(f"the name of the output file must end in .onnx or .json, got {str(out)!r}.")
     check_out(out, [model])
     learned = rosenblatt.load(model, max_features=None)
     if isinstance(learned, rosenblatt.KernelPerceptron):
@@ -42,7 +42,7 @@ def export(
 
 
 def _written(model: Any) -> str:
-    """Return a description of the exported model: learner, number of features, and earlier pipeline steps."""
+    """Return a description of the exported model: learner, number of features, and preceding pipeline steps."""
     from rosenblatt.messages import count_of
 
     learner = model[-1] if hasattr(model, "steps") else model

@@ -22,8 +22,8 @@ def figures(
 ) -> None:
     """Draw the figures of three textbook chapters on the perceptron, each from a real run with a fixed seed.
 
-    Writes an image of each figure, a page index.html with captions and measured values, and figures.json with the
-    same.
+    Writes an image of each figure, a page index.html with captions and measured values, and figures.json with the same
+    captions and values.
 
     \b
     Example:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def open_data(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> Stream:
-    """Open files, ignoring options that are None; ``target`` is the name or the position of the label column."""
+    """Open files with the options that are neither None nor []; ``target`` is the name or position of the labels."""
     from rosenblatt import data
 
     given = {name: value for name, value in options.items() if value not in (None, [])}
@@ -34,8 +34,8 @@ def open_data(paths: Sequence[str], target: str | None, options: Mapping[str, An
 def lenient_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the given options, with defaults that allow tables to have unclear columns and missing values.
 
-    Columns of unclear type and columns that look like ids are left out, and a missing number is replaced by the mean
-    of its column. The defaults only affect tables, such as CSV and Parquet.
+    Columns of unclear type and columns that look like ids are left out. Missing numbers are replaced with the mean of
+    the column. These defaults affect only tables, such as CSV and Parquet.
 
     >>> lenient_defaults({"missing": "zero"})
     {'on_ambiguous': 'drop', 'missing': 'zero'}
@@ -47,8 +47,8 @@ def lenient_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
 def check_out(out: Path | None, read: Sequence[str], replaced: bool = True, needed: bool = True) -> None:
     """Raise a ValueError if ``out`` cannot be written, or if it is also one of the input files ``read``.
 
-    Commands call this function before they do any work. If the output is ``replaced`` as a whole, ``out`` must not be
-    a device or a pipe. If it is not ``needed``, as a cache is not, its folder may be missing.
+    Commands call this function before they do any work. If ``replaced``, the output replaces a whole file, so ``out``
+    must not be a device or a pipe. If not ``needed``, as for a cache, the folder may be missing or read-only.
     """
     from rosenblatt.data.io.lines import file_names
 
@@ -69,7 +69,7 @@ def check_out(out: Path | None, read: Sequence[str], replaced: bool = True, need
 
 
 class Predictor(Protocol):
-    """The interface of a model that the commands use."""
+    """The interface that the commands require of a model."""
 
     learner: str
     classes: NDArray[Any]
@@ -83,11 +83,11 @@ class Predictor(Protocol):
         """Return the class of each row."""
 
     def decision_function(self, X: Features) -> NDArray[np.float64]:
-        """Return the score of each row, or its score for each class if there are more than two."""
+        """Return the score of each row, or one score per class if there are more than two classes."""
 
 
 def model_and_rows(path: str, paths: Sequence[str], labels: bool, **options: object) -> tuple[Predictor, Stream]:
-    """Return the model in the file ``path`` and the rows of the files ``paths``, prepared like its training rows."""
+    """Return the pair (model, rows): the model in the file ``path``, and the rows of ``paths``, prepared for it."""
     model = load_model(path)
     return model, open_data(paths, None, {**options, "preparation": model.preparation, "labels": labels})
 

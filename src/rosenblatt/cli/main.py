@@ -1,4 +1,4 @@
-"""The command ``rosenblatt``. The module of a subcommand is imported only when the subcommand is called."""
+"""The ``rosenblatt`` command. The module of a subcommand is imported only when the subcommand is used."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ COMMANDS = {
 }
 """The subcommands and their short descriptions, in the order of ``rosenblatt --help``."""
 _MODULES = {"check": "separate"}
-"""The modules of the subcommands that are defined in a module of another name."""
+"""Subcommands that are defined in a module with a different name, and the names of these modules."""
 _ERROR = 2
 """The exit code after an error message."""
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's malloc.h
 
 
 class _Commands(Mapping[str, Any]):
-    """A mapping from names to commands; a command is imported when it is looked up."""
+    """A mapping from names to subcommands, which imports a subcommand when its name is looked up."""
 
     def __getitem__(self, name: str) -> Any:
         if name not in COMMANDS:
@@ -64,7 +64,7 @@ class _Commands(Mapping[str, Any]):
 
 
 class _LazyGroup(TyperGroup):
-    """A group that lists its commands without importing them."""
+    """A group of commands that can be listed without importing them."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -106,7 +106,7 @@ def _common(
 
 
 def main() -> None:
-    """Run the command, then exit at once with its status: the interpreter's cleanup is skipped."""
+    """Run the command, then exit with its status at once, skipping the interpreter's cleanup."""
     _prepare_process()
     status: int | str | None = 0
     try:
@@ -130,9 +130,9 @@ def main() -> None:
 
 
 def _prepare_process() -> None:
-    """Disable garbage collection until `enable_gc`, tune malloc, and set up signals and standard streams.
+    """Disable garbage collection until `enable_gc` is called, tune malloc, and set up signals and standard streams.
 
-    With glibc, freed memory stays in the process, so that the next blocks of rows can reuse it. SIGTERM is handled like
+    With glibc, the process keeps freed memory, so that later blocks of rows can reuse it. SIGTERM is handled like
     Ctrl-C. A standard stream that the shell has closed is replaced by the null device.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):

@@ -1,7 +1,8 @@
 """Options that several commands share, singly or in groups.
 
-A command is a function. Typer makes an option of each parameter, and the default value of the parameter declares the
-option. A parameter of type `Group` stands for one option per field, and the command receives them in one object.
+A command is a function. Typer turns each parameter into an option, which is declared by the default value of the
+parameter. A parameter of type `Group` stands for several options, one per field of the group. The command receives
+their values in one object.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ DEVICE = option(None, "NAME", "Compute on this device, such as cuda (needs PyTor
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Group:
-    """Options that belong together: a frozen dataclass whose fields declare options as parameters of a command do."""
+    """A group of related options: a frozen dataclass whose fields declare options like the parameters of a command."""
 
     declared: ClassVar[dict[str, OptionInfo]] = {}
     """The declaration of each option, by the name of its field."""
@@ -96,7 +97,7 @@ def _is_group(kind: object) -> TypeGuard[type[Group]]:
 
 
 def _flattened(parameters: Iterable[tuple[str, object, object]]) -> Iterator[inspect.Parameter]:
-    """Yield one parameter per option, given (name, type, declaration) of each parameter; groups are expanded."""
+    """Yield one parameter per option, given triples (name, type, declaration); a group yields one for each field."""
     for name, kind, declaration in parameters:
         if _is_group(kind):
             types = get_type_hints(kind)
@@ -110,9 +111,9 @@ def _flattened(parameters: Iterable[tuple[str, object, object]]) -> Iterator[ins
 
 
 def _gathered(kind: type[G], values: dict[str, object]) -> G:
-    """Return a group made from its options in ``values``, which are removed there; other options have their defaults.
+    """Return a group with the values of its options, and remove these options from ``values``.
 
-    Groups within the group are made in the same way.
+    Options that are not in ``values`` have their defaults. Nested groups are made in the same way.
     """
     types = get_type_hints(kind)
     own: dict[str, object] = {}
@@ -133,13 +134,15 @@ _NAMES_IN_OPEN = {
     "missing_value": "missing_values",
     "features": "n_features",
 }
-"""The parameters of `data.open`, by field, where the two names differ."""
+"""The fields whose parameter of `data.open` has a different name, and that parameter."""
 
 
 class FileOptions(Group):
-    """Options for reading files; enough for commands whose model determines how features are made."""
+    """Options for reading files. A command with a model needs no others, as the model defines how features are made."""
 
-    format: str | None = option(None, "F", "csv, tsv, parquet, arrow, jsonl, svmlight, vw or npz. Detected if omitted.")
+    format: str | None = option(
+        None, "F", "Format: csv, tsv, parquet, arrow, jsonl, svmlight, vw or npz. Detected if omitted."
+    )
     delimiter: str | None = option(None, "C", "Delimiter of CSV fields. Detected if omitted.")
     header: bool | None = option(
         None, None, "Whether the first line of CSV names the columns. Detected if omitted.", "--header/--no-header"
@@ -242,7 +245,7 @@ _LEARNERS_WITH = {
     "hypothesis": ("perceptron", "margin", "pa", "arow", "kernel"),
     "decay": ("averaged", "perceptron", "margin", "pa", "arow"),
 }
-"""For each option of `StepOptions` and for ``margin``, the learners that have it."""
+"""For each option of `StepOptions` and for ``margin``, the learners that accept this option."""
 _AVERAGING = ("averaged", "kernel")
 """Learners that predict with the averaged weights by default."""
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid")
@@ -250,7 +253,7 @@ KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid")
 
 
 class StepOptions(Group):
-    """Step sizes of a linear learner, and the weights that it predicts with; None means the learner's default.
+    """Options for the steps of a linear learner and the weights used for predictions; None means the default.
 
     >>> StepOptions(C=0.1, hypothesis="average").parameters("pa")
     {'C': 0.1, 'hypothesis': 'average'}
@@ -272,7 +275,7 @@ class StepOptions(Group):
     )
 
     def parameters(self, learner: str) -> dict[str, Any]:
-        """Return the parameters for a learner; raise a ParameterError if it lacks one or if a value is invalid."""
+        """Return the parameters for a learner; raise a ParameterError if it rejects one or if a value is invalid."""
         parameters = self.given
         for name in parameters:
             if learner not in _LEARNERS_WITH[name]:
@@ -311,7 +314,7 @@ class KernelChoice(Group):
     device: str | None = DEVICE
 
     def parameters(self, learner: str) -> dict[str, Any]:
-        """Return the parameters for a learner; raise a ParameterError if the learner lacks one or a value is invalid.
+        """Return the parameters for a learner; raise a ParameterError if it rejects one or if a value is invalid.
 
         >>> KernelChoice(kernel="rbf", gamma="0.5").parameters("kernel")
         {'kernel': 'rbf', 'gamma': 0.5}
@@ -367,7 +370,7 @@ def make_run_options(
     max_iter: int | None = None,
     **given: Any,
 ) -> RunOptions:
-    """Return the options of a training run; raise a ParameterError for an option that the learner does not have.
+    """Return the options of a training run; raise a ParameterError for an option that the learner does not accept.
 
     >>> make_run_options("perceptron", KernelChoice(), StepOptions(), max_iter=3).max_iter
     3

@@ -1,8 +1,8 @@
 """Output of all commands: errors and notes, tables, bars, JSON, and progress on standard error.
 
-Text is wrapped at 78 columns. On a terminal, tables are cut at its width, and numbers by pass are drawn as bars. The
-messages of the library name Python parameters. The commands print the matching options instead: the parameter
-``format`` becomes ``--format``.
+Text is wrapped at 78 columns. On a terminal, the lines of tables are truncated to its width, and counts by pass are
+drawn as bars. The messages of the library name Python parameters. The commands print the matching options instead, for
+example ``--format`` for the parameter ``format``.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ JsonObject: TypeAlias = dict[str, Any]
 """The result of a command, as ``--json`` prints it."""
 _WIDTH = 78
 _ORPHAN = 5
-"""A last line of at most this many characters is too short to stand alone."""
+"""Wrapping avoids a last line of at most this many characters."""
 _MOST_BARS = 20
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BAR_DELAY = 0.5
-"""Seconds before a progress bar appears, so that short tasks show none."""
+"""Delay in seconds before a progress bar appears, so that short tasks do not show one."""
 _FILLED = {
-    "mean": "A missing number becomes the mean of its column, a missing category all zeros.",
-    "zero": "A missing number becomes 0, a missing category all zeros.",
+    "mean": "Missing numbers are replaced with the mean of the column; missing categories become all zeros.",
+    "zero": "Missing numbers are replaced with 0; missing categories become all zeros.",
 }
 _OPTION_NAMES = {
     "column_types": "--kind",
@@ -63,20 +63,20 @@ _OPTION_NAMES = {
     "n_shards": "--shards",
     "missing_values": "--missing-value",
 }
-"""The options, by Python parameter, where the two names differ."""
+"""The Python parameters whose option has a different name, and that option."""
 _available: ContextVar[frozenset[str] | None] = ContextVar("options of the running command", default=None)
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 class NegativeAnswer(Exception):
-    """Raised if a command ran and its answer is no, such as a certificate that does not hold: exit code 1."""
+    """Raised if a command runs but its result is negative, such as a certificate that does not hold. Exit code 1."""
 
 
 def exit_on_error(command: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a command so that an error prints one sentence and sets the exit code, without a traceback.
+    """Decorate a command to print an error as one sentence, without a traceback, and to set the exit code.
 
-    Invalid options or data exit with code 2, a `NegativeAnswer` with 1 and Ctrl-C with 130. Each warning is printed
+    The exit code is 2 for invalid options or data, 1 for a `NegativeAnswer` and 130 for Ctrl-C. Each warning is printed
     once, as a note on standard error.
     """
 
@@ -107,7 +107,7 @@ def exit_on_error(command: Callable[P, R]) -> Callable[P, R]:
 def enable_gc() -> None:
     """Enable garbage collection, which `main` disables for a quick start.
 
-    Objects that exist by now, mostly imported modules, are never scanned.
+    Objects that already exist, mostly imported modules, are excluded from collection.
     """
     if not gc.isenabled():
         gc.freeze()
@@ -119,7 +119,7 @@ def enable_gc() -> None:
 
 @contextmanager
 def options_of_command(command: Callable[..., object]) -> Iterator[None]:
-    """In this context, make messages name only options that ``command`` has."""
+    """Within this context, restrict the options that messages name to those of ``command``."""
     before = _available.set(option_names(command))
     try:
         yield
@@ -128,7 +128,7 @@ def options_of_command(command: Callable[..., object]) -> Iterator[None]:
 
 
 def option_names(command: Callable[..., object]) -> frozenset[str]:
-    """Return the options that a command declares to Typer.
+    """Return the names of the options that a command declares to Typer.
 
     >>> from rosenblatt.cli.train import train
     >>> sorted(option_names(train) & {"--target", "-t", "--header", "--no-header", "--rtol"})
@@ -140,7 +140,7 @@ def option_names(command: Callable[..., object]) -> frozenset[str]:
 
 
 def error_text(error: BaseException) -> str:
-    """Return an error as one line.
+    """Return the message of an error as one line, with parameters written as options of the running command.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def note_text(note: Message) -> str:
 
 
 def as_option(setting: Setting) -> str | None:
-    """Return a parameter as an option of the running command; None if the command does not have it.
+    """Return a parameter as an option of the running command, or None if the command does not have this option.
 
     Examples
     --------
@@ -204,18 +204,18 @@ def as_option(setting: Setting) -> str | None:
 
 
 def print_error(error: Exception) -> None:
-    """Print an error on standard error, in one sentence."""
+    """Print the message of an error on standard error."""
     text = f"Error: {error_text(error)}"
     print(_wrapped(text) if sys.stderr.isatty() else text, file=sys.stderr)
 
 
 def print_note(text: str) -> None:
-    """Print a note on standard error, since it is not part of the result."""
+    """Print a note on standard error, because notes are not part of the result."""
     print(_wrapped(f"Note: {text}"), file=sys.stderr)
 
 
 def _wrapped(line: str) -> str:
-    """Return a line wrapped at 78 columns or fewer, so that the last line is not just a few characters.
+    """Return a line wrapped at 78 columns, or at fewer to avoid a last line of only a few characters.
 
     >>> print(_wrapped("a" * 37 + " " + "b" * 37 + " 9 s."))
     aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
@@ -258,7 +258,7 @@ def print_json(answer: Mapping[str, object]) -> None:
 
 
 def finite_or_null(value: object) -> object:
-    """Return a value in a form that JSON can represent: infinities and NaN become None, at any depth."""
+    """Return a copy of a value that JSON can represent, with infinities and NaN at any depth replaced by None."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, dict):
@@ -269,7 +269,7 @@ def finite_or_null(value: object) -> object:
 
 
 def print_table(table: Table) -> None:
-    """Print a table: its title and notes are wrapped, and its lines are cut at the width of a terminal."""
+    """Print a table; wrap its title and notes, and truncate its other lines to the width of the terminal, if any."""
     print_text(table.title)
     width = terminal_width() if on_terminal() else None
     for line in type(table)(table.to_dict()).to_text().splitlines():
@@ -278,16 +278,16 @@ def print_table(table: Table) -> None:
 
 
 def terminal_width() -> int:
-    """Return the number of columns of the terminal, at least 40."""
+    """Return the width of the terminal in columns, or 40 if it is narrower."""
     import shutil
 
     return max(40, shutil.get_terminal_size((80, 24)).columns)
 
 
 def print_bars(values: Sequence[int], title: str) -> None:
-    """Print one number per pass: as bars on a terminal, and in one line otherwise.
+    """Print the count of each pass, as a bar chart on a terminal and as one line otherwise.
 
-    If there are more than 20 passes, only some of their numbers are shown.
+    For more than 20 passes, only some of the counts are shown.
 
     >>> print_bars([7, 3, 0], "Mistakes by pass")
     Mistakes by pass: 7, 3, 0.
@@ -328,7 +328,7 @@ def _bar(length: float) -> str:
 
 
 def note_preparation(stream: Stream) -> None:
-    """Print notes about the columns of a table: which are left out, and the questions that their values raise."""
+    """Print which columns of a table are left out, and notes about how the files are read, such as ambiguous dates."""
     from rosenblatt.data.tables.schema import excluded_note
 
     for note in (excluded_note(stream.excluded), *stream.notes):
@@ -337,7 +337,7 @@ def note_preparation(stream: Stream) -> None:
 
 
 def note_extra_columns(stream: Stream, owner: str = "the model", used: Collection[str] = ()) -> None:
-    """Print a note about columns that ``owner``, a model or a certificate, does not use, except those in ``used``."""
+    """Print a note naming the columns not in ``used`` that ``owner``, a model or a certificate, does not use."""
     extra = [name for name in stream.extra_columns if name not in used]
     if extra:
         is_or_are = "is" if len(extra) == 1 else "are"
@@ -363,18 +363,18 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 
 class ProgressBar:
-    """A progress bar on standard error, with rows, MB/s, mistakes of the pass and time left; hidden when piped.
+    """A progress bar on standard error with rows, MB/s, mistakes in the pass and time left; shown only on a terminal.
 
     Parameters
     ----------
     label : str
-        The name of the task. The number of the pass is added if there are several.
+        The name of the task. The number of the current pass is added if there are several passes.
     paths : sequence of str
-        The files that are read, whose size gives the speed; by default none.
+        The files that are read, by default none. Their total size is used to compute the speed.
     passes : int
         The maximum number of passes over the files, by default 1.
     shown : bool
-        False hides the bar, for a task whose results go to the same terminal. By default True.
+        Whether to show the bar, by default True. Use False if the results are printed on the same terminal.
     """
 
     def __init__(self, label: str, paths: Sequence[str] = (), passes: int = 1, shown: bool = True) -> None:
@@ -395,7 +395,7 @@ class ProgressBar:
             self._progress.stop()
 
     def track(self, stream: Stream) -> Iterator[Block]:
-        """Yield the blocks of a stream, and advance the bar before each."""
+        """Yield the blocks of a stream, and advance the bar before each block."""
         rows = 0
         for block in stream:
             rows += len(block)
@@ -418,7 +418,7 @@ class ProgressBar:
         self._draw()
 
     def end_pass(self, done: int, mistakes: int) -> None:
-        """Show that ``done`` passes are complete, and the number of mistakes in the last one."""
+        """Show that ``done`` passes are complete, and the number of mistakes in the last of these passes."""
         self.done, self.share, self.mistakes, self._share_before_batch = done, 0.0, mistakes, 0.0
         self._pass_start = time.monotonic()
         self._draw()
@@ -439,7 +439,7 @@ class ProgressBar:
         self.set_mistakes(_mistakes(run, run.current.active))
 
     def observer(self) -> Observer:
-        """Return an observer of a training run that moves this bar."""
+        """Return an observer of a training run that updates this bar."""
         from rosenblatt.training.observers import Observer
 
         bar = self

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rosenblatt.blocks import Block
 
 Columns: TypeAlias = dict[str, list[Any]]
-"""Predictions for some rows, as a dictionary of columns. An output starts with a dictionary of empty columns."""
+"""Predictions for a block of rows, as a dictionary of columns. An output starts with a block of empty columns."""
 _UNSUPPORTED = (".xlsx", ".xls", ".ods", ".json", ".tsv", ".feather", ".arrow", ".npz", ".gz", ".zip")
 """Extensions of formats in which predictions cannot be written."""
 _ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
@@ -88,7 +88,7 @@ def predict(
 def _predictions(
     model: Predictor, rows: Iterable[Block], ids: Sequence[str], scores: bool, skip: bool, counts: Counter[str]
 ) -> Iterator[Columns]:
-    """Yield predictions block by block, after a first block of empty columns; add the labels to ``counts``."""
+    """Yield predictions block by block, after a first block of empty columns; count the predictions in ``counts``."""
     names = ["score"] if len(model.classes) < 3 else [f"score {label_text(label)}" for label in model.classes.tolist()]
     row_name, label_name, *score_names = [_free(name, ids) for name in ("row", "label", *names)]
     columns = [*([row_name] if skip else []), *ids, label_name, *(score_names if scores else [])]
@@ -118,7 +118,7 @@ def _predictions(
 
 
 def _free(name: str, taken: Sequence[str]) -> str:
-    """Return a name for a column of predictions that none of the copied columns has.
+    """Return a name for a column of predictions that differs from the names of the copied columns.
 
     >>> _free("label", ["id"]), _free("label", ["label"])
     ('label', 'predicted label')
@@ -132,8 +132,8 @@ def _free(name: str, taken: Sequence[str]) -> str:
 def form_of(out: Path | None, several_columns: bool, as_json: bool) -> str:
     """Return the output format that the extension of ``out`` selects.
 
-    For other extensions it is CSV if there are several columns, else one label per line. The same applies to standard
-    output, unless ``as_json`` selects JSON lines.
+    For other extensions, the format is CSV if there are several columns, and one label per line otherwise. The same
+    applies to standard output, unless ``as_json`` selects JSON lines.
 
     >>> form_of(Path("a.parquet"), False, False), form_of(None, True, False), form_of(None, False, False)
     ('parquet', 'csv', 'lines')
@@ -184,7 +184,7 @@ def _csv(predictions: Iterable[Columns]) -> Iterator[bytes]:
 
 
 def _cell(value: object) -> str:
-    """Return the text of a CSV cell: all digits of a score, and nothing for a missing value."""
+    """Return the text of a CSV cell: a score with all its digits, or "" for a missing value."""
     return "" if value is None else repr(value) if isinstance(value, float) else str(value)
 
 
@@ -225,7 +225,7 @@ def _parquet(predictions: Iterable[Columns]) -> Iterator[bytes]:
 
 
 def _arrow_type(values: list[object]) -> pa.DataType:
-    """Return the Arrow type of a column, given its first values: their common type, or string if they have none."""
+    """Return the Arrow type of a column, given its first values: their common type, or string if their types differ."""
     import pyarrow as pa
 
     known: dict[type, Callable[[], Any]] = {int: pa.int64, float: pa.float64, bool: pa.bool_}

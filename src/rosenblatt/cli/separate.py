@@ -35,7 +35,7 @@ Verdict: TypeAlias = Any
 _SPARSE_RTOL = 1e-2
 """The default of ``--rtol`` for sparse rows: sparse data are usually large, and margins rarely need more digits."""
 MOST_COEFFICIENTS = 128
-"""Logistic regressions with more coefficients are skipped: to decide each of them exactly may take long."""
+"""Logistic regressions with more coefficients are skipped, because an exact decision on each may take long."""
 
 
 @command
@@ -133,7 +133,7 @@ def _plain(verdict: Verdict) -> JsonObject:
     plain: JsonObject = {"verdict": _kind(verdict), "words": str(verdict)}
     if hasattr(verdict, "margin_low"):
         return plain | {"margin_low": verdict.margin_low, "margin_high": verdict.margin_high}
-    if hasattr(verdict, "rows"):  # of fewest_mistakes
+    if hasattr(verdict, "rows"):  # a result of fewest_mistakes
         return plain | {"low": verdict.low, "high": verdict.high}
     return plain | ({"margin_low": verdict.low, "margin_high": verdict.high} if hasattr(verdict, "low") else {})
 
@@ -150,8 +150,8 @@ def check(
     """Verify every claim of a certificate against the data. Exit with status 1 if a claim does not hold.
 
     A certificate is a file that holds the result of `rosenblatt separate` and its proof. All rows are read into memory.
-    The certificate records the label column and how the rows were prepared. One saved from Python does not: give the
-    options for reading the rows.
+    The certificate records the label column and how the rows were prepared. A certificate saved from Python does not:
+    give --target and the options for reading the rows.
 
     \b
     Example:
@@ -181,14 +181,14 @@ def check(
 
 
 def _columns_of(verdict: Verdict, X: Features, names: Sequence[str] | None) -> Features | pa.Table:
-    """Return X in the form that the certificate expects: a table of named columns for a logistic regression."""
+    """Return the rows for a certificate: a table of named columns if it is about a logistic regression, else X."""
     if not hasattr(verdict, "on_hyperplane") or "x0" in verdict.names:
         return X
     return design(X, names)
 
 
 def _other_labels(verdict: Verdict, y: np.ndarray) -> str:
-    """Return a sentence that names the labels of the rows if the certificate's positive label is missing, else ""."""
+    """Return a sentence that names the labels in ``y``, or "" if the positive label of the certificate is in ``y``."""
     import numpy as np
 
     positive, labels = getattr(verdict, "positive", None), np.unique(y).tolist()
@@ -215,7 +215,7 @@ def _load(path: str) -> Verdict:
 
 
 def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> tuple[Features, np.ndarray, Stream]:
-    """Read all rows, and return them with their labels and the stream that read them."""
+    """Return (X, y, stream): all rows, their labels, and the stream from which they were read."""
     stream = open_data(paths, target, options)
     if not stream.labelled:
         hint = ": name the column with --target" if "preparation" not in options else ""
@@ -228,11 +228,11 @@ def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) 
     return X, y, stream
 
 
-# A certificate may record a preparation, which describes how its rows were read. Options given with it must agree.
+# A certificate may record a preparation, which describes how its rows were read. Other options must agree with it.
 
 
 def check_same_preparation(path: str, preparation: Mapping[str, Any], target: str | None, rows: RowOptions) -> None:
-    """Raise a ValueError if an option contradicts the preparation of a certificate, or if its rows were scaled.
+    """Raise a ValueError if an option contradicts the preparation of a certificate, or if the preparation scales rows.
 
     >>> made = {"format": "vw", "version": 1, "bits": 18, "n_features": 5}
     >>> check_same_preparation("a.cert", made, None, RowOptions(bits=18))
@@ -248,7 +248,7 @@ def check_same_preparation(path: str, preparation: Mapping[str, Any], target: st
         raise ValueError(f"{path} has a row preparation that is not valid: {error}") from None
     if "scale" in preparation:
         raise ValueError(
-            f"{path} certifies scaled rows, expected rows as they are in the files: create it again without scaling."
+            f"{path} certifies scaled rows, expected unscaled rows: create the certificate again without scaling."
         )
     for name, value in (rows.about_rows() | ({} if target is None else {"target": column_of(target)})).items():
         recorded = _recorded(preparation, name, value)
@@ -264,7 +264,7 @@ def check_same_preparation(path: str, preparation: Mapping[str, Any], target: st
 
 
 def _recorded(preparation: Mapping[str, Any], name: str, value: Any) -> object:
-    """Return the value that a preparation records for an option; it equals ``value`` if the two agree."""
+    """Return the value that a preparation records for the option ``name``; equal to ``value`` if the two agree."""
     columns = {column["name"]: column for column in preparation.get("columns", ())}
     order, target = preparation.get("order", ()), preparation.get("target")
     if name == "target":
@@ -284,9 +284,9 @@ def _recorded(preparation: Mapping[str, Any], name: str, value: Any) -> object:
 
 
 def separation_of(X: Features, y: np.ndarray, names: Sequence[str] | None) -> Verdict:
-    """Return which coefficients of a logistic regression have finite estimates.
+    """Return which coefficients of a logistic regression on the rows have finite estimates.
 
-    Returns a message instead if there are too many coefficients to check, and None for a single class.
+    Returns a message instead if there are too many coefficients to check, and None if there is only one class.
     """
     import numpy as np
 
@@ -307,7 +307,7 @@ def separation_of(X: Features, y: np.ndarray, names: Sequence[str] | None) -> Ve
 def design(X: Features, names: Sequence[str] | None) -> Features | pa.Table:
     """Return the design matrix: a table of named columns, without the first level of each factor (treatment coding).
 
-    Returns X unchanged if its columns have no unique names.
+    Returns X unchanged if its columns do not have unique names, or if one of them is named "intercept".
     """
     import numpy as np
 
@@ -327,9 +327,9 @@ def design(X: Features, names: Sequence[str] | None) -> Features | pa.Table:
 
 
 def plain_separation(found: Any) -> JsonObject | None:
-    """Return a result of `separation_of` as data for JSON, by class if there are more than two.
+    """Return a result of `separation_of` as JSON data, with coefficients by class if there are more than two classes.
 
-    Returns None if there is no result or only a message.
+    Returns None if the result is None or a message.
     """
     if not hasattr(found, "coefficients"):
         return None

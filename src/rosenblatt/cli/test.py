@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 Pairs: TypeAlias = Mapping[tuple[Any, Any], int]
 """The confusion matrix: the number of rows by (true, predicted); a missing pair counts 0."""
 _MOST_CLASSES = 8
-"""The most classes whose confusion matrix fits a terminal; for more, the most common confusions are listed."""
+"""The largest confusion matrix that fits a terminal; for more classes, the most common confusions are listed."""
 _MOST_LETTERS = 30
-"""Class names are cut to this length in tables, so that a line fits a terminal of 80 columns."""
+"""Class names in tables are truncated to this length, so that lines fit a terminal of 80 columns."""
 
 
 @command
@@ -79,9 +79,9 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
 def predicted_pairs(
     model: Predictor, rows: Iterable[Block], no_rows: str = "expected rows to test on, got none."
 ) -> Pairs:
-    """Predict labelled rows, and count them by true and predicted label.
+    """Predict labelled rows; return their numbers by true and predicted label.
 
-    If there are no rows, a ValueError with the message ``no_rows`` is raised.
+    Raises a ValueError with the message ``no_rows`` if there are no rows.
     """
     found: Counter[tuple[Any, Any]] = Counter()
     enable_gc()
@@ -103,7 +103,7 @@ def predicted_pairs(
 
 
 def unknown_labels(pairs: Pairs, classes: Sequence[Any], files: str) -> ValueError | None:
-    """Return an error if no true label of the rows is a class of the model, else None."""
+    """Return an error if no true label in ``pairs`` is a class of the model, or None otherwise."""
     labels = {true for true, _ in pairs}
     if labels & set(classes):
         return None
@@ -148,8 +148,8 @@ def class_scores(pairs: Pairs, classes: Iterable[Any]) -> JsonObject:
     """Return the accuracy and the scores of each class, as ``--json`` prints them.
 
     The classes in ``classes`` come first, followed by any others that occur in ``pairs``. A ratio with denominator 0
-    is None. The balanced accuracy is the mean recall of the classes that occur among the rows. ``commonest`` has the
-    most common class and the accuracy of always predicting it.
+    is None. The balanced accuracy is the mean recall of the classes that occur among the rows. ``commonest`` is the
+    most common class, with the accuracy of always predicting this class.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def class_scores(pairs: Pairs, classes: Iterable[Any]) -> JsonObject:
 
 
 def scores_table(by_class: Iterable[JsonObject]) -> Table:
-    """Return the scores of `class_scores` by class as a table, in percent."""
+    """Return the scores of each class, as computed by `class_scores`, as a table in percent."""
     from rosenblatt.tables import Table
 
     entries = list(by_class)

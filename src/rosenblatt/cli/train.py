@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 ON_CLUSTERS = ("averaged", "perceptron")
 """Learners that can be trained on a cluster."""
 CLUSTERS = {"dask": "Dask", "ray": "Ray"}
-"""The kinds of clusters, with their names in reports."""
+"""The kinds of clusters, with the names that reports use for them."""
 MOST_FOLDS = 1000
 _MOST_CLASSES = 30
-"""The most classes whose scores are printed, since more would fill the screen; ``--json`` always has them."""
+"""The largest number of classes whose scores are printed as a table; ``--json`` prints those of any number."""
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -67,7 +67,7 @@ class TrainSteps(StepOptions):
 
 
 class ClusterOptions(Group):
-    """The cluster to train on, and how to train on it."""
+    """The cluster to train on, and the mode of training."""
 
     cluster: str | None = option(None, "dask|ray", "Train on a cluster, whose workers load the files.")
     address: str | None = option(
@@ -111,7 +111,7 @@ class TrainOptions(Group):
 
     target: str | None = TARGET
     learner: str = option(
-        "averaged", "NAME", "averaged, arow, pa, perceptron, margin, voted or kernel.", "--learner -l"
+        "averaged", "NAME", "Learner: averaged, arow, pa, perceptron, margin, voted or kernel.", "--learner -l"
     )
     passes: int | None = option(
         None, "N", "Maximum number of passes.  [default: 10; arow: 5; perceptron, margin: 100]", "--passes -p"
@@ -132,16 +132,16 @@ class TrainOptions(Group):
     scale: str = option(
         "auto",
         "HOW",
-        "How to scale numeric columns: standard, maxabs, none or auto, which scales the columns of tables if their "
-        "ranges differ widely.",
+        "How to scale numeric columns: standard, maxabs, none, or auto (scale the columns of tables if their ranges "
+        "differ widely).",
     )
-    holdout: str | None = option(None, "FRACTION", "Hold out a fraction of the rows, such as 20%, and test on it.")
+    holdout: str | None = option(None, "FRACTION", "Hold out a fraction of the rows, such as 20%, and test on them.")
     folds: int | None = option(None, "K", "Test by K-fold cross-validation.")
     test: list[str] | None = option(None, "FILE", "File to test on. Repeatable.")
     seeds: int = option(1, "K", "Train with K seeds, and show how the accuracy varies.")
     out: Path | None = MODEL_OUT
     checkpoint: Path | None = option(None, "FILE", "Save the state of the run to this file.")
-    every: str = option("30s", "TIME", "Time between two checkpoints: 30s, 5m, 1h.")
+    every: str = option("30s", "TIME", "Time between two checkpoints, such as 30s, 5m or 1h.")
     resume: bool = option(False, None, "Resume from --checkpoint if the file exists.")
     cache: Path | None = option(None, "FILE", "Cache the parsed rows in this file, for use by later runs.")
     names: bool = option(False, None, "Store the hashed words, so that explain can show them (slower).")
@@ -251,7 +251,7 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     stream = open_data(data, options.target, {**open_options, "cache": _cache(options, run_options)})
     note_preparation(stream)
     if test:
-        _open_test(stream.unscaled(), options)  # only to fail before training; opened again afterwards
+        _open_test(stream.unscaled(), options)  # opened here only to fail before training; opened again afterwards
     if iter(stream) is stream:
         run_options = _single_pass(options, run_options)
     rows, split = stream, None
@@ -312,7 +312,7 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
 
 
 def _check_paths(written: Mapping[str, Path | None], read: Sequence[str]) -> None:
-    """Raise a ValueError if an output file cannot be written, or if two outputs have the same file.
+    """Raise a ValueError if an output file cannot be written, or if two outputs are the same file.
 
     ``written`` maps the purpose of each output to its file, and ``read`` are the input files.
     """
@@ -327,9 +327,9 @@ def _check_paths(written: Mapping[str, Path | None], read: Sequence[str]) -> Non
 
 
 def _cache(options: TrainOptions, run_options: RunOptions) -> Path | bool | None:
-    """Return where parsed rows are cached: in a file, in a temporary file (True), or not at all (None).
+    """Return where to cache parsed rows: a given file, True for a temporary file, or None for no cache.
 
-    Writing the cache costs about as much as parsing the files, so it pays off if they are read three times or more.
+    Writing the cache costs about as much as parsing the files, so a cache pays off from the third reading on.
     """
     if options.on.cluster is not None:
         return None
@@ -339,7 +339,7 @@ def _cache(options: TrainOptions, run_options: RunOptions) -> Path | bool | None
 
 
 def _single_pass(options: TrainOptions, run_options: RunOptions) -> RunOptions:
-    """Return the options of a run on input that can be read only once: a single pass.
+    """Return the options of a run on input that can be read only once, limited to a single pass.
 
     Raises a ValueError for options that need to read the rows again.
     """
@@ -365,7 +365,7 @@ def _single_pass(options: TrainOptions, run_options: RunOptions) -> RunOptions:
 
 
 def _save(model: TrainedModel, out: Path | None, answer: JsonObject) -> OSError | None:
-    """Write the model. Return an OSError instead of raising it, so that the report is printed first."""
+    """Write the model; return an OSError instead of raising it, so that the report is printed first, or None."""
     if out is None:
         return None
     try:
@@ -400,7 +400,7 @@ def share_of(text: str) -> float:
 
 
 def seconds(text: str) -> float:
-    """Return a length of time such as ``30s``, ``5m`` or ``1h`` in seconds; a number alone counts seconds.
+    """Return a length of time such as ``30s``, ``5m`` or ``1h`` in seconds; a number without a unit is in seconds.
 
     >>> seconds("30s"), seconds("1.5m")
     (30.0, 90.0)
@@ -415,7 +415,7 @@ def seconds(text: str) -> float:
 
 
 def print_report(model: TrainedModel, answer: JsonObject) -> None:
-    """Print the report of a training run, and the accuracy of its model."""
+    """Print the report of a training run, including the accuracy of the model."""
     labels = [label_text(label) for label in answer["classes"]]
     shown = ", ".join(labels[:6]) + (f" and {len(labels) - 6:,} more" if len(labels) > 6 else "")
     skipped = f" ({answer['skipped']:,} skipped)" if answer["skipped"] else ""
@@ -448,7 +448,7 @@ def print_report(model: TrainedModel, answer: JsonObject) -> None:
 
 
 def _features(model: TrainedModel) -> str:
-    """Return the number of features in words, and the number of table columns if it differs."""
+    """Return the number of features in words, with the number of table columns if the two differ."""
     from rosenblatt.data.preparation import is_hashed
 
     prepared, features = model.preparation or {}, count_of(model.n_features, "feature")
@@ -460,7 +460,7 @@ def _features(model: TrainedModel) -> str:
 
 
 def print_scale(scale: ColumnScale | None, names: Sequence[str] | None, automatic: bool) -> None:
-    """Print in one line how numeric columns are scaled; print nothing if they are not."""
+    """Print one line about the scaling of numeric columns, or nothing if they are not scaled."""
     if scale is None or not len(scale.features):
         return
     import numpy as np
@@ -520,7 +520,7 @@ def _spread(shares: Sequence[float]) -> str:
 
 
 def _print_seeds(accuracies: Sequence[float]) -> None:
-    """Print how the accuracy varies with the seed."""
+    """Print the mean and the spread of the accuracy over the seeds."""
     print_text(
         f"Over {len(accuracies)} seeds: mean {statistics.mean(accuracies):.2%}, spread "
         f"{statistics.stdev(accuracies):.2%} (standard deviation), from {min(accuracies):.2%} to {max(accuracies):.2%}."

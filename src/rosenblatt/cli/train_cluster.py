@@ -1,4 +1,4 @@
-"""Training runs of the command on a cluster: workers load the files, and this process keeps the model.
+"""Training on a cluster for ``rosenblatt train``: workers load the files, and this process keeps the model.
 
 The command connects to a running cluster, or starts one on this machine and closes it at the end.
 """
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
     from rosenblatt.training.run import TrainingRun
 
 _CONNECT_SECONDS = 10.0
-"""Time limit for connecting to a cluster."""
+"""Time limit in seconds for connecting to a cluster."""
 _WORKERS_SECONDS = 60.0
-"""How long a cluster may have no worker before training fails."""
+"""Seconds that a cluster may be without workers before training fails."""
 _SHARDS = 8
 """The default number of shards for ``--mode mix``."""
 
 
 class ClusterTraining(Training):
-    """Training on a cluster, whose workers hold the rows; ``stream`` was opened with the options ``open_options``."""
+    """Training on a cluster whose workers hold the rows. ``stream`` was opened with the options ``open_options``."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class ClusterTraining(Training):
         self.run_options = checked_options(run_options, self.mode, self.n_shards)
 
     def fit(self, label: str = "pass") -> bool:
-        """Train on the cluster; return False if Ctrl-C ended training early, but a model was learned."""
+        """Train on the cluster; return whether the run was completed, as `Training.fit` does."""
         on = self.options.on
         shards = len(self.stream.files or ())
         if self.mode == "mix":
@@ -75,7 +75,7 @@ class ClusterTraining(Training):
             raise ValueError(str(error).replace("resume=True", "--resume")) from error
 
     def _fit_on(self, engine: Engine) -> bool:
-        """Make the workers load the files, then train; return False if Ctrl-C ended training early, as `fit` does."""
+        """Let the workers load the files, then train; return whether the run was completed, as `fit` does."""
         with ProgressBar("reading", self.paths) as reading:
             self.stream.fit_scale(self._trained_rows(), reading.set_share)
         loaders = shard_loaders(file_shards_of(self.stream, self.open_options), self.mode, self.n_shards, join_loaders)
@@ -113,14 +113,15 @@ class ClusterTraining(Training):
         shards.class_weight = self.run_options.class_weight
 
     def answer(self, seconds: float) -> JsonObject:
-        """Return the results of the run, including the cluster, for the report."""
+        """Return the results of the run for the report, including facts about the cluster."""
         return super().answer(seconds) | {"cluster": self.facts}
 
 
 def count_classes(shard: Shard, first: int, trained: TrainedRows | None) -> dict[Any, int]:
-    """Return the number of training rows of a shard by label.
+    """Return the number of training rows of each label in a shard.
 
-    ``first`` is the number of the shard's first row. ``trained`` selects the training rows; None selects all rows.
+    ``first`` is the number of the shard's first row among the rows of all shards. ``trained`` selects the training
+    rows; None selects all rows.
     """
     import numpy as np
 
@@ -130,7 +131,7 @@ def count_classes(shard: Shard, first: int, trained: TrainedRows | None) -> dict
 
 
 class ClusterBar(ProgressBar):
-    """A progress bar for training on a cluster, with rows/s, mistakes and workers; when piped, one line per pass."""
+    """A progress bar with rows/s, mistakes and workers of a cluster; without a terminal, it prints a line per pass."""
 
     def __init__(self, engine: Engine, rows: int, label: str, paths: Sequence[str], passes: int) -> None:
         super().__init__(label, paths, passes)
@@ -154,19 +155,19 @@ class ClusterBar(ProgressBar):
         self.show_slice(run, batch, run.current.row)
 
     def end_pass(self, done: int, mistakes: int) -> None:
-        """Show that ``done`` passes are complete, and the number of mistakes in the last one."""
+        """Show that ``done`` passes are complete, and the number of mistakes in the last of these passes."""
         super().end_pass(done, mistakes)
         if not self.is_shown:
             facts = f"{count_of(mistakes, 'mistake')}, {self.speed:,.0f} rows/s, {workers_of(self.engine)}"
             print(f"{self.label} {done} of at most {self.passes}: {facts}", file=sys.stderr)
 
 
-# The cluster itself.
+# Connecting to a cluster, or starting a local one.
 
 
 @contextmanager
 def open_cluster(kind: str, address: str | None, shards: int) -> Iterator[Engine]:
-    """Connect to a cluster, or start one on this machine with a worker per processor, but at most one per shard."""
+    """Connect to a cluster, or start a local one with a worker per processor, but at most one worker per shard."""
     from rosenblatt.data.io.prefetch import processor_count
 
     workers = min(processor_count(), shards)
@@ -226,7 +227,7 @@ def _open_ray(address: str | None, workers: int) -> Iterator[Engine]:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise a ValueError unless the address accepts connections; Ray itself would keep retrying for a long time."""
+    """Raise a ValueError if the address does not accept connections; Ray itself would retry for a long time."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if address == "auto":
         return
@@ -247,7 +248,7 @@ def _missing(extra: str, packages: str) -> ImportError:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Make processes started in this context ignore Ctrl-C, which a terminal also sends to child processes."""
+    """Let processes started in this context ignore Ctrl-C, which a terminal also sends to child processes."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -259,5 +260,5 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def workers_of(engine: Engine) -> str:
-    """Return the number of workers of a cluster as text, such as "2 workers"."""
+    """Return the number of workers of a cluster in words, such as "2 workers"."""
     return count_of(engine.workers, "worker")

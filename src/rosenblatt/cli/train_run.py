@@ -1,4 +1,4 @@
-"""Training runs of the command, with progress bar, checkpoints and interrupts, and tests of the resulting model."""
+"""Training runs of the command, with progress bar, checkpoints and interrupts, and evaluation of their models."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _RunFactory(TypedDict, total=False):
 
 
 class Training:
-    """A stream, the options of a run on it, and the resulting model."""
+    """A training run of the command: a stream of rows, the options of the run, and the resulting model."""
 
     model: TrainedModel
 
@@ -43,8 +43,8 @@ class Training:
     def fit(self, label: str = "pass") -> bool:
         """Train, with a progress bar on a terminal.
 
-        Returns False if Ctrl-C ended training early, but a model was learned. If nothing was learned, the
-        KeyboardInterrupt is raised.
+        Returns True if the run was completed, and False if Ctrl-C ended it early. If nothing was learned before
+        Ctrl-C, the KeyboardInterrupt is raised.
         """
         from rosenblatt.training.batches import Streamed
 
@@ -57,7 +57,7 @@ class Training:
         return self._learn(source, bar, checkpoints)
 
     def _checkpoints(self, rows: Stream | None = None) -> Checkpointing | None:
-        """Return the checkpointing of the run, or None if it has none; ``rows`` must not have been read yet."""
+        """Return the checkpointing that the options ask for, or None; ``rows`` must not have been read yet."""
         from rosenblatt.training.train import Checkpointing
 
         options = self.options
@@ -72,7 +72,7 @@ class Training:
         checkpoints: Checkpointing | None,
         **factory: Unpack[_RunFactory],
     ) -> bool:
-        """Train on a source; return False if Ctrl-C ended training early, as `fit` does."""
+        """Train on a source; return whether the run was completed, as `fit` does."""
         from rosenblatt.training.model_file import TrainedModel, trained_state
         from rosenblatt.training.rows import differ_in_scale
         from rosenblatt.training.run import TrainingRun
@@ -106,7 +106,7 @@ class Training:
         return not interrupted
 
     def _open_checkpoints(self, checkpoints: Checkpointing, source: TrainingSource) -> None:
-        """Open the checkpoint file, and print whether training resumes from it or replaces it."""
+        """Open the checkpoint file, and print whether training resumes from this file or replaces it."""
         path = Path(checkpoints.path)
         if not checkpoints.resume:
             if path.exists():
@@ -124,7 +124,7 @@ class Training:
             print_note(f"there is no checkpoint {path} to resume from, so training starts from the beginning.")
 
     def _trained_rows(self) -> TrainedRows | None:
-        """Return a function that selects the rows that early stopping does not hold out; None without it."""
+        """Return a function that selects the rows not held out for early stopping, or None without early stopping."""
         if not self.run_options.early_stopping:
             return None
         from rosenblatt.training.batches import trained_rows
@@ -145,13 +145,13 @@ class Training:
         self._set_class_weight(counts)
 
     def _set_class_weight(self, counts: Counter[Any]) -> None:
-        """Set class weights that give all classes the same total weight; ``counts`` has the rows of each class."""
+        """Set class weights that give all classes the same total weight; ``counts`` are the rows by class."""
         rows = sum(counts.values())
         weights = {label: rows / (len(counts) * count) for label, count in sorted(counts.items())}
         self.run_options = replace(self.run_options, class_weight=weights)
 
     def _describe(self) -> None:
-        """Store in the model its preparation, its feature names and the fingerprint of its training data."""
+        """Store the preparation, the feature names and the fingerprint of the training data in the model."""
         model, stream = self.model, self.stream
         model.preparation = stream.preparation
         model.fingerprint = {"files": [Path(path).name for path in self.paths], "rows": self.rows}
@@ -219,7 +219,7 @@ def needs_data(options: RunOptions) -> bool:
 
 
 def check_read_once(options: RunOptions) -> None:
-    """Raise a ParameterError if a kernel parameter depends on all rows, for input that can be read only once."""
+    """Raise a ParameterError if a kernel parameter depends on all rows, although they can be read only once."""
     if needs_data(options):
         raise ParameterError(
             "{gamma=gamma} depends on all rows, but with input that can be read only once, such as standard input, "
@@ -229,7 +229,7 @@ def check_read_once(options: RunOptions) -> None:
 
 
 def kernel_facts(model: TrainedModel) -> JsonObject:
-    """Return the kernel with its parameters and the number of support vectors; {} for other learners."""
+    """Return the kernel, its parameters and the number of support vectors, or {} for learners without a kernel."""
     from rosenblatt.training.dual.state import DualState
 
     if not isinstance(model.state, DualState):
@@ -246,7 +246,7 @@ def kernel_facts(model: TrainedModel) -> JsonObject:
 
 
 def predict_with_bar(model: TrainedModel, rows: Stream, paths: Sequence[str], held_out: bool) -> Pairs:
-    """Predict rows, with a progress bar on a terminal, and count them by true and predicted label."""
+    """Predict rows, with a progress bar on a terminal; return their numbers by true and predicted label."""
     with ProgressBar("testing", paths) as bar:
         return predicted_pairs(model, bar.track(rows), **({"no_rows": _TOO_FEW} if held_out else {}))
 
@@ -254,12 +254,12 @@ def predict_with_bar(model: TrainedModel, rows: Stream, paths: Sequence[str], he
 def more_seeds(first: float, training: Training, test: Callable[[Stream], Stream]) -> list[float]:
     """Train again with each of the remaining seeds, and return the accuracies for all seeds.
 
-    ``first`` is the accuracy of the first seed. ``test`` returns the rows to test on, scaled like the rows passed to
-    it.
+    ``first`` is the accuracy for the first seed. ``test`` maps training rows to the rows to test on, scaled in the
+    same way.
     """
     found, options = [first], training.options
     for seed in range(options.seed + 1, options.seed + options.seeds):
-        rows = training.stream.rescaled()  # early stopping holds out other rows
+        rows = training.stream.rescaled()  # the rows held out for early stopping depend on the seed
         again = Training(rows, options, replace(training.run_options, random_state=seed), training.paths)
         if not again.fit(f"seed {seed}, pass"):
             raise KeyboardInterrupt
@@ -269,9 +269,9 @@ def more_seeds(first: float, training: Training, test: Callable[[Stream], Stream
 
 
 def cross_validate(stream: Stream, training: Training) -> JsonObject:
-    """Train once for each fold, on the rows of the other folds, and return the scores on all folds together.
+    """Train once for each fold, on the rows of the other folds, and return the scores over all folds together.
 
-    After Ctrl-C, the scores are those on the folds that are complete.
+    After Ctrl-C, the scores cover only the folds completed before it.
     """
     from rosenblatt.data.splits import Split
 

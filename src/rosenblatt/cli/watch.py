@@ -52,7 +52,10 @@ _RECENT = 1000
 
 @dataclass
 class MistakeCount:
-    """The number of rows and of mistakes, in total and among the last thousand rows."""
+    """The numbers of rows and mistakes, in total and among the last thousand rows.
+
+    Rows are counted in the groups passed to `add`, so the last thousand may include a few more rows.
+    """
 
     rows: int = 0
     mistakes: int = 0
@@ -61,7 +64,7 @@ class MistakeCount:
     recent_mistakes: int = 0
 
     def add(self, rows: int, mistakes: int) -> None:
-        """Add consecutive rows and the mistakes made on them."""
+        """Count ``rows`` further rows, and the ``mistakes`` made on them."""
         self.rows, self.mistakes = self.rows + rows, self.mistakes + mistakes
         self.recent.append((rows, mistakes))
         self.recent_rows, self.recent_mistakes = self.recent_rows + rows, self.recent_mistakes + mistakes
@@ -76,16 +79,16 @@ class MistakeCount:
 
 
 class OnlineLearner:
-    """A model that predicts each row before it learns from it, and the count of its mistakes."""
+    """A model that predicts each row before it learns from the row, and its mistake count."""
 
     def __init__(self, learner: str, options: RunOptions, model: TrainedModel | None = None) -> None:
         self.learner, self.options, self.model, self.count = learner, options, model, MistakeCount()
         self._run: TrainingRun | None = None
 
     def learn(self, X: Features, y: NDArray[Any], weight: NDArray[Any] | None = None) -> None:
-        """Visit rows in order: predict the row, count it if the prediction is wrong, then learn from it.
+        """Visit rows in order: predict each row, count a mistake if the prediction is wrong, then learn from the row.
 
-        ``weight`` scales the step on each row; None means 1.
+        ``weight`` is the weight of each row, which scales the step on the row; None means 1.
         """
         import numpy as np
         import scipy.sparse as sp
@@ -97,8 +100,8 @@ class OnlineLearner:
             self.model.state.widen(X.shape[1])
         before = y[:0] if self.model is None else self.model.classes
         known = np.union1d(before, y)
-        competing = self.options.direct and len(known) == len(before)  # a class competes from its first row on
-        # A pass decides each row with the weights before it, so with hypothesis "last" it counts the same mistakes.
+        competing = self.options.direct and len(known) == len(before)  # a new class would compete from its first row
+        # A pass predicts each row before it updates the weights, so with hypothesis "last" it counts these mistakes.
         if (len(known) <= 2 or competing) and self.options.hypothesis == "last":
             self.count.add(len(y), self._visit(X, y, weight))
             return
@@ -118,7 +121,7 @@ class OnlineLearner:
         return self.model.classes[self.model.state.decide_one(self.options.hypothesis, row)]
 
     def _visit(self, X: Features, y: NDArray[Any], weight: NDArray[Any] | None, row_by_row: bool = False) -> int:
-        """Learn from rows, and return the number of mistakes that the last weights made on them.
+        """Learn from rows, and return the number of rows that the last weights misclassified when visiting them.
 
         With ``row_by_row``, the rows of successive calls form one pass.
         """
@@ -141,9 +144,9 @@ class OnlineLearner:
 
 
 def learner_line(learner: str, options: RunOptions, from_model: bool) -> str:
-    """Return a line about the learner, the weights that it predicts with, and how they adapt to drift.
+    """Return a line about the learner, the weights used for predictions, and how these weights adapt to drift.
 
-    ``from_model`` says that the run continues a saved model, whose options cannot be changed.
+    ``from_model`` is True if the run continues a saved model, whose options cannot be changed.
 
     >>> from rosenblatt.training.options import RunOptions
     >>> learner_line("AveragedPerceptron", RunOptions(hypothesis="average", decay=0.001), from_model=False)
@@ -176,13 +179,13 @@ def learner_line(learner: str, options: RunOptions, from_model: bool) -> str:
 
 
 _LARGE_RATIO = 10.0
-"""If the ranges of two columns have a larger ratio, a note is printed."""
+"""A note is printed if the ratio between the ranges of two columns is larger than this."""
 
 
 class OnlineKernel(KernelChoice):
     """The kernel of an online learner: gamma must be a number, and kernel values are not cached."""
 
-    gamma: str | None = option(None, "G", "Gamma of the kernel, a number.")
+    gamma: str | None = option(None, "G", "Gamma of the kernel: a number.")
     cache_size: None = field(default=None, init=False)
 
 
@@ -193,7 +196,7 @@ def watch(
     learner: str | None = option(
         None,
         "NAME",
-        "perceptron, averaged, arow, pa, margin, voted or kernel.  [default: perceptron]",
+        "Learner: perceptron, averaged, arow, pa, margin, voted or kernel.  [default: perceptron]",
         "--learner -l",
     ),
     kernel: OnlineKernel,
@@ -215,8 +218,8 @@ def watch(
     more feature.
 
     The types of the columns of a table are inferred from the first --every rows. A column of unclear type is left out,
-    and a missing number is replaced with the mean of these rows. --keep, --kind and --missing override this. The model
-    is written at the end of input or on Ctrl-C; to continue training it later, use --model.
+    and missing numbers are replaced with the mean of the column in these rows. --keep, --kind and --missing override
+    this. The model is written at the end of the input or on Ctrl-C. To continue training it later, use --model.
 
     \b
     Example:
@@ -277,9 +280,9 @@ def watch(
 
 
 def _model_to_continue(path: str, fixed: dict[str, object], device: str | None) -> TrainedModel:
-    """Return the model to continue; raise a ParameterError if an option in ``fixed`` is given.
+    """Return the model in the file ``path``; raise a ParameterError if an option in ``fixed`` is not None.
 
-    These options were fixed when the model was trained.
+    The options in ``fixed`` cannot be changed after the start of training.
     """
     from rosenblatt.training.model_file import TrainedModel
 
@@ -296,7 +299,7 @@ def _model_to_continue(path: str, fixed: dict[str, object], device: str | None) 
 
 
 def _online_options(model: TrainedModel, device: str | None) -> RunOptions:
-    """Return the options to continue a model with: for a kernel, on ``device`` and with its gamma as a number."""
+    """Return the options for continuing a model: its own, for a kernel with its gamma as a number and ``device``."""
     from rosenblatt.training.dual.state import DualState
     from rosenblatt.training.options import KernelOptions
 
@@ -325,8 +328,8 @@ def _check_bounded(options: RunOptions) -> None:
         )
     if not Kernel(str(options.kernel), coef0=options.coef0).is_positive_definite:
         raise ParameterError(
-            "--margin applies to positive definite kernels, but {kernel=name} with this {coef0} may not be one: leave "
-            "out --margin.",
+            "--margin applies to positive definite kernels, but {kernel=name} with this {coef0} may not be positive "
+            "definite: leave out --margin.",
             name=options.kernel,
         )
 
@@ -353,7 +356,7 @@ def _open_input(target: str | None, rows: WeightedRowOptions, every: int, known:
 
 
 def _learn_all(online: OnlineLearner, stream: Stream, reporter: Reporter, every: int) -> int:
-    """Learn from all rows, and print a line after every ``every`` rows; return the number of rows at the last line."""
+    """Learn from all rows; print a line after every ``every`` rows, and return the number of rows at the last line."""
     from rosenblatt.blocks import slice_block
 
     count, step, reported = online.count, min(every, 100), 0
@@ -426,15 +429,16 @@ class Reporter:
 
     @property
     def bound(self) -> float:
-        """The upper bound on the number of updates if the rows so far are separable with ``margin``, or infinity.
+        """The maximum number of updates if the rows so far are separable with ``margin``; infinity without a margin.
 
-        For rows of norm at most R and updates where the activation is at most m, |w|^2 <= |w0|^2 + k (R^2 + 2 m) and
-        w.u >= k margin - |w0| after k updates; so k <= (R^2 + 2 m) / margin^2 + 2 |w0| / margin.
+        Let the rows have norm at most R, and let updates occur only where y (w.x) <= m. For a unit vector u with that
+        margin, |w|^2 <= |w0|^2 + k (R^2 + 2 m) and w.u >= k margin - |w0| after k updates from the starting weights w0.
+        Hence k <= (R^2 + 2 m) / margin^2 + 2 |w0| / margin.
         """
         report, model = self._report, self.online.model
         if self.margin is None or model is None:
             return math.inf
-        start = math.sqrt(float(model.state.counters["start2"].max()))  # |w0|^2 of given starting weights
+        start = math.sqrt(float(model.state.counters["start2"].max()))  # start2 is |w0|^2
         m = float(getattr(model.options, "margin", 0.0))  # of MarginPerceptron
         return (report.radius**2 + 2.0 * m) / self.margin**2 + 2.0 * start / self.margin
 
@@ -449,7 +453,7 @@ class Reporter:
             )
 
     def print_line(self) -> None:
-        """Print one line, below a header the first time."""
+        """Print one line of results, the first time below a header."""
         count, report = self.online.count, self._report
         bound = None if self.margin is None else self.bound
         if not self.has_header and not self.as_json:

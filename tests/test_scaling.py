@@ -99,7 +99,8 @@ def test_widths_that_grow():
 
 
 def test_too_many_columns():
-    with pytest.raises(ParameterError, match=r"scale='standard' is for at most 131,072 columns, got 131,073; scale="):
+    limit = r"for at most 131,072 columns, got 131,073: leave it out, or use .*which allows up to 1,048,576"
+    with pytest.raises(ParameterError, match=limit):
         ColumnSums("standard").add(sp.csr_array((1, 131_073)))
     with pytest.raises(ParameterError, match=r"scale='maxabs' is for at most 1,048,576 columns, got 1,048,577: leave"):
         ColumnSums("maxabs").add(sp.csr_array((1, 1_048_577)))

@@ -12,9 +12,10 @@ from typing import TextIO
 class Progress:
     """The progress of a training run or a search, shown on ``stream``; silent if ``verbose`` is 0.
 
-    On a terminal one line is redrawn in place; elsewhere new lines are printed, less often. A training run calls
-    ``within`` during each of its ``passes`` passes and ``after`` at the end of each pass. Searches call the other
-    methods. A call too soon after the previous line shows nothing. All callers finish with ``close``.
+    On a terminal one line is redrawn in place; elsewhere new lines are printed, less often. A training run of up to
+    ``passes`` passes calls ``within`` during each pass and ``after`` at its end. Searches call the other methods.
+    Except for ``after`` and ``close``, a call that comes too soon after the previous line shows nothing. All callers
+    finish with ``close``.
     """
 
     def __init__(self, verbose: int, passes: int = 1, stream: TextIO | None = None) -> None:

@@ -144,7 +144,7 @@ def voted_perceptron_train(D: Examples, max_iter: int) -> list[Voter]:
 
     CIML Eq 4.17, after Freund and Schapire. ``c`` is 1 for the visit at which the weights were made, plus 1 for each
     later visit without a mistake, so the counts sum to the number of visits. A mistake is y·a <= 0, ties included. So
-    the initial zero weights fail at the first visit and are not a voter.
+    the initial zero weights fail at the first visit and do not become a voter.
 
     See Also
     --------

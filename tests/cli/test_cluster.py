@@ -207,7 +207,7 @@ def test_a_cluster_that_does_not_answer_is_one_sentence(tmp_path, monkeypatch, k
     monkeypatch.setattr(clusters, "_CONNECT_SECONDS", 0.5)
     said = refused("train", tables(tmp_path, "csv"), "-t", "y", "--cluster", kind, "--address", place)
     assert f"cannot connect to a {kind.title()} cluster at {place}" in said
-    assert "check that it is running" in said
+    assert "check its address, and that it is running" in said
 
 
 @pytest.mark.parametrize("kind", ["dask", "ray"])

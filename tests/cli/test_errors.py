@@ -49,7 +49,7 @@ def test_faults_of_the_system_name_the_file():
 
 
 WAYS_OUT = {
-    "separate {ids} -t label": "with --drop id --drop when, or give --kind id=text --kind when=date.",
+    "separate {ids} -t label": "what is not a feature, or give --kind id=text --kind when=date.",
     "train {one} -t label": "needs at least two classes",
     "separate {gap} -t label": "give --missing zero or --missing mean",
     "train {and} -t label --bits 99": "--bits must be an integer from 1 to 30",
@@ -131,7 +131,7 @@ REFUSED = {
     "-l pa --margin 1": "--margin applies to --learner margin, not to pa: leave it out.",
     "--hypothesis last": "--hypothesis applies to --learner perceptron, margin, pa, arow or kernel, not to averaged",
     "-l voted --decay 0.1": "--decay applies to --learner averaged, perceptron, margin, pa or arow, not to voted",
-    "-l pa --decay 0.1": "--decay applies to averaged weights, but this run predicts with the last ones: add",
+    "-l pa --decay 0.1": "--decay applies to averaged weights, but this run predicts with the last ones: leave it out,",
     "-l margin --hypothesis vote": "--hypothesis must be 'last' or 'average', got 'vote'.",
     "-l pa -C 0": "--C must be a number above 0, got 0.0.",
     "-l pa -C nan": "--C must be a number above 0, got nan.",

@@ -62,7 +62,7 @@ def test_a_preparation_for_other_features_is_refused_at_once(tmp_path):
     model.write_bytes(
         forge(compact(header | {"preparation": header["preparation"] | {"columns": columns[:1]}}), arrays)
     )
-    assert "its model has 2 features, and its rows have 1" in refused("predict", model, path)
+    assert "its model has 2 features, but its preparation of rows makes 1" in refused("predict", model, path)
 
 
 def test_a_model_with_data_of_its_own_is_explained_and_watched(tmp_path):

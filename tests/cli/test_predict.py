@@ -55,7 +55,7 @@ def test_a_row_that_is_not_there(model, tmp_path, row):
 def test_a_model_that_files_did_not_make_says_so(tmp_path):
     model = rosenblatt.Perceptron().fit([[0, 1], [1, 0]], [0, 1])
     rosenblatt.save(model, tmp_path / "m")
-    assert "not written by this command" in refused("predict", tmp_path / "m", written(tmp_path, "and.csv", AND))
+    assert "not trained on files" in refused("predict", tmp_path / "m", written(tmp_path, "and.csv", AND))
 
 
 def test_export(model, tmp_path):

@@ -293,7 +293,7 @@ def test_columns_of_very_different_sizes_are_said():
     text = "x,y,label\n" + "".join(f"{i % 3},{1000 * (i % 4)},{i % 2}\n" for i in range(30))
     result = command("watch", "-t", "label", input=text)
     told = " ".join(result.stderr.split())
-    assert "some columns have ranges 1,500 times as large as others" in told
+    assert "some columns have ranges 1,500 times as large as those of others" in told
     assert "continue it with --model" in told
     alike = text.replace("000,", ",")
     assert "times as much" not in command("watch", "-t", "label", input=alike).stderr

@@ -130,7 +130,7 @@ def main(engine, mode, what, runs, seed):
                 loss.ended.set()
                 loss.join()
                 loads = loads_of(folder, number)
-            start = f"expected shard {number} with the rows that training began with, got "
+            start = f"expected shard {number} to have the rows that training began with, got "
             right = found.startswith(start + CHANGES[change][1] + ":") if change else found == expected[shuffle]
             record = {"seed": run, "right": right, "change": change, "moment": round(moment, 2), "loads": loads}
             print(json.dumps(record | ({} if right else {"found": found})), flush=True)

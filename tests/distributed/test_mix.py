@@ -255,6 +255,6 @@ def test_another_number_of_shards_is_no_warm_start():
     X, y = np.tile([[1.0, 0.0], [-1.0, 0.0]], (10, 1)), np.tile([1, 0], 10)
     parts = [(X[k : k + 2], y[k : k + 2]) for k in range(0, 20, 2)]
     model = ProcessPerceptron(mode="mix", n_shards=10, warm_start=True, fit_intercept=False).fit_shards(parts)
-    with pytest.raises(ValueError, match="the number of shards has changed since they were mixed"):
+    with pytest.raises(ValueError, match="the number of shards has changed since this model was trained"):
         model.set_params(n_shards=1).fit_shards(parts)
     assert model.set_params(n_shards=10).fit_shards(parts).report_.mixed_shards == 10

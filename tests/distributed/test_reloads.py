@@ -98,7 +98,9 @@ def fit(mode, engine):
 @pytest.mark.parametrize("what", CHANGES)
 def test_a_shard_that_is_not_the_same_is_an_error_that_names_it(mode, what, at):
     change, named = CHANGES[what]
-    sentence = rf"^expected shard 2 with the rows that training began with, got {named}: a worker was lost, .*again\.$"
+    sentence = (
+        rf"^expected shard 2 to have the rows that training began with, got {named}: a worker was lost, .*training\.$"
+    )
     with pytest.raises(DataError, match=sentence):
         fit(mode, ReloadingEngine(change, at))
 
@@ -112,7 +114,7 @@ def test_a_shard_that_is_the_same_changes_no_bit(mode):
 def test_rows_that_are_fetched_are_compared():
     engine = ReloadingEngine(new_value, SHARDS + 3)
     engine.load([partial(lambda number: make_shard(*rows(number)), number) for number in range(SHARDS)])
-    with pytest.raises(DataError, match="expected shard 2 with the rows"):
+    with pytest.raises(DataError, match="expected shard 2 to have the rows"):
         list(ShardSet(engine).batches())
 
 

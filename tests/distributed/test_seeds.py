@@ -35,7 +35,9 @@ def test_a_later_fit_forgets_the_other_models():
 
 def test_what_does_not_go_with_seeds_is_one_sentence():
     for more in ({"seeds": []}, {"seeds": [1], "checkpoint": "file"}, {"seeds": [1], "on_pass": print}):
-        with pytest.raises(ValueError, match=r"^seeds must have at least one seed and works with neither checkpoint"):
+        with pytest.raises(
+            ValueError, match=r"^seeds must hold at least one seed, and cannot be combined with checkpoint"
+        ):
             ProcessAveragedPerceptron().fit_shards(shards(), **more)
 
 

@@ -231,7 +231,7 @@ def test_tiny_weights_are_no_zeros():
         (3, None, 1.0, r"intercept_init must have shape \(3,\) for 3 classes, got shape \(\)\.$"),
         (2, [0, 0, 0, 0, np.nan], None, r"^coef_init must hold finite numbers, got nan\.$"),
         (2, None, -np.inf, r"^intercept_init must hold finite numbers, got -inf\.$"),
-        (2, [0, 0, 0, 0, 1e200], None, r"^coef_init must hold numbers of size 1e\+140 at most, got 1e\+200"),
+        (2, [0, 0, 0, 0, 1e200], None, r"^coef_init must hold numbers of magnitude at most 1e\+140, got 1e\+200"),
         (2, ["a", "b", "c", "d", "e"], None, r"^coef_init must be an array of numbers, got \['a'"),
         (2, [[1, 2], [3]], None, r"^coef_init must be an array of numbers, got \[\[1, 2\], \[3\]\]\.$"),
     ],

@@ -403,7 +403,9 @@ def test_a_learner_without_variances_has_none(path):
     def change(header):
         header["learned"]["state"].update(names)
 
-    assert "for AROW and for no other learner" in forged(path, model, change, lambda arrays: arrays.update(more))
+    assert "present for AROW and absent for every other learner" in forged(
+        path, model, change, lambda arrays: arrays.update(more)
+    )
 
 
 OUT_OF_RANGE = [

@@ -84,17 +84,17 @@ REFUSED = [
     (r"expects the result of rosenblatt\.proof, got list", plot_proof, [1, 2]),
     (r"expects the result of rosenblatt\.proof, got list", plot_cosine, [1, 2]),
     ("scored after each pass, got LogisticRegression", plot_errors, NOT_OURS, SQUARE, AND),
-    (r"draws a dictionary of 1 to 5 visiting orders, such as .* got Perceptron", plot_orders, LINE),
+    (r"takes a dictionary of 1 to 5 visiting orders, such as .* got Perceptron", plot_orders, LINE),
     ("got 6 of them", plot_orders, dict.fromkeys(range(6), LINE)),
     ("got Perceptron for 'fixed'", plot_orders, {"fixed": Perceptron()}),
-    ("at least one model of each order, got none of 'fixed'", plot_orders, {"fixed": []}),
+    ("at least one model for each order, got none for 'fixed'", plot_orders, {"fixed": []}),
     ("needs a fitted perceptron, got LogisticRegression", plot_history, NOT_OURS),
     ("needs a fitted perceptron, got LogisticRegression", plot_history, make_pipeline(StandardScaler(), NOT_OURS)),
     ("needs a fitted perceptron", plot_history, Perceptron()),
     ("an image of 8 by 8 pixels does not match the 2 weights", plot_weights, LINE, (8, 8)),
     ("does not match", plot_weights, LINE, (2,)),
     (r"label must be one of 0, 1, 2, the class whose weights are drawn, got None", plot_weights, THREE),
-    ("up to 6 points, 64 panels, got 7 points: choose some of them", plot_dichotomies, np.zeros((7, 2)), "discs"),
+    (r"at most 6 points \(64 panels\), got 7: choose some of them", plot_dichotomies, np.zeros((7, 2)), "discs"),
     ("points in the plane, got 3 coordinates in each", plot_dichotomies, [[0, 0, 0]], "discs"),
     ("lie so close together", plot_dichotomies, EXACT, "discs"),
     (r"with coordinates up to 1e\+150: scale", plot_dichotomies, [[0, 0], [1e308, 0], [0, -1e308]], "boxes"),
@@ -129,7 +129,13 @@ REFUSED = [
     (r"ends in \.gif or \.html, got 'run\.mp4'", animate, RUN, SQUARE, AND, "run.mp4"),
 ]
 OF_ANOTHER_TYPE = [
-    ("draws a vote, which this AveragedPerceptron is not: fit a VotedPerceptron", plot_votes, THREE, SQUARE, AND),
+    (
+        "needs a model that votes, which this AveragedPerceptron does not: fit a VotedPerceptron",
+        plot_votes,
+        THREE,
+        SQUARE,
+        AND,
+    ),
     ("a fitted model with support_ and dual_coef_ after fit, got Perceptron", plot_support, LINE, RINGS, SIDES),
     ("expected a fitted linear model", plot_neuron, KERNEL, [0.0, 0.0]),
     ("expected a fitted linear model", plot_activation, KERNEL, [0.0, 0.0]),
@@ -170,7 +176,7 @@ def test_options_that_cannot_be_meant_are_named(tmp_path):
         ("label must be one of the classes 0, 1, 2, got 7", plot_weights, (THREE,), {"label": 7}),
         ("the class whose weights are drawn", plot_weights, (THREE,), {"label": [0, 1]}),
         ("projections need a linear model of two classes", plot_plane, (KERNEL, SQUARE, XOR), feet),
-        ("features with similar ranges: scale the features", plot_plane, (TALL_LINE, TALL, AND), feet),
+        ("features have similar ranges: scale the features", plot_plane, (TALL_LINE, TALL, AND), feet),
     ):
         with pytest.raises(ValueError, match=words):
             draw(*given, **options)
@@ -184,9 +190,12 @@ def test_options_that_cannot_be_meant_are_named(tmp_path):
     [
         ([[0, 0], [0, np.nan], [1, 0], [1, 1]], r"draws finite numbers, got \(0, nan\) in row 1: leave such rows out"),
         ([[0, 0], [0, 1], [np.inf, 0], [1, 1]], r"draws finite numbers, got \(inf, 0\) in row 2"),
-        ((2 * SQUARE - 1) * 1e308, r"numbers up to 1e\+100 that floats can distinguish, got -1e\+308 to 1e\+308 and"),
+        (
+            (2 * SQUARE - 1) * 1e308,
+            r"numbers larger than 1e\+100 or too close together for floats, got -1e\+308 to 1e\+308 and",
+        ),
         (SQUARE * 1e-300, "got 0 to 1e-300 and 0 to 1e-300: shift or scale each feature"),
-        (SQUARE + 1e13, "that floats can distinguish"),
+        (SQUARE + 1e13, "too close together for floats"),
     ],
 )
 def test_numbers_without_a_place_in_a_picture_are_a_sentence(X, sentence):

@@ -251,7 +251,7 @@ def test_small_digits_are_learned():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"degrees": ()}, "degrees must be one integer or more, got none"),
+        ({"degrees": ()}, "degrees must hold at least one integer, got none"),
         ({"degrees": (0,)}, "degrees must be an integer of at least 1, got 0"),
         ({"degrees": "12"}, r"degrees must be integers such as \(1, 2, 3\), got '12'"),
         ({"degrees": 3}, r"degrees must be integers such as \(1, 2, 3\), got 3"),
@@ -373,7 +373,7 @@ def test_axes_may_be_given(found):
     one = reproduction("", RUNS[:1], with_paper=True)
     ax = Figure().subplots()
     assert one.plot(ax) == [ax]
-    with pytest.raises(ValueError, match="a picture of 2 degrees needs 2 axes, got 1"):
+    with pytest.raises(ValueError, match="a plot for 2 kernel degrees needs 2 axes, got 1"):
         found.plot(ax)
 
 

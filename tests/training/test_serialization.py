@@ -102,7 +102,7 @@ def test_whatever_indexes_an_array_is_within_it(layout, multi_class):
 
 
 def test_classes_and_numbers_are_those_of_a_run():
-    with pytest.raises(ValueError, match="not more than two classes"):
+    with pytest.raises(ValueError, match="fewer than three classes"):
         back(trained(), 2, lambda state, arrays: state.update(direct=True))
     for classes, name in ((3, "counters.visits"), (1, None)):
         with pytest.raises(ValueError, match=name) if name else contextlib.nullcontext():

@@ -27,13 +27,13 @@ def demo(
     idea: str | None = typer.Argument(None, metavar="IDEA", help=f"A single idea: {_NAMES}."),
     out: Path = option(Path("out"), "FOLDER", "Folder for the plot.", "--out -o"),
 ) -> None:
-    """Run a demo on two small data sets, or of a single idea, with text and a plot.
+    """Run a demo with text and a plot: learning on two small data sets, or a single idea.
 
     \b
     IDEAS
 
     \b
-    Example:
+    Examples:
       rosenblatt demo
       rosenblatt demo xor
     """

@@ -33,7 +33,7 @@ def explain(
     """Print the features with the largest weights, or explain the prediction for one row.
 
     \b
-    Example:
+    Examples:
       rosenblatt explain adult.model --row new.csv:17
       rosenblatt explain digits.model --label 7
     """

@@ -110,17 +110,15 @@ def load_model(path: str) -> Predictor:
     model = read_file(path, read)
     unprepared = f"{path} does not describe how features are made from rows of files"
     if model.preparation is None:
-        raise ValueError(
-            f"{unprepared}, because it was not written by this command: load it in Python with rosenblatt.load."
-        )
+        raise ValueError(f"{unprepared}, because it was not trained on files: load it in Python with rosenblatt.load.")
     try:
         width = check_preparation(model.preparation)
     except ValueError as error:
         raise ValueError(f"{unprepared}: {error}") from None
     if width not in (None, model.n_features):
         raise ValueError(
-            f"{path} is inconsistent: its model has {model.n_features:,} features, and its rows have {width:,}. Train "
-            "it again."
+            f"{path} is inconsistent: its model has {model.n_features:,} features, but its preparation of rows "
+            f"makes {width:,}. Train it again."
         )
     return model
 

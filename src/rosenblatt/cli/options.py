@@ -292,8 +292,8 @@ class StepOptions(Group):
         default = "average" if learner in _AVERAGING else "last"
         if parameters.get("decay") and parameters.get("hypothesis", default) != "average":
             raise ParameterError(
-                "{decay} applies to averaged weights, but this run predicts with the last ones: add "
-                "{hypothesis='average'}, or leave it out."
+                "{decay} applies to averaged weights, but this run predicts with the last ones: leave it "
+                "out, or add {hypothesis='average'}."
             )
         return parameters
 

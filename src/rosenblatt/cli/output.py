@@ -258,7 +258,7 @@ def print_json(answer: Mapping[str, object]) -> None:
 
 
 def finite_or_null(value: object) -> object:
-    """Return a copy of a value that JSON can represent, with infinities and NaN at any depth replaced by None."""
+    """Return a copy of a value with infinities and NaN at any depth replaced by None, as JSON has neither."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, dict):

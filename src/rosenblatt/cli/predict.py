@@ -49,7 +49,7 @@ def predict(
         None, "FILE", "Write to this file; .csv, .jsonl and .parquet select the format.", "--out -o"
     ),
     id: list[str] | None = option(None, "COL", "Column of the input to copy to the output. Repeatable."),
-    scores: bool = option(False, None, "Write CSV with labels and scores."),
+    scores: bool = option(False, None, "Also write the scores of each row."),
     as_json: bool = option(
         False, None, "Print predictions as JSON lines; with -o, print one line of JSON with counts.", "--json"
     ),
@@ -59,11 +59,12 @@ def predict(
 
     The input needs no labels. Columns that the model does not use are left out.
 
-    With --id, --scores or --on-error skip, the output is CSV with a header, unless -o names a .jsonl or .parquet file.
-    --on-error skip adds a first column `row`: the number of the row in the input, counted from 0.
+    With --id, --scores or --on-error skip, the output is CSV with a header, unless -o names a .jsonl or .parquet file,
+    or --json is given without -o. --on-error skip adds a first column `row`: the number of the row in the input,
+    counted from 0.
 
     \b
-    Example:
+    Examples:
       rosenblatt predict adult.model new.csv -o answers.txt
       rosenblatt predict titanic.model new.csv --id PassengerId -o answers.csv
     """

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Verdict: TypeAlias = Any
 """A verdict of `rosenblatt.separability`, or for more than two classes a dictionary of verdicts by class."""
 _SPARSE_RTOL = 1e-2
-"""The default of ``--rtol`` for sparse rows: sparse data are usually large, and margins rarely need more digits."""
+"""The default of ``--rtol`` for sparse rows: sparse data is usually large, and margins rarely need more digits."""
 MOST_COEFFICIENTS = 128
 """Logistic regressions with more coefficients are skipped, because an exact decision on each may take long."""
 
@@ -55,9 +55,9 @@ def separate(
     """Decide whether the classes are linearly separable, and prove it. Reads all rows into memory.
 
     First prints whether a hyperplane separates the classes, then the largest margin: the distance from the best
-    hyperplane to the nearest row. Ctrl-C while the margin is computed keeps the bounds proved so far. Features are used
-    exactly as in the files, without scaling. With -o, the proof is saved as a certificate, which `rosenblatt check`
-    verifies.
+    hyperplane to the nearest row. Pressing Ctrl-C while the margin is being computed keeps the bounds proved so far.
+    Features are used exactly as in the files, without scaling. With -o, the proof is saved as a certificate, which
+    `rosenblatt check` verifies.
 
     \b
     Example:
@@ -150,8 +150,8 @@ def check(
     """Verify every claim of a certificate against the data. Exit with status 1 if a claim does not hold.
 
     A certificate is a file that holds the result of `rosenblatt separate` and its proof. All rows are read into memory.
-    The certificate records the label column and how the rows were prepared. A certificate saved from Python does not:
-    give --target and the options for reading the rows.
+    A certificate from `rosenblatt separate` records the label column and how the rows were prepared. One saved from
+    Python does not: give --target and the options for reading the rows.
 
     \b
     Example:
@@ -210,7 +210,7 @@ def _load(path: str) -> Verdict:
     except ValueError as error:
         raise ValueError(f"{path} is not a certificate that can be checked: {error}") from None
     if not several and not (hasattr(found, "positive") or hasattr(found, "on_hyperplane")):
-        raise ValueError(f"{path} certifies a system of inequalities, expected a certificate about labelled rows.")
+        raise ValueError(f"{path} certifies a system of inequalities, expected a certificate for labelled rows.")
     return found
 
 
@@ -219,7 +219,9 @@ def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) 
     stream = open_data(paths, target, options)
     if not stream.labelled:
         hint = ": name the column with --target" if "preparation" not in options else ""
-        raise ValueError(f"linear separability needs labelled rows, but {', '.join(paths)} has no labels{hint}.")
+        raise ValueError(
+            f"linear separability needs labelled rows, but there are no labels in {', '.join(paths)}{hint}."
+        )
     note_preparation(stream)
     note_extra_columns(stream, "the certificate")
     enable_gc()

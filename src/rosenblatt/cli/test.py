@@ -46,7 +46,7 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
     if not rows.labelled:
         target = (predictor.preparation or {}).get("target")
         column = f" (the column {target['name']!r})" if isinstance(target, dict) else ""
-        raise ValueError(f"{names} has no labels to test against{column}: use predict, which needs none.")
+        raise ValueError(f"there are no labels to test against in {names}{column}: use predict, which needs none.")
     note_extra_columns(rows)
     with ProgressBar("testing", data) as bar:
         pairs = predicted_pairs(predictor, bar.track(rows))

@@ -126,8 +126,8 @@ class TrainOptions(Group):
     multi_class: str | None = option(
         None,
         "direct|ovr",
-        "Train more than two classes together, or each against the rest.  [default: direct; perceptron, margin, "
-        "voted, kernel: ovr]",
+        "For more than two classes: train them together, or each against the rest.  [default: direct; perceptron, "
+        "margin, voted, kernel: ovr]",
     )
     scale: str = option(
         "auto",
@@ -222,7 +222,7 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     one machine, bit for bit. Without --address, a local cluster is started, and shut down at the end.
 
     \b
-    Example:
+    Examples:
       rosenblatt train people.csv --target survived --holdout 20% -o people.model
       rosenblatt train a9a.bz2 --test a9a.t.bz2 -o adult.model
       rosenblatt train a9a.bz2 --learner arow --passes 1
@@ -382,7 +382,9 @@ def _open_test(stream: Stream, options: TrainOptions) -> Stream:
     test = options.test or []
     rows = open_data(test, None, {**kept, "preparation": stream.preparation})
     if not rows.labelled:
-        raise ValueError(f"{', '.join(test)} has no labels to test against: add the column that --target names.")
+        raise ValueError(
+            f"there are no labels to test against in {', '.join(test)}: add the column that --target names."
+        )
     return rows
 
 
@@ -438,7 +440,7 @@ def print_report(model: TrainedModel, answer: JsonObject) -> None:
         print_text(f"Error on the held-out rows, by pass: {shares}.")
     if answer["ranges_differ"]:
         print_note(
-            f"some features have ranges {answer['ranges_differ']:,.0f} times as large as others, which therefore have "
+            f"some features have ranges {answer['ranges_differ']:,.0f} times as large as those of others, which have "
             "little effect: scale them with --scale standard."
         )
     if "model" in answer:

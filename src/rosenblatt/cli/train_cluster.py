@@ -239,7 +239,7 @@ def _check_reachable(address: str) -> None:
 
 def _not_reachable(what: str, error: Exception) -> ValueError:
     reason = str(error).strip().partition("\n")[0].rstrip(".")
-    return ValueError(f"cannot connect to a {what} ({reason}): check that it is running, and its address.")
+    return ValueError(f"cannot connect to a {what} ({reason}): check its address, and that it is running.")
 
 
 def _missing(extra: str, packages: str) -> ImportError:
@@ -260,5 +260,5 @@ def _without_interrupts() -> Iterator[None]:
 
 
 def workers_of(engine: Engine) -> str:
-    """Return the number of workers of a cluster in words, such as "2 workers"."""
+    """Return the number of workers of a cluster as a phrase, such as "2 workers"."""
     return count_of(engine.workers, "worker")

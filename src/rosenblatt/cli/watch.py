@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from rosenblatt.cli.inputs import check_out, lenient_defaults, load_model, open_data
 from rosenblatt.cli.options import (
-    AS_JSON,
     LEARNERS,
     MODEL_OUT,
     TARGET,
@@ -206,7 +205,7 @@ def watch(
         None, "G", "Also print the maximum number of updates on rows that are separable with margin G."
     ),
     out: Path | None = MODEL_OUT,
-    as_json: bool = AS_JSON,
+    as_json: bool = option(False, None, "Print each line of results as JSON.", "--json"),
     steps: StepOptions,
     rows: WeightedRowOptions,
 ) -> None:
@@ -386,7 +385,7 @@ def _note_ranges(online: OnlineLearner, stream: Stream) -> None:
     ratio = varying.max() / varying.min() if len(varying) > 1 else 1.0
     if ratio > _LARGE_RATIO:
         print_note(
-            f"some columns have ranges {ratio:,.0f} times as large as others, which therefore have little effect. A "
+            f"some columns have ranges {ratio:,.0f} times as large as those of others, which have little effect. A "
             "stream cannot be scaled: train a scaled model on some rows first, then continue it with --model."
         )
 

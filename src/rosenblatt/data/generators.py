@@ -250,8 +250,8 @@ def make_circle(
     clearance = CLEARANCE * (float(np.abs(c).max()) + 2 * radius + gap) * math.sqrt(d)
     if not 0 <= gap < radius - clearance:
         raise ValueError(
-            f"gap must be at least 0 and below the radius {radius} by more than the rounding of points at the center "
-            f"{c.tolist()}, got {gap}: make the gap smaller, or bring the center nearer to the origin."
+            f"gap must be at least 0, and less than the radius {radius} by more than the rounding errors of points "
+            f"around the center {c.tolist()}, got {gap}: make the gap smaller, or move the center to the origin."
         )
     rng = random_generator(random_state)
     y = random_signs(n, rng)
@@ -352,7 +352,7 @@ def _margin(value: object, d: int) -> float:
             "through the origin is farther than 1 from a row; choose a margin in that range."
         )
     if d == 1 and margin != 1:
-        raise ValueError(f"margin must be 1 when d = 1, got {margin}: unit rows are -1 and +1 there; use d >= 2.")
+        raise ValueError(f"margin must be 1 when d = 1, got {margin}: rows of norm 1 are -1 or +1; use d >= 2.")
     return margin
 
 

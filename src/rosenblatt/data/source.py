@@ -84,7 +84,7 @@ class OpenRequest:
 
     @property
     def file(self) -> str:
-        """The name of the first file in messages."""
+        """The name of the first file, as shown in messages."""
         return self.files.display_name(0)
 
     def setting(self, name: str) -> Any:

@@ -131,8 +131,8 @@ class ClusterLearner(BasePerceptron):
         scaled = options.get("scale") not in (None, "none")
         if scaled and seeds is not None and self.early_stopping:
             raise ParameterError(
-                "{seeds} hold out different rows for each seed, and the scale depends on the rows that remain: leave "
-                "out the scale, or train with one seed at a time."
+                "with {seeds}, early stopping holds out other rows for each seed, but the scale depends on the rows "
+                "that remain: leave out the scale, or train with one seed at a time."
             )
         stream, loaders = file_loaders(path, options, self._trained_rows() if scaled else None)
         settings = classes, on_pass, checkpoint, every, resume, seeds
@@ -150,8 +150,8 @@ class ClusterLearner(BasePerceptron):
             return trained_rows(int(self.state_.seed), options.validation_fraction)
         if not isinstance(options.random_state, Integral):
             raise ParameterError(
-                "the scale is computed before rows are held out, so early stopping needs an integer as {random_state}, "
-                "got {got}.",
+                "the scale is computed from the rows that early stopping will not hold out, so their choice must be "
+                "reproducible: give an integer as {random_state}, got {got}.",
                 got=repr(options.random_state),
             )
         return trained_rows(draw_seed(options.random_state), options.validation_fraction)
@@ -176,7 +176,7 @@ class ClusterLearner(BasePerceptron):
             np.ndim(seeds) != 1 or not len(seeds) or checkpoint is not None or on_pass is not None
         ):
             raise ParameterError(
-                "{seeds} must have at least one seed and works with neither checkpoint nor on_pass: leave these out."
+                "{seeds} must hold at least one seed, and cannot be combined with checkpoint or on_pass."
             )
         engine = self._engine()
         try:
@@ -221,8 +221,8 @@ class ClusterLearner(BasePerceptron):
         if self._is_warm():
             if self.state_.mixed_shards not in (0, sum(facts.rows > 0 for facts in shards.facts)):
                 raise ParameterError(
-                    "the number of shards has changed since they were mixed, so training cannot continue: give the "
-                    "same number of shards, or fit from the start ({warm_start=False})."
+                    "the number of shards has changed since this model was trained, so mixing cannot continue: give "
+                    "the same number of shards, or fit from the start ({warm_start=False})."
                 )
             names = getattr(self, "feature_names_in_", None)
             shards.check_features(self.n_features_in_, None if names is None else names.tolist())

@@ -232,16 +232,16 @@ class Expected(NamedTuple):
         changes = shard.identity.changes(self.identity)
         if changes:
             raise DataError(
-                "expected shard {number} with the rows that training began with, got {changes}: a worker was lost, "
-                "and the data had changed when they were loaded again. Leave data as they are during training, and "
-                "train again.",
+                "expected shard {number} to have the rows that training began with, got {changes}: a worker was lost, "
+                "and the data had changed by the time it was loaded again. Train again, and do not change the data "
+                "during training.",
                 number=self.number,
                 changes=changes,
             )
 
 
 def fetch_shard(shard: Shard, expected: Expected) -> Shard:
-    """Return the shard; as the result of a call, it is sent to the driver."""
+    """Check the shard and return it; called on a worker, this sends the shard to the driver."""
     expected.check(shard)
     return shard
 

@@ -28,8 +28,8 @@ class Entries(NamedTuple):
 class RecordColumns:
     """Map from feature names to column numbers, which are assigned in the order of first appearance.
 
-    A numeric value in a record is stored under its own name, and booleans count as 0 and 1. A string is one-hot
-    encoded: the feature "name=string" gets the value 1.
+    A numeric value in a record is stored under the name of its feature, and booleans count as 0 and 1. A string is
+    one-hot encoded: the feature "name=string" gets the value 1.
 
     >>> columns = RecordColumns()
     >>> columns.learn({"weight": 150, "colour": "red"})

@@ -111,7 +111,7 @@ def xor(out: Path) -> None:
     rows, model = pipeline[0].transform(X), pipeline[1]
     (w1, w2, w3), (b,) = model.coef_[0], model.intercept_
     say(
-        f"3. One more feature, x1 AND x2, which is 1 in the last corner alone: now it is separated, after "
+        f"3. One more feature, x1 AND x2, which is 1 in the last corner alone: now the points are separated, after "
         f"{model.n_iter_} passes and {model.n_updates_} updates. The activation is {w1:g} x1 {w2:+g} x2 {w3:+g} (x1 "
         f"AND x2) {b:+g}, and the answer is yes where that is above 0:"
     )
@@ -142,11 +142,11 @@ def circle(out: Path) -> None:
         f"{len(X)} points of the plane. The {np.count_nonzero(y == 1)} inside a circle are positive, the others "
         f"negative; none is within {gap:g} of it. The learner sees points and labels, not the circle."
     )
-    say("1. No line separates them, which is proved:", str(separability(X, y)).splitlines()[-1])
+    say("1. No line separates them, as this proof shows:", str(separability(X, y)).splitlines()[-1])
     lifted = SphereLift().fit_transform(X)
     say(
-        "2. Each point gets a third coordinate, x1² + x2². It lifts the point onto a bowl; those far out rise highest. "
-        "Up there a plane has the disc below it and all else above."
+        "2. Each point gets a third coordinate, x1² + x2². This lifts the points onto a bowl; the farthest rise "
+        "highest. Up there a plane has the disc below it and all else above."
     )
     model = Perceptron(random_state=0, max_iter=100_000).fit(lifted, y)
     (w1, w2, w3), (b,) = model.coef_[0], model.intercept_
@@ -157,8 +157,9 @@ def circle(out: Path) -> None:
     )
     shape: Any = circle_from_plane(model.coef_[0], b)
     say(
-        "3. Where the plane cuts the bowl, straight below, there is a circle. With a for the first two weights and -c "
-        "for the third, its centre is a / 2c, and its squared radius |centre|² + b / c:"
+        "3. The curve where the plane cuts the bowl, seen from straight above, is a circle. Write a for the first two "
+        "weights, -c for the third and b for the bias. Then its centre is a / 2c, and its squared radius |centre|² + "
+        "b / c:"
     )
     table = {
         "": ["learned", "the points were drawn with"],
@@ -167,7 +168,7 @@ def circle(out: Path) -> None:
     }
     show_lines(Table(table).to_text())
     right = int((shape.contains(X) == (y == 1)).sum())
-    say(f"It has {right} of {len(X)} points on the right side, decided exactly.")
+    say(f"It has {right} of {len(X)} points on the correct side, as exact arithmetic confirms.")
 
     def fill(picture: Picture) -> None:
         plots.plot_circle(shape, X, y, picture.add_subplot(1, 2, 1))
@@ -202,7 +203,7 @@ def convergence(out: Path) -> None:
     )
     say(
         f"But k·γ outgrows √k·R: they meet at k = (R/γ)², which is {bound_text(run.bound)} here. No order of these "
-        f"points makes more mistakes. This run made {count_of(run.updates, 'mistake')} in "
+        f"points leads to more mistakes. This run made {count_of(run.updates, 'mistake')} in "
         f"{count_of(run.passes, 'pass')}:"
     )
     shown = evenly_spaced(run.updates, 9)
@@ -220,8 +221,8 @@ def convergence(out: Path) -> None:
     fell = count_of(len(run.fell), "update")
     say(
         f"{'Every inequality holds at every update.' if run.holds else 'An inequality is broken!'} The cosine of the "
-        f"angle between w and w* fell at {fell}, so the angle may grow on the way; only its lower bound "
-        "√k·γ/R must rise."
+        f"angle between w and w* fell at {fell}, so the angle may grow on the way; only the lower bound on the "
+        "cosine, √k·γ/R, must rise."
     )
 
     def fill(picture: Picture) -> None:
@@ -246,22 +247,22 @@ def room(out: Path) -> None:
     found, verdict = margin(X, y, model.coef_, model.intercept_[0]), cast(Separable, separability(X, y))
     best = verdict.margin_low
     say(
-        f"{len(X)} points of two classes. The margin of a line is the distance of the point that is nearest to it; "
-        "that of the data is the margin of the best line."
+        f"{len(X)} points of two classes. The margin of a line is its distance from the nearest point; the margin of "
+        "the data is that of the best line."
     )
     say(
         f"1. A perceptron stops at the first line that is right on all points. After {model.n_updates_} updates its "
         f"margin was {found:.4g}.",
-        f"2. The largest is {best:.4g}, {best / found:.3g} times as much. The distance of the {len(verdict.support)} "
-        "points marked in the picture proves that no line has more.",
+        f"2. The largest margin is {best:.4g}, {best / found:.3g} times as large. The {len(verdict.support)} points "
+        "marked in the picture prove that no line has a larger one.",
     )
-    say("3. There are three definitions, and a bound needs its own:")
+    say("3. There are three definitions of the margin, and each bound needs a particular one:")
     lows = [dataset_margin(X, y, kind=kind).low for kind in DEFINITIONS]
     show_lines(Table({"kind": list(DEFINITIONS), "margin": lows, "which is": list(DEFINITIONS.values())}).to_text())
     longest = float(np.sqrt((X * X).sum(axis=1).max()))
     say(
-        "4. The wider the margin, the fewer the mistakes. The perceptron with a bias learns the points (x, 1), "
-        f"of length up to √(R² + 1) = {np.hypot(longest, 1.0):.4g}, so it is the augmented margin that counts: no run "
+        "4. The wider the margin, the smaller the bound on the mistakes. The perceptron with a bias learns the points "
+        f"(x, 1), of length up to √(R² + 1) = {np.hypot(longest, 1.0):.4g}, so the augmented margin counts: no run "
         f"makes more than (R² + 1) / margin² = {bound_text(mistake_bound(X, y))} updates. R² / margin² is for a "
         "perceptron without a bias, and for the homogeneous margin; with the geometric one it is no bound."
     )
@@ -289,7 +290,7 @@ def order(out: Path) -> None:
         f"{len(X):,} points that a hyperplane separates: first 500 positives, then 500 negatives. A perceptron that "
         "visits them in this order learns within a few rows to say yes, is right on the rest of the positives and "
         "learns nothing from them; then it learns within a few rows to say no. So a pass over a thousand rows makes "
-        "but a handful of updates."
+        "only a handful of updates."
     )
     orders: dict[str, Any] = {"as sorted": False, "shuffled once": "once", "anew each pass": True}
     with warnings.catch_warnings():
@@ -361,7 +362,7 @@ def zeros(path: Path) -> Path | None:
     say(*str(report).splitlines())
     say(
         "Separated: the weights now classify all of these digits correctly.",
-        f"Margin: the room that the best boundary leaves; this one leaves {report.margin_low:.4g}.",
+        f"Margin: how far the nearest digit is from the best boundary; from this one it is {report.margin_low:.4g}.",
         "No run can make more: a theorem, for every order of the digits.",
     )
     pixels = [f"row {row}, col {column}" for row in range(8) for column in range(8)]

@@ -158,8 +158,7 @@ def learner_of(model: BaseEstimator) -> Learner:
         return last
     if hasattr(model, "refit") and hasattr(model, "estimator"):
         raise TypeError(
-            f"this {type(model).__name__} has no best_estimator_, the model that is used: fit it first, with "
-            "refit=True."
+            f"this {type(model).__name__} has no best_estimator_ to use: fit the search first, with refit=True."
         )
     what = "a pipeline must end in one of" if type(model) is Pipeline else "expected one of"
     raise TypeError(

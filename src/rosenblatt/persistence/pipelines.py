@@ -98,7 +98,7 @@ def _read_values(data: object, place: Place) -> NDArray[Any]:
     name, values = found["type"], found["values"]
     longest = max((len(value) for value in values if type(value) is str), default=0)
     if name == "str" and is_too_wide(len(values), longest):
-        raise place.error("words of similar lengths, as numpy makes all of them as wide as the longest", values)
+        raise place.error("strings of similar lengths, since NumPy pads all of them to the longest", values)
     try:
         with np.errstate(over="ignore"):
             made = np.array(values, dtype=name)
@@ -265,7 +265,7 @@ def _fit_one_hot(step: OneHotEncoder, place: Place) -> None:
     except (TypeError, ValueError) as fault:
         raise ValueError(f"the categories of a OneHotEncoder are not valid: {shorten(str(fault), 200)}.") from None
     if list(map(len, step.categories_)) != list(map(len, known)):
-        raise ValueError("the categories of a OneHotEncoder differ from those that scikit-learn derives from them.")
+        raise ValueError("scikit-learn does not accept these categories of a OneHotEncoder unchanged.")
     step.categories, step.categories_ = "auto" if found else known, known
 
 

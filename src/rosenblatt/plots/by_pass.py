@@ -325,7 +325,7 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     """
     if not isinstance(models, Mapping) or not 1 <= len(models) <= len(LOOKS):
         raise ValueError(
-            f"plot_orders draws a dictionary of 1 to {len(LOOKS)} visiting orders, such as "
+            f"plot_orders takes a dictionary of 1 to {len(LOOKS)} visiting orders, such as "
             f'{{"fixed": model, "shuffled": [model, model]}}, got {_words(models)}.'
         )
     runs = [(label_text(name), _learners(name, given)) for name, given in models.items()]
@@ -380,7 +380,7 @@ def _learners(name: Any, given: Any) -> list[Any]:
         if not hasattr(learner, "history_"):
             raise ValueError(f"plot_orders needs fitted perceptrons, got {type(learner).__name__} for {name!r}.")
     if not learners:
-        raise ValueError(f"plot_orders needs at least one model of each order, got none of {name!r}.")
+        raise ValueError(f"plot_orders needs at least one model for each order, got none for {name!r}.")
     return learners
 
 

@@ -256,8 +256,8 @@ def _feet(line: Line | None, points: np.ndarray) -> np.ndarray:
     frame = Frame.around(points)
     if not frame.one_scale:
         raise ValueError(
-            "projections are drawn at right angles, which need features with similar ranges: scale the features, or "
-            "draw plot_projection, which needs one axis only."
+            "projections meet the boundary at right angles, which is visible only if the features have similar ranges: "
+            "scale the features, or call plot_projection, which draws on a single axis."
         )
     return parts.feet(points, line, _arrow_start(line, frame))
 
@@ -342,8 +342,8 @@ def _rule_of_a_vote(learner: Any) -> LinearRule:
     rule = linear_rule(learner)
     if not rule.averaged:
         raise TypeError(
-            f"plot_votes draws a vote, which this {type(learner).__name__} is not: fit a VotedPerceptron, or draw "
-            "plot_plane."
+            f"plot_votes needs a model that votes, which this {type(learner).__name__} does not: fit a "
+            "VotedPerceptron, or call plot_plane."
         )
     if len(rule.classes) != 2:
         raise ValueError(f"plot_votes draws a vote between two classes, got a model of {len(rule.classes)}.")

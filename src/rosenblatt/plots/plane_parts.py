@@ -172,8 +172,8 @@ def _check_drawable(name: str, points: np.ndarray) -> None:
     if (size > _LARGEST).any() or ((span > 0) & (span < np.maximum(_CLOSEST * size, 1 / _LARGEST))).any():
         ranges = [f"{column.min():.4g} to {column.max():.4g}" for column in points.T]
         raise ValueError(
-            f"{name} draws numbers up to {_LARGEST:g} that floats can distinguish, got {' and '.join(ranges)}: shift "
-            "or scale each feature."
+            f"{name} cannot draw numbers larger than {_LARGEST:g} or too close together for floats, got "
+            f"{' and '.join(ranges)}: shift or scale each feature."
         )
 
 

@@ -1,6 +1,7 @@
-"""Plots of the subsets that a family of shapes cuts from a few points, and of their number (Har-Peled 30.3.1).
+"""Plots of the subsets that a family of shapes cuts out of a few points, and of the number of subsets (Har-Peled
+30.3.1).
 
-A shape cuts the subset of the points that lie in it.
+A shape cuts out the subset of the points that lie in it.
 """
 
 from __future__ import annotations
@@ -290,8 +291,8 @@ def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figu
         raise ValueError(f"plot_dichotomies draws points in the plane, got {found} in each: give two.")
     if len(rows) > len(LETTERS):
         raise ValueError(
-            f"plot_dichotomies draws a panel for each subset of up to {len(LETTERS)} points, "
-            f"{2 ** len(LETTERS)} panels, got {len(rows):,} points: choose some of them, or count with vc.dichotomies."
+            f"plot_dichotomies draws a panel for each subset of the points, so it takes at most {len(LETTERS)} points "
+            f"({2 ** len(LETTERS)} panels), got {len(rows):,}: choose some of them, or count with vc.dichotomies."
         )
     if figure is not None and not isinstance(figure, axes.import_matplotlib("figure").FigureBase):
         raise TypeError(
@@ -361,7 +362,7 @@ def _words(reason: Reason) -> str:
 
 
 def _draw_points(ax: Axes, places: np.ndarray, subset: frozenset[int]) -> None:
-    """Draw the points of a subset and the other points with their letters; equal points share one label."""
+    """Draw all points, each with its letter; the subset has other markers, and equal points share one label."""
     for own, colour, marker in ((True, BLUE, "o"), (False, ORANGE, "^")):
         drawn = places[[i for i in range(len(places)) if (i in subset) == own]]
         ax.scatter(*drawn.T, s=30, color=colour, marker=marker, edgecolor=ink(), linewidth=0.5, zorder=3)

@@ -64,8 +64,9 @@ FILES = {"train": ("train-images", "train-labels"), "test": ("t10k-images", "t10
 """The beginnings of the names of the four files: for each part, the images and the labels."""
 WHERE = Message(
     "Get MNIST's four files (train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
-    "t10k-labels-idx1-ubyte, .gz or not) from any mirror and give their folder as {data}; or leave that out if there "
-    'is a network (scikit-learn\'s fetch_openml("mnist_784") downloads them); {small=True} needs neither.'
+    "t10k-labels-idx1-ubyte, .gz or not) from any mirror and give their folder as {data}. With a network "
+    'connection, leave out {data}: then scikit-learn downloads them (fetch_openml("mnist_784")). {small=True} needs no '
+    "download."
 )
 """Advice on how to get MNIST, which ends some error messages."""
 _MOST_BYTES = 2**30
@@ -430,7 +431,7 @@ def draw_panels(by_degree: Mapping[int, list[dict[str, Any]]], panels: list[Axes
     """Draw test errors by epoch, on one Axes for each degree, with open markers for the numbers of the paper."""
     if len(panels) != len(by_degree):
         raise ParameterError(
-            "a picture of {n} degrees needs {n} axes, got {got}: leave them out for a new figure.",
+            "a plot for {n} kernel degrees needs {n} axes, got {got}: leave the axes out for a new figure.",
             n=len(by_degree),
             got=len(panels),
         )
@@ -574,5 +575,5 @@ def _checked_degrees(degrees: Iterable[int]) -> list[int]:
         raise ParameterError("{degrees} must be integers such as (1, 2, 3), got {got}.", got=shorten(degrees))
     wanted = list(dict.fromkeys(check_integer("degrees", degree, 1) for degree in degrees))
     if not wanted:
-        raise ParameterError("{degrees} must be one integer or more, got none.")
+        raise ParameterError("{degrees} must hold at least one integer, got none.")
     return wanted

@@ -75,9 +75,9 @@ def unpack_columns(width: int | None, arrays: Arrays, max_features: int | None) 
         return out
     columns = out.pop("columns", np.zeros((0, 0)))
     if columns.dtype.kind + str(columns.dtype.itemsize) not in ("i4", "i8") or columns.ndim != 1:
-        raise ValueError("expected an array 'columns' of indices, since a width is declared, got none.")
+        raise ValueError("a width is declared, so 'columns' must be a one-dimensional array of int32 or int64 indices.")
     if len(columns) and not (columns[0] >= 0 and columns[-1] < width and (columns[1:] > columns[:-1]).all()):
-        raise ValueError(f"the indices in 'columns' must be strictly increasing, from 0 to below {width:,}.")
+        raise ValueError(f"the indices in 'columns' must be strictly increasing, at least 0 and below {width:,}.")
     wide = [name for name in out if _WIDE.fullmatch(name)]
     for name in wide:
         array = out[name]

@@ -482,8 +482,8 @@ def labels_from_plain(data: object) -> np.ndarray:
         raise ValueError(f"'classes' must be of a known type, got {shorten(name)}.")
     if name[:1] == "U" and is_too_wide(len(values), int(name[1:])):
         raise ValueError(
-            f"'classes' would take {int(name[1:]) * len(values):,} characters, {len(values):,} labels as wide as the "
-            f"longest, expected at most {_MOST_LETTERS:,}: shorten the longest, or use labels of type object."
+            f"'classes' would take {int(name[1:]) * len(values):,} characters ({len(values):,} labels, each padded to "
+            f"the longest), expected at most {_MOST_LETTERS:,}: shorten them, or use labels of type object."
         )
     if kind is int and not np.iinfo(name).min <= min(values) <= max(values) <= np.iinfo(name).max:
         raise ValueError(f"'classes' must be labels of type {name}, got {shorten(values)}.")

@@ -266,7 +266,7 @@ def back_substitute(M: Numbers, pivots: list[int], j: int) -> tuple[list[int], i
 
 
 def null_space(rows: Sequence[Sequence[float | Fraction]]) -> list[list[int]]:
-    """Return an integer basis of the vectors d with ``row . d = 0`` for every row.
+    """Return a basis, in integers, of the space of vectors d with ``row . d = 0`` for every row.
 
     >>> null_space([[1, 2, 0.0]])
     [[-2, 1, 0], [0, 0, 1]]

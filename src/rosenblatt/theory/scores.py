@@ -101,7 +101,7 @@ class _Scores:
         return low, high
 
     def least_candidates(self) -> NDArray[np.intp]:
-        """Return the rows that may have the lowest score, given a common error bound and then a bound for each row."""
+        """Return the rows that may have the lowest score, by a common error bound and then by a bound for each row."""
         with np.errstate(all="ignore"):
             error = self._error(1.01 * largest_entry(self.X) * np.sum(self.abs_w))
             # 2.02: the errors of two scores, of this row and of the row with the lowest score

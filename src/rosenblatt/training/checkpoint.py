@@ -154,7 +154,7 @@ class Checkpoint(NamedTuple):
 class CheckpointWriter(Observer):
     """An observer that writes a checkpoint to ``path`` every ``every`` seconds, and can read it back.
 
-    The data are identified by their fingerprint, and by their ``contents`` if they come from files.
+    The data is identified by its fingerprint, and by its ``contents`` if it comes from files.
     """
 
     def __init__(
@@ -291,7 +291,7 @@ class CheckpointWriter(Observer):
 
 
 def _differs(name: str, then: object, now: object) -> Message:
-    return Message("{name} {then} and not {now}", name=Setting(name), then=shorten(then), now=shorten(now))
+    return Message("{name} {then} instead of {now}", name=Setting(name), then=shorten(then), now=shorten(now))
 
 
 def _from_plain(

@@ -701,7 +701,9 @@ def _numbers(name: str, values: VectorLike, shapes: Sequence[tuple[int, ...]], w
         raise ValueError(f"{name} must hold finite numbers, got {wrong[0]:g}.")
     largest = float(np.max(np.abs(numbers), initial=0.0))
     if largest > _LARGEST:
-        raise ValueError(f"{name} must hold numbers of size {_LARGEST:g} at most, got {largest:g}: scale them down.")
+        raise ValueError(
+            f"{name} must hold numbers of magnitude at most {_LARGEST:g}, got {largest:g}: scale them down."
+        )
     return numbers
 
 

@@ -36,7 +36,7 @@ class Observer:
     def on_updates(self, run: TrainingRun, batch: Batch, order: NDArray[np.uint32], updates: list[Updates]) -> None:
         """Called after the rows ``order`` of a batch have been visited, with the updates of each classifier.
 
-        The ``members`` of the updates are row numbers of the batch.
+        The ``members`` of the updates are row numbers within the batch.
         """
 
     def on_batch(self, run: TrainingRun, batch: Batch) -> None:

@@ -193,8 +193,8 @@ def _add_certain(
 ) -> NDArray[np.int64]:
     """Add to ``target`` the votes whose sign is certain; return the remaining pairs (row, voter), ordered by voter.
 
-    ``keep`` is False only if activations are exact. Then only activations of exactly zero cast no vote, and no pairs
-    are returned.
+    ``keep`` says whether to return the remaining pairs. It is False only if activations are exact: then the only pairs
+    left have an activation of exactly zero, which casts no vote.
     """
     capacity = products.size // 64 + 1024 if keep else 0
     while True:

@@ -192,7 +192,7 @@ def class_numbers(labels: Labels, classes: Labels) -> NDArray[np.int32]:
         known = set(classes.tolist())
         raise ParameterError(
             "expected labels among the classes {known}, got {label}: name all classes with {classes}, or leave out the "
-            "rows of others.",
+            "rows of other classes.",
             known=shorten(classes.tolist()),
             label=repr(next(label for label in labels.tolist() if label not in known)),
         )
@@ -312,7 +312,7 @@ class LabelSummary:
 
     @property
     def is_sorted(self) -> bool:
-        """Whether the data begins with many rows of one label: at least 100 and a tenth of all (CIML section 4.2)."""
+        """Whether the data begins with a long run of one label: 100 rows and a tenth of all, or more (CIML 4.2)."""
         return self.leading_run >= max(100, self.rows // 10)
 
     def check(self, known: Labels, class_weight: ClassWeight, warm: bool) -> None:

@@ -358,7 +358,7 @@ def read_state(data: object, place: Place, n_classes: int, learner: str, options
     """Return the state that `write_state` wrote; raise a ValueError if it is not valid."""
     direct = type(data) is dict and data.get("direct") is True
     if direct and n_classes <= 2:
-        raise place.at("direct").error("false where there are not more than two classes", True)
+        raise place.at("direct").error("false for fewer than three classes", True)
     scores = n_classes if n_classes > 2 else 1
     place = place.alone(classes=n_classes, scores=scores, judged=1 if direct else scores)
     read = _read_dual_state if learner == "KernelPerceptron" else _read_linear_state
@@ -386,7 +386,7 @@ def _read_linear_state(data: object, place: Place, learner: str, options: RunOpt
     state = LinearState(rule=options.rule, decay=float(options.decay), **read_fields(LinearFields, data, place))
     variances = 2 if isinstance(state.rule, ArowRule) else 0
     if (state.s is not None) + (state.s_b is not None) != variances:
-        raise place.at("s").error("there for AROW and for no other learner", learner)
+        raise place.at("s").error("present for AROW and absent for every other learner", learner)
     if not state.n_features:
         raise place.at("w").error("an array with columns", "none")
     _restore_bounds(state)

@@ -53,14 +53,14 @@ def test_values_of_every_type_become_the_nearest_float64(tmp_path, kind):
 @pytest.mark.parametrize(
     ("column", "sentence"),
     [
-        (pa.array([datetime.date(2020, 1, 1)]), "a.parquet: column 'x' holds dates or times (date32[day]): leave out"),
+        (pa.array([datetime.date(2020, 1, 1)]), "a.parquet: column 'x' holds dates or times (date32[day]): use drop="),
         (
             pa.array([[1, 2]]),
-            "a.parquet: column 'x' holds list<element: int64> values: leave out what is not a feature with",
+            "a.parquet: column 'x' holds list<element: int64> values: use drop=['x'] to leave out what is",
         ),
         (
             pa.array([b"x"]),
-            "a.parquet: column 'x' holds binary values: leave out what is not a feature with drop=['x'];",
+            "a.parquet: column 'x' holds binary values: use drop=['x'] to leave out what is not a feature;",
         ),
         (pa.array([float("inf")]), "a.parquet, row 1: column 'x' holds a number that is infinite"),
         (pa.array([float("nan")]), "a.parquet, row 1: column 'x' has no value: give missing="),
@@ -107,7 +107,7 @@ def test_what_is_neither_number_nor_string_is_no_label_weight_or_category(tmp_pa
     assert outcome(file) == f"a.arrow: column 'y', the target, holds {type_} values, expected numbers or strings."
     file = stored(tmp_path, {"x": x, "w": column, "y": x}, "arrow")
     assert outcome(file, weight="w") == f"a.arrow: column 'w' holds {type_} values, expected numbers or strings."
-    ways = "leave out what is not a feature with drop=['w']; on_ambiguous='drop' leaves out all such columns."
+    ways = "use drop=['w'] to leave out what is not a feature; on_ambiguous='drop' leaves out all such columns."
     sentence = f"a.arrow: column 'w' holds {type_} values: {ways}"
     assert outcome(file, column_types={"w": "category"}) == sentence
 

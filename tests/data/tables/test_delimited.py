@@ -155,13 +155,13 @@ def test_numbers_are_the_nearest_float64(tmp_path):
         (
             "a,b,y\n" + "1,2,3\n" * 19 + "1,two,3\n",
             "a.csv: column 'b' holds numbers in 19 of its first 20 rows but not in 1, such as 'two' (a.csv, line 21): "
-            "leave out what is not a feature with drop=['b'], or give column_types={'b': 'number'}, or "
+            "use drop=['b'] to leave out what is not a feature, or give column_types={'b': 'number'}, or "
             "missing_values=['two'] if that stands for a missing value.",
         ),
         (
             "a,b,y\n1,2020-01-31,2\n3,1999-12-01T10:00,4\n",
-            "a.csv: column 'b' holds dates, such as '2020-01-31': leave out what is not a feature with drop=['b'], or "
-            "give column_types={'b': 'date'}; on_ambiguous='drop' leaves out all such columns.",
+            "a.csv: column 'b' holds dates, such as '2020-01-31': use drop=['b'] to leave out what is not a feature, "
+            "or give column_types={'b': 'date'}; on_ambiguous='drop' leaves out all such columns.",
         ),
         ("a,y\n1,0\n2,1\n", ([[1.0], [2.0]], [0, 1])),
         ("a,y\n1,0\n2,0.5\n", ([[1.0], [2.0]], [0.0, 0.5])),

@@ -38,12 +38,12 @@ ALONE = "expected a JSON object on a line of its own"
         ('{"a": 1, "y": null}\n{"a": 1, "y": 2}', "a.jsonl, line 1: column 'y' has no value, expected a label" + SKIP),
         (
             '{"a": 1, "y": 2}\n{"a": "b", "y": 2}',
-            "a.jsonl: column 'a' holds numbers and strings: leave out what is not a feature with drop=['a'], or give "
+            "a.jsonl: column 'a' holds numbers and strings: use drop=['a'] to leave out what is not a feature, or give "
             "column_types={'a': 'category'}.",
         ),
         (
             '{"a": [1], "y": 2}',
-            "a.jsonl: column 'a' holds lists: leave out what is not a feature with drop=['a']; on_ambiguous='drop' "
+            "a.jsonl: column 'a' holds lists: use drop=['a'] to leave out what is not a feature; on_ambiguous='drop' "
             "leaves out all such columns.",
         ),
         ('{"b": 1}', "a.jsonl has no column 'y' for the target: its columns are b."),

@@ -247,7 +247,7 @@ def test_a_later_file_of_another_kind(tmp_path):
 def test_other_columns(tmp_path):
     table = pa.table({"y": [1, 0], "id": [5, 6], "indices": [[0], [1]], "values": [[1.0], [2.0]]})
     path = write(table, tmp_path / "a.parquet")
-    with pytest.raises(data.DataError, match=r"sparse rows .* other columns: leave out the others with drop=\['id'"):
+    with pytest.raises(data.DataError, match=r"other columns besides the sparse rows .* use drop=\['id'"):
         data.open(path, "y")
     for options in ({"drop": ["id"]}, {"columns": ["values", "indices"]}):
         assert data.open(path, "y", **options).read()[0].toarray().tolist() == [[1.0, 0.0], [0.0, 2.0]]

@@ -149,7 +149,7 @@ def test_weights_of_zero_drop_rows_and_others_change_nothing():
     for weights in ([1, -1, 1, 1], [1, np.nan, 1, 1], [1, 1]):
         with pytest.raises(ValueError, match="weight"):
             detect_separation(X, y, sample_weight=weights)
-    with pytest.raises(ValueError, match="at least two classes among the rows with weight, got 1"):
+    with pytest.raises(ValueError, match="at least two classes among the rows of positive weight, got 1"):
         detect_separation(X, y, sample_weight=[1, 0, 1, 0])
 
 

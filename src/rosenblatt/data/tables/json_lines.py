@@ -183,7 +183,7 @@ class JsonReader(TableReader[Records]):
         if self.chosen is None and cells > _MOST_CELLS and cells > _LEAST_SHARE * there:
             raise DataError(
                 "{file}: the first {rows:,} rows have {fields:,} different fields, but a row has only {each:.1f} of "
-                "them on average, expected a table: write sparse rows, such as svmlight{hint}.",
+                "them on average, expected a table: use a format for sparse rows, such as svmlight{hint}.",
                 file=self.files.display_name(0),
                 rows=len(found),
                 fields=len(used),

@@ -130,7 +130,7 @@ class Ambiguities:
 
 def _list_columns(ambiguous: dict[str, AmbiguousColumn]) -> Message:
     if len(ambiguous) > _MOST_NAMED:
-        what = "the types of {n:,} columns are ambiguous ({some} and others): leave out those not needed with {drop}"
+        what = "the types of {n:,} columns are ambiguous ({some} and others): use {drop} to leave out those not needed"
         return Message(what, n=len(ambiguous), some=", ".join(map(shorten, islice(ambiguous, _MOST_NAMED))))
     reasons = {
         name: f"{column.reason} ({_REWRITE} {column.example})" if column.example else column.reason
@@ -139,7 +139,7 @@ def _list_columns(ambiguous: dict[str, AmbiguousColumn]) -> Message:
     suggested = {name: column.suggestions[0] for name, column in ambiguous.items() if column.suggestions}
     words = sorted({word for column in ambiguous.values() for word in column.words})
     return Message(
-        "{columns}: leave out what is not a feature with {drop=names}{kinds}{missing}",
+        "{columns}: use {drop=names} to leave out what is not a feature{kinds}{missing}",
         columns="; ".join(f"column {name!r} {reason}" for name, reason in reasons.items()),
         names=list(ambiguous),
         kinds=Message(", or give {column_types=suggested}", suggested=suggested) if suggested else "",
@@ -303,8 +303,8 @@ def _has_lists_only(head: TableChunk, used: list[str], file: str) -> bool:
     others = [name for name in used if name not in LISTS]
     if lists and others:
         raise DataError(
-            "{file} has sparse rows in its columns {names}, and other columns: leave out the others with "
-            "{drop=others}, or the sparse rows with {drop=lists}.",
+            "{file} has other columns besides the sparse rows in {names}: use {drop=others} to leave out the other "
+            "columns, or {drop=lists} to leave out the sparse rows.",
             file=file,
             names=" and ".join(LISTS),
             others=others,

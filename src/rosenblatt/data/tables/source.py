@@ -1,4 +1,4 @@
-"""The row source for tables: a reader for any table format, and an encoder of columns as features."""
+"""The row source for tables: a reader for any table format, and an encoder that turns columns into features."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ class Proof:
             f"and |w| = {self.norm[-1]:.4g} ≤ √k·R = {math.sqrt(n) * self.R:.4g}.",
             f"So the cosine of the angle between w and w* is at least √k·γ/R = {self.cosine_low[-1]:.4g}: "
             f"it is {self.cosine[-1]:.4g}.",
-            f"On the way it fell at {count_of(len(self.fell), 'update')}; only its lower bound must rise.",
+            f"On the way it fell at {count_of(len(self.fell), 'update')}; only the lower bound must rise.",
             f"|w − (R²/γ) w*|² fell at each update by R² = {self.R * self.R:.4g} or more, to {self.alpha[-1]:.4g}.",
             verdict,
         ]
@@ -249,7 +249,7 @@ def proof(
     5 updates in 4 passes, the last without a mistake; no run on these rows can make more than 10.
     At the end w*·w = 2.236 ≥ k·γ = 2.236, and |w| = 2.236 ≤ √k·R = 3.162.
     So the cosine of the angle between w and w* is at least √k·γ/R = 0.7071: it is 1.
-    On the way it fell at 1 update; only its lower bound must rise.
+    On the way it fell at 1 update; only the lower bound must rise.
     |w − (R²/γ) w*|² fell at each update by R² = 2 or more, to 5.
     Every inequality holds at every update.
     The margin reached is 0.4472 and that of w* 0.4472; w lies 0 degrees from w*.

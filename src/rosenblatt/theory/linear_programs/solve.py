@@ -339,7 +339,7 @@ def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | UndecidedProgram:
 
 
 def _float_point(A: Matrix, b: Floats, found: list[list[Fraction]]) -> Floats | None:
-    """Return the first of the solutions x = v[:-1] / v[-1] that is strictly feasible in floats, or None."""
+    """Return the first x = v[:-1] / v[-1], for v in ``found``, that is strictly feasible in floats, or None."""
     for v in found:
         x = np.array([as_float(value / v[-1]) for value in v[:-1]], dtype=np.float64)
         if is_strictly_feasible(A, b, x):

@@ -244,7 +244,7 @@ def read_problem(X: Any, y: ArrayLike, fit_intercept: bool, sample_weight: Array
         classes = tuple(found.tolist())
         if len(classes) < 2:
             raise ValueError(
-                f"expected at least two classes among the rows with weight, got {len(classes)}: "
+                f"expected at least two classes among the rows of positive weight, got {len(classes)}: "
                 "a logistic regression needs two or more."
             )
     in_order = len(rows) == n and np.array_equal(rows, np.arange(n))

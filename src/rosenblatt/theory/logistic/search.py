@@ -126,14 +126,15 @@ def _inverse_factor(rows: Floats) -> tuple[Floats, bool]:
 def squared_hinge_minimum(F: Floats, most: int = 100) -> tuple[Floats, Floats]:
     """Return u and a = (1 - F u)+ near the minimum of f(u) = |a|^2 / 2.
 
-    At the minimum, grad f = -F' a = 0, which is Gordan's alternative. Either a = 0 and F u >= 1, so u is a strict
-    solution, or a >= 0 is not 0 and the rows weighted by a sum to zero. The method is the finite Newton method
-    (Mangasarian 2002, "A finite Newton method for classification") with an exact line search. f is piecewise quadratic
-    and convex, so each step decreases it, and a step within the piece of the minimum reaches the minimum.
+    At the minimum, grad f = -F^T a = 0, which leaves the two cases of Gordan's theorem. Either a = 0 and F u >= 1, so u
+    is a strict solution. Or a is nonzero and nonnegative, and the rows, weighted by the entries of a, sum to zero. The
+    method is the finite Newton method (Mangasarian 2002, "A finite Newton method for classification") with an exact
+    line search. f is piecewise quadratic and convex, so each step decreases it, and a step within the piece of the
+    minimum reaches the minimum.
 
     The iteration stops when every entry of F u is clearly positive, since any strict solution is enough, even without F
-    u >= 1. Otherwise it stops when the gradient is a rounding error of its terms (the rows have entries of about 1), or
-    after ``most`` steps. A ridge of 1e-13 times the trace makes singular systems solvable.
+    u >= 1. Otherwise it stops when the gradient is no larger than the rounding errors of its terms, given that the rows
+    have entries of about 1, or after ``most`` steps. A ridge of 1e-13 times the trace makes singular systems solvable.
     """
     k = F.shape[1]
     u, s = np.zeros(k), np.zeros(len(F))  # invariant: s = F u up to rounding

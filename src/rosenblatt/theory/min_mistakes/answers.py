@@ -167,14 +167,14 @@ def _read_core(data: Any, place: Place) -> Core:
     lengths = {len(core.rows), len(core.alpha), len(core.rows if core.weights is None else core.weights)}
     if len(lengths) > 1 or core.alpha.dtype == object:
         raise place.error(
-            "a core with one weight for each of its rows", f"{len(core.rows):,} rows and other numbers of weights"
+            "a core with one weight for each of its rows", f"{len(core.rows):,} rows with weights that do not match"
         )
     return core
 
 
 def _read_tree(data: Any, place: Place) -> Tree:
     if type(data) is not list or len(data) > MOST_NODES or not all(_is_node(node) for node in data):
-        raise place.error(f"a list of at most {MOST_NODES:,} row numbers and lists of pairs", data)
+        raise place.error(f"a list of at most {MOST_NODES:,} nodes, each a row number or a list of pairs", data)
     return tuple(node if type(node) is int else tuple((j, times) for j, times in node) for node in data)
 
 

@@ -36,7 +36,7 @@ MOST_EXACT = 24
 
 
 class Removal(NamedTuple):
-    """The rows that (w, b) misclassifies, the hyperplane (w, b), and the number of these rows with their copies."""
+    """The rows that the hyperplane (w, b) misclassifies, the hyperplane, and the number of these rows with copies."""
 
     wrong: Mask
     w: Numbers
@@ -127,7 +127,7 @@ class Bracket:
         return self.search.best
 
     def close(self) -> tuple[int, Tree]:
-        """Search until both bounds meet or the budget is spent; return the lower bound and the tree that proves it."""
+        """Search until the two bounds meet or the budget is spent; return the lower bound and its proof, a tree."""
         self._find_disjoint_cores()
         if self._packed < self.best.cost:
             self._refine_by_hitting_sets()
@@ -205,8 +205,8 @@ def fewest_mistakes(X: MatrixLike, y: ArrayLike, max_seconds: float | None = Non
     """Bound the minimum number of rows whose removal makes the data linearly separable, and prove both bounds.
 
     This is also the minimum number of mistakes of any hyperplane, if a row on the hyperplane counts as a mistake. The
-    problem is NP-hard (Johnson and Preparata 1978, densest hemisphere). So the result is exact for small data and for
-    few mistakes; otherwise the bounds differ.
+    problem is NP-hard (Johnson and Preparata 1978, densest hemisphere). So the result is sure to be exact only for
+    small data or few mistakes; otherwise the bounds may differ.
 
     The upper bound comes from a hyperplane: the pocket weights of a perceptron, improved by line searches on the number
     of mistakes and by separators found during the search for cores. The lower bound comes from cores: sets of at most

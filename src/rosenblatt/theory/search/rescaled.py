@@ -15,7 +15,7 @@ differs from it by a rotation, which changes no decision.
 
 This is the multi-rank step of Dadush, Végh and Zambelli (2020) with constants that work in practice. It is close to the
 second-order perceptron. No convergence bound is claimed for these constants. A solution is checked exactly in the
-original coordinates. If there is no solution, the search ends at the limit of rescalings.
+original coordinates. If there is no solution, the search ends at the limit on rescalings.
 """
 
 from __future__ import annotations

@@ -34,10 +34,10 @@ from rosenblatt.theory.search.zero_combinations import prove_zero_combination
 # Problem: minimise f(v) = |(1 - Z v)_+|^2 / 2. Output: v with Z v > 0, or weights a that nearly prove that none exists.
 #
 # With a = (1 - Z v)_+ the gradient is -Z' a, so Z' a = 0 at the minimum. There are two cases (Gordan). Either a = 0 and
-# Z v >= 1, so v is a solution. Or a is nonzero and nonnegative, and the rows weighted by a sum to zero, which proves
-# that there is no solution. f is convex and piecewise quadratic, with the Hessian H = Z_A' Z_A on the active set A = {i
-# : z_i . v < 1}. A Newton step with an exact line search reduces f in every iteration. Once A is the active set of the
-# minimum, one step without a ridge reaches it.
+# Z v >= 1, so v is a solution. Or a is nonzero and nonnegative, and the rows, weighted by the entries of a, sum to
+# zero, which proves that there is no solution. f is convex and piecewise quadratic, with the Hessian H = Z_A' Z_A on
+# the active set A = {i : z_i . v < 1}. A Newton step with an exact line search reduces f in every iteration. Once A is
+# the active set of the minimum, one step without a ridge reaches it.
 #
 # H may be singular, so a ridge r = max(1e-4 min(1, off), 1e-13) max_j H_jj is added, where off = |Z' a|_inf / |a|_1
 # measures the gradient. The lower limit of r bounds the condition number of H + r I. So the angle between the step and
@@ -213,7 +213,7 @@ class WideSearch:
         return self._newton(start)
 
     def _perceptron(self) -> tuple[Floats, Solvable | None]:
-        """Run the perceptron for a short time; return its best v and the verified solution, or None if there is none.
+        """Run the perceptron for a short time; return its best v, and a verified solution (None if none was found).
 
         The best v is multiplied by the number that minimises its squared hinge loss.
         """

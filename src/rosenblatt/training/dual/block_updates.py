@@ -235,7 +235,7 @@ class OneVsRestBlockUpdates:
             self._records[number, :, :] = self._update(self._find()[0])
 
     def _find(self) -> tuple[Array, Array]:
-        """Return for each classifier the first row that may be a mistake, or n, and a mask of all such rows.
+        """Return for each classifier the first undecided row that may be a mistake (n if none), and a mask of them all.
 
         A margin of NaN is not above any bound, so its row may be a mistake.
         """

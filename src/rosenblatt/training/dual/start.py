@@ -63,8 +63,8 @@ def scale_gamma(matrices: Iterable[Matrix], d: int) -> float:
     if rounded == 0.0 or math.isinf(rounded):
         digits = round((gamma.numerator.bit_length() - gamma.denominator.bit_length()) * _LOG10_2)
         raise ParameterError(
-            "{gamma='scale'} must be a float that is finite and not 0, but 1 / (features * variance) of these rows is "
-            "near 1e{digits:+d}. Scale the features, or give {gamma} as a number.",
+            "{gamma='scale'} means 1 / (features * variance), which is near 1e{digits:+d} for these rows and out of "
+            "range for float64. Scale the features, or give {gamma} as a number.",
             digits=digits,
         )
     return rounded

@@ -283,8 +283,9 @@ class SumBounds:
     def of_sums(self, sizes: Floats, terms: Floats, integer_factors: bool) -> Floats:
         """Return bounds on the rounding errors of sums, of shape (sums, rows); they are 0 if the sums are exact.
 
-        For each sum, ``sizes`` has the sum of the absolute factors, and ``terms`` the number of roundings. With
-        ``integer_factors`` all factors are integers; then sums of integer kernel values below 2**53 are exact.
+        For each sum, ``sizes`` has the total of the absolute values of its factors, and ``terms`` the number of
+        roundings. ``integer_factors`` says that all factors are integers. If the kernel values are integers too, sums
+        below 2**53 are exact.
         """
         most = float(sizes.max(initial=0.0)) * float(self.largest.max(initial=0.0))
         if self.as_computed or (self.is_integer and integer_factors and most < 2.0**53):

@@ -104,7 +104,7 @@ def test_all_questions_about_a_file_are_one_message(tmp_path):
     for part in (
         "which column is the label? Give target, one of PassengerId, Name",
         "Also, column 'Booked' holds dates, such as '1912-",
-        "use drop=['Booked'] to leave out what is not a feature, or give column_types={'Booked': 'date'}; on_ambiguous=",
+        "use drop=['Booked'] to leave out what is not a feature, or give column_types={'Booked': 'date'};",
         "Also, values are missing in the first 200 rows of 'Age' (",
         "'Embarked' (",
         "give missing='zero' or missing='mean' to fill them.",

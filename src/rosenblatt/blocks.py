@@ -67,13 +67,18 @@ class Block:
     >>> X, y = block
     >>> y
     array([ 1., -1.])
+
+    A model that was trained from a table takes rows that are prepared already, without columns, as a block:
+
+    >>> Block([[0.5, -1.0]])
+    Block(X=array([[ 0.5, -1. ]]), y=array([nan]), first=0, weight=None, is_validated=False)
     """
 
     X: Features
     """The features, float32 or float64: a CSR array in canonical form, or a C-ordered array. They may be read-only."""
-    y: np.ndarray
-    """The label of each row; NaN for rows without one, if labels are not required."""
-    first: int
+    y: np.ndarray = None  # type: ignore[assignment]
+    """The label of each row; NaN, the default, for rows without one."""
+    first: int = 0
     """The index of the first row within the stream, counted from 0."""
     weight: np.ndarray | None = None
     """The weight of each row, or None if all are 1."""
@@ -83,6 +88,13 @@ class Block:
     """The index of each row among all rows of the files, counted from 0; None unless unreadable rows are skipped."""
     passthrough: Mapping[str, Sequence[object]] | None = field(default=None, repr=False)
     """The values of each column that ``data.open(passthrough=...)`` names, by column name; None if it names none."""
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.X, "shape"):
+            object.__setattr__(self, "X", np.asarray(self.X, dtype=np.float64))
+        if not isinstance(self.y, np.ndarray):
+            y = np.full(self.X.shape[0], np.nan) if self.y is None else np.asarray(self.y)
+            object.__setattr__(self, "y", y)
 
     def __len__(self) -> int:
         """Return the number of rows."""

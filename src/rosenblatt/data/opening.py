@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.cache import RowCache
 from rosenblatt.data.io.bytes import TABLES, BinaryFile, detect_format, format_of_name
-from rosenblatt.data.io.identity import fingerprint
 from rosenblatt.data.io.lines import LONGEST_LINE, LineSource, Paths
 from rosenblatt.data.io.prefetch import processor_count
 from rosenblatt.data.preparation import check_character, check_preparation
@@ -29,6 +28,13 @@ from rosenblatt.data.stream import Stream
 from rosenblatt.messages import ParameterError, Setting, check_choice, check_integer
 from rosenblatt.scaling import ColumnScale
 
+if TYPE_CHECKING:
+    from rosenblatt.data.tables.frames import MemoryTable
+
+Table: TypeAlias = Any
+"""A table in memory, such as a data frame."""
+_FEW_ROWS = 1 << 14
+"""Tables in memory with at most this many rows are read without threads."""
 _WITH_LISTS = ("parquet", "arrow")
 """Formats that can store sparse rows as columns of lists."""
 
@@ -127,7 +133,7 @@ class SinglePassStream(Stream):
 
 
 def open(
-    path: Paths | BinaryFile,
+    path: Paths | BinaryFile | Table,
     target: str | int | None = None,
     *,
     format: str | None = None,
@@ -159,9 +165,11 @@ def open(
     threads: int | None = None,
     cache: bool | str | os.PathLike[str] = False,
 ) -> Stream:
-    """Open files of examples as a stream of blocks. Only the first rows are read immediately.
+    """Open files of examples, or a table in memory, as a stream of blocks. Only the first rows are read immediately.
 
-    Tables (CSV, TSV, Parquet, Feather and Arrow, JSON lines) need a ``target``, the column with the labels. In
+    Tables (CSV, TSV, Parquet, Feather and Arrow, JSON lines) need a ``target``, the column with the labels. Data frames
+    (pandas, polars, and others that export Arrow data), Arrow tables and lists of dictionaries are read as a Parquet
+    file of the same columns; the index of a pandas data frame is ignored. In
     svmlight (LIBSVM) and Vowpal Wabbit text, each line holds its label. An .npz file holds an array ``X``, or a CSR
     matrix as SciPy saves it, and the labels ``y``. Text may be compressed with gz, bz2, xz or zstd. Memory is bounded
     for files of any size. The rows depend neither on the compression of the files nor on the size of the blocks.
@@ -191,10 +199,11 @@ def open(
 
     Parameters
     ----------
-    path : str, path, a list of them, or a binary file object
+    path : str, path, a list of them, a binary file object, or a table in memory
         File names, patterns such as ``part-*.csv.gz``, "-" for standard input, or an open binary file such as
         ``sys.stdin.buffer`` or an ``io.BytesIO``. Standard input and open files can be read only once. An open file is
-        not closed.
+        not closed. A table in memory is a data frame, an Arrow table or record batch, a dictionary (one row), or a list
+        of dictionaries. It must not be changed while it is read.
     target : str or int, optional
         The column with the labels: its name, or its position, counted from 0 (-1 is the last). For .npz files, the name
         of the array with the labels, by default "y". Integer labels become int64, other numbers float64, booleans bool,
@@ -321,19 +330,21 @@ def open(
     (array([[120.,   0.,   0.]]), {'colour': 1})
     """
     arguments = locals().copy()
+    table = _table_in_memory(path)
     check_choice("on_error", on_error, ("raise", "skip"))
     check_choice("on_ambiguous", on_ambiguous, ON_AMBIGUOUS)
     check_integer("first_rows", first_rows, 1)
     if block_rows is not None:
         check_integer("block_rows", block_rows, 1)
     if threads is None:
-        threads = 0 if isinstance(path, BinaryFile) else min(4, processor_count())
+        at_once = isinstance(path, BinaryFile) if table is None else table.n <= _FEW_ROWS
+        threads = 0 if at_once else min(4, processor_count())
     if scale is not None:
         check_choice("scale", scale, SCALES)
         if preparation is not None:
             raise conflict_with_preparation("scale")
-    files = LineSource(path, max_line_bytes=max_line_bytes)
-    kind = detect_format(files.display_name(0), files.head(), format)
+    files = table or LineSource(cast(Paths, path), max_line_bytes=max_line_bytes)
+    kind = _format_in_memory(format) if table else detect_format(files.display_name(0), files.head(), format)
     if missing == "auto":
         arguments["missing"] = "mean" if kind in OPTION_FORMATS["missing"] else None
     given = {name: arguments[name] for name in OPTION_FORMATS if arguments[name] is not None}
@@ -367,6 +378,22 @@ def open(
     if not files.rereadable:
         return SinglePassStream(source, block_rows, scaled)
     return Stream(source, block_rows, _make_cache(request, source, cache) if cache else None, scaled)
+
+
+def _table_in_memory(path: object) -> MemoryTable | None:
+    """Return a table in memory, or None if ``path`` names files or is an open file."""
+    if isinstance(path, str | bytes | os.PathLike):
+        return None
+    from rosenblatt.data.tables.frames import MemoryTable, is_table
+
+    return MemoryTable(path) if is_table(path) else None
+
+
+def _format_in_memory(format: str | None) -> str:
+    """Return the format of tables in memory; raise a ParameterError if another one is given."""
+    if format not in (None, "arrow"):
+        raise ParameterError("{format} is for files, and a table in memory was given: leave it out.")
+    return "arrow"
 
 
 def _make_source(request: OpenRequest) -> RowSource:
@@ -405,4 +432,4 @@ def _make_cache(request: OpenRequest, source: RowSource, cache: bool | str | os.
     if request.preparation is not None:  # the dialect of these files may differ from its dialect
         recipe.append([getattr(request, name) for name in DIALECT])
     width = source.n_features if source.fixed_width else None
-    return RowCache(path, fingerprint(source.files.names, recipe, dated=True), source.facts, width)
+    return RowCache(path, source.files.fingerprint(recipe, dated=True), source.facts, width)

@@ -13,7 +13,7 @@ import numpy as np
 
 from rosenblatt.blocks import Block, Features, join_blocks, rebatch, skip_rows
 from rosenblatt.data.cache import DamagedCache, RowCache
-from rosenblatt.data.io.identity import Contents, fingerprint
+from rosenblatt.data.io.identity import Contents
 from rosenblatt.data.scaling import StreamScale, TrainedRows
 from rosenblatt.data.source import FIRST_ROWS, Facts, Preparation, RowSource, add_facts
 from rosenblatt.data.splits import Part, Split
@@ -80,8 +80,11 @@ class Stream:
 
     @property
     def files(self) -> list[str] | None:
-        """The names of the files, in the order in which they are read; None for input that can be read only once."""
-        return list(self._source.files.names) if self._source.files.rereadable else None
+        """The names of the files, in the order in which they are read.
+
+        None for input that can be read only once, and for tables in memory.
+        """
+        return self._source.files.paths
 
     def reads(self, path: str | os.PathLike[str]) -> bool:
         """Return whether ``path`` is one of the files that are read."""
@@ -188,16 +191,14 @@ class Stream:
                 "save it to a file."
             )
         made = self._scale.recipe | ({} if self._part is None else {"part": self._part.recipe})
-        return fingerprint(self._source.files.names, self._source.recipe | made)
+        return self._source.files.fingerprint(self._source.recipe | made)
 
     def watch_contents(self) -> Contents | None:
-        """Start recording digests of the bytes that are read; return None if the files can be read only once.
+        """Start recording digests of the bytes that are read; return None if the rows do not come from files on disk.
 
         A run that writes checkpoints stores the digests, and checks the files against them when it resumes.
         """
-        files = self._source.files
-        files.contents = Contents(files.names) if files.rereadable else None
-        return files.contents
+        return self._source.files.watch_contents()
 
     @property
     def counts(self) -> Facts:

@@ -550,9 +550,7 @@ def file_shards_of(stream: Stream, options: Mapping[str, Any]) -> list[FileShard
     """Return a loader for each file of a stream; ``options`` are the options with which the stream was opened."""
     files = stream.files
     if files is None:
-        raise ParameterError(
-            "workers open files by name, but input that can be read only once has none: save it to a file."
-        )
+        raise ParameterError("workers open files by name, but this input has none: save it to a file.")
     alike = {name: value for name, value in options.items() if name in _OF_FILES}
     preparation = stream.preparation
     return [FileShard(name, preparation, alike) for name in files]

@@ -13,7 +13,7 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.bytes import STANDARD_INPUT, BinaryFile, ByteStream, display_name, is_regular
-from rosenblatt.data.io.identity import Contents
+from rosenblatt.data.io.identity import Contents, fingerprint
 from rosenblatt.kernels.parsing.bytes import PAD
 from rosenblatt.messages import Message, check_integer, shorten
 
@@ -73,9 +73,8 @@ def file_names(paths: Paths) -> list[str]:
     FileNotFoundError: no file matches no/such/*.txt.
     """
     if not isinstance(paths, str | os.PathLike):
-        if isinstance(paths, np.ndarray) or hasattr(paths, "columns"):
-            what = f"expected paths of files, got a {type(paths).__name__}"
-            raise TypeError(f"{what}: pass data frames and arrays directly to fit.")
+        if isinstance(paths, np.ndarray):
+            raise TypeError("expected paths of files or a data frame, got an array: pass it directly to fit.")
         if isinstance(paths, bytes) or not isinstance(paths, Iterable):
             raise TypeError(f"expected a file name, a list of names or a file in binary mode, got {paths!r}.")
         return [name for path in paths for name in file_names(path)]
@@ -141,6 +140,20 @@ class LineSource:
             if os.path.isdir(name):
                 raise IsADirectoryError(f"{name} is a folder: name the files in it, as in {name}/*.")
         return all(name != STANDARD_INPUT and is_regular(name) for name in self.names)
+
+    @property
+    def paths(self) -> list[str] | None:
+        """The names of the files; None for input that can be read only once."""
+        return list(self.names) if self.rereadable else None
+
+    def fingerprint(self, recipe: object, dated: bool = False) -> str:
+        """Return a digest of the contents of the files and of ``recipe``, as `identity.fingerprint` computes it."""
+        return fingerprint(self.names, recipe, dated)
+
+    def watch_contents(self) -> Contents | None:
+        """Start recording digests of the bytes that are read; return None if the files can be read only once."""
+        self.contents = Contents(self.names) if self.rereadable else None
+        return self.contents
 
     def reads(self, path: str | os.PathLike[str]) -> bool:
         """Return whether ``path`` is one of the files."""

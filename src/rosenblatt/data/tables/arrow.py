@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -56,7 +56,7 @@ class LazyBatch(NamedTuple):
     share: float
 
 
-class _BinaryReader(TableReader[LazyBatch]):
+class BinaryReader(TableReader[LazyBatch]):
     """Base class of the readers of binary formats, which store typed values instead of lines of text."""
 
     kind = ""
@@ -71,7 +71,7 @@ class _BinaryReader(TableReader[LazyBatch]):
             rows.validate(
                 full=True
             )  # Arrow's functions do not check offsets and indices; invalid values crash the process
-            columns = {name: _plain(column) for name, column in zip(rows.schema.names, rows.columns, strict=True)}
+            columns = {name: decode(column) for name, column in zip(rows.schema.names, rows.columns, strict=True)}
         passthrough = {} if self.layout is None else {name: columns[name] for name in self.passthrough_columns}
         if self.layout is not None:
             columns = {name: columns[name] for name in self.layout.needed}
@@ -79,11 +79,10 @@ class _BinaryReader(TableReader[LazyBatch]):
             if self.layout is not None and self.layout.needed[name] != "list" and is_unsupported_type(array.type):
                 what = "{file}: column {name} holds {type} values, expected numbers or strings."
                 raise DataError(what, file=label, name=repr(name), type=show_type(array.type))
-        first = item.first + 1
         return TableChunk(
             columns,
             rows.num_rows,
-            lambda place: f"{label}, row {first + place}",
+            lambda place: self.where(item, place),
             share=item.share,
             passthrough=passthrough,
         )
@@ -93,6 +92,10 @@ class _BinaryReader(TableReader[LazyBatch]):
         kept = numbers_to_arrow(places)
         with self._rename_errors(item.file):
             return {name: array.take(kept).to_pylist() for name, array in chunk.passthrough.items()}
+
+    def where(self, item: LazyBatch, place: int) -> str:
+        """Return the location of a row for messages; ``place`` counts the rows of the item from 0."""
+        return f"{self.files.display_name(item.file)}, row {item.first + 1 + place}"
 
     def _wanted(self) -> list[str] | None:
         """Return the names of the columns to read, or None for all columns."""
@@ -107,11 +110,11 @@ class _BinaryReader(TableReader[LazyBatch]):
     def _batches(self, file: int, name: str) -> Generator[LazyBatch, None, None]:
         raise NotImplementedError
 
-    def _rows(self, schema: pa.Schema) -> int:
-        """Return the maximum number of rows in a chunk of columns with this schema."""
+    def _rows(self, stored: Sequence[str]) -> int:
+        """Return the maximum number of rows in a chunk, given the names of the stored columns."""
         if self.layout is not None and "list" in self.layout.needed.values():
             return LIST_ROWS
-        names = schema.names if self.layout is None else self.layout.needed
+        names = stored if self.layout is None else self.layout.needed
         return min(_ROWS, max(1 << 8, _VALUES // max(1, len(names))))
 
     def _rename_errors(self, file: int) -> AbstractContextManager[None]:
@@ -119,14 +122,14 @@ class _BinaryReader(TableReader[LazyBatch]):
         return rename_errors(self.files.display_name(file), self.kind, *errors)
 
 
-def _plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+def decode(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Return an array with the same values, but without extension types, dictionaries or string views."""
     pa = import_arrow()
     array = combine_chunks(array)
     if isinstance(array, pa.ExtensionArray):
-        return _plain(array.storage)
+        return decode(array.storage)
     if pa.types.is_dictionary(array.type):
-        words = _plain(array.dictionary)
+        words = decode(array.dictionary)
         if pa.types.is_string(words.type) or pa.types.is_large_string(words.type):
             sizes = import_arrow(".compute").binary_length(words).take(array.indices)
             _check_sizes(replace_nulls(sizes, as_numpy(sizes), 0))
@@ -148,7 +151,7 @@ def _check_sizes(sizes: np.ndarray) -> None:
         raise ValueError(f"{len(sizes)} strings take more than {2**31} bytes together")
 
 
-class ParquetReader(_BinaryReader):
+class ParquetReader(BinaryReader):
     """A reader of Parquet files. Small row groups are read whole, larger ones a few pages at a time."""
 
     kind = "Parquet"
@@ -171,7 +174,7 @@ class ParquetReader(_BinaryReader):
                     yield LazyBatch(partial(_row_group, name, about, k, wanted), file, first, share)
                     first += group.num_rows
                 return
-            for batch in table.iter_batches(self._rows(schema), columns=wanted, use_threads=self.threads > 0):
+            for batch in table.iter_batches(self._rows(schema.names), columns=wanted, use_threads=self.threads > 0):
                 share = self._share(file, (first + batch.num_rows) / about.num_rows)
                 yield LazyBatch(batch.slice, file, first, share)
                 first += batch.num_rows
@@ -184,7 +187,7 @@ def _row_group(name: str, about: pa.parquet.FileMetaData, k: int, columns: list[
         return table.read_row_group(k, columns=columns, use_threads=False)
 
 
-class ArrowReader(_BinaryReader):
+class ArrowReader(BinaryReader):
     """A reader of Arrow files (such as Feather files) and Arrow streams, one record batch at a time.
 
     Record batches have the size with which they were written. So files with large batches are memory-mapped.
@@ -196,7 +199,7 @@ class ArrowReader(_BinaryReader):
         first = 0
         for batch, part in self._stored(file, name):
             batch.validate()  # only sizes, on which slices rely; values are validated when a slice is parsed
-            step = self._rows(batch.schema)
+            step = self._rows(batch.schema.names)
             for start in range(0, batch.num_rows, step):
                 yield LazyBatch(partial(batch.slice, start, step), file, first + start, self._share(file, part))
             first += batch.num_rows

@@ -15,6 +15,7 @@ from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
 from rosenblatt.data.tables.column_kinds import missing_labels
 from rosenblatt.data.tables.delimited import NAMES_FIRST, DelimitedReader, header_notes, looks_like_names
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder, ListEncoder
+from rosenblatt.data.tables.frames import MemoryReader, MemoryTable
 from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk, TableReader, join_names
 from rosenblatt.data.tables.schema import Schema, check_table_options, infer_schema
@@ -171,5 +172,7 @@ def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schem
 
 def _make_reader(request: OpenRequest) -> TableReader[Any]:
     """Return a new reader for the format of the request, at the start of the files."""
+    if isinstance(request.files, MemoryTable):
+        return MemoryReader(request)
     readers: dict[str, type[TableReader[Any]]] = {"parquet": ParquetReader, "arrow": ArrowReader, "jsonl": JsonReader}
     return readers.get(request.format, DelimitedReader)(request)

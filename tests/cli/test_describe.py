@@ -95,12 +95,11 @@ def test_lists_and_objects_have_no_count_of_missing_values():
     assert ["where", "nested", "left", "out", "-", "-"] in lines
 
 
-def test_rows_without_a_label_are_a_question_unless_they_are_skipped():
+def test_rows_without_a_label_are_pointed_out():
     file = written(Path(), "t.csv", "x,y\n" + "".join(f"{k % 9},{'ab'[k % 2] if k % 5 else ''}\n" for k in range(40)))
-    text = " ".join(described(file, "-t", "y").partition("To answer before training:")[2].split())
-    assert "8 of the first 40 rows have no label, because column 'y' is empty there" in text
-    assert "give --on-error skip to leave such rows out." in text
-    assert "To answer" not in described(file, "-t", "y", "--on-error", "skip")
+    text = " ".join(described(file, "-t", "y").split())
+    assert "Look at: - y: 8 rows have no label and are left out" in text
+    assert "To answer" not in text
 
 
 def test_integers_that_are_different_in_every_row_may_be_ids():

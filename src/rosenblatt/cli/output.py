@@ -345,7 +345,14 @@ def note_extra_columns(stream: Stream, owner: str = "the model", used: Collectio
 
 
 def note_counts(stream: Stream) -> None:
-    """Print notes about skipped rows, missing values that were filled in, and values that did not occur in training."""
+    """Print notes about rows left out, missing values that were filled in, and values that did not occur in training.
+
+    Rows are left out because they cannot be read or have no label.
+    """
+    from rosenblatt.data.tables.schema import unlabelled_note
+
+    if stream.unlabelled:
+        print_note(f"{note_text(unlabelled_note(stream.preparation['target']['name'], stream.unlabelled))}.")
     if stream.skipped.rows:
         print_note(f"rows skipped: {stream.skipped.rows:,}, such as: {stream.skipped.sentences[0]}")
     filled_by = _FILLED.get(str(stream.preparation.get("missing", "error")))

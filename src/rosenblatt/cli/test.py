@@ -64,7 +64,7 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
         ]
         facts = {"rows": scores["rows"], "right": right} | scores
         del facts["commonest"]
-        print_json(facts | {"confusion": confused, "skipped": rows.skipped.rows})
+        print_json(facts | {"confusion": confused, "skipped": rows.skipped.rows, "unlabelled": rows.unlabelled})
         return
     print_text(
         f"Accuracy {scores['accuracy']:.2%}: {right:,} of {count_of(scores['rows'], 'row')} predicted correctly. "

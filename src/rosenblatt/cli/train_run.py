@@ -167,6 +167,7 @@ class Training:
             "learner": model.learner,
             "rows": self.rows,
             "skipped": self.stream.skipped.rows,
+            "unlabelled": self.stream.unlabelled,
             "features": model.state.n_features,
             "classes": [plain_label(label) for label in model.classes.tolist()],
             "scale": None if scale is None else {"method": scale.method, "features": len(scale.features)},

@@ -263,6 +263,7 @@ class _FactsFields:
     rows: int
     skipped: int
     n_features: int
+    unlabelled: Annotated[dict[str, int], _COUNTS]
     unseen: Annotated[dict[str, int], _COUNTS]
     filled: Annotated[dict[str, int], _COUNTS]
     words: Annotated[list[object], list_of(_WORD)]

@@ -23,12 +23,15 @@ from rosenblatt.data.tables.column_kinds import (
     strings_like_ids,
 )
 from rosenblatt.data.tables.reader import TableChunk
-from rosenblatt.data.tables.schema import is_usable
+from rosenblatt.data.tables.schema import is_usable, unlabelled_note
 from rosenblatt.data.tables.values import (
     MISSING_NUMBERS,
     date_format_of,
     import_arrow,
     is_unsupported_type,
+    missing_labels,
+    null_rows,
+    numbers_to_arrow,
     parse_dates,
     parse_numbers,
     parse_strings,
@@ -278,7 +281,8 @@ class _Remark(NamedTuple):
     """A suspicious property of a column, and what to do about it."""
 
     text: str
-    advice: str | Message = ""
+    advice: object = ""
+    """A string or a Message."""
 
 
 def describe_columns(
@@ -294,7 +298,8 @@ def describe_columns(
     entries = {column["name"]: column for column in preparation["columns"]}
     labels = None
     if target in head.columns:
-        labels = profile(head.columns[target], "category", missing).codes
+        words = missing_labels(preparation["target"]["kind"], missing)
+        labels = profile(head.columns[target], "category", words).codes
     columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
     remarks: list[Message] = []
     for name in head.columns:
@@ -305,9 +310,12 @@ def describe_columns(
             found = found or [_Remark("ambiguous")]
             cells: list[object] = [name, kind, becomes, None, None, "", ""]
         else:
-            column = profile(head.columns[name], "category" if name == target else kind, missing)
+            is_label = name == target and preparation["target"] is not None
+            words = missing_labels(preparation["target"]["kind"], missing) if is_label else missing
+            column = profile(head.columns[name], "category" if is_label else kind, words)
             shown = "integer" if kind == "number" and column.integers and column.distinct else kind
-            shown = preparation["target"]["kind"].replace("text", kind) if name == target else shown
+            shown = preparation["target"]["kind"].replace("text", kind) if is_label else shown
+            found += _without_label(head.columns[name], words, name) if is_label else []
             found += _remarks(head, column)
             if name not in (target, preparation["weight"]):
                 like_id = _like_id(head, name, kind, column, missing) if name in entries else None
@@ -383,6 +391,17 @@ def _remarks(head: TableChunk, column: ColumnProfile) -> list[_Remark]:
     if column.distinct and column.missing > _MOSTLY * head.n:
         remarks.append(_Remark("mostly missing"))
     return remarks
+
+
+def _without_label(array: pa.Array, words: tuple[str, ...], name: str) -> list[_Remark]:
+    """Return a remark on the rows without a label, whose cells are empty or contain one of ``words``."""
+    rows = null_rows(parse_strings(array, words))
+    if not len(rows):
+        return []
+    texts = parse_strings(array.take(numbers_to_arrow(rows)), ()).to_pylist()
+    markers = Counter(text or "" for text in texts)
+    note = unlabelled_note(name, markers)
+    return [_Remark(note.render(lambda setting: None), note.values["hint"])]
 
 
 def _like_id(head: TableChunk, name: str, kind: str, column: ColumnProfile, missing: tuple[str, ...]) -> _Remark | None:

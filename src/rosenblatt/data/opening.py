@@ -208,7 +208,9 @@ def open(
         The column with the labels: its name, or its position, counted from 0 (-1 is the last). For .npz files, the name
         of the array with the labels, by default "y". Integer labels become int64, other numbers float64, booleans bool,
         and everything else strings. Numbers that look like a regression target (very many distinct integers, or more
-        than a few distinct fractions) raise an error unless ``column_types`` names the column.
+        than a few distinct fractions) raise an error unless ``column_types`` names the column. Rows without a label
+        are left out and counted in ``stream.unlabelled``. Words such as ``NA`` are not labels, unless ``column_types``
+        names the column.
     format : str, optional
         "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl", "svmlight" (or "libsvm"), "vw" or "npz". By default
         it is detected from the first bytes of the file, its name or its first lines.
@@ -244,8 +246,8 @@ def open(
         column in the first rows. A missing category raises an error with "error"; otherwise all features of its column
         are 0. "auto" is "mean" for tables and .npz files, and has no effect on other formats.
     missing_values : list of str, optional
-        Strings that denote a missing value, in addition to the empty cell. In columns of numbers, ``?``, ``NA``,
-        ``nan``, ``null`` and similar texts always do.
+        Strings that denote a missing value, in addition to the empty cell. In columns of numbers and among labels,
+        ``?``, ``NA``, ``nan``, ``null`` and similar texts always do.
     weight : str or int, optional
         The column with the sample weights: its name, or its position, counted from 0. By default all weights are 1.
     scale : "none", "standard", "maxabs" or "auto", default "none"

@@ -16,7 +16,8 @@ KINDS = ("number", "boolean", "category", "text", "date", "decimal-comma", "thou
 """The kinds of columns of a table."""
 DATE_ORDERS = ("dmy", "mdy")
 """Day-month-year and month-day-year; dates that begin with the year need no order."""
-LABEL_KINDS = ("integer", "number", "boolean", "text")
+LABEL_KINDS = ("integer", "number", "boolean", "text", "category")
+"""The kinds of labels. Among labels of kind "text" a word such as NA means a missing label, in "category" a class."""
 MOST_BITS = 30
 MOST_NGRAMS = 5
 _MOST_FEATURES = 2**31 - 1

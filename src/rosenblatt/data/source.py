@@ -117,6 +117,8 @@ class RowSource:
         The reasons why the first ten of these rows were left out.
     unseen : Counter
         For each column, the number of values that are not known categories.
+    unlabelled : Counter
+        The number of rows of a table left out because they have no label, by the text in its place.
     filled : Counter
         For each column of a table, the number of missing values in rows that were not left out.
     hashed_names : dict
@@ -144,6 +146,7 @@ class RowSource:
         """Reset the counts before a new pass."""
         self.share, self.skipped = 0.0, 0
         self.messages: list[str] = []
+        self.unlabelled: Counter[str] = Counter()
         self.unseen: Counter[str] = Counter()
         self.filled: Counter[str] = Counter()
 
@@ -158,6 +161,7 @@ class RowSource:
         return {
             "skipped": self.skipped,
             "complaints": self.messages,
+            "unlabelled": dict(self.unlabelled),
             "unseen": dict(self.unseen),
             "filled": dict(self.filled),
             "n_features": self.n_features,
@@ -167,6 +171,7 @@ class RowSource:
     def restore(self, facts: Facts) -> None:
         """Restore the counts and the words with which an earlier complete pass ended."""
         self.skipped, self.messages = int(facts["skipped"]), [str(message) for message in facts["complaints"]]
+        self.unlabelled = Counter(facts["unlabelled"])
         self.unseen, self.filled = Counter(facts["unseen"]), Counter(facts["filled"])
         self.hashed_names.update((int(column), str(word)) for column, word in facts["words"])
 
@@ -206,16 +211,19 @@ class RowSource:
 
 def add_facts(parts: Sequence[Facts]) -> Facts:
     """Combine the facts of several sources, each of which has read one part of the rows."""
+    unlabelled: Counter[str] = Counter()
     unseen: Counter[str] = Counter()
     filled: Counter[str] = Counter()
     words: dict[int, str] = {}
     for part in parts:
+        unlabelled.update(part["unlabelled"])
         unseen.update(part["unseen"])
         filled.update(part["filled"])
         words = dict(part["words"]) | words
     return {
         "skipped": sum(part["skipped"] for part in parts),
         "complaints": [message for part in parts for message in part["complaints"]][:_KEPT_MESSAGES],
+        "unlabelled": dict(unlabelled),
         "unseen": dict(unseen),
         "filled": dict(filled),
         "n_features": max(part["n_features"] for part in parts),

@@ -259,6 +259,14 @@ class Stream:
         return Skipped(self._source.skipped, list(self._source.messages))
 
     @property
+    def unlabelled(self) -> dict[str, int]:
+        """The number of rows of a table that were left out because they have no label, by the text in its place.
+
+        The text is a word such as "NA". It is "" for an empty cell, and for all rows if labels are numbers.
+        """
+        return dict(self._source.unlabelled)
+
+    @property
     def unseen(self) -> dict[str, int]:
         """For each column, the number of values that are not known categories; their one-hot features are all 0."""
         return {name: count for name, count in self._source.unseen.items() if count}

@@ -265,3 +265,35 @@ def test_questions_name_the_way_to_leave_columns_out_at_once(tmp_path):
     (tmp_path / "a.csv").write_text("price,x,y\n" + '"1,234",1,1\n"2,345",2,0\n' * 20)
     with pytest.raises(data.DataError, match=r"thousands-comma'}\.$"):
         data.open(tmp_path / "a.csv", "y")
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_rows_without_a_label_are_left_out_and_counted(tmp_path, ending):
+    """R writes NA for a missing label, which must not become a class."""
+    words = ["yes", "no", "NA", "", "None", "no"]
+    columns = {"x": [k % 5 for k in range(60)], "y": [words[k % 6] for k in range(60)]}
+    file = table(tmp_path, columns, f"a.{ending}")
+    stream = data.open(file, "y")
+    X, y = stream.read()
+    assert sorted(y) == ["no"] * 20 + ["yes"] * 10
+    assert X.ravel().tolist() == [x for x, word in zip(*columns.values(), strict=True) if word in ("yes", "no")]
+    assert stream.unlabelled == {"NA": 10, "": 10, "None": 10}
+    assert stream.skipped.rows == 0
+    again = data.open(file, preparation=json.loads(json.dumps(stream.preparation)))
+    assert again.read()[1].tolist() == y.tolist()
+    assert data.open(file, preparation=stream.preparation, labels=False).read()[0].shape == (60, 1), "for predictions"
+    kept = data.open(file, "y", column_types={"y": "category"})
+    assert sorted(set(kept.read()[1])) == ["NA", "None", "no", "yes"]
+    assert kept.unlabelled == {"": 10}
+    assert data.open(file, "y", missing_values=["no"]).read()[1].tolist() == ["yes"] * 10
+    numbers = table(tmp_path, {"x": columns["x"], "y": ["1", "0", "NA"] * 20}, "b.csv")
+    stream = data.open(numbers, "y", on_error="skip")
+    assert (stream.read()[1].tolist(), stream.unlabelled, stream.skipped.rows) == ([1, 0] * 20, {"": 20}, 0)
+    assert [number for block in stream for number in block.numbers] == [k for k in range(60) if k % 3 < 2]
+
+
+def test_a_row_without_a_label_may_hold_anything(tmp_path):
+    file = written(tmp_path, "x,z,y\n" + "1,1,a\n2,,b\n" * 40 + "Total,9000,\n")
+    stream = data.open(file, "y", missing="mean")
+    X, _ = stream.read()
+    assert (X.tolist(), stream.unlabelled) == ([[1, 1], [2, 1]] * 40, {"": 1})

@@ -180,7 +180,7 @@ def test_a_row_at_fault_is_one_sentence_or_left_out(tmp_path, name, index, large
 @pytest.mark.parametrize("name", ["a.parquet", "a.arrow"])
 def test_many_rows_at_fault_and_labels_too(tmp_path, monkeypatch, name):
     monkeypatch.setattr(arrow, "LIST_ROWS", 5)
-    cells = [*FAULTS, ([0], [1.5], "column 'y' has no value, expected a label"), ([7], [2.5], None)]
+    cells = [*FAULTS, ([0], [1.5], None), ([7], [2.5], None)]
     rng = np.random.default_rng(0)
     order = rng.integers(0, len(cells), 200)
     table = pa.table(
@@ -194,7 +194,9 @@ def test_many_rows_at_fault_and_labels_too(tmp_path, monkeypatch, name):
     X, _ = stream.read()
     good = int((order == len(cells) - 1).sum())
     assert X.toarray().tolist() == [[0.0] * 7 + [2.5]] * good
-    assert stream.skipped.rows == 200 - good
+    unlabelled = int((order == len(FAULTS)).sum())
+    assert stream.unlabelled == {"": unlabelled}
+    assert stream.skipped.rows == 200 - good - unlabelled
     bad = [(i, cells[k][2]) for i, k in enumerate(order) if cells[k][2]]
     assert stream.skipped.sentences == [f"{tmp_path / name}, row {i + 1}: {what}." for i, what in bad[:10]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -21,6 +21,7 @@ from rosenblatt.data.tables.values import (
     detect_date_format,
     import_arrow,
     is_unsupported_type,
+    missing_labels,
     parse_booleans,
     parse_dates,
     parse_formatted,
@@ -151,7 +152,7 @@ def infer_kind(
 
 
 def _mixed_numbers(head: TableChunk, name: str, kind: str, n: int, bad: list[int]) -> AmbiguousColumn:
-    first = f"{shorten(head.columns[name][bad[0]].as_py().strip())} ({head.where(bad[0])})"
+    first = f"{shorten(head.columns[name][bad[0]].as_py().strip())} ({head.location(bad[0])})"
     reason = f"holds numbers in {n} of its first {head.n} rows but not in {len(bad)}, such as {first}"
     words = tuple(sorted({head.columns[name][row].as_py().strip() for row in bad}))
     return AmbiguousColumn(reason, (kind,), never_dropped=True, words=words if len(words) <= FEW_WORDS else ())
@@ -293,7 +294,7 @@ _FEWEST = 2
 def label_kind(
     head: TableChunk, name: str, typed: bool, given: str | Sequence[str] | None, missing: tuple[str, ...], file: str
 ) -> str:
-    """Return the kind of the labels: "integer", "number", "boolean" or "text".
+    """Return the kind of the labels, one of ``preparation.LABEL_KINDS``.
 
     ``given`` is the kind from ``column_types``, or None. A column without labels or of an unsupported type raises a
     DataError.
@@ -303,30 +304,16 @@ def label_kind(
     if is_unsupported_type(array.type):
         found = show_type(array.type)
         raise DataError("{where} holds {found} values, expected numbers or strings.", where=where, found=found)
-    if parse_strings(array, missing).null_count == len(array) and len(array):
+    words = missing_labels("text" if given is None else "category", missing)
+    if parse_strings(array, words).null_count == len(array) and len(array):
         raise DataError("{where} has no label in the first {n} rows.", where=where, n=len(array))
     kind = given or infer_kind(head, name, typed, missing, "hash")
     if kind != "number":
-        return "boolean" if kind == "boolean" else "text"
+        return "boolean" if kind == "boolean" else "text" if given is None else "category"
     values = parse_numbers(array, missing)[0]
     values = values[np.isfinite(values)]
     integers = (values == np.rint(values)) & (np.abs(values) <= 2.0**53)
     return "integer" if integers.all() else "number"
-
-
-def missing_labels(head: TableChunk, target: Mapping[str, str], missing: tuple[str, ...]) -> Message | None:
-    """Return a message about rows without a label, with advice, or None if all rows have a label."""
-    words = missing if target["kind"] == "text" else (*MISSING_NUMBERS, *missing)
-    count = parse_strings(head.columns[target["name"]], words).null_count
-    if not count:
-        return None
-    return Message(
-        "{count:,} of the first {n:,} rows have no label, because column {name} is empty there: "
-        "fill it in the file, or give {on_error='skip'} to leave such rows out",
-        count=count,
-        n=head.n,
-        name=repr(target["name"]),
-    )
 
 
 def regression_labels(head: TableChunk, name: str, typed: bool, missing: tuple[str, ...]) -> Message | None:

@@ -70,6 +70,10 @@ class EncodedRows:
     places: np.ndarray
     faults: list[tuple[int, Message]]
     """Pairs (place, reason) of the records that cannot be read, ordered by place."""
+    unlabelled: np.ndarray
+    """The places of the rows that are left out because they have no label."""
+    markers: Counter[str]
+    """The number of these rows by the text in place of their label, such as "NA"; "" if labels are not text."""
     chunk: TableChunk
     unseen: Counter[str]
     filled: Counter[str]
@@ -84,12 +88,16 @@ class EncodedRows:
         weight = None if self.weight is None else self.weight[:n]
         cells = None if self.passthrough is None else {name: values[:n] for name, values in self.passthrough.items()}
         X, y, places = self.X[:n], self.y[:n], self.places[:n]
-        return replace(self, X=X, y=y, weight=weight, places=places, faults=[], passthrough=cells)
+        unlabelled = self.unlabelled[self.unlabelled < place]
+        return replace(
+            self, X=X, y=y, weight=weight, places=places, faults=[], unlabelled=unlabelled, passthrough=cells
+        )
 
     @property
     def numbers(self) -> np.ndarray:
         """The index of each row among all records of the chunk."""
-        return np.searchsorted(np.sort([*self.places.tolist(), *(place for place, _ in self.faults)]), self.places)
+        faults = [place for place, _ in self.faults]
+        return np.searchsorted(np.sort([*self.places.tolist(), *faults, *self.unlabelled.tolist()]), self.places)
 
 
 class Hasher:
@@ -237,15 +245,21 @@ class Encoder:
         words: dict[int, str] = {}
         if self._hasher is not None:
             X, words = self._with_words(chunk, X, faults, counted)
-        y, weight = self._labels(chunk, faults)
+        y, weight, unlabelled = self._labels(chunk, faults)
+        markers = self._markers(chunk, unlabelled)
         places = np.arange(chunk.n) if chunk.places is None else chunk.places
+        without_label = places[unlabelled]
+        for row in unlabelled.tolist():  # nothing else matters in rows that are left out
+            faults.pop(row, None)
+        faults.is_valid[unlabelled] = False
         found = [(int(places[row]), reason) for row, reason in faults.items()]
-        if found:
-            kept = np.delete(np.arange(chunk.n), list(faults))
+        if not faults.is_valid.all():
+            kept = np.flatnonzero(faults.is_valid)
             X, y, places = X[kept], y[kept], places[kept]
             weight = None if weight is None else weight[kept]
         found = sorted(found + chunk.faults, key=lambda fault: fault[0])
-        return EncodedRows(X, y, weight, places, found, chunk, *counted.counts(faults.is_valid), words)
+        counts = counted.counts(faults.is_valid)
+        return EncodedRows(X, y, weight, places, found, without_label, markers, chunk, *counts, words)
 
     def _features(self, chunk: TableChunk, faults: Faults, counted: RowsToCount) -> Features:
         """Return all features that are not hashed."""
@@ -347,16 +361,27 @@ class Encoder:
         columns = places[as_numpy(coded.indices.drop_null())].astype(np.int32)
         return sp.csr_array((np.ones(len(columns)), columns, indptr), shape=(len(texts), self.n_features - self.fixed))
 
-    def _labels(self, chunk: TableChunk, faults: Faults) -> tuple[np.ndarray, np.ndarray | None]:
+    def _labels(self, chunk: TableChunk, faults: Faults) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+        """Return the labels, the weights, and the indices of the rows without a label."""
         target, weight = self._preparation["target"], None
         if not self.labelled or target is None:
-            return np.full(chunk.n, np.nan), None
+            return np.full(chunk.n, np.nan), None, np.empty(0, np.int64)
         if self._preparation["weight"] is not None:
             name = self._preparation["weight"]
             weight, bad = parse_numbers(chunk.columns[name], self._missing)
             bad = sorted({*bad, *np.flatnonzero(~(weight >= 0.0) | np.isinf(weight)).tolist()})
             faults.add_unexpected(bad, chunk.columns[name], name, "a weight of 0 or more")
-        return parse_labels(chunk.columns[target["name"]], target, self._missing, faults), weight
+        y, unlabelled = parse_labels(chunk.columns[target["name"]], target, self._missing, faults)
+        return y, weight, unlabelled
+
+    def _markers(self, chunk: TableChunk, unlabelled: np.ndarray) -> Counter[str]:
+        """Return the number of the rows without a label by the text in its place."""
+        if not len(unlabelled):
+            return Counter()
+        if self._preparation["target"]["kind"] not in ("text", "category"):
+            return Counter({"": len(unlabelled)})  # columns of numbers may have been read without their text
+        texts = parse_strings(chunk.columns[self._preparation["target"]["name"]].take(numbers_to_arrow(unlabelled)), ())
+        return Counter(text or "" for text in texts.to_pylist())
 
 
 def _no_value(name: str) -> Message:

@@ -15,7 +15,7 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.source import OpenRequest
-from rosenblatt.data.tables.values import import_arrow
+from rosenblatt.data.tables.values import import_arrow, numbers_to_arrow
 from rosenblatt.messages import Hint, Message, did_you_mean, shorten, show_text
 
 if TYPE_CHECKING:
@@ -136,6 +136,17 @@ class TableChunk:
     """Columns whose values have several types, mapped to these types in words."""
     passthrough: dict[str, pa.Array] = field(default_factory=dict)
     """An Arrow array for each passthrough column, if these columns are read together with the needed ones."""
+
+    def location(self, row: int) -> str:
+        """Return the location of a row for messages."""
+        return self.where(row if self.places is None else int(self.places[row]))
+
+    def take(self, rows: np.ndarray) -> TableChunk:
+        """Return a chunk of the rows with these indices, without faults."""
+        kept = numbers_to_arrow(rows)
+        columns = {name: array.take(kept) for name, array in self.columns.items()}
+        places = rows if self.places is None else self.places[rows]
+        return TableChunk(columns, len(rows), self.where, places, share=self.share, mixed=self.mixed)
 
     def error(self, place: int, reason: Message) -> DataError:
         """Return the error for the record at ``place``, which cannot be read."""

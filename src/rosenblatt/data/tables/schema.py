@@ -31,16 +31,28 @@ from rosenblatt.data.tables.encoder import LISTS, Encoder, has_lists
 from rosenblatt.data.tables.reader import TableChunk, join_names, suggestion
 from rosenblatt.data.tables.values import (
     NUMBER_FORMATS,
+    Faults,
     date_format_of,
     import_arrow,
     is_number_type,
     is_unsupported_type,
+    parse_labels,
     parse_numbers,
     parse_strings,
     plain_text,
     strings_to_arrow,
 )
-from rosenblatt.messages import Hint, Message, ParameterError, Setting, check_choice, check_integer, shorten, show_text
+from rosenblatt.messages import (
+    Hint,
+    Message,
+    ParameterError,
+    Setting,
+    check_choice,
+    check_integer,
+    count_of,
+    shorten,
+    show_text,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -179,6 +191,32 @@ def excluded_note(excluded: Mapping[str, str]) -> Message | None:
     )
 
 
+def unlabelled_note(target: str, markers: Mapping[str, int]) -> Message:
+    """Return a note, without a full stop, about the rows that are left out because they have no label.
+
+    ``markers`` is the number of these rows by the text in place of the label, as in ``stream.unlabelled``.
+
+    Examples
+    --------
+    >>> print(unlabelled_note("survived", {"NA": 10, "": 2}))
+    12 rows have no label and are left out (NA: 10, empty: 2); column_types={'survived': 'category'} makes NA a class
+    >>> print(unlabelled_note("survived", {"": 1}))
+    1 row has no label and is left out
+    """
+    rows = sum(markers.values())
+    words = [word for word in markers if word]
+    counts = [f"{word or 'empty'}: {count:,}" for word, count in markers.items()]
+    as_class = "; {column_types=kinds} makes {words} a class" + ("" if len(words) == 1 else " each")
+    return Message(
+        "{rows} {have} no label and {are} left out{shown}{hint}",
+        rows=count_of(rows, "row"),
+        have="has" if rows == 1 else "have",
+        are="is" if rows == 1 else "are",
+        shown=f" ({', '.join(counts)})" if words else "",
+        hint=Hint(as_class, kinds={target: "category"}, words=join_names(words, last=" and ")) if words else "",
+    )
+
+
 def is_usable(reason: str | None) -> bool:
     """Return whether ``keep`` can keep a column that was left out for ``reason``; False if ``reason`` is None."""
     return reason is not None and not reason.endswith(UNUSABLE) and _REWRITE not in reason
@@ -260,15 +298,17 @@ def infer_schema(
     if not used:
         raise ValueError(f"{file} has no column to learn from: its columns are {join_names(order)}.")
     lists = _has_lists_only(head, used, file)
+    missing, kind, regression = tuple(options.missing_values), None, None
+    if target is not None:
+        kind = label_kind(head, target, typed, options.column_types.get(target), missing, file)
+        if target not in options.column_types:
+            regression = regression_labels(head, target, typed, missing)
+        if options.labels:
+            head = _labelled(head, {"name": target, "kind": kind}, missing)
     columns = _Columns(head, order, typed, options, header)
     columns.find([] if lists else used)
     ambiguities.add_columns(columns.ambiguous, may_drop=options.on_ambiguous == "error")
-    missing = tuple(options.missing_values)
-    kind = None
-    if target is not None:
-        kind = label_kind(head, target, typed, options.column_types.get(target), missing, file)
-        regression = None if target in options.column_types else regression_labels(head, target, typed, missing)
-        ambiguities.found += [regression] if regression and options.labels else []
+    ambiguities.found += [regression] if regression and options.labels else []
     described = options.on_ambiguous == "note"
     if ambiguities.found and not described:
         if options.missing == "error" and (gaps := columns.missing_counts()):
@@ -295,6 +335,12 @@ def infer_schema(
     if not lists:
         preparation["sparse"] = _is_sparse(head, preparation)
     return Schema(preparation, columns.excluded, ambiguities.found)
+
+
+def _labelled(head: TableChunk, target: dict[str, str], missing: tuple[str, ...]) -> TableChunk:
+    """Return the rows of ``head`` that have a label; the others are left out of training."""
+    unlabelled = parse_labels(head.columns[target["name"]], target, missing, Faults(head.n))[1]
+    return head.take(np.delete(np.arange(head.n), unlabelled)) if len(unlabelled) else head
 
 
 def _has_lists_only(head: TableChunk, used: list[str], file: str) -> bool:

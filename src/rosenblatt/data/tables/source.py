@@ -12,7 +12,6 @@ from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.source import VERSION, Facts, OpenRequest, Preparation, RowSource
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
-from rosenblatt.data.tables.column_kinds import missing_labels
 from rosenblatt.data.tables.delimited import NAMES_FIRST, DelimitedReader, header_notes, looks_like_names
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder, ListEncoder
 from rosenblatt.data.tables.frames import MemoryReader, MemoryTable
@@ -74,6 +73,7 @@ class TableSource(RowSource):
                     fault = Message("{where}: {reason}.", where=rows.chunk.where(place), reason=reason)
                     self.record_fault(fault.render(lambda setting: None))  # without hints about parameters
                 X = self._encoder.fit_width(rows)
+                self.unlabelled.update(rows.markers)
                 self.unseen.update(rows.unseen)
                 self.filled.update(rows.filled)
                 for column, word in rows.words.items():
@@ -83,7 +83,7 @@ class TableSource(RowSource):
                     numbers = before + rows.numbers if self._reader.skip else None
                     yield Block(X, rows.y, first, rows.weight, self.labelled, numbers, rows.passthrough)
                     first += len(rows.y)
-                before += len(rows.y) + len(rows.faults)
+                before += len(rows.y) + len(rows.faults) + len(rows.unlabelled)
                 if error is not None:
                     raise error
             self.share = 1.0 if self.files.size else 0.0
@@ -160,11 +160,7 @@ def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schem
     dialect = reader.dialect()
     schema = infer_schema(head, reader.columns or [], reader.typed, request, dialect.get("header"))
     prepared = {"format": request.format, "version": VERSION, "dialect": dialect, **schema.preparation}
-    ambiguities, target = schema.ambiguities, schema.preparation["target"]
-    if request.on_ambiguous == "note" and request.labels and target is not None and not request.skip:
-        gaps = missing_labels(head, target, tuple(request.missing_values))
-        ambiguities = [*ambiguities, gaps] if gaps else ambiguities
-    notes = [Message("{file}: {what}.", file=request.file, what=what) for what in ambiguities]
+    notes = [Message("{file}: {what}.", file=request.file, what=what) for what in schema.ambiguities]
     if isinstance(reader, DelimitedReader) and reader.header_guessed:
         notes += header_notes(head, request)
     return schema._replace(preparation=prepared), notes

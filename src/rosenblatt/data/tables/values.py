@@ -270,19 +270,36 @@ def parse_strings(array: pa.Array, missing: tuple[str, ...]) -> pa.Array:
     return pc.if_else(gone, pa.nulls(1, pa.string())[0], texts)
 
 
-def parse_labels(array: pa.Array, target: dict[str, str], missing: tuple[str, ...], faults: Faults) -> np.ndarray:
-    """Return the labels; rows without a label, or with a label of another kind, are added to ``faults``."""
+def missing_labels(kind: str, missing: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the texts that denote a missing label, besides the empty one, among labels of this kind."""
+    return missing if kind == "category" else (*MISSING_NUMBERS, *missing)
+
+
+def parse_labels(
+    array: pa.Array, target: dict[str, str], missing: tuple[str, ...], faults: Faults
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels, and the indices of the rows without a label, whose labels are arbitrary.
+
+    Rows with a label of another kind are added to ``faults``.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> array = pa.array(["a", "NA", ""])
+    >>> parse_labels(array, {"name": "y", "kind": "text"}, (), Faults(3))
+    (array(['a', '', ''], dtype='<U1'), array([1, 2]))
+    >>> parse_labels(array, {"name": "y", "kind": "category"}, (), Faults(3))
+    (array(['a', 'NA', ''], dtype='<U2'), array([2]))
+    """
     name, kind = target["name"], target["kind"]
-    no_label = Message("column {name} has no value, expected a label", name=repr(name))
-    if kind == "text":
-        texts = parse_strings(array, missing)
-        faults.add(null_rows(texts), no_label)
+    if kind in ("text", "category"):
+        texts = parse_strings(array, missing_labels(kind, missing))
         labels = [text or "" for text in texts.to_pylist()]
         for row in [k for k, label in enumerate(labels) if len(label) > _LONGEST_LABEL]:
             reason = "column {name} holds a text of {length} characters, expected a label of at most {most}"
             faults.add([row], Message(reason, name=repr(name), length=len(labels[row]), most=_LONGEST_LABEL))
             labels[row] = ""
-        return np.array(labels, dtype=np.str_)
+        return np.array(labels, dtype=np.str_), null_rows(texts)
     boolean = kind == "boolean"
     expected = "true or false as the label" if boolean else "a number as the label"
     values, bad = (parse_booleans if boolean else parse_numbers)(array, missing)
@@ -291,9 +308,9 @@ def parse_labels(array: pa.Array, target: dict[str, str], missing: tuple[str, ..
         bad += np.flatnonzero((values != np.rint(values)) & np.isfinite(values)).tolist()
     bad += np.flatnonzero(np.isinf(values) | (np.abs(values) > _LARGEST_INTEGER)).tolist()
     faults.add_unexpected(bad, array, name, expected)
-    faults.add(np.flatnonzero(np.isnan(values)), no_label)
+    unlabelled = np.setdiff1d(np.flatnonzero(np.isnan(values)), bad)
     values = np.where(np.abs(values) <= _LARGEST_INTEGER, values, 0.0)
-    return values.astype({"integer": np.int64, "boolean": np.bool_, "number": np.float64}[kind])
+    return values.astype({"integer": np.int64, "boolean": np.bool_, "number": np.float64}[kind]), unlabelled
 
 
 # Date formats: whether the day or the month comes first, as in 30.05.2023 and 5/30/2023, and conversion to ISO 8601.

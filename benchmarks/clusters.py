@@ -59,9 +59,10 @@ def cluster(engine: str) -> Iterator[None]:
         with LocalCluster(n_workers=WORKERS, **HERE) as workers, Client(workers):
             yield
         return
+    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # it listens on 127.0.0.1 only: see cli/train_cluster.py
     import ray
 
-    ray.init(num_cpus=WORKERS, include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1")
+    ray.init(num_cpus=WORKERS, include_dashboard=False, log_to_driver=False)
     try:
         yield
     finally:

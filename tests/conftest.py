@@ -1,9 +1,11 @@
-"""Settings of all tests: where runs that stop at ``max_iter`` are no failure."""
+"""Settings of all tests: where runs that stop at ``max_iter`` are no failure; Ray listens on 127.0.0.1 only."""
 
+import os
 from pathlib import Path
 
 import pytest
 
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # before Ray is imported: see cli/train_cluster.py
 TESTS = Path(__file__).parent
 STOP_EARLY = ("data/cache", "estimators", "kernels", "persistence", "storage", "theory/convergence", "training")
 """Folders whose tests stop many runs before these converge, to compare their weights."""

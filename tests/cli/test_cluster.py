@@ -1,9 +1,13 @@
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from ipaddress import ip_address
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -176,6 +180,48 @@ def test_a_cluster_is_started_and_closed_with_the_run(tmp_path, kind):
     assert (tmp_path / "there").read_bytes() == alone
     assert "240 rows in 3 shards." in errors
     assert not living(process.pid)
+
+
+OWN_NETWORK = ["unshare", "--map-root-user", "--net", "sh", "-c"]
+SECOND_ADDRESS = "ip link set lo up && ip addr add 192.0.2.1/24 dev lo && ip route add default dev lo src 192.0.2.1"
+LISTENING = "0A"
+
+
+def listeners(pid):
+    """Return the addresses on which processes in the network of process ``pid`` listen; none in that of the tests."""
+    found = set()
+    if os.readlink(f"/proc/{pid}/ns/net") == os.readlink("/proc/self/ns/net"):
+        return found
+    for name in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]:
+            _, local, _, state, *_ = line.split()
+            if state == LISTENING:
+                text, port = local.split(":")
+                words = [bytes.fromhex(text[k : k + 8])[::-1] for k in range(0, len(text), 8)]
+                address = ip_address(b"".join(words))
+                found.add((getattr(address, "ipv4_mapped", None) or address, int(port, 16)))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["dask", "ray"])
+def test_a_cluster_of_this_machine_listens_to_no_other(tmp_path, kind):
+    pytest.importorskip(kind)
+    if shutil.which("unshare") is None or subprocess.run([*OWN_NETWORK, SECOND_ADDRESS], check=False).returncode:
+        pytest.skip("network namespaces are not allowed here")
+    words = [tables(tmp_path, "csv"), "-t", "y", "-p", "3", "--cluster", kind, "-o", str(tmp_path / "m")]
+    there = [*OWN_NETWORK, f'{SECOND_ADDRESS} && exec "$@"', "sh", sys.executable, "-m", "rosenblatt", "train", *words]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    seen = set()
+    with subprocess.Popen(there, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None:
+            with suppress(OSError):  # it has just ended
+                seen |= listeners(process.pid)
+            time.sleep(0.02)
+        errors = process.stderr.read()
+    assert process.returncode == 0, errors
+    assert len(seen) > 3, "its parts talk to each other"
+    assert {address for address, _ in seen if not address.is_loopback} == set()
 
 
 @pytest.mark.slow

@@ -33,6 +33,7 @@ def start_dask(workers, processes=True):
 def cluster(engine, workers):
     """Start a cluster, and yield a function that returns its workers, as processes, once all of them are there."""
     if engine == "ray":
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # it listens on 127.0.0.1 only: see cli/train_cluster.py
         import ray
 
         paths = os.pathsep.join(path for path in sys.path if path)

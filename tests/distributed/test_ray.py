@@ -1,4 +1,7 @@
-"""Perceptrons on Ray: shards and files give what one machine gives."""
+"""Perceptrons on Ray: shards and files give what one machine gives; without a cluster, none is started."""
+
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -104,3 +107,25 @@ def test_what_is_wrong_with_rows_is_said_in_a_sentence():
         RayPerceptron().fit_shards([(X[:0], y[:0])])
     with pytest.raises(ValueError, match="shard 1: there are missing or infinite numbers"):
         RayPerceptron().fit_shards([(X, y), (np.full((20, 2), np.nan), y)])
+
+
+ALONE = """
+import psutil, ray
+from rosenblatt.distributed import RayAveragedPerceptron
+from rosenblatt.distributed.engines import ClusterError
+for address in (None, "local"):
+    try:
+        RayAveragedPerceptron(address=address).fit_shards([([[1.0], [-1.0]], [0, 1])])
+    except ClusterError as error:
+        print(error)
+    assert not ray.is_initialized()
+assert not psutil.Process().children(recursive=True)
+"""
+
+
+@SLOW
+def test_no_cluster_is_started():
+    ran = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    expected = "there is no Ray cluster: start one first with ray.init(), or give address=."
+    assert ran.stdout.splitlines() == [expected] * 2

@@ -206,6 +206,11 @@ def _open_dask(address: str | None, workers: int) -> Iterator[Engine]:
 
 @contextmanager
 def _open_ray(address: str | None, workers: int) -> Iterator[Engine]:
+    if address is None:
+        # Ray replaces a loopback address that it is given with a network address. It uses 127.0.0.1, and binds only to
+        # that, where clusters are disabled, the default on macOS and Windows. It reads this variable when imported.
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
     except ImportError:
@@ -215,9 +220,12 @@ def _open_ray(address: str | None, workers: int) -> Iterator[Engine]:
     quiet = {"log_to_driver": False, "logging_level": logging.CRITICAL}
     try:
         if address is None:
-            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-            here: dict[str, Any] = {"num_cpus": workers, "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
-            ray.init(address="local", **here, **quiet)
+            if ray.util.get_node_ip_address() != "127.0.0.1":
+                raise ClusterError(
+                    "this version of Ray would listen on all network interfaces: start Ray yourself, for instance with "
+                    "ray start --head, and give --address auto."
+                )
+            ray.init(address="local", num_cpus=workers, include_dashboard=False, **quiet)
         else:
             _check_reachable(address)
             ray.init(address=address, **quiet)

@@ -185,7 +185,9 @@ class RayLearner(ClusterLearner):
         except ImportError:
             raise ImportError("training on Ray needs the package ray: pip install 'rosenblatt[ray]'.") from None
         if not ray.is_initialized():
-            ray.init(address=self.address, include_dashboard=False, log_to_driver=False)
+            if self.address in (None, "local"):  # Ray would start a cluster that listens on all network interfaces
+                raise ClusterError("there is no Ray cluster: start one first with ray.init(), or give address=.")
+            ray.init(address=self.address, log_to_driver=False)
         return RayEngine(self.timeout)
 
 
@@ -200,7 +202,8 @@ class RayPerceptron(RayLearner, Perceptron):
     mode, n_shards, timeout
         As for `DaskPerceptron`.
     address : str, optional
-        The cluster to connect to if ``ray.init`` has not been called. By default a cluster is started on this machine.
+        The running cluster to connect to if ``ray.init`` has not been called; ``"auto"`` for one on this machine. No
+        cluster is started: without one, training raises an error.
 
     The other parameters are those of `Perceptron`.
 

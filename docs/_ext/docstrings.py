@@ -25,8 +25,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 def skip_member(app: Sphinx, what: str, name: str, found: Any, skip: bool, options: Any) -> bool | None:
     """Leave out methods that scikit-learn's, numpy's or Python's classes bring along."""
-    if name == "predict_proba":  # there to say in words that there is none
-        return True
     home = getattr(getattr(found, "fget", found), "__module__", None) or ""
     return True if home.partition(".")[0] in ("sklearn", "builtins", "dataclasses") else None
 

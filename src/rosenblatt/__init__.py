@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rosenblatt import data, distributed, figures, plots, reproductions, textbook
     from rosenblatt.circles.fitting import fit_circle
     from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
+    from rosenblatt.estimators.calibration import calibrated
     from rosenblatt.estimators.kernel import KernelPerceptron
     from rosenblatt.estimators.margin_learners import AROW, MarginPerceptron, PassiveAggressive
     from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
@@ -47,6 +48,7 @@ _HOMES = {
         "Outside",
         "circle_from_plane",
     ),
+    "estimators.calibration": ("calibrated",),
     "estimators.kernel": ("KernelPerceptron",),
     "estimators.margin_learners": (
         "AROW",

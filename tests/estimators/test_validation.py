@@ -198,15 +198,15 @@ FRUIT = "weight,colour,fruit\n150,red,apple\n120,green,apple\n8,red,cherry\n7,re
 def test_probabilities_are_looked_for_elsewhere(learner):
     model = learner()
     assert not hasattr(model, "predict_proba")
-    with pytest.raises(AttributeError, match=r"wrap it in sklearn\.calibration\.CalibratedClassifierCV"):
+    with pytest.raises(AttributeError, match=r"rosenblatt\.calibrated\(model, X, y\) returns a copy"):
         model.predict_proba([[1.0]])
 
 
 @pytest.mark.parametrize("learner", [AveragedPerceptron, *LEARNERS[-3:]])
-def test_probabilities_are_found_there(learner):
+def test_the_calibration_of_scikit_learn_takes_learners_too(learner):
     X = np.random.default_rng(0).normal(size=(200, 3))
-    calibrated = CalibratedClassifierCV(learner(random_state=0), cv=3).fit(X, X[:, 0] > 0)
-    assert calibrated.predict_proba(X).shape == (200, 2)
+    found = CalibratedClassifierCV(learner(random_state=0), cv=3).fit(X, X[:, 0] > 0)
+    assert found.predict_proba(X).shape == (200, 2)
 
 
 @pytest.mark.parametrize("learner", [Perceptron, KernelPerceptron])

@@ -35,6 +35,7 @@ from rosenblatt.estimators.validation import (
 from rosenblatt.messages import ParameterError, Setting, count_of, warn_user
 from rosenblatt.tables import Table
 from rosenblatt.training.batches import InMemory, Streamed, TrainingSource, labelled_batch
+from rosenblatt.training.calibration import Calibration
 from rosenblatt.training.checkpoint import Checkpoint
 from rosenblatt.training.early_stopping import EarlyStoppingFacts, early_stopping_facts
 from rosenblatt.training.linear import GivenWeights
@@ -171,6 +172,7 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
     """
 
     classes_: Labels
+    calibration_: Calibration
 
     def __new__(cls, *args: object, **kwargs: object) -> Self:
         """Create the object; raise a TypeError if a keyword is not a parameter name."""
@@ -206,6 +208,10 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
 
     def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return (indices, tied): each row's predicted class as an index, and whether the row is on the boundary."""
+        raise NotImplementedError
+
+    def _rounded_scores(self, rows: RowMatrix) -> Floats:
+        """Return the scores of rows from which probabilities are computed, with a column as for `_scores`."""
         raise NotImplementedError
 
     def _rows(self, X: MatrixLike) -> RowMatrix:
@@ -252,10 +258,38 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
             raise TypeError("score compares predictions with labels, got none: use score(X, y).")
         return float(super().score(X, y, sample_weight))
 
-    predict_proba = unavailable(
-        "a perceptron does not predict probabilities: wrap it in sklearn.calibration.CalibratedClassifierCV, which "
-        "computes them from decision_function."
-    )
+    @partial(AvailableUnless, reason=lambda model: model._why_no_probabilities())
+    def predict_proba(self, X: MatrixLike) -> Floats:
+        """Return the probability of each class, for a model that `rosenblatt.calibrated` returned.
+
+        The prediction of ``predict`` is the model's exact decision, which need not be the most probable class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n, d)
+            Rows to classify.
+
+        Returns
+        -------
+        probabilities : array of shape (n, n_classes)
+            A column for each of ``classes_``. The probabilities of a row add up to 1, up to rounding. They are the same
+            bits for dense and sparse rows and on every machine, except with kernels.
+        """
+        if self.calibration_.hypothesis != getattr(self, "hypothesis", "last"):
+            raise ValueError(
+                f'the probabilities were fitted to hypothesis="{self.calibration_.hypothesis}", and the hypothesis has '
+                "changed: set it back, or calibrate the model again."
+            )
+        return like_input(self.calibration_.probabilities(self._rounded_scores(self._rows(X))), X)
+
+    def _why_no_probabilities(self) -> str:
+        """Return a sentence that explains why there is no ``predict_proba``, or "" if the model is calibrated."""
+        if hasattr(self, "calibration_"):
+            return ""
+        return (
+            "a perceptron has scores and no probabilities: rosenblatt.calibrated(model, X, y) returns a copy with "
+            "predict_proba, fitted to rows that the model has not seen."
+        )
 
     def on_boundary(self, X: MatrixLike) -> NDArray[np.bool_]:
         """Return whether each row lies exactly on the decision boundary.
@@ -600,10 +634,15 @@ class BasePerceptron(ExactClassifier):
         try:
             run.visit(batch)
         finally:
-            self.state_, self.classes_, self._early_stopping_state = run.state, run.classes, None
+            self._set_trained(run.state, run.classes)
         return self
 
     # the run
+
+    def _set_trained(self, state: RunState, classes: Labels, more: EarlyStoppingState | None = None) -> None:
+        """Store a state and its classes. Probabilities are removed, as they were fitted to the scores of another."""
+        self.state_, self.classes_, self._early_stopping_state = state, classes, more
+        self.__dict__.pop("calibration_", None)
 
     def _options(self, X: MatrixLike = None) -> RunOptions:
         """Return the validated parameters for training on ``X``."""
@@ -678,8 +717,9 @@ class BasePerceptron(ExactClassifier):
             runs.append(run)
             if not run.has_visited:
                 return  # the run was interrupted before its first row
-            self.state_, self._early_stopping_state = trained_state(run)
-            self.classes_, self.n_features_in_ = run.classes, self.state_.n_features
+            state, more = trained_state(run)
+            self._set_trained(state, run.classes, more)
+            self.n_features_in_ = state.n_features
             self.__dict__.pop("preparation_", None)
             if isinstance(source, Streamed):
                 attach_preparation(self, source.blocks)
@@ -715,7 +755,7 @@ class BasePerceptron(ExactClassifier):
         """Return a function that stores the state of a run in this model and then calls ``function`` with the model."""
 
         def call(run: TrainingRun) -> object:
-            self.state_, self.classes_, self._early_stopping_state = run.state, run.classes, None
+            self._set_trained(run.state, run.classes)
             return function(self)
 
         return call
@@ -795,6 +835,9 @@ class BasePerceptron(ExactClassifier):
 
     def _scores(self, rows: RowMatrix) -> Floats:
         return self._predictor().scores(self.hypothesis, rows)
+
+    def _rounded_scores(self, rows: RowMatrix) -> Floats:
+        return self._predictor().rounded_scores(self.hypothesis, rows)
 
     def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         if len(self.classes_) == 1:

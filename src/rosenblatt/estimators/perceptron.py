@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Self, cast
+from typing import Self
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -212,7 +212,7 @@ class LinearPerceptron(BasePerceptron):
         try:
             run.visit(batch, continues)
         finally:
-            self.state_, self.classes_, self._early_stopping_state = cast(LinearState, run.state), run.classes, None
+            self._set_trained(run.state, run.classes)
             self.n_features_in_, self.feature_names_in_ = run.state.n_features, columns.names
             self._columns, self._learns_by_name = (self.feature_names_in_, columns), True
             self._online = run, options, run.state.passes

@@ -22,7 +22,7 @@ from rosenblatt.theory.search.wolfe import longest_row
 from rosenblatt.theory.separability import dataset_margin, separability
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, UndecidedSeparability, Verdicts
 from rosenblatt.training.options import RandomSource, draw_seed
-from rosenblatt.training.predict import activations, best_classes
+from rosenblatt.training.predict import activations, best_classes, rounded_activations
 from rosenblatt.training.rows import Matrix, RowMatrix, VectorLike, encode_labels
 
 Verdict: TypeAlias = Separable | Inseparable | UndecidedSeparability | MarginBracket
@@ -139,6 +139,7 @@ class RescaledPerceptron(ExactClassifier):
         targets = range(len(classes)) if len(classes) > 2 else [1]
         classifiers = [_Classifier(self, X, numbers == k, classes.tolist()[k], seed) for k in targets]
         self.classes_, self.seed_ = classes, seed
+        self.__dict__.pop("calibration_", None)  # it was fitted to other scores
         self.coef_ = np.array([classifier.w for classifier in classifiers])
         self.intercept_ = np.array([classifier.b for classifier in classifiers])
         self.converged_ = all(classifier.separates for classifier in classifiers)
@@ -177,6 +178,9 @@ class RescaledPerceptron(ExactClassifier):
 
     def _scores(self, rows: RowMatrix) -> NDArray[np.float64]:
         return activations(rows, self.coef_, self.intercept_)
+
+    def _rounded_scores(self, rows: RowMatrix) -> NDArray[np.float64]:
+        return rounded_activations(rows, self.coef_, self.intercept_)
 
     def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         if len(self.classes_) > 2:

@@ -1,8 +1,9 @@
 """Prediction: activations, best classes and votes, with every sign exact.
 
 Throughout, ``terms`` is the largest number of entries in a row. ``lengths[k]`` is an upper bound on ``|(w[k], b[k])|``.
-``total`` is an exact accumulator of ``exact.LIMBS`` limbs; it must be 0 when a kernel is called, and is 0 again when it
-returns. ``bounds`` and ``scores`` are scratch space with one number for each class.
+``total`` is an exact accumulator of ``exact.LIMBS`` limbs, or of ``exact.LONG_LIMBS`` for `rounded_activations`. It
+must be 0 when a kernel is called, and is 0 again when it returns. ``bounds`` and ``scores`` are scratch space with one
+number for each class.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import math
 
 from rosenblatt.kernels.compiler import inlined, kernel
+from rosenblatt.kernels.rounded import rounded_activation
 from rosenblatt.kernels.row_ops import dot, exact_margin_sign, exact_sign, sign_threshold, square
 
 
@@ -31,6 +33,15 @@ def activations(rows, start, stop, w, b, lengths, terms, total, bounds, out):
             if not (abs(a) > bounds[k]):
                 a = exact_sign(rows, i, w[k], b[k], a, terms, total)
             out[i - start, k] = a
+
+
+@kernel
+def rounded_activations(rows, w, b, lengths, terms, total, out):
+    """Write ``w[k] . x_i + b[k]``, the exact number rounded once, to ``out[i, k]``."""
+    for i in range(out.shape[0]):
+        length = math.sqrt(square(rows, i) + 1.0)
+        for k in range(w.shape[0]):
+            out[i, k] = rounded_activation(rows, i, w[k], b[k], length * lengths[k], terms, total)
 
 
 @kernel

@@ -33,7 +33,7 @@ from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.batches import Batch
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions, draw_seed
-from rosenblatt.training.predict import activations, best_classes, votes
+from rosenblatt.training.predict import activations, best_classes, rounded_activations, votes
 from rosenblatt.training.rows import (
     CACHE_BYTES,
     SLICE_BYTES,
@@ -237,6 +237,12 @@ class LinearState(RunState):
         if hypothesis == "vote" and self.log is not None:
             return votes(self, self.log, rows)
         return activations(rows, *self.weights(hypothesis))
+
+    def rounded_scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
+        """Return the activations of rows, each the exact number rounded once; for "vote", the share of the votes."""
+        if hypothesis == "vote":
+            return self.scores(hypothesis, rows)
+        return rounded_activations(rows, *self.weights(hypothesis))
 
     def _largest_scores(self, hypothesis: str, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         return best_classes(rows, *self.weights(hypothesis))

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.kernels import predict as kernels
-from rosenblatt.kernels.exact import LIMBS
+from rosenblatt.kernels.exact import LIMBS, LONG_LIMBS
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.rows import Matrix, RowMatrix, as_rows, check_numbers, check_width, pad_columns
 from rosenblatt.training.state import UpdateLog, Updates
@@ -44,6 +44,18 @@ def activations(rows: RowMatrix, w: Floats, b: Floats, start: int = 0, stop: int
     out = np.empty((stop - start, len(w)))
     scratch = np.zeros(LIMBS, np.int64), np.empty(len(w))
     kernels.activations(rows.parts, start, stop, np.ascontiguousarray(w), b, _lengths(w, b), rows.terms, *scratch, out)
+    return out
+
+
+def rounded_activations(rows: RowMatrix, w: Floats, b: Floats) -> Floats:
+    """Return ``w[k] . x_i + b[k]`` for each k and each row i, computed exactly and rounded once.
+
+    So the numbers depend neither on the layout of the rows nor on the machine.
+    """
+    _check_part(rows, w, b, 0, rows.n)
+    out = np.empty((rows.n, len(w)))
+    w, total = np.ascontiguousarray(w), np.zeros(LONG_LIMBS, np.int64)
+    kernels.rounded_activations(rows.parts, w, b, _lengths(w, b), rows.terms, total, out)
     return out
 
 

@@ -176,6 +176,13 @@ class RunState(ABC):
     def scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
         """Return the score of each row for each classifier: the activation, or for "vote" the share of the votes."""
 
+    def rounded_scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
+        """Return the scores of rows for calibration: those of linear weights are exact numbers, rounded once.
+
+        So they are the same bits for dense and sparse rows. Of a kernel they are those of `scores`.
+        """
+        return self.scores(hypothesis, rows)
+
     def decide(self, hypothesis: str, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the class number of each row, and whether the row is on a boundary.
 

@@ -1,0 +1,416 @@
+"""Calibration: from scores to probabilities, fitted to rows that the model has not seen.
+
+A map for each score is either a sigmoid (Platt 1999) or isotonic regression (Zadrozny and Elkan 2002). The maps are
+fitted and applied with elementary float64 operations, in a fixed order, and exact sums. No function of a mathematical
+library is called, as these differ in their last digits. So equal scores give the same bits on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated, Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.messages import check_choice
+from rosenblatt.scaling import ColumnSums
+from rosenblatt.storage.schema import Codec, Place, list_of, number, read_fields, record, write_fields
+
+Floats: TypeAlias = NDArray[np.float64]
+
+METHODS = ("auto", "sigmoid", "isotonic")
+LEAST_FOR_ISOTONIC = 1000
+"""Rows of the class and rows of the other classes from which "auto" fits an isotonic map: fewer make a coarse one."""
+BINS = 10
+"""The number of groups of rows, of equal size, over which the calibration error is measured."""
+
+
+# Elementary functions. Each is a polynomial of float64 operations that round once.
+
+
+_LOG2_E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, 6.93147180369123816490e-01, 1.90821492927058770002e-10
+_LEAST_EXPONENT = -800.0
+"""Below this, the exponential is 0."""
+_EXPONENTIAL = [1.0 / math.factorial(k) for k in range(13, -1, -1)]
+_ARTANH = [1.0 / (2 * k + 1) for k in range(17, -1, -1)]
+
+
+def _polynomial(coefficients: list[float], x: Floats) -> Floats:
+    """Return the polynomial with these coefficients, the highest power first, by Horner's rule."""
+    out = np.full_like(x, coefficients[0])
+    for coefficient in coefficients[1:]:
+        out *= x
+        out += coefficient
+    return out
+
+
+def exponential(x: Floats) -> Floats:
+    """Return ``e**x`` for numbers of at most 0, with a relative error of a few 2**-53.
+
+    >>> exponential(np.array([0.0, -1.0, -1000.0])).tolist() == [1.0, math.exp(-1.0), 0.0]
+    True
+    """
+    x = np.maximum(x, _LEAST_EXPONENT)
+    # x = k ln 2 + r with |r| <= 0.35 (Cody and Waite): _LN2_HIGH has zeros at its end, so that its product with k is
+    # exact. The first term left out of Taylor's series, r**14 / 14!, is below 2**-57.
+    k = np.rint(x * _LOG2_E)
+    r = (x - k * _LN2_HIGH) - k * _LN2_LOW
+    return np.ldexp(_polynomial(_EXPONENTIAL, r), k.astype(np.int32))
+
+
+def softplus(x: Floats) -> Floats:
+    """Return ``log(1 + e**x)``.
+
+    >>> softplus(np.array([-1000.0, 0.0, 1000.0])).round(4).tolist()
+    [0.0, 0.6931, 1000.0]
+    """
+    # log(1 + z) = 2 artanh(z / (2 + z)), whose series converges fast: the square of the argument is at most 1/9
+    z = exponential(-np.abs(x))
+    u = z / (2.0 + z)
+    return np.maximum(x, 0.0) + 2.0 * u * _polynomial(_ARTANH, u * u)
+
+
+def logistic(x: Floats) -> Floats:
+    """Return ``1 / (1 + e**-x)``, and small values with all their digits.
+
+    >>> logistic(np.array([0.0, -800.0, 800.0])).tolist()
+    [0.5, 0.0, 1.0]
+    """
+    z = exponential(-np.abs(x))
+    small = z / (1.0 + z)
+    return np.where(x > 0.0, 1.0 - small, small)
+
+
+# The two kinds of maps.
+
+
+@dataclass(frozen=True)
+class Sigmoid:
+    """The map from a score s to the probability ``1 / (1 + exp(-(slope s + offset)))``."""
+
+    slope: float
+    offset: float
+
+    def apply(self, scores: Floats) -> Floats:
+        """Return the probability for each score."""
+        with np.errstate(over="ignore"):
+            return logistic(self.slope * np.clip(scores, -_MAX, _MAX) + self.offset)
+
+
+@dataclass(frozen=True)
+class Isotonic:
+    """A map from scores to probabilities that never falls: linear between its knots, and constant outside of them."""
+
+    scores: tuple[float, ...]
+    """The scores of the knots, increasing."""
+    values: tuple[float, ...]
+    """The probability at each knot."""
+
+    def apply(self, scores: Floats) -> Floats:
+        """Return the probability for each score."""
+        x, y = np.array(self.scores), np.array(self.values)
+        right = np.searchsorted(x, scores, side="right")
+        low, high = np.maximum(right - 1, 0), np.minimum(right, len(x) - 1)
+        width = np.where(high > low, x[high] - x[low], 1.0)
+        # invariant: a score is at its left knot or to the right of it, except for scores before the first knot
+        share = np.where((high > low) & (right > 0), scores - x[low], 0.0) / width
+        return np.minimum(y[low] + share * (y[high] - y[low]), y[high])
+
+
+_MAX = sys.float_info.max
+Map: TypeAlias = Sigmoid | Isotonic
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The maps from the scores of a model to probabilities of its classes.
+
+    With two classes, one map gives the probability of the second class from its score. With more, the map of each class
+    takes its lead: its score minus the largest score of another class. Leads compare classes, as predictions do, and
+    make better probabilities than scores. The probabilities of a row are then divided by their sum; if all are 0, each
+    becomes 1 / n for n classes.
+    """
+
+    hypothesis: str
+    """The hypothesis whose scores are mapped."""
+    rows: int
+    """The number of rows to which the maps are fitted."""
+    maps: tuple[Map, ...]
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """Return the probability of each class, given scores as `RunState.rounded_scores` returns them.
+
+        >>> calibration = Calibration("last", 4, (Sigmoid(1.0, 0.0),))
+        >>> calibration.probabilities(np.array([[0.0], [1000.0]])).tolist()
+        [[0.5, 0.5], [0.0, 1.0]]
+        """
+        if len(self.maps) == 1:
+            p = self.maps[0].apply(scores[:, 0])
+            return np.column_stack([1.0 - p, p])
+        with np.errstate(invalid="ignore", over="ignore"):
+            parts = leads(scores)
+        p = np.column_stack([own.apply(parts[:, k]) for k, own in enumerate(self.maps)])
+        total = p[:, 0].copy()
+        for k in range(1, p.shape[1]):  # in this order, so that the bits are defined
+            total += p[:, k]
+        p[total == 0.0], total[total == 0.0] = 1.0, p.shape[1]
+        return p / total[:, None]
+
+
+def leads(scores: Floats) -> Floats:
+    """Return each class's score minus the largest score of another class.
+
+    >>> leads(np.array([[3.0, 1.0, 2.0]]))
+    array([[ 1., -2., -1.]])
+    """
+    rows = np.arange(len(scores))
+    best = scores.argmax(axis=1)
+    rivals = np.repeat(scores[rows, best][:, None], scores.shape[1], axis=1)
+    others = scores.copy()
+    others[rows, best] = -np.inf
+    rivals[rows, best] = others.max(axis=1)
+    return scores - rivals
+
+
+# In files.
+
+
+class _IsotonicFields:
+    scores: list[float]
+    values: Annotated[list[float], list_of(number(0.0, 1.0))]
+
+
+def _write_map(value: Map, place: Place) -> dict[str, Any]:
+    if isinstance(value, Sigmoid):
+        return {"kind": "sigmoid", **write_fields(Sigmoid, value, place)}
+    return {"kind": "isotonic", **write_fields(_IsotonicFields, value, place)}
+
+
+def _read_map(data: object, place: Place) -> Map:
+    rest = dict(data) if isinstance(data, dict) else {}
+    kind = rest.pop("kind", None)
+    if kind == "sigmoid":
+        return Sigmoid(**read_fields(Sigmoid, rest, place))
+    if kind != "isotonic":
+        raise place.error("a map of kind 'sigmoid' or 'isotonic'", data)
+    found = Isotonic(**{name: tuple(values) for name, values in read_fields(_IsotonicFields, rest, place).items()})
+    rising = all(low < high for low, high in pairwise(found.scores)) and list(found.values) == sorted(found.values)
+    if not 0 < len(found.scores) == len(found.values) or not rising:
+        raise place.error("knots with increasing scores and values that do not decrease", data)
+    return found
+
+
+class _CalibrationFields:
+    hypothesis: str
+    rows: int
+    maps: Annotated[tuple[Map, ...], list_of(Codec(_write_map, _read_map))]
+
+
+CALIBRATION = record(_CalibrationFields, lambda maps, **others: Calibration(maps=tuple(maps), **others))
+"""The codec of a `Calibration`."""
+
+
+# Fitting.
+
+
+def fit_calibration(
+    scores: Floats,
+    labels: NDArray[np.integer[Any]],
+    n_classes: int,
+    *,
+    hypothesis: str = "last",
+    method: str = "auto",
+    weight: Floats | None = None,
+) -> Calibration:
+    """Return the calibration fitted to rows that the model has not seen.
+
+    Parameters
+    ----------
+    scores : array of shape (n, 1) or (n, n_classes)
+        Scores of the rows as `RunState.rounded_scores` returns them.
+    labels : array of shape (n,)
+        The class number of each row. Of two classes, both must occur. A class of several that does not occur gets
+        probabilities close to 0.
+    n_classes : int
+        The number of classes of the model.
+    hypothesis : str
+        The hypothesis whose scores these are.
+    method : "auto", "sigmoid" or "isotonic"
+        The kind of the maps. "auto", the default, makes an isotonic map if there are `LEAST_FOR_ISOTONIC` rows of the
+        class and of the others, and else a sigmoid.
+    weight : array of shape (n,), optional
+        Weights of the rows, at least 0; by default all are 1.
+    """
+    check_choice("method", method, METHODS)
+    with np.errstate(invalid="ignore", over="ignore"):
+        parts = scores if n_classes == 2 else leads(scores)
+    if not np.isfinite(parts).all():
+        raise ValueError("some scores are too large for a float, so they cannot be calibrated: scale the features.")
+    maps: list[Map] = []
+    for k in range(parts.shape[1]):
+        positive = labels == (1 if n_classes == 2 else k)
+        few = min(np.count_nonzero(positive), np.count_nonzero(~positive)) < LEAST_FOR_ISOTONIC
+        fit = fit_sigmoid if method == "sigmoid" or (method == "auto" and few) else fit_isotonic
+        maps.append(fit(parts[:, k], positive, weight))
+    return Calibration(hypothesis, len(labels), tuple(maps))
+
+
+def fit_sigmoid(scores: Floats, positive: NDArray[np.bool_], weight: Floats | None = None) -> Sigmoid:
+    """Return the sigmoid of least log loss, with the targets of Platt (1999).
+
+    The targets are (P + 1) / (P + 2) and 1 / (N + 2) instead of 1 and 0, where P and N are the numbers of rows, or the
+    sums of their weights. So the slope stays finite if the scores separate the rows.
+
+    >>> sigmoid = fit_sigmoid(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([False, False, True, True]))
+    >>> sigmoid.apply(np.array([-2.0, 0.0, 2.0])).round(3).tolist()
+    [0.206, 0.5, 0.794]
+    """
+    w = np.ones(len(scores)) if weight is None else weight
+    positives, negatives = math.fsum(w[positive].tolist()), math.fsum(w[~positive].tolist())
+    target = np.where(positive, (positives + 1.0) / (positives + 2.0), 1.0 / (negatives + 2.0))
+    # Newton's method runs on scores whose mean is 0 and whose size is about 1, which keeps the Hessian regular.
+    exponent = math.frexp(float(np.max(np.abs(scores))))[1]
+    s = np.ldexp(scores, -exponent)
+    (centre,) = _means(s).tolist()
+    slope, offset = _newton(s - centre, target, w)
+    with np.errstate(over="ignore"):
+        return Sigmoid(float(np.clip(np.ldexp(slope, -exponent), -_MAX, _MAX)), offset - slope * centre)
+
+
+def _newton(s: Floats, target: Floats, w: Floats) -> tuple[float, float]:
+    """Return the slope and the offset of least mean log loss: Newton's method with backtracking (Lin, Lin, Weng 2007).
+
+    The loss is convex. It ends when the next step would lower the loss by less than 1e-20, or not at all.
+    """
+
+    def loss_at(slope: float, offset: float) -> float:
+        x = slope * s + offset
+        (mean,) = _means(w * (softplus(x) - target * x)).tolist()
+        return float(mean)
+
+    slope, offset = 0.0, 0.0
+    loss = loss_at(slope, offset)
+    for _ in range(_MOST_STEPS):
+        p = logistic(slope * s + offset)
+        g, h = w * (p - target), w * (p * (1.0 - p))
+        g_slope, g_offset, h_slope, h_both, h_offset = _means(g * s, g, h * s * s, h * s, h).tolist()
+        ridge = 1e-12 * (h_slope + h_offset) + 1e-100  # as in the paper: scores that are all equal have no slope
+        h_slope, h_offset = h_slope + ridge, h_offset + ridge
+        det = h_slope * h_offset - h_both * h_both
+        step = (h_both * g_offset - h_offset * g_slope) / det, (h_both * g_slope - h_slope * g_offset) / det
+        fall = -(g_slope * step[0] + g_offset * step[1])
+        size = 1.0
+        while fall > _LEAST_FALL and size > _LEAST_STEP:
+            after = slope + size * step[0], offset + size * step[1]
+            new = loss_at(*after)
+            if new <= loss - 1e-4 * size * fall:  # Armijo's condition
+                break
+            size /= 2.0
+        else:
+            break
+        (slope, offset), loss = after, new
+    return slope, offset
+
+
+_MOST_STEPS, _LEAST_FALL, _LEAST_STEP = 100, 1e-20, 1e-10
+
+
+def _means(*columns: Floats) -> Floats:
+    """Return the mean of each column, computed exactly and rounded once."""
+    sums = ColumnSums("standard")
+    sums.add(np.column_stack(columns))
+    return sums.means()
+
+
+def fit_isotonic(scores: Floats, positive: NDArray[np.bool_], weight: Floats | None = None) -> Isotonic:
+    """Return the map of least squared error among those that never fall, by pooling adjacent violators.
+
+    Its values are kept between 1 / (N + 2) and (P + 1) / (P + 2), the targets of `fit_sigmoid`: a finite number of rows
+    does not show that a class is certain or impossible.
+
+    >>> fit_isotonic(np.array([1.0, 2.0, 3.0, 4.0]), np.array([False, True, False, True])).values
+    (0.25, 0.5, 0.5, 0.75)
+    """
+    order = np.argsort(scores, kind="stable")
+    distinct, group = np.unique(scores[order], return_inverse=True)
+    w = np.ones(len(scores)) if weight is None else weight[order]
+    sums = np.bincount(group, w * positive[order])  # adds in order, so that the bits are defined; exact for counts
+    totals = np.bincount(group, w)
+    lowest, highest = 1.0 / (math.fsum(totals - sums) + 2.0), 1.0 - 1.0 / (math.fsum(sums) + 2.0)
+    blocks: list[tuple[float, float, int]] = []  # sum, total weight and last place of each block
+    for place, (part, total) in enumerate(zip(sums.tolist(), totals.tolist(), strict=True)):
+        if total == 0.0:
+            continue
+        last = place
+        # invariant: the means of the blocks increase
+        while blocks and blocks[-1][0] * total >= part * blocks[-1][1]:
+            before = blocks.pop()
+            part, total = before[0] + part, before[1] + total
+        blocks.append((part, total, last))
+    x, y = [], []
+    first = 0
+    for part, total, last in blocks:
+        value = min(max(part / total, lowest), highest)
+        for place in (first, last) if first < last else (last,):
+            x.append(float(distinct[place]))
+            y.append(value)
+        first = last + 1
+    return Isotonic(tuple(x), tuple(y))
+
+
+# How good probabilities are.
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """How well probabilities agree with the labels of rows.
+
+    The rows are sorted by probability and cut into ten groups of equal size; rows of equal probability stay together.
+    With two classes it is the probability of the second class, and with more the largest one, that of the class which
+    it names.
+    """
+
+    brier: float
+    """The mean squared error of the probabilities; with more than two classes, summed over the classes."""
+    probability: list[float]
+    """The mean probability in each group."""
+    share: list[float]
+    """The share of the rows in each group that are of the class."""
+    rows: list[int]
+    """The number of rows in each group."""
+    error: float
+    """The expected calibration error: the mean distance of probability and share, weighted by the rows."""
+    chance: float
+    """The error that is expected of perfect probabilities on so few rows, in the normal approximation."""
+
+    @classmethod
+    def of(cls, probabilities: Floats, labels: NDArray[np.integer[Any]]) -> Self:
+        """Return the reliability of probabilities, given the class number of each row (-1 for an unknown class).
+
+        >>> found = Reliability.of(np.array([[0.75, 0.25]] * 4), np.array([0, 0, 0, 1]))
+        >>> found.error, found.chance, found.brier
+        (0.0, 0.17274707473566775, 0.1875)
+        """
+        n, classes = probabilities.shape
+        rows = np.arange(n)
+        target = (labels[:, None] == np.arange(classes)).astype(np.float64)
+        squares = (probabilities - target) ** 2
+        named = np.ones(n, np.intp) if classes == 2 else probabilities.argmax(axis=1)
+        p, hit = probabilities[rows, named], target[rows, named]
+        _, group, counts = np.unique(p, return_inverse=True, return_counts=True)
+        middle = 2 * np.cumsum(counts) - counts  # twice the middle place of the rows of equal probability
+        bins = (BINS * middle // (2 * n))[group]
+        found = [bins == k for k in np.unique(bins)]
+        totals = [(math.fsum(p[b]), float(hit[b].sum()), int(b.sum()), math.fsum(p[b] * (1.0 - p[b]))) for b in found]
+        return cls(
+            brier=math.fsum(squares.ravel()) / n / (2.0 if classes == 2 else 1.0),
+            probability=[total / count for total, _, count, _ in totals],
+            share=[hits / count for _, hits, count, _ in totals],
+            rows=[count for _, _, count, _ in totals],
+            error=math.fsum(abs(total - hits) for total, hits, _, _ in totals) / n,
+            chance=math.fsum(math.sqrt(2.0 / math.pi * variance) for _, _, _, variance in totals) / n,
+        )

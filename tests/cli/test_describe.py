@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.commands import THREE, command, refused, written
+from helpers.commands import THREE, command, ran, refused, written
 from helpers.titanic import titanic_like
 from rosenblatt import data
 
@@ -48,7 +48,7 @@ def test_every_question_names_the_options_to_give():
         "column 'price' holds numbers such as '1,234', whose comma may come before decimals or between thousands: "
         "give --kind price=decimal-comma or --kind price=thousands-comma.",
         "column 'count' holds numbers in 40 of its first 41 rows but not in 1, such as 'some'",
-        "with --drop count, or give --kind count=number, or --missing-value some if that stands for a missing value.",
+        "use --drop count to leave out what is not a feature, or give --kind count=number, or --missing-value some if that stands for a missing value.",
         "column 'amount', the target, has 40 different numbers in 41 rows, such as 0.5, which looks like a regression "
         "target: choose a column of classes with --target",
     ):
@@ -100,6 +100,46 @@ def test_rows_without_a_label_are_pointed_out():
     text = " ".join(described(file, "-t", "y").split())
     assert "Look at: - y: 8 rows have no label and are left out" in text
     assert "To answer" not in text
+
+
+def risky():
+    """Return a table with an id, a number for missing values, a column that tells the label, and two spellings."""
+    lines = []
+    for k in range(120):
+        yes = k * 37 % 120 < 60
+        income, label = -999 if k % 11 == 0 else 20 + 7 * k % 60, ("Yes" if k % 9 == 0 else "yes") if yes else "no"
+        lines.append(f"{7919 * k % 100003},{k + 7},{income},{'won' if yes else 'lost'},{k % 5 + yes},{label}\n")
+    return "customer,account_id,income,outcome,x,y\n" + "".join(lines)
+
+
+RISKS = {
+    "customer": "customer: different in every row: is it an id? --drop customer leaves it out",
+    "income": "income: -999 lies far from all other numbers: does it mark missing values? --missing-value -999 treats "
+    "it as missing",
+    "outcome": "outcome: alone determines the target: does it leak the label?",
+    "y": "y: labels differ in case only: 'Yes' (7) and 'yes' (53): write them alike",
+}
+
+
+@pytest.mark.parametrize("command_of", [["describe"], ["train", "--holdout", "20%"]])
+def test_what_can_spoil_a_model_is_said_by_train_too(command_of):
+    file = written(Path(), "t.csv", risky())
+    result = command(*command_of[:1], file, "-t", "y", *command_of[1:])
+    said = " ".join((result.stdout + result.stderr).split())
+    for remark in RISKS.values():
+        assert remark in said
+    assert "account_id" in said
+    answer = json.loads(ran(*command_of[:1], file, "-t", "y", *command_of[1:], "--json").stdout)
+    assert list(answer["left_out"]) == ["account_id"]
+    if "holdout" in answer:
+        assert {risk["column"]: risk["remark"] for risk in answer["look_at"]} == RISKS
+        assert [risk["risk"] for risk in answer["look_at"]] == ["id", "sentinel", "leak", "spelling"]
+        answers = ["--keep", "customer", "--keep", "account_id", "--missing-value", "-999", "--drop", "outcome"]
+        answer = json.loads(ran("train", file, "-t", "y", *answers, "--json").stdout)
+        assert [risk["column"] for risk in answer["look_at"]] == ["y"]
+        assert answer["left_out"] == {}
+        piped = ran("train", "-", "-t", "y", "--format", "csv", input=risky())
+        assert RISKS["customer"] in " ".join(piped.stderr.split())
 
 
 def test_integers_that_are_different_in_every_row_may_be_ids():

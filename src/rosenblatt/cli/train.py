@@ -31,6 +31,7 @@ from rosenblatt.cli.output import (
     JsonObject,
     note_counts,
     note_preparation,
+    note_text,
     on_terminal,
     print_bars,
     print_json,
@@ -44,6 +45,7 @@ from rosenblatt.messages import ParameterError, Setting, check_choice, check_int
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
+    from rosenblatt.data.describe import Risk
     from rosenblatt.scaling import ColumnScale
     from rosenblatt.training.model_file import TrainedModel
     from rosenblatt.training.options import RunOptions
@@ -55,6 +57,10 @@ CLUSTERS = {"dask": "Dask", "ray": "Ray"}
 MOST_FOLDS = 1000
 _MOST_CLASSES = 30
 """The largest number of classes whose scores are printed as a table; ``--json`` prints those of any number."""
+_MOST_RISKS = 10
+"""The largest number of risks that are printed; ``--json`` prints all of them."""
+_FEWEST_ROWS, _MOST_ROWS, _MOST_CELLS = 1000, 10_000, 2_000_000
+"""Risks are looked for in the first 10,000 rows of a table, or in fewer, at least 1,000, if it has many columns."""
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -250,6 +256,7 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     }
     stream = open_data(data, options.target, {**open_options, "cache": _cache(options, run_options)})
     note_preparation(stream)
+    risks = _risks(stream, options.rows.keep or [])
     if test:
         _open_test(stream.unscaled(), options)  # opened here only to fail before training; opened again afterwards
     if iter(stream) is stream:
@@ -273,6 +280,8 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     model = training.model
     answer = training.answer(time.perf_counter() - started)
     answer["interrupted"] = interrupted
+    answer["left_out"] = stream.excluded
+    answer["look_at"] = [{"column": risk.column, "risk": risk.kind, "remark": note_text(risk.remark)} for risk in risks]
     save_error = _save(model, options.out, answer)
     classes = [plain_label(label) for label in model.classes.tolist()]
 
@@ -302,6 +311,9 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
         print_json(answer)
     else:
         note_counts(rows)
+        for risk in risks[:_MOST_RISKS]:
+            remark = note_text(risk.remark)
+            print_note(f"look at {remark}{'' if remark.endswith('?') else '.'}")
         print_scale(rows.scale, rows.feature_names, automatic=options.scale == "auto")
         print_report(model, answer)
     error = save_error or test_error
@@ -309,6 +321,21 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
         raise error
     if interrupted:
         raise KeyboardInterrupt
+
+
+def _risks(stream: Stream, keep: Sequence[str]) -> list[Risk]:
+    """Return what can spoil a model of a table or its accuracy, except ids that ``keep`` names; [] for other formats.
+
+    Call this before the rows of input that can be read only once are read.
+    """
+    from rosenblatt.data.describe import ColumnTable
+
+    columns = stream.preparation.get("order")
+    if not columns:
+        return []
+    table = stream.describe(rows=max(_FEWEST_ROWS, min(_MOST_ROWS, _MOST_CELLS // len(columns))))
+    risks = table.risks if isinstance(table, ColumnTable) else ()
+    return [risk for risk in risks if not (risk.kind == "id" and risk.column in keep)]
 
 
 def _check_paths(written: Mapping[str, Path | None], read: Sequence[str]) -> None:

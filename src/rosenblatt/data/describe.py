@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +18,7 @@ from rosenblatt.data.tables.column_kinds import (
     FEW_WORDS,
     FEWEST_ROWS,
     PARSERS,
+    id_name,
     infer_kind,
     integers_like_ids,
     leading_zero_code,
@@ -54,6 +56,21 @@ _CUT = ("column", "becomes", "range")
 _SHORTEST = 9
 
 
+class Risk(NamedTuple):
+    """A property of a column that can spoil a model or its accuracy."""
+
+    column: str
+    kind: str
+    """One of ``RISKS``."""
+    remark: Message
+    """A text without a full stop."""
+
+
+RISKS = ("leak", "id", "sentinel", "spelling")
+"""A column that determines the target, one that looks like an id, a number that may mark missing values, labels that
+differ in case only."""
+
+
 class ColumnTable(Table):
     """A table with a row for each column of a file. Its text fits a terminal and ends with remarks.
 
@@ -63,9 +80,11 @@ class ColumnTable(Table):
         As for `Table`.
     remarks : sequence of Message
         Suspicious properties of columns, and advice; by default there are none.
+    risks
+        Properties of columns that can spoil a model or its accuracy; by default there are none.
     """
 
-    __slots__ = ("_remarks",)
+    __slots__ = ("_remarks", "risks")
 
     def __init__(
         self,
@@ -73,9 +92,11 @@ class ColumnTable(Table):
         title: str = "",
         notes: Sequence[str] = (),
         remarks: Sequence[Message] = (),
+        risks: Sequence[Risk] = (),
     ) -> None:
         super().__init__(columns, title, notes)
         self._remarks = tuple(remarks)
+        self.risks = tuple(risks)
 
     def to_text(self, digits: int = 4) -> str:
         """Return the table as text of at most 80 characters a line, with long cells cut, followed by the remarks.
@@ -155,6 +176,8 @@ class ColumnProfile(NamedTuple):
     """The share of the most frequent value among all values that are not missing."""
     integers: bool
     """Whether all values are integers."""
+    sentinel: str = ""
+    """A number that may mark missing values, as text; "" if there is none."""
 
 
 def profile(array: pa.Array, kind: str, missing: tuple[str, ...]) -> ColumnProfile:
@@ -193,7 +216,32 @@ def _numbers(values: np.ndarray, kind: str) -> ColumnProfile:
     range_ = _date_range(different) if kind == "date" else _range(different)
     integers = bool((different == np.rint(different)).all())
     missing = len(values) - len(places)
-    return ColumnProfile(missing, len(different), range_, histogram(values[there]), codes, float(most), integers)
+    bars, sentinel = histogram(values[there]), "" if kind == "date" else _sentinel(different, np.bincount(places))
+    return ColumnProfile(missing, len(different), range_, bars, codes, float(most), integers, sentinel)
+
+
+_NINES = re.compile("-9+|999+")
+
+
+def _sentinel(different: np.ndarray, counts: np.ndarray) -> str:
+    """Return the smallest or largest number if it may mark missing values, such as -999 or 99999, else "".
+
+    It consists of nines, occurs more than once, and lies farther from all other numbers than they lie apart.
+    ``different`` are the numbers in ascending order, and ``counts`` how often each occurs.
+
+    Examples
+    --------
+    >>> _sentinel(np.array([-999.0, 3.5, 8.0]), np.array([4, 20, 30])), _sentinel(np.arange(1000.0), np.full(1000, 2))
+    ('-999', '')
+    """
+    if len(different) < 3:
+        return ""
+    with np.errstate(over="ignore"):
+        for place, others in ((0, different[1:]), (-1, different[:-1])):
+            value, apart = plain_text(float(different[place])), others[-1] - others[0]
+            if _NINES.fullmatch(value) and counts[place] > 1 and np.abs(others - different[place]).min() > apart:
+                return value
+    return ""
 
 
 def _range(values: np.ndarray, unit: str = "") -> str:
@@ -283,6 +331,8 @@ class _Remark(NamedTuple):
     text: str
     advice: object = ""
     """A string or a Message."""
+    risk: str = ""
+    """One of ``RISKS``, or ""."""
 
 
 def describe_columns(
@@ -299,9 +349,11 @@ def describe_columns(
     labels = None
     if target in head.columns:
         words = missing_labels(preparation["target"]["kind"], missing)
-        labels = profile(head.columns[target], "category", words).codes
+        texts = import_arrow(".compute").utf8_lower(parse_strings(head.columns[target], words))
+        labels = profile(texts, "category", ()).codes
     columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
     remarks: list[Message] = []
+    risks: list[Risk] = []
     for name in head.columns:
         kind = _kind(head, name, typed, preparation, entries)
         becomes = _becomes(name, preparation, entries.get(name))
@@ -316,12 +368,14 @@ def describe_columns(
             shown = "integer" if kind == "number" and column.integers and column.distinct else kind
             shown = preparation["target"]["kind"].replace("text", kind) if is_label else shown
             found += _without_label(head.columns[name], words, name) if is_label else []
+            found += _spellings(head.columns[name], words) if is_label else []
             found += _remarks(head, column)
             if name not in (target, preparation["weight"]):
                 like_id = _like_id(head, name, kind, column, missing) if name in entries else None
                 leaks = labels is not None and determines_target(column, labels, ordered=kind in PARSERS)
                 found += [like_id] if like_id else []
-                found += [_Remark("alone determines the target: does it leak the label?")] if leaks else []
+                found += [_Remark("alone determines the target: does it leak the label?", risk="leak")] if leaks else []
+                found += _marks_missing(column) if name in entries else []
                 strings = not typed and kind in ("text", "category") and (name in entries or name in excluded)
                 found += _digits(head.columns[name], name, missing) if strings else []
             cells = [name, shown, becomes, column.missing, column.distinct, column.histogram, column.range]
@@ -329,11 +383,16 @@ def describe_columns(
             values.append(cell)
         if found:
             remarks.append(_join_remarks(name, found))
-    return ColumnTable(columns, title, [f"{count_of(features, 'feature')} in all."], remarks)
+        used = name in entries or name == target
+        risks += [Risk(name, each.risk, _join_remarks(name, [each])) for each in found if used and each.risk]
+    return ColumnTable(columns, title, [f"{count_of(features, 'feature')} in all."], remarks, risks)
 
 
 def _join_remarks(name: str, remarks: list[_Remark]) -> Message:
-    parts = {f"remark{k}": Message("{text}{advice}", **remark._asdict()) for k, remark in enumerate(remarks)}
+    parts = {
+        f"remark{k}": Message("{text}{advice}", text=remark.text, advice=remark.advice)
+        for k, remark in enumerate(remarks)
+    }
     return Message("{column}: " + "; ".join(f"{{{part}}}" for part in parts), column=name, **parts)
 
 
@@ -404,17 +463,36 @@ def _without_label(array: pa.Array, words: tuple[str, ...], name: str) -> list[_
     return [_Remark(note.render(lambda setting: None), note.values["hint"])]
 
 
+def _spellings(array: pa.Array, words: tuple[str, ...]) -> list[_Remark]:
+    """Return a remark if labels differ in case only; ``words`` denote a missing label."""
+    counts = Counter(text for text in parse_strings(array, words).to_pylist() if text is not None)
+    alike: dict[str, list[str]] = {}
+    for text in counts:
+        alike.setdefault(text.casefold(), []).append(f"{shorten(text)} ({counts[text]:,})")
+    pairs = [" and ".join(texts) for texts in alike.values() if len(texts) > 1]
+    return [_Remark(f"labels differ in case only: {pair}: write them alike", risk="spelling") for pair in pairs[:1]]
+
+
+def _marks_missing(column: ColumnProfile) -> list[_Remark]:
+    if not column.sentinel:
+        return []
+    text = f"{column.sentinel} lies far from all other numbers: does it mark missing values?"
+    advice = Message(" {missing_values=words} treats it as missing", words=[column.sentinel])
+    return [_Remark(text, advice, "sentinel")]
+
+
 def _like_id(head: TableChunk, name: str, kind: str, column: ColumnProfile, missing: tuple[str, ...]) -> _Remark | None:
     if kind == "number":
-        reason = integers_like_ids(head.columns[name], missing)
+        reason = integers_like_ids(head.columns[name], missing, id_name(name))
         if reason is None and column.integers and column.distinct == head.n >= FEWEST_ROWS:
-            return _Remark("different in every row: is it an id?", Message(" {drop=names} leaves it out", names=[name]))
+            leave_out = Message(" {drop=names} leaves it out", names=[name])
+            return _Remark("different in every row: is it an id?", leave_out, "id")
     elif kind in ("text", "category"):
         texts = parse_strings(head.columns[name], missing).to_pylist()
         reason = strings_like_ids([text for text in texts if text])
     else:
         return None
-    return _Remark(reason) if reason else None
+    return _Remark(reason, risk="id") if reason else None
 
 
 def _digits(array: pa.Array, name: str, missing: tuple[str, ...]) -> list[_Remark]:

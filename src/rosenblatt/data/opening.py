@@ -189,7 +189,8 @@ def open(
     - dates, nested values and strings that nearly all differ are ambiguous. One error lists everything that is
       ambiguous in a file, with advice. With ``on_ambiguous="drop"`` such columns are left out, and so are columns that
       look like ids: consecutive integers in any order, integers that rise or fall from row to row, and strings that
-      differ in nearly every row.
+      differ in nearly every row. So are integers that differ in nearly every row of a column without a name, or called
+      ``Unnamed: 0``, ``index``, ``id``, ``customer_id`` or ``CustomerId``.
 
     Tables of numbers become dense rows. So do tables with categories if at least a quarter of all feature values in the
     first rows are nonzero. Other tables become CSR rows.

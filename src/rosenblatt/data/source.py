@@ -200,8 +200,11 @@ class RowSource:
         """The preparation, without the number of columns if that is known only after the last row."""
         return self.preparation | ({} if self.fixed_width else {"n_features": None})
 
-    def head(self) -> tuple[TableChunk, bool, str] | None:
-        """Return the first rows of a table, whether its format has types, and a title; None for other formats."""
+    def head(self, rows: int | None = None) -> tuple[TableChunk, bool, str] | None:
+        """Return the first rows of a table, whether its format has types, and a title; None for other formats.
+
+        By default these are the rows from which the schema was inferred.
+        """
         return None
 
     def blocks(self) -> Generator[Block, None, None]:

@@ -293,16 +293,18 @@ class Stream:
         block = join_blocks(every)
         return block.X, block.y
 
-    def describe(self, rows: int = FIRST_ROWS) -> Table:
+    def describe(self, rows: int | None = None) -> Table:
         """Return a table that describes the first rows, before any training.
 
         If the files are tables, it has a row for each of their columns: its kind, its features, the numbers of missing
         and of distinct values, a small histogram, the range or the most frequent values, and suspicious properties. A
-        column is suspicious if, for instance, it numbers the rows, is constant, or determines the target by itself. The
-        description covers the rows that the schema was inferred from (``first_rows`` in ``data.open``).
+        column is suspicious if, for instance, it numbers the rows, is constant, or determines the target by itself.
+        ``risks`` lists the properties that can spoil a model or its accuracy.
 
-        For other formats, it lists the numbers of rows and features, the range of the values, and the labels. The
-        description covers the first ``rows`` rows, by default 10,000.
+        For other formats, it lists the numbers of rows and features, the range of the values, and the labels.
+
+        The description covers the first ``rows`` rows. By default these are the first 10,000 or, for tables, as many as
+        ``first_rows`` in ``data.open`` says.
 
         Input that can be read only once must be described before its rows are read. If it is not a table, its rows
         cannot be read afterwards.
@@ -321,9 +323,11 @@ class Stream:
         """
         from rosenblatt.data.describe import describe_columns, describe_rows
 
-        source, head = self._source, self._source.head()
+        source, head = self._source, self._source.head(rows)
         if head is None:
-            return describe_rows(self.unscaled(), rows, ", ".join(source.files.names[:3]), source.preparation)
+            return describe_rows(
+                self.unscaled(), rows or FIRST_ROWS, ", ".join(source.files.names[:3]), source.preparation
+            )
         return describe_columns(*head, source.preparation, source.excluded, source.n_features)
 
     def __repr__(self) -> str:

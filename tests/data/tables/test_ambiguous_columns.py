@@ -50,6 +50,35 @@ def test_integers_that_number_the_rows():
             assert integers_like_ids(pa.array(texts), ()) == clause, f"{values} as text"
 
 
+def test_row_numbers_in_any_order_are_told_by_their_name(tmp_path):
+    """In a random sample of a sorted table the row number tells the label, and neither rises nor falls."""
+    rng = np.random.default_rng(0)
+    rows = rng.choice(5000, 200, replace=False)
+    columns = {"x": rng.normal(size=200).round(3), "y": np.where(rows < 2500, "a", "b")}
+    for name in ("", "Unnamed: 0", "index", "id", "patient_id", "PassengerId", "CustomerID"):
+        nearly = [*rows[:-5], *rows[:5]]
+        stream = data.open(table(tmp_path, {name: nearly, **columns}), "y", on_ambiguous="drop")
+        reason = "has no name" if name in ("", "Unnamed: 0") else "is called an id"
+        first = ", ".join(map(str, rows[:3]))
+        assert stream.excluded == {name or "c1": f"{reason} and is different in nearly every row: {first}, ..."}
+        assert stream.feature_names == ["x"]
+        kept = data.open(table(tmp_path, {name: nearly, **columns}), "y", on_ambiguous="drop", keep=[name or "c1"])
+        assert kept.feature_names == [name or "c1", "x"]
+    with pytest.raises(data.DataError, match="column 'c1' has no name and is different in nearly every row: "):
+        data.open(table(tmp_path, {"": rows, **columns}), "y")
+    for name, values in {"idea": rows, "paid": rows, "grid": rows, "id": rows // 40, "user_id": rows + 0.5}.items():
+        stream = data.open(table(tmp_path, {name: values, **columns}), "y", on_ambiguous="drop")
+        assert (stream.feature_names, stream.excluded) == ([name, "x"], {}), name
+
+
+def test_the_first_column_of_a_file_without_names_may_be_an_id(tmp_path):
+    rows = np.random.default_rng(0).choice(5000, 200, replace=False)
+    lines = "".join(f"{row},{row * 7 % 5003},{'ab'[k % 2]}\n" for k, row in enumerate(rows))
+    stream = data.open(written(tmp_path, lines), -1, on_ambiguous="drop")
+    assert (list(stream.excluded), stream.feature_names) == (["c1"], ["c2"])
+    assert data.open(written(tmp_path, lines), -1).feature_names == ["c1", "c2"]
+
+
 def sentences(n, seed, words=3000, length=15):
     """Return texts whose words are as frequent as those of natural text."""
     rng = np.random.default_rng(seed)

@@ -219,10 +219,29 @@ _QUICK = 64
 _WORD = re.compile(r"\w+")
 
 
-def integers_like_ids(array: pa.Array, missing: tuple[str, ...]) -> str | None:
+_ID_NAME = re.compile(r"(?i:index|rownames?|id|.*[_. -]id)|.*[a-z]I[dD]")
+_UNNAMED = re.compile(r"(?i:unnamed: ?[0-9]+)")
+NO_NAME = "has no name"
+
+
+def id_name(name: str) -> str:
+    """Return why the name of a column suggests an id, as text that follows the name; "" if it does not.
+
+    Examples
+    --------
+    >>> [id_name(name) for name in ("Unnamed: 0", "customer_id", "PassengerId", "paid")]
+    ['has no name', 'is called an id', 'is called an id', '']
+    """
+    if _UNNAMED.fullmatch(name):
+        return NO_NAME
+    return "is called an id" if _ID_NAME.fullmatch(name) else ""
+
+
+def integers_like_ids(array: pa.Array, missing: tuple[str, ...], called: str = "") -> str | None:
     """Return the reason why a column of numbers looks like an id, or None if it does not.
 
-    A column with fractions, missing values or fewer than 20 rows never looks like an id.
+    A column with fractions, missing values or fewer than 20 rows never looks like an id. ``called`` is what its name
+    suggests, as `id_name` returns it. If that is an id, integers that differ in nearly every row look like one.
 
     Examples
     --------
@@ -230,16 +249,29 @@ def integers_like_ids(array: pa.Array, missing: tuple[str, ...]) -> str | None:
     >>> integers_like_ids(pa.array(range(100, 150)), ())
     'counts the rows: 100, 101, 102, ...'
     >>> integers_like_ids(pa.array([k % 7 for k in range(50)]), ())
+    >>> integers_like_ids(pa.array([k * k % 1009 for k in range(50)]), (), "has no name")
+    'has no name and is different in nearly every row: 0, 1, 4, ...'
     """
     if len(array) < FEWEST_ROWS or import_arrow().types.is_boolean(array.type):
         return None
-    if not _are_different_integers(parse_numbers(array[:_QUICK], missing)[0]):
+    if not called and not _are_different_integers(parse_numbers(array[:_QUICK], missing)[0]):
         return None
     values, bad = parse_numbers(array, missing)
-    if bad or not _are_different_integers(values):
+    if bad or not _are_integers(values):
+        return None
+    first = ", ".join(str(int(value)) for value in values[:3])
+    return _order_of_ids(values, first) or (
+        f"{called} and is different in nearly every row: {first}, ..."
+        if called and len(np.unique(values)) >= _DIFFERENT * len(values)
+        else None
+    )
+
+
+def _order_of_ids(values: np.ndarray, first: str) -> str | None:
+    """Return the reason if integers identify rows by their order, or None; ``first`` shows the first of them."""
+    if len(np.unique(values)) < len(values):
         return None
     steps = np.diff(values)
-    first = ", ".join(str(int(value)) for value in values[:3])
     if (steps == 1.0).all():
         return f"counts the rows: {first}, ..."
     if (steps > 0.0).all():
@@ -251,9 +283,12 @@ def integers_like_ids(array: pa.Array, missing: tuple[str, ...]) -> str | None:
     return None
 
 
+def _are_integers(values: np.ndarray) -> bool:
+    return bool(np.isfinite(values).all() and (values == np.rint(values)).all())
+
+
 def _are_different_integers(values: np.ndarray) -> bool:
-    integers = np.isfinite(values).all() and (values == np.rint(values)).all()
-    return bool(integers) and len(np.unique(values)) == len(values)
+    return _are_integers(values) and len(np.unique(values)) == len(values)
 
 
 def strings_like_ids(values: list[str]) -> str | None:

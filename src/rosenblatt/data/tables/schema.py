@@ -7,6 +7,7 @@ error lists everything that is ambiguous.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,8 +18,10 @@ from rosenblatt.blocks import DataError, is_sparse
 from rosenblatt.data.preparation import KINDS, MOST_BITS, MOST_NGRAMS
 from rosenblatt.data.source import ColumnEntry, OpenRequest, Preparation, check_missing
 from rosenblatt.data.tables.column_kinds import (
+    NO_NAME,
     PARSERS,
     AmbiguousColumn,
+    id_name,
     infer_kind,
     integers_like_ids,
     label_kind,
@@ -375,7 +378,6 @@ class _Columns:
         """Classify each of the columns ``used``."""
         options = self._options
         numeric = set() if self._typed else numeric_columns(self._head, used, self._missing)
-        numbered = {name for k, name in enumerate(self._order) if name == f"c{k + 1}"} if self._header else set()
         fallbacks: dict[str, str] = {}
         for name in used:
             if name in options.column_types and not is_unsupported_type(self._head.columns[name].type):
@@ -384,10 +386,11 @@ class _Columns:
             kind: str | AmbiguousColumn = "number"
             if name not in numeric:
                 kind = infer_kind(self._head, name, self._typed, self._missing, options.categories)
-            if kind == "number" and name in numbered and _counts_rows(self._head.columns[name]):
-                kind = AmbiguousColumn("has no name and counts the rows", ("number",), "number")
+            called = self._called(name)
+            if kind == "number" and called == NO_NAME and self._header:
+                kind = self._unnamed_id(name) or kind
             if name not in options.keep and options.on_ambiguous != "error":
-                kind = self._like_id(name, kind) or kind
+                kind = self._like_id(name, kind, called) or kind
             if isinstance(kind, str):
                 self.entries.append(self._entry(name, kind))
             elif kind.never_dropped or (options.on_ambiguous == "error" and name not in options.keep):
@@ -402,11 +405,25 @@ class _Columns:
         if not self.entries and not self.ambiguous:
             self._use_excluded(fallbacks)
 
-    def _like_id(self, name: str, kind: str | AmbiguousColumn) -> AmbiguousColumn | None:
+    def _called(self, name: str) -> str:
+        """Return what the name of a column suggests, as `id_name` does; a column that got its name here has none."""
+        place = int(name[1:]) - 1 if re.fullmatch("c[1-9][0-9]*", name) else -1
+        given = not (0 <= place < len(self._order) and self._order[place] == name)
+        # Where no column has a name, only the first is likely to be an id.
+        return NO_NAME if not given and (self._header or (self._header is False and place == 0)) else id_name(name)
+
+    def _unnamed_id(self, name: str) -> AmbiguousColumn | None:
+        """Return an `AmbiguousColumn` with the reason if a column without a name looks like an id, else None."""
+        array = self._head.columns[name]
+        counts = "has no name and counts the rows" if _counts_rows(array) else None
+        reason = counts or integers_like_ids(array, self._missing, NO_NAME)
+        return AmbiguousColumn(reason, ("number",), "number") if reason else None
+
+    def _like_id(self, name: str, kind: str | AmbiguousColumn, called: str) -> AmbiguousColumn | None:
         """Return an `AmbiguousColumn` with the reason if a column looks like an id, or None if it does not."""
         array = self._head.columns[name]
         if kind == "number":
-            reason = integers_like_ids(array, self._missing)
+            reason = integers_like_ids(array, self._missing, called)
             return AmbiguousColumn(reason, fallback="number") if reason else None
         if kind in ("text", "category") or (isinstance(kind, AmbiguousColumn) and kind.fallback == "text"):
             values = [text for text in parse_strings(array, self._missing).to_pylist() if text is not None]

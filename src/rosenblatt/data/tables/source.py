@@ -97,8 +97,9 @@ class TableSource(RowSource):
             return Message("{reason}{advice}", reason=reason, advice=NAMES_FIRST)
         return reason
 
-    def head(self) -> tuple[TableChunk, bool, str] | None:
+    def head(self, rows: int | None = None) -> tuple[TableChunk, bool, str] | None:
         """Return the first rows, whether the format has types, and a title; None if the table holds sparse rows."""
+        rows = self._request.first_rows if rows is None else rows
         if self.preparation.get("lists"):
             return None
         reader, layout = self._reader, self._reader.layout
@@ -110,10 +111,10 @@ class TableSource(RowSource):
             raise DataError(what, file=self._request.file)
         reader.layout = None
         try:
-            head = reader.head(self._request.first_rows)
+            head = reader.head(rows)
         finally:
             reader.layout = layout
-        which = "all" if head.n < self._request.first_rows else "the first"
+        which = "all" if head.n < rows else "the first"
         names = join_names(self.files.names, 3)
         return head, reader.typed, f"{len(head.columns):,} columns of {names}, from {which} {head.n:,} rows"
 

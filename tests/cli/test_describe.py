@@ -48,7 +48,8 @@ def test_every_question_names_the_options_to_give():
         "column 'price' holds numbers such as '1,234', whose comma may come before decimals or between thousands: "
         "give --kind price=decimal-comma or --kind price=thousands-comma.",
         "column 'count' holds numbers in 40 of its first 41 rows but not in 1, such as 'some'",
-        "use --drop count to leave out what is not a feature, or give --kind count=number, or --missing-value some if that stands for a missing value.",
+        "use --drop count to leave out what is not a feature, or give --kind count=number, or --missing-value some if "
+        "that stands for a missing value.",
         "column 'amount', the target, has 40 different numbers in 41 rows, such as 0.5, which looks like a regression "
         "target: choose a column of classes with --target",
     ):

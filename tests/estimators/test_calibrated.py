@@ -185,5 +185,5 @@ def test_what_cannot_be_calibrated_is_refused_in_a_sentence(tmp_path):
         with pytest.raises(error, match=sentence):
             calibrated(given, *arguments)
     found = calibrated(model, X, y)
-    with pytest.raises(ValueError, match='were fitted to hypothesis="last", and the hypothesis has changed'):
+    with pytest.raises(ValueError, match='were fitted to hypothesis="last", but the hypothesis is "average"'):
         found.set_params(hypothesis="average").predict_proba(X)

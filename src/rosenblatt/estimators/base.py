@@ -275,11 +275,7 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
             A column for each of ``classes_``. The probabilities of a row add up to 1, up to rounding. They are the same
             bits for dense and sparse rows and on every machine, except with kernels.
         """
-        if self.calibration_.hypothesis != getattr(self, "hypothesis", "last"):
-            raise ValueError(
-                f'the probabilities were fitted to hypothesis="{self.calibration_.hypothesis}", and the hypothesis has '
-                "changed: set it back, or calibrate the model again."
-            )
+        self.calibration_.check_hypothesis(getattr(self, "hypothesis", "last"))
         return like_input(self.calibration_.probabilities(self._rounded_scores(self._rows(X))), X)
 
     def _why_no_probabilities(self) -> str:

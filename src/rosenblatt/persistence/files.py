@@ -198,6 +198,7 @@ def to_trained_model(model: BasePerceptron) -> TrainedModel:
         feature_names=getattr(model, "feature_names_in_", None),
         preparation=getattr(model, "preparation_", None),
         fingerprint=getattr(model, "fingerprint_", None),
+        calibration=getattr(model, "calibration_", None),
     )
 
 
@@ -213,7 +214,8 @@ def from_trained_model(found: TrainedModel) -> BasePerceptron:
 def _attach(model: Learner, n_features: int, names: Names | None, info: ModelInfo | TrainedModel) -> None:
     """Set the attributes that files hold for every learner: features, their names, preparation and fingerprint."""
     model.n_features_in_ = n_features
-    given = {"feature_names_in_": names, "preparation_": info.preparation, "fingerprint_": info.fingerprint}
+    given = {name: getattr(info, name[:-1]) for name in ("preparation_", "fingerprint_", "calibration_")}
+    given["feature_names_in_"] = names
     model.__dict__.update({name: value for name, value in given.items() if value is not None})
 
 
@@ -243,6 +245,7 @@ def _rescaled_to_plain(model: RescaledPerceptron) -> tuple[Header, NamedArrays]:
         feature_names=None if names is None else [str(name) for name in names],
         preparation=getattr(model, "preparation_", None),
         fingerprint=getattr(model, "fingerprint_", None),
+        calibration=getattr(model, "calibration_", None),
     )
     learned = {name.removesuffix("_"): value for name, value in vars(model).items() if name.endswith("_")}
     place = Place("the header", path="learned")

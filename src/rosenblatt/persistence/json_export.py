@@ -18,6 +18,7 @@ from rosenblatt.persistence.onnx import check_exportable
 from rosenblatt.persistence.pipelines import STEPS
 from rosenblatt.storage.container import write_atomically
 from rosenblatt.storage.schema import Arrays, Place, label_to_json
+from rosenblatt.training.calibration import MAP, Calibration
 
 
 def export_json(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
@@ -27,7 +28,8 @@ def export_json(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     report are the strings "inf" and "-inf". Features have the names of the training data, or x0, x1, and so on.
     ``preparation`` describes how features are made from the rows of a file: the columns with their types, fill values
     and categories, and the scale of each feature. ``steps`` describes the steps of a pipeline. A model that predicts by
-    a vote is written with its averaged weights and a ``note``. The file cannot be loaded again; use `save` for that.
+    a vote is written with its averaged weights and a ``note``. For a model that `rosenblatt.calibrated` returned,
+    ``calibration`` describes how scores become probabilities. The file cannot be loaded again; use `save` for that.
 
     Parameters
     ----------
@@ -81,12 +83,33 @@ def export_json(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     for label, b, w in zip(labels[-len(rule.w) :], rule.b.tolist(), rule.w, strict=True):
         weights = {names[j]: float(w[j]) for j in w.nonzero()[0]}
         out["scores"].append({"class": label, "bias": b, "weights": weights, "zero_weights": len(w) - len(weights)})
+    if hasattr(learner, "calibration_") and not rule.averaged:  # of a vote, it maps the votes
+        out["calibration"] = _calibration(learner.calibration_, labels)
     if hasattr(learner, "report_"):
         out["report"] = learner.report_.to_plain()
     else:
         out["verdict"] = json.loads(learner.verdict_.to_json())
     text = json.dumps(out, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     write_atomically(path, [text.encode("utf-8", "backslashreplace")])  # an unpaired surrogate stays a JSON escape
+
+
+def _calibration(calibration: Calibration, labels: list[Any]) -> dict[str, Any]:
+    """Return the maps from scores to probabilities, with the rule that applies them."""
+    two = len(labels) == 2
+    score = "the score" if two else "the lead of a class, its score minus the largest score of another class"
+    rule = (
+        f"A sigmoid maps s, {score}, to 1 / (1 + exp(-(slope * s + offset))). An isotonic map is linear between the "
+        "pairs of scores and values, and constant outside. "
+    )
+    rule += (
+        f"The result is the probability of {labels[1]!r}."
+        if two
+        else "The results are divided by their sum; if all are 0, the classes have equal probabilities."
+    )
+    place = Place("the calibration")
+    maps = [MAP.write(each, place) for each in calibration.maps]
+    named = [{"class": label, **each} for label, each in zip(labels[-len(maps) :], maps, strict=True)]
+    return {"rule": rule, "rows": calibration.rows, "maps": named}
 
 
 def readable_preparation(preparation: dict[str, Any], names: list[str]) -> dict[str, Any]:

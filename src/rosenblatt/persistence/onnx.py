@@ -32,6 +32,7 @@ from rosenblatt.persistence.pipelines import KINDS, STEPS, Step, selected_indice
 from rosenblatt.scaling import ColumnScale
 from rosenblatt.storage.container import write_atomically
 from rosenblatt.storage.schema import Place, label_to_json
+from rosenblatt.training.calibration import Calibration, Isotonic, Map, Sigmoid
 from rosenblatt.training.dual.state import DualState
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -347,7 +348,7 @@ _STEPS: dict[type, Callable[[Graph, Any, Rows], Rows]] = {
 # trained on files makes features from rows; the steps of a pipeline play the same role.
 
 
-_OUTPUTS = ("label", "scores")
+_OUTPUTS = ("label", "scores", "probabilities")
 
 
 @dataclass
@@ -444,6 +445,68 @@ def piped_rows(graph: Graph, inputs: Inputs, steps: Iterable[Step | None], width
     return rows.matrix(graph, "the learner")
 
 
+# Probabilities, translated to ONNX.
+
+
+def probabilities(graph: Graph, scores: str, calibration: Calibration) -> str:
+    """Return the probability of each class, computed from the scores as `Calibration.probabilities` does."""
+    maps, one = calibration.maps, graph.number(1.0)
+    if len(maps) == 1:
+        p = _mapped(graph, scores, maps)
+        return graph("Concat", graph("Sub", one, p), p, axis=1)
+    p = _mapped(graph, _leads(graph, scores), maps)
+    total = graph("ReduceSum", p, graph.constant(np.array([1])), keepdims=1)
+    equal = graph.number(1.0 / len(maps))
+    return graph("Where", graph("Equal", total, graph.number(0.0)), equal, graph("Div", p, total))
+
+
+def _leads(graph: Graph, scores: str) -> str:
+    """Return each score minus the largest of the others in its row."""
+    best = graph("Unsqueeze", graph("ArgMax", scores, axis=1, keepdims=0), graph.constant(np.array([1])))
+    largest = graph("ReduceMax", scores, axes=[1], keepdims=1)
+    lowest = graph("Sub", graph("Mul", largest, graph.number(0.0)), graph.number(math.inf))
+    others = graph("ScatterElements", scores, best, lowest, axis=1)
+    second = graph("ReduceMax", others, axes=[1], keepdims=1)
+    rivals = graph("Add", graph("Mul", scores, graph.number(0.0)), largest)
+    return graph("Sub", scores, graph("ScatterElements", rivals, best, second, axis=1))
+
+
+def _mapped(graph: Graph, scores: str, maps: Sequence[Map]) -> str:
+    """Return the columns of ``scores``, each mapped to a probability."""
+    sigmoids = [each for each in maps if isinstance(each, Sigmoid)]
+    if len(sigmoids) == len(maps):
+        slopes, offsets = (np.array([[getattr(each, name) for each in sigmoids]]) for name in ("slope", "offset"))
+        return _sigmoid(graph, scores, slopes, offsets)
+    columns = []
+    for k, each in enumerate(maps):
+        column = gather(graph, scores, [k]) if len(maps) > 1 else scores
+        if isinstance(each, Sigmoid):
+            columns.append(_sigmoid(graph, column, np.array([[each.slope]]), np.array([[each.offset]])))
+        else:
+            columns.append(_isotonic(graph, column, each))
+    return columns[0] if len(columns) == 1 else graph("Concat", *columns, axis=1)
+
+
+def _sigmoid(graph: Graph, scores: str, slopes: np.ndarray, offsets: np.ndarray) -> str:
+    line = graph("Add", graph("Mul", scores, graph.constant(slopes)), graph.constant(offsets))
+    return graph("Div", graph.number(1.0), graph("Add", graph("Exp", graph("Neg", line)), graph.number(1.0)))
+
+
+def _isotonic(graph: Graph, scores: str, isotonic: Isotonic) -> str:
+    """Return a column of probabilities: linear interpolation between the knots on both sides of a score."""
+    x, y = graph.constant(np.array(isotonic.scores)), graph.constant(np.array(isotonic.values))
+    passed = graph("Cast", graph("GreaterOrEqual", scores, x), to=graph.type("INT64"))
+    right = graph("ReduceSum", passed, graph.constant(np.array([1])), keepdims=1)
+    low = graph("Max", graph("Sub", right, graph.constant(np.array([[1]]))), graph.constant(np.array([[0]])))
+    high = graph("Min", right, graph.constant(np.array([[len(isotonic.scores) - 1]])))
+    x_low, x_high, y_low, y_high = (graph("Gather", knots, at, axis=0) for knots in (x, y) for at in (low, high))
+    between = graph("And", graph("Greater", high, low), graph("Greater", right, graph.constant(np.array([[0]]))))
+    width = graph("Where", between, graph("Sub", x_high, x_low), graph.number(1.0))
+    way = graph("Where", between, graph("Sub", scores, x_low), graph.number(0.0))
+    rise = graph("Mul", graph("Div", way, width), graph("Sub", y_high, y_low))
+    return graph("Min", graph("Add", y_low, rise), y_high)
+
+
 _LARGEST_GRAPH = 2_000_000_000  # protobuf allows 2 GiB
 
 
@@ -451,7 +514,10 @@ def export_onnx(model: BaseEstimator, path: str | os.PathLike[str], *, exact: bo
     """Write a trained model as an ONNX graph that predicts in other runtimes.
 
     The input is ``X``, float64, with one row per example. The outputs are ``label``, the predicted class (int64,
-    string, float64 or bool), and ``scores``, float64: the activation of each class, or a single one for two classes.
+    string, float64 or bool), and ``scores``, float64: the activation of each class, or a single one for two classes. A
+    model that `rosenblatt.calibrated` returned also has the output ``probabilities``, float64, with a column for each
+    class. They equal those of ``predict_proba`` up to rounding: to about 1e-12, or the rounding error of the scores
+    times the slope of the sigmoid if that is more.
 
     The graph includes the preprocessing. A model trained on files describes it in its attribute ``preparation_``. If
     the files are tables, the graph has an input of shape (rows, 1) for each column, under the name of the column.
@@ -530,6 +596,10 @@ def export_onnx(model: BaseEstimator, path: str | os.PathLike[str], *, exact: bo
     labels = np.asarray(learner.classes_)
     graph.name(graph("Gather", graph.constant(_for_onnx(labels)), number), "label")
     graph.name(scores, "scores")
+    outputs: list[Any] = [("scores", "DOUBLE", ["rows", len(rule.w)])]
+    if hasattr(learner, "calibration_"):
+        graph.name(probabilities(graph, scores, learner.calibration_), "probabilities")
+        outputs.append(("probabilities", "DOUBLE", ["rows", len(rule.classes)]))
     kind = {"i": "INT64", "u": "INT64", "f": "DOUBLE", "b": "BOOL"}.get(labels.dtype.kind, "STRING")
     notes = {
         "learner": type(learner).__name__,
@@ -542,7 +612,7 @@ def export_onnx(model: BaseEstimator, path: str | os.PathLike[str], *, exact: bo
         notes["note"] = inputs.note
     proto = graph.model(
         inputs=inputs.declared,
-        outputs=[("label", kind, ["rows"]), ("scores", "DOUBLE", ["rows", len(rule.w)])],
+        outputs=[("label", kind, ["rows"]), *outputs],
         version=__version__,
         notes=notes,
     )

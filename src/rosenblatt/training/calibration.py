@@ -16,9 +16,9 @@ from typing import Annotated, Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.messages import check_choice
+from rosenblatt.messages import check_choice, count_of
 from rosenblatt.scaling import ColumnSums
-from rosenblatt.storage.schema import Codec, Place, list_of, number, read_fields, record, write_fields
+from rosenblatt.storage.schema import Codec, Place, list_of, number, read_fields, record, string, write_fields
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -141,6 +141,20 @@ class Calibration:
     """The number of rows to which the maps are fitted."""
     maps: tuple[Map, ...]
 
+    def check(self, n_classes: int) -> None:
+        """Raise a ValueError unless there is a map for each score of a model of ``n_classes`` classes."""
+        expected = 1 if n_classes == 2 else n_classes
+        if n_classes < 2 or len(self.maps) != expected:
+            raise ValueError(f"a calibration of {count_of(len(self.maps), 'map')} does not fit {n_classes} classes.")
+
+    def check_hypothesis(self, hypothesis: str) -> None:
+        """Raise a ValueError unless the model still predicts with the hypothesis whose scores are mapped."""
+        if hypothesis != self.hypothesis:
+            raise ValueError(
+                f'the probabilities were fitted to hypothesis="{self.hypothesis}", but the hypothesis is '
+                f'"{hypothesis}": set it back, or calibrate the model again.'
+            )
+
     def probabilities(self, scores: Floats) -> Floats:
         """Return the probability of each class, given scores as `RunState.rounded_scores` returns them.
 
@@ -204,10 +218,14 @@ def _read_map(data: object, place: Place) -> Map:
     return found
 
 
+MAP = Codec(_write_map, _read_map)
+"""The codec of a `Map`."""
+
+
 class _CalibrationFields:
-    hypothesis: str
+    hypothesis: Annotated[str, string("last", "average", "pocket", "vote")]
     rows: int
-    maps: Annotated[tuple[Map, ...], list_of(Codec(_write_map, _read_map))]
+    maps: Annotated[tuple[Map, ...], list_of(MAP)]
 
 
 CALIBRATION = record(_CalibrationFields, lambda maps, **others: Calibration(maps=tuple(maps), **others))

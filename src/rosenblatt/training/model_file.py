@@ -27,6 +27,7 @@ from rosenblatt.storage.schema import (
     to_canonical_json,
     write_fields,
 )
+from rosenblatt.training.calibration import CALIBRATION, Calibration
 from rosenblatt.training.early_stopping import BestPass, EarlyStoppingFacts, early_stopping_facts
 from rosenblatt.training.linear import LinearState
 from rosenblatt.training.options import LEARNERS, RunOptions
@@ -58,6 +59,7 @@ class _ModelFields:
     width: Annotated[int, integer(1)] | None = None
     preparation: dict[str, Any] | None = None
     fingerprint: Annotated[object, PLAIN] = None
+    calibration: Annotated[Calibration, CALIBRATION] | None = None
     learned: dict[str, Any]
 
 
@@ -75,6 +77,7 @@ class ModelInfo:
     """Plain data that defines how rows of files become features."""
     fingerprint: object = None
     """A fingerprint of the training data."""
+    calibration: Calibration | None = None
     max_features: int | None = None
     """The largest number of features allowed, stored or not; if None, it depends on the number stored."""
 
@@ -153,8 +156,10 @@ def model_from_plain(
     """Return the model that ``read`` makes from the header and the arrays of a model file, or raise a ValueError."""
     found = read_fields(_ModelFields, header, Place("the header"))
     place = Place("the header", Arrays(unpack_columns(found["width"], arrays, max_features)), "learned")
-    names = ("learner", "parameters", "classes", "feature_names", "preparation", "fingerprint")
+    names = ("learner", "parameters", "classes", "feature_names", "preparation", "fingerprint", "calibration")
     info = ModelInfo(**{name: found[name] for name in names}, max_features=max_features)
+    if info.calibration is not None:
+        info.calibration.check(len(info.classes))
     model = read(info, found["learned"], place)
     place.arrays.finish()
     return model
@@ -176,6 +181,7 @@ class TrainedModel:
     feature_names: Names | None = None
     preparation: dict[str, Any] | None = None
     fingerprint: object = None
+    calibration: Calibration | None = None
 
     @property
     def n_features(self) -> int:
@@ -198,6 +204,13 @@ class TrainedModel:
         """Return the scores of each row of a valid matrix, with a column for each classifier."""
         return self.state.scores(self.options.hypothesis, self._rows(X))
 
+    def predict_proba(self, X: Matrix) -> NDArray[np.float64]:
+        """Return the probability of each class for each row of a valid matrix; the model must be calibrated."""
+        if self.calibration is None:
+            raise ValueError("this model is not calibrated, so it predicts no probabilities.")
+        self.calibration.check_hypothesis(self.options.hypothesis)
+        return self.calibration.probabilities(self.state.rounded_scores(self.options.hypothesis, self._rows(X)))
+
     @property
     def report(self) -> Report:
         """The report of the run."""
@@ -216,7 +229,8 @@ class TrainedModel:
         """Return the header and the arrays of the model's file."""
         parameters = self.options.to_plain(self.learner, self.state.seed)
         names = None if self.feature_names is None else [str(name) for name in self.feature_names]
-        info = ModelInfo(self.learner, parameters, self.classes, names, self.preparation, self.fingerprint)
+        about = names, self.preparation, self.fingerprint, self.calibration
+        info = ModelInfo(self.learner, parameters, self.classes, *about)
         place = Place("the header", path="learned")
         learned: dict[str, object] = {"state": write_state(self.state, place.at("state"))}
         if self.early_stopping_state is not None:
@@ -246,7 +260,7 @@ class TrainedModel:
         found = read_fields(_LearnedFields, learned, place)
         state = read_state(found["state"], place.at("state"), *about)
         model = cls(info.learner, options, info.classes, state, None, info.names(state.n_features))
-        model.preparation, model.fingerprint = info.preparation, info.fingerprint
+        model.preparation, model.fingerprint, model.calibration = info.preparation, info.fingerprint, info.calibration
         if found["early_stopping"] is not None:
             place = place.at("early_stopping")
             stopping = read_fields(_EarlyStoppingFields, found["early_stopping"], place)

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias, TypedDict, TypeGuard, cast
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.messages import ParameterError
+from rosenblatt.messages import ParameterError, shorten
 
 Features: TypeAlias = np.ndarray | sp.csr_array
 """A matrix with one example per row: a NumPy array, or a CSR array of SciPy."""
@@ -37,18 +37,6 @@ def is_canonical_csr(indptr: np.ndarray, indices: np.ndarray, width: int) -> boo
     rising[1:-1] = indices[1:] > indices[:-1]
     rising[indptr] = True  # the first index of a row may have any value
     return bool(rising.all() and np.min(indices, initial=0) >= 0 and np.max(indices, initial=-1) < width)
-
-
-def is_text(labels: np.ndarray) -> bool:
-    """Return whether string labels from an untrusted file are valid Unicode; True for labels of any other type.
-
-    >>> is_text(np.array(["a", "\U0001f600"])), is_text(np.array([0xD800], np.uint32).view("U1"))
-    (True, False)
-    """
-    if labels.dtype.kind != "U":
-        return True
-    codes = labels.view(np.uint32)
-    return not ((codes > sys.maxunicode) | ((codes >= 0xD800) & (codes < 0xE000))).any()
 
 
 class DataError(ParameterError):
@@ -174,7 +162,8 @@ def skip_rows(blocks: Iterable[Block], row: int) -> Generator[Block, None, None]
 def join_blocks(blocks: Sequence[Block]) -> Block:
     """Join consecutive blocks into one.
 
-    Sparse blocks are padded to the width of the widest. Dense blocks of different widths raise a ValueError.
+    Sparse blocks are padded to the width of the widest. Dense blocks of different widths raise a ValueError, and so do
+    labels that cannot be compared exactly.
 
     Examples
     --------
@@ -197,7 +186,7 @@ def join_blocks(blocks: Sequence[Block]) -> Block:
     weight = None
     if any(block.weight is not None for block in blocks):
         weight = np.concatenate([np.ones(len(b)) if b.weight is None else b.weight for b in blocks])
-    y = np.concatenate([block.y for block in blocks])
+    y = join_labels([block.y for block in blocks])
     numbers = [block.numbers for block in blocks if block.numbers is not None]
     parts = [block.passthrough for block in blocks if block.passthrough is not None]
     return Block(
@@ -261,6 +250,103 @@ def stack(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
     together = sp.csr_array((data, indices, indptr), shape=(row, max(X.shape[1] for X in matrices)))
     together.has_canonical_format = all(X.has_canonical_format for X in matrices)
     return together
+
+
+# Labels. NumPy drops null characters at the end of strings, turns numbers beside strings into strings, and rounds
+# integers beside floats. Each of these can make one class of two.
+
+
+EXACT_BELOW = 2**53
+"""All integers below this in absolute value are float64 numbers, and no other integer is rounded to one of these."""
+
+
+def is_text(labels: np.ndarray) -> bool:
+    """Return whether string labels from an untrusted file are valid Unicode; True for labels of any other type.
+
+    >>> is_text(np.array(["a", "\U0001f600"])), is_text(np.array([0xD800], np.uint32).view("U1"))
+    (True, False)
+    """
+    if labels.dtype.kind != "U":
+        return True
+    codes = labels.view(np.uint32)
+    return not ((codes > sys.maxunicode) | ((codes >= 0xD800) & (codes < 0xE000))).any()
+
+
+def as_labels(given: object) -> np.ndarray:
+    """Return labels as an array; raise a ValueError if the array holds other labels than ``given``.
+
+    >>> as_labels(["yes", "no"])
+    array(['yes', 'no'], dtype='<U3')
+    >>> as_labels(["1", 1])
+    Traceback (most recent call last):
+    rosenblatt.messages.ParameterError: expected labels that NumPy keeps as they are, got 1, which it would make '1':
+    convert all labels to an array of integers, or to strings that do not end in a null character.
+    """
+    labels = np.asarray(given)
+    check_labels_kept(given, labels)
+    return labels
+
+
+def check_labels_kept(given: Any, labels: np.ndarray) -> None:
+    """Raise a ValueError if ``labels``, the array that was made from ``given``, holds other labels than ``given``."""
+    rounds = labels.dtype.kind == "f" and bool((np.abs(labels) >= EXACT_BELOW).any())
+    if isinstance(given, np.ndarray) or not (rounds or labels.dtype.kind in "US"):
+        return
+    before, after = np.asarray(given, dtype=object).ravel().tolist(), labels.ravel().tolist()
+    if before != after:
+        label, made = next(pair for pair in zip(before, after, strict=True) if pair[0] != pair[1])
+        raise ParameterError(
+            "expected labels that NumPy keeps as they are, got {label}, which it would make {made}: convert all labels "
+            "to an array of integers, or to strings that do not end in a null character.",
+            label=shorten(label),
+            made=shorten(made),
+        )
+
+
+def check_label_types(known: np.ndarray, *others: np.ndarray) -> None:
+    """Raise a ValueError unless the labels of all arrays can be compared exactly.
+
+    Words, numbers and times cannot be mixed. Integers of 2**53 or more in absolute value cannot be mixed with floats,
+    nor int64 with uint64, because NumPy would compare them as float64.
+    """
+    for labels in others:
+        if _family(known) != _family(labels):
+            raise ValueError(
+                f"the labels so far are {known.tolist()}, but a new label is {labels.tolist()[0]!r}: "
+                "labels must be all strings or all numbers."
+            )
+    types = {part.dtype for part in (known, *others)}
+    if len(types) == 1 or np.result_type(*types).kind != "f":
+        return
+    for part in (known, *others):
+        large = part[(part >= EXACT_BELOW) | (part <= -EXACT_BELOW)] if part.dtype.kind in "iu" else part[:0]
+        if len(large):
+            raise ParameterError(
+                "labels of types {types} are compared as float64, which may round {label}: convert all labels to one "
+                "type of integers, or to strings.",
+                types=" and ".join(sorted(map(str, types))),
+                label=int(large[0]),
+            )
+
+
+def join_labels(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Join arrays of labels into one; raise a ValueError unless all their labels can be compared exactly."""
+    check_label_types(*parts)
+    return np.concatenate(parts)
+
+
+def join_classes(known: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the sorted classes of ``known`` and of ``labels``; raise a ValueError if they cannot be compared."""
+    check_label_types(known, labels)
+    return np.union1d(known, labels)
+
+
+def _family(labels: np.ndarray) -> str:
+    """Return "words", "numbers" or "times"; labels of different families cannot be sorted together."""
+    kind = labels.dtype.kind
+    if kind in "US" or (kind in "OT" and all(isinstance(label, str) for label in labels.tolist())):
+        return "words"
+    return "times" if kind in "Mm" else "numbers"
 
 
 # The protocol of streams that read blocks from files, such as the streams that `data.open` returns.

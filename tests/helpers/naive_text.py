@@ -21,6 +21,13 @@ def number(token, fault):
     return value
 
 
+def class_label(token, unlabelled):
+    label = number(token, "BAD_LABEL")
+    if abs(label) >= 2**53 and not unlabelled:
+        raise Fault("LARGE_LABEL")
+    return label
+
+
 def words(text):
     return re.split(rb"[ \t\r]+", text.strip(b" \t\r"))
 
@@ -37,7 +44,7 @@ def svmlight_line(line, base=1, last=2**31 - 1, unlabelled=False):
             raise Fault("NO_LABEL")
         label = math.nan
     else:
-        label = number(features.pop(0), "BAD_LABEL")
+        label = class_label(features.pop(0), unlabelled)
         if features and re.fullmatch(rb"qid:[0-9]+", features[0]):
             features.pop(0)
     columns, values = [], []
@@ -98,7 +105,7 @@ def vw_line(line, bits=18, unlabelled=False):
             break
         if place == 3:
             raise Fault("BAD_LABEL")
-        numbers.append(number(field, "BAD_LABEL"))
+        numbers.append(number(field, "BAD_LABEL") if place else class_label(field, unlabelled))
         if place == 1 and numbers[1] < 0:
             raise Fault("BAD_WEIGHT")
         if place == 2 and numbers[2] != 0:

@@ -12,7 +12,8 @@ from rosenblatt.kernels.parsing.bytes import PAD
 CODES = {
     getattr(module, name): name
     for module, names in (
-        (text, ("BAD_LABEL", "NO_LABEL", "BAD_INDEX", "INDEX_RANGE", "INDEX_ORDER", "BAD_VALUE", "TOO_LARGE")),
+        (text, ("BAD_LABEL", "NO_LABEL", "LARGE_LABEL", "BAD_VALUE", "TOO_LARGE")),
+        (text, ("BAD_INDEX", "INDEX_RANGE", "INDEX_ORDER")),
         (hashed_text, ("NO_BAR", "BAD_WEIGHT", "BASE", "BAD_NAMESPACE", "SUM_TOO_LARGE")),
     )
     for name in names

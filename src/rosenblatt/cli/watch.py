@@ -89,16 +89,16 @@ class OnlineLearner:
 
         ``weight`` is the weight of each row, which scales the step on the row; None means 1.
         """
-        import numpy as np
         import scipy.sparse as sp
 
+        from rosenblatt.blocks import join_classes
         from rosenblatt.training.rows import pad_columns
 
         if self.model is not None and sp.issparse(X):
             X = pad_columns(sp.csr_array(X), self.model.state.n_features)
             self.model.state.widen(X.shape[1])
         before = y[:0] if self.model is None else self.model.classes
-        known = np.union1d(before, y)
+        known = join_classes(before, y)
         competing = self.options.direct and len(known) == len(before)  # a new class would compete from its first row
         # A pass predicts each row before it updates the weights, so with hypothesis "last" it counts these mistakes.
         if (len(known) <= 2 or competing) and self.options.hypothesis == "last":

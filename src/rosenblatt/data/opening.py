@@ -208,10 +208,11 @@ def open(
     target : str or int, optional
         The column with the labels: its name, or its position, counted from 0 (-1 is the last). For .npz files, the name
         of the array with the labels, by default "y". Integer labels become int64, other numbers float64, booleans bool,
-        and everything else strings. Numbers that look like a regression target (very many distinct integers, or more
-        than a few distinct fractions) raise an error unless ``column_types`` names the column. Rows without a label
-        are left out and counted in ``stream.unlabelled``. Words such as ``NA`` are not labels, unless ``column_types``
-        names the column.
+        and everything else strings. Labels of 2**53 or more in absolute value, which float64 may round, raise an error
+        unless ``column_types`` makes the column a category; then labels are strings. Numbers that look like a
+        regression target (very many distinct integers, or more than a few distinct fractions) raise an error unless
+        ``column_types`` names the column. Rows without a label are left out and counted in ``stream.unlabelled``. Words
+        such as ``NA`` are not labels, unless ``column_types`` names the column.
     format : str, optional
         "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl", "svmlight" (or "libsvm"), "vw" or "npz". By default
         it is detected from the first bytes of the file, its name or its first lines.

@@ -19,7 +19,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt import data
-from rosenblatt.blocks import Block, DataError, Features, is_sparse, join_blocks, rebatch, skip_rows
+from rosenblatt.blocks import (
+    Block,
+    DataError,
+    Features,
+    as_labels,
+    is_sparse,
+    join_blocks,
+    join_classes,
+    rebatch,
+    skip_rows,
+)
 from rosenblatt.data.io.identity import RunningDigest
 from rosenblatt.data.stream import Stream
 from rosenblatt.distributed.engines import ClusterError, Engine, Handle, Progress, WorkLost
@@ -30,7 +40,6 @@ from rosenblatt.training.batches import Batch, make_batch
 from rosenblatt.training.rows import (
     Labels,
     VectorLike,
-    check_label_types,
     check_one_each,
     class_numbers,
     encode_labels,
@@ -88,7 +97,7 @@ class Shard:
 def make_shard(X: MatrixLike, y: VectorLike, weight: VectorLike = None) -> Shard:
     """Return a shard of rows and labels, possibly without rows; raise a ValueError if they are not valid."""
     X = X if hasattr(X, "shape") else np.asarray(X)
-    rows, labels = X.shape[0] if X.shape else 0, np.asarray(as_numpy(y))
+    rows, labels = X.shape[0] if X.shape else 0, as_labels(as_numpy(y))
     n = len(labels) if np.ndim(labels) else 0
     if n != rows:
         raise ValueError(f"expected a label for each of the {rows:,} rows, got {n:,} labels.")
@@ -143,9 +152,7 @@ def join_shards(shards: Sequence[Shard]) -> Shard:
 def all_classes(parts: Sequence[Labels]) -> Labels:
     """Return the sorted union of classes; raise a ValueError if strings and numbers are mixed."""
     known = [part for part in parts if len(part)]
-    for part in known[1:]:
-        check_label_types(known[0], part)
-    return reduce(np.union1d, known) if known else np.empty(0)
+    return reduce(join_classes, known) if known else np.empty(0)
 
 
 class ShardFacts(NamedTuple):
@@ -361,7 +368,7 @@ class ShardSet:
             lambda: [engine.call(shard_facts, shard) for shard in range(engine.shards)], progress
         )
         check_facts(self.facts)
-        known = [] if classes is None else [np.unique(classes)]
+        known = [] if classes is None else [np.unique(as_labels(classes))]
         self.classes = all_classes([*known, *(facts.classes for facts in self.facts)])
         self.width = max(facts.width for facts in self.facts if facts.rows)
         self.starts = np.concatenate([[0], np.cumsum([facts.rows for facts in self.facts])]).tolist()

@@ -22,6 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt.blocks import as_labels
 from rosenblatt.estimators.parameter_hints import HINTS, unknown_parameter
 from rosenblatt.estimators.validation import (
     MatrixLike,
@@ -256,7 +257,7 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         refuse_stream(X, "score", self)
         if y is None:
             raise TypeError("score compares predictions with labels, got none: use score(X, y).")
-        return float(super().score(X, y, sample_weight))
+        return float(super().score(X, as_labels(as_numpy(y)), sample_weight))
 
     @partial(AvailableUnless, reason=lambda model: model._why_no_probabilities())
     def predict_proba(self, X: MatrixLike) -> Floats:

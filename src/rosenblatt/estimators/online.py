@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.blocks import as_labels
 from rosenblatt.messages import shorten
 from rosenblatt.training.rows import Labels, Names
 
@@ -135,7 +136,7 @@ def record_row(entries: Entries, width: int) -> sp.csr_array:
 
 def label_array(y: object) -> Labels:
     """Return a label as an array of shape (1,); raise an error if it is not a valid class label."""
-    label = np.array([y]) if isinstance(y, str | bool | int | float | np.generic) else np.empty(0)
+    label = as_labels([y]) if isinstance(y, str | bool | int | float | np.generic) else np.empty(0)
     if label.shape != (1,) or label.dtype.kind not in "biufU":
         raise TypeError(f"expected a label that is a string, an integer or a boolean, got {shorten(y)}.")
     if label.dtype.kind == "f" and not label[0] == np.trunc(label[0]):

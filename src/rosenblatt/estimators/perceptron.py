@@ -7,13 +7,14 @@ from typing import Self
 
 from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt.blocks import check_label_types
 from rosenblatt.estimators.base import BasePerceptron, Floats, complete_docstring, refuse_stream, set_parameters
 from rosenblatt.estimators.online import Label, RecordColumns, label_array, record_row
 from rosenblatt.estimators.validation import MatrixLike, as_numpy
 from rosenblatt.training.batches import labelled_batch
 from rosenblatt.training.linear import GivenWeights, LinearState
 from rosenblatt.training.options import RandomSource, RunOptions
-from rosenblatt.training.rows import ClassWeight, Names, VectorLike, check_label_types
+from rosenblatt.training.rows import ClassWeight, Names, VectorLike
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.train import WarmStart, online_run
 

@@ -15,7 +15,7 @@ from sklearn import get_config
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from rosenblatt.blocks import Block, as_file_stream
+from rosenblatt.blocks import Block, as_file_stream, check_labels_kept
 from rosenblatt.training.rows import Labels, Matrix, VectorLike, check_sparse
 
 MatrixLike: TypeAlias = Any
@@ -120,7 +120,9 @@ def validate_pair(
     X, y = as_numpy(X), as_numpy(y)
     _check_structure(X)
     with _names_from_files(model), _advice_on_strings():
-        X, y = validate_data(model, X, y, reset=reset, ensure_all_finite=finite, **_LAYOUT)
+        X, labels = validate_data(model, X, y, reset=reset, ensure_all_finite=finite, **_LAYOUT)
+    check_labels_kept(y, labels)
+    y = labels
     if y.dtype.kind not in "biuUS":  # integers and strings are always classes
         _check_classes(y)
     return _aligned(X), y
@@ -128,16 +130,13 @@ def validate_pair(
 
 def _check_classes(y: Labels) -> None:
     """Raise a ValueError for labels that are not classes, such as the targets of a regression."""
-    try:
+    if y.dtype.kind != "f":
         check_classification_targets(y)
-    except ValueError as fault:
-        if y.dtype.kind != "f":
-            raise
-        value = float(y[y != np.trunc(y)][0])
+    elif (fractions := y[y != np.trunc(y)]).size:  # scikit-learn also takes integers beyond int64 for fractions
         raise ValueError(
-            f"Unknown label type: expected classes, got numbers such as {value:g}, which look like a regression "
-            "target: convert them to classes first, for instance y > threshold, or use a regressor."
-        ) from fault
+            f"Unknown label type: expected classes, got numbers such as {float(fractions[0]):g}, which look like a "
+            "regression target: convert them to classes first, for instance y > threshold, or use a regressor."
+        )
 
 
 def _check_structure(X: MatrixLike) -> None:

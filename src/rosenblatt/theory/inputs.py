@@ -277,11 +277,11 @@ def check_labels(y: ArrayLike, n: int) -> Labels:
     """Return ``y`` as an array of ``n`` labels, all strings or all numbers; raise a ValueError for anything else."""
     refuse_masked(y, "y")
     given, y = y, np.asarray(y)
-    if isinstance(given, list | tuple):
-        if y.dtype.kind in "SU":
-            _check_label_objects(np.array(given, dtype=object))  # NumPy turns numbers into strings if there are strings
-        elif y.dtype == np.float64 and np.max(np.abs(y), initial=0.0) >= 2.0**53:
-            y = np.array(given, dtype=object)  # rounding integers could merge classes
+    if not isinstance(given, np.ndarray) and (y.dtype.kind in "SU" or _has_large_floats(y)):
+        exact = np.asarray(given, dtype=object)
+        _check_label_objects(exact)
+        # NumPy rounds integers, and drops null characters at the end of strings. Either could merge classes.
+        y = y if exact.ravel().tolist() == y.ravel().tolist() else exact
     if y.ndim == 2 and 1 in y.shape:
         y = y.ravel()
     if y.shape != (n,):

@@ -15,7 +15,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.blocks import Block, as_file_stream, is_sparse, rebatch, skip_rows
+from rosenblatt.blocks import (
+    Block,
+    as_file_stream,
+    as_labels,
+    check_label_types,
+    is_sparse,
+    join_classes,
+    rebatch,
+    skip_rows,
+)
 from rosenblatt.kernels.orders import mix, visiting_order
 from rosenblatt.messages import ParameterError, shorten
 from rosenblatt.training.rows import (
@@ -25,7 +34,6 @@ from rosenblatt.training.rows import (
     RowMatrix,
     VectorLike,
     as_rows,
-    check_label_types,
     check_numbers,
     check_one_each,
     check_sparse,
@@ -159,7 +167,7 @@ class Streamed:
         self.class_weight, self.validate, self.width = class_weight, validate or _as_read, width
         self._peeked: Iterator[Block] | None = None
         if classes is not None:
-            self.classes = np.unique(classes)
+            self.classes = np.unique(as_labels(classes))
         elif self._labelled is blocks:
             self._peek(as_blocks(iterator))
         else:
@@ -192,8 +200,7 @@ class Streamed:
         self._peeked = None
         known = self.classes
         for block in as_blocks(self._labelled):
-            check_label_types(known, block.y)
-            known = np.union1d(known, block.y)
+            known = join_classes(known, block.y)
         self.classes = known
 
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
@@ -230,7 +237,7 @@ class Streamed:
         if not known:
             if self.rereadable:
                 raise NewClass(self)
-            self.classes = np.union1d(self.classes, y)
+            self.classes = join_classes(self.classes, y)
             numbers, _ = number_labels(y, self.classes)
         return make_batch(X, numbers, self.classes, block.weight, self.class_weight, block.first)
 
@@ -307,7 +314,7 @@ def as_blocks(blocks: Iterable[object]) -> Iterator[Block]:
             )
         if y is None:
             raise ValueError("expected blocks of the form (X, y) or (X, y, sample_weight), got one whose y is None.")
-        X, y = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y)
+        X, y = X if hasattr(X, "shape") else np.asarray(X), as_labels(y)
         if len(X.shape) != 2:
             raise ValueError(f"expected blocks with a two-dimensional X, got an X of shape {X.shape}.")
         if not y.ndim or len(y) != X.shape[0]:
@@ -333,17 +340,17 @@ def _as_read(block: Block) -> tuple[Matrix, Labels]:
     return block.X, y
 
 
-def arrivals(batch: Batch, order: NDArray[np.uint32], known: Labels) -> Iterator[tuple[object, int, int]]:
+def arrivals(batch: Batch, order: NDArray[np.uint32], known: Labels) -> Iterator[tuple[Labels | None, int, int]]:
     """Split the visits ``order`` of a batch where new classes appear; yield (class, start, stop) for each part.
 
-    A part begins at the first visit to a row whose class is not among the ``known`` classes. The first part begins at
-    0, and its class is None.
+    A part begins at the first visit to a row whose class is not among the ``known`` classes. Its class is an array of
+    one label. The first part begins at 0, and its class is None.
     """
     labels = batch.labels[order]
     new = (k for k in np.flatnonzero(~np.isin(batch.classes, known)) if (labels == k).any())
     first_visits = sorted((int(np.argmax(labels == k)), k) for k in new)
     starts = [0, *(visit for visit, _ in first_visits)]
-    names = [None, *(batch.classes[k] for _, k in first_visits)]
+    names = [None, *(batch.classes[k : k + 1] for _, k in first_visits)]
     yield from zip(names, starts, [*starts[1:], len(order)], strict=True)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.blocks import check_label_types
 from rosenblatt.messages import Hint, ParameterError, shorten
 
 if TYPE_CHECKING:
@@ -179,6 +180,8 @@ def encode_labels(y: Labels) -> tuple[Labels, NDArray[np.int32]]:
 
 def number_labels(y: Labels, classes: Labels) -> tuple[NDArray[np.int32], bool]:
     """Return the index of each label in the sorted ``classes``, and whether every label is one of them."""
+    if y.dtype != classes.dtype:
+        check_label_types(classes, y)
     places = np.searchsorted(classes, y)
     places[places == len(classes)] = 0
     return places.astype(np.int32), np.array_equal(classes[places], y)
@@ -188,7 +191,6 @@ def class_numbers(labels: Labels, classes: Labels) -> NDArray[np.int32]:
     """Return the index of each label in the sorted ``classes``; raise a ValueError if a label is not one of them."""
     numbers, are_known = number_labels(labels, classes) if len(classes) else (np.zeros(0, np.int32), not len(labels))
     if not are_known:
-        check_label_types(classes, labels)
         known = set(classes.tolist())
         raise ParameterError(
             "expected labels among the classes {known}, got {label}: name all classes with {classes}, or leave out the "
@@ -351,23 +353,6 @@ def check_two_classes(labels: Collection[object]) -> None:
             "Add rows of another class{hint}.",
             label=shorten(next(iter(labels))),
             hint=Hint(", or use partial_fit if they may come later", needs="partial_fit"),
-        )
-
-
-def _family(labels: Labels) -> str:
-    """Return "words", "numbers" or "times"; labels of different families cannot be sorted together."""
-    kind = labels.dtype.kind
-    if kind in "US" or (kind in "OT" and all(isinstance(label, str) for label in labels.tolist())):
-        return "words"
-    return "times" if kind in "Mm" else "numbers"
-
-
-def check_label_types(known: Labels, labels: Labels) -> None:
-    """Raise a ValueError if words, numbers and times are mixed as labels."""
-    if _family(known) != _family(labels):
-        raise ValueError(
-            f"the labels so far are {known.tolist()}, but a new label is {labels.tolist()[0]!r}: "
-            "labels must be all strings or all numbers."
         )
 
 

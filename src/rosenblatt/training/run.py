@@ -423,9 +423,9 @@ class TrainingRun:
         self.classes, self.current.active = classes, np.arange(len(self.state.counters))
         self.begin_pass()
 
-    def _add_class(self, label: object) -> None:
+    def _add_class(self, label: Labels) -> None:
         made = self.current.rows_visited(self.state.counters)
-        self.state, self.classes = self.state.with_classes(self.classes, np.array([label]), self.options.direct)
+        self.state, self.classes = self.state.with_classes(self.classes, label, self.options.direct)
         counters, current = self.state.counters, self.current
         if self.options.max_updates is not None:
             counters["limit"][counters["limit"] < 0] = self.options.max_updates

@@ -22,8 +22,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.blocks import check_label_types, join_classes
 from rosenblatt.kernels.rules import COUNTERS
-from rosenblatt.training.rows import Labels, Matrix, RowMatrix, as_rows, check_label_types
+from rosenblatt.training.rows import Labels, Matrix, RowMatrix, as_rows
 
 if TYPE_CHECKING:
     from rosenblatt.training.batches import Batch
@@ -347,8 +348,9 @@ class RunState(ABC):
         """Return a state with the classes ``labels`` in addition to ``known``, and the sorted array of all classes."""
         check_label_types(known, labels)
         state = self
-        for label in np.setdiff1d(labels, known):
-            classes = np.union1d(known, [label])
+        new = np.setdiff1d(labels, known)
+        for k in range(len(new)):
+            classes = join_classes(known, new[k : k + 1])
             state = state.with_class(np.searchsorted(classes, known), direct)
             known = classes
         return state, known

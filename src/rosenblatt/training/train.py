@@ -14,7 +14,7 @@ from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
-from rosenblatt.blocks import Contents, as_file_stream
+from rosenblatt.blocks import Contents, as_file_stream, as_labels, check_label_types, join_classes
 from rosenblatt.messages import ParameterError
 from rosenblatt.training.batches import Batch, InMemory, NewClass, Streamed, TrainingSource
 from rosenblatt.training.checkpoint import Checkpoint, CheckpointWriter
@@ -22,7 +22,7 @@ from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.linear import InitialWeights as Weights
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions, draw_seed
-from rosenblatt.training.rows import Labels, check_label_types, check_two_classes
+from rosenblatt.training.rows import Labels, check_two_classes
 from rosenblatt.training.run import TrainingRun, initial_state, new_state
 from rosenblatt.training.state import Outcome, RunState
 
@@ -213,11 +213,11 @@ def online_run(
     options = replace(options, early_stopping=False, verbose=0)
     options.check_for_blocks("chunks of rows do")
     if start is None:
-        known = batch.classes if classes is None else np.union1d(classes, batch.classes)
+        known = batch.classes if classes is None else join_classes(as_labels(classes), batch.classes)
         state = new_state(options, len(known), batch.rows.d)
     else:
         check_label_types(start.classes, batch.classes)
-        given = start.classes if classes is None else np.unique(classes)
+        given = start.classes if classes is None else np.unique(as_labels(classes))
         start.state.renumber_rows()
         state, known = start.state.with_classes(start.classes, given, options.direct)
     return TrainingRun(state, InMemory(batch), options, classes=known, threads=threads, one_by_one=one_by_one)

@@ -196,7 +196,7 @@ def test_labels_keep_what_they_are(tmp_path):
     assert labels(["2020-01-01", "x"]) == ("U", ["2020-01-01", "x"])
     with pytest.raises(data.DataError, match=r"line 10002: column 'y' holds '0.5', expected an integer label, like"):
         labels([*(["1"] * 10_000), "0.5"])
-    with pytest.raises(data.DataError, match=r"line 10002: column 'y' holds '1e\+300', expected an integer"):
+    with pytest.raises(data.DataError, match=r"line 10002: column 'y' holds an integer that float64 may have rounded"):
         labels([*(["1"] * 10_000), "1e300"])
 
 

@@ -21,7 +21,8 @@ def test_svmlight_faults():
         b"1 9223372036854775808:1;1 99999999:1 1:1;1 1:nan;1 1:inf;1 1:1e400;1e400 1:1;1 1:-1e309 x;1 1:1x;"
         b"1 1:1:1;1 1:1,5;1 1:0x1p3;1 1:1_000;1 1:\xc2\xb2;\xff\xfe1\x00;1 1:\x00;1\x00 1:1;1 \x001:1;1 1:+-1;"
         b"1 1:1e;1 1:.;1 1:-;1 1:e5;1 1:1e 5;1 1:1 qid:3;1 qid:x;1 qid:;1 qid:1 qid:2;"
-        b"1 9999999999999999999999999999999999999999:1;1 1:1\x0b2:1;1|f 3:4;'1' 2:3;1 1:1 2 #;1 00:1"
+        b"1 9999999999999999999999999999999999999999:1;1 1:1\x0b2:1;1|f 3:4;'1' 2:3;1 1:1 2 #;1 00:1;"
+        b"9007199254740992 1:2;-9007199254740993 1:2;9007199254740991.9 1:2;12345678901234567890123 2:1;1e23"
     ).split(b";")
     for line in faulty:
         rows = svmlight(b"1 1:1\n" + line + b"\n-1 1:2\n")
@@ -32,5 +33,6 @@ def test_svmlight_without_labels_and_from_zero():
     lines = b"3:1 4:2\n1 3:1\n1.5:2 3:1\n:3\nx\n7:1e400\n0:1\n# 1\n\n"
     rows = svmlight(lines, unlabelled=True)
     assert math.isnan(rows[0][0])
+    assert svmlight(b"1e23 1:1\n-9007199254740992 1:1\n", unlabelled=True)[0][0] == 1e23
     svmlight(lines + b"1 0:1 1:2\n1 0:1 0:2\n1 5:1 6:1\n1 7:1\n", base=0, last=6)
     svmlight(b"1 1:1 7:1\n1 8:1\n1 0:1\n", base=1, last=7)

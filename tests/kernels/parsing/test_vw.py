@@ -27,11 +27,12 @@ def test_vw_faults():
         b"1 -1 |f a;1 'a b |f;'a b|f;nan |f a;1 inf |f a;1e999 |f a;1 1e999 |f a;1 1 1e999 |f a;1:2 |f a;1 |:2 a;"
         b"1 |f:x a;1 |f: a;1 |f:2:3 a;1 |f a:;1 |f a:x;1 |f a:1:2;1 |f a: 2;1 |f a:nan;1 |f a:inf;1 |f a:1e400;"
         b"1 |f:1e400 a;1 |f:1e300 a:1e300;1 |f a:1e308 a:1e308;1 |f a:1\x00;1 |f:1e400 a:0;1 |f a:1e400 b:x;"
-        b"1\x00|f;\xff\xfe1\x00;1 1:2 3:4;1 |f b a:0x1"
+        b"1\x00|f;\xff\xfe1\x00;1 1:2 3:4;1 |f b a:0x1;9007199254740992 |f;1e23 2 |f a;-1e23 x |f"
     ).split(b";")
     for line in faulty:
         rows, _ = vw(b"1 |f a\n" + line + b"\n-1 |f b:2\n")
         assert [row[0] for row in rows] == [1, -1], line
+    assert vw(b"1e23 2 |f a\n", unlabelled=True)[0][0][0] == 1e23
     rows, _ = vw(b"|f a\nt|f b\n't |f\n1 |f c\nx |f\n", unlabelled=True)
     assert [math.isnan(row[0]) for row in rows] == [True, True, True, False]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rosenblatt.blocks import DataError
+from rosenblatt.blocks import EXACT_BELOW, DataError
 from rosenblatt.data.source import ColumnEntry
 from rosenblatt.data.tables.reader import TableChunk
 from rosenblatt.data.tables.values import (
@@ -347,7 +347,7 @@ def label_kind(
         return "boolean" if kind == "boolean" else "text" if given is None else "category"
     values = parse_numbers(array, missing)[0]
     values = values[np.isfinite(values)]
-    integers = (values == np.rint(values)) & (np.abs(values) <= 2.0**53)
+    integers = (values == np.rint(values)) & (np.abs(values) < EXACT_BELOW)
     return "integer" if integers.all() else "number"
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from rosenblatt.blocks import DataError
+from rosenblatt.blocks import EXACT_BELOW, DataError
 from rosenblatt.data.io.lines import TO_UTF8, quote_bytes
 from rosenblatt.data.tables.reader import NAME_COLUMNS, Passthrough, Records, TableChunk, TableReader, first_repeated
 from rosenblatt.data.tables.values import (
@@ -42,6 +42,8 @@ _CELLS_AT_ONCE = 2_000_000
 _STRING = re.compile(rb'"((?:[^"\\]++|\\.)*+)"(\s*+:)?')
 _DEEPEST = 100
 """The deepest nesting of brackets given to Arrow; much deeper nesting overflows the stack and crashes."""
+_MOST_DIGITS = 308
+"""Longer integers are parsed as floats; most of them are too large for float64."""
 JsonObject: TypeAlias = dict[str, Any]
 
 
@@ -212,7 +214,7 @@ class JsonReader(TableReader[Records]):
             value: object = None
             problem = ""
             try:
-                value = json.loads(line.decode("utf-8"), object_pairs_hook=_object, parse_int=float)
+                value = json.loads(line.decode("utf-8"), object_pairs_hook=_object, parse_int=_integer)
                 json.dumps(value, ensure_ascii=False).encode("utf-8")
             except DataError as error:
                 faults.append((place, error.message))
@@ -247,6 +249,11 @@ def _depth(line: bytes) -> int:
     return int(np.cumsum(opens.view(np.int8) - closes.view(np.int8), dtype=np.int64).max(initial=0))
 
 
+def _integer(text: str) -> int | float:
+    """Return the integer that ``text`` spells, exactly unless it is very long, because it may be a category."""
+    return int(text) if len(text) <= _MOST_DIGITS else float(text)
+
+
 def _cell(name: str, value: object, kind: str) -> str | None:
     """Return text that parses to ``value``, or None for null; raise a DataError if ``value`` is nested."""
     if value is None:
@@ -263,13 +270,26 @@ def _column(values: list[object]) -> tuple[pa.Array, str]:
     types = {type(value) for value in values} - {type(None)}
     if not types:
         return pa.nulls(len(values)), ""
-    if types == {float}:
-        return numbers_to_arrow(np.array(values, np.float64)), ""  # None becomes NaN, which also means missing
+    if types <= {int, float}:
+        return _numbers(values), ""
     texts = strings_to_arrow([None if isinstance(v, dict | list | None) else plain_text(v) for v in values])
     if len(types) == 1 and not types & {dict, list}:
         return (texts.cast(pa.bool_()) if types == {bool} else texts), ""
-    words = {float: "numbers", bool: "booleans", str: "strings", dict: "objects", list: "lists"}
-    return texts, " and ".join(sorted(words[type_] for type_ in types))
+    words = {int: "numbers", float: "numbers", bool: "booleans", str: "strings", dict: "objects", list: "lists"}
+    return texts, " and ".join(sorted({words[type_] for type_ in types}))
+
+
+def _numbers(values: list[Any]) -> pa.Array:
+    """Return numbers as an Arrow array: of floats or, if all are integers that some float would round, of integers."""
+    floats = np.array(values, np.float64)  # None becomes NaN, which also means missing
+    exact = (np.abs(floats) < EXACT_BELOW) | np.isnan(floats)
+    if exact.all() or not all(value is None or float(value).is_integer() for value in values):
+        return numbers_to_arrow(floats)
+    type_ = import_arrow().int64() if (floats < 0).any() else import_arrow().uint64()
+    try:
+        return strings_to_arrow([None if value is None else str(int(value)) for value in values]).cast(type_)
+    except import_arrow().ArrowInvalid:  # beyond 64 bits
+        return numbers_to_arrow(floats)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> JsonObject:

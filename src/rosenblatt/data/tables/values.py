@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.messages import Message, shorten, show_text
+from rosenblatt.blocks import EXACT_BELOW
+from rosenblatt.messages import Hint, Message, shorten, show_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -135,7 +136,6 @@ _LIKE_A_NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf(i
 """The pattern of the texts that Arrow parses as numbers."""
 BOOLEANS = ("false", "False", "FALSE", "true", "True", "TRUE")
 """Texts that denote a boolean."""
-_LARGEST_INTEGER = 2.0**53
 _LONGEST_LABEL = 1000
 """The maximum length of a label; in a NumPy array of strings, every element takes the memory of the longest."""
 
@@ -179,13 +179,15 @@ def plain_text(value: Any) -> str:
 
     Examples
     --------
-    >>> plain_text(2.0), plain_text(0.5), plain_text(True)
-    ('2', '0.5', 'true')
+    >>> plain_text(2.0), plain_text(0.5), plain_text(True), plain_text(2**53 + 1)
+    ('2', '0.5', 'true', '9007199254740993')
     """
     if isinstance(value, str):
         return value
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
+    if isinstance(value, int):  # exactly, because it may be a label or a category
+        return str(value)
     value = float(value)
     return str(int(value)) if value.is_integer() and abs(value) < 1e16 else repr(value)
 
@@ -299,6 +301,9 @@ def parse_labels(
             reason = "column {name} holds a text of {length} characters, expected a label of at most {most}"
             faults.add([row], Message(reason, name=repr(name), length=len(labels[row]), most=_LONGEST_LABEL))
             labels[row] = ""
+        for row in [k for k, label in enumerate(labels) if label.endswith("\0")]:  # NumPy would drop these characters
+            reason = "column {name} holds {found}, which ends in a null character, expected text without one"
+            faults.add([row], Message(reason, name=repr(name), found=shorten(labels[row])))
         return np.array(labels, dtype=np.str_), null_rows(texts)
     boolean = kind == "boolean"
     expected = "true or false as the label" if boolean else "a number as the label"
@@ -306,10 +311,13 @@ def parse_labels(
     if kind == "integer":
         expected = "an integer label, like the first labels"
         bad += np.flatnonzero((values != np.rint(values)) & np.isfinite(values)).tolist()
-    bad += np.flatnonzero(np.isinf(values) | (np.abs(values) > _LARGEST_INTEGER)).tolist()
+    bad += np.flatnonzero(np.isinf(values)).tolist()
     faults.add_unexpected(bad, array, name, expected)
+    as_text = Hint(": give {column_types=kinds} to read labels as text", kinds={name: "category"})
+    large = "column {name} holds an integer that float64 may have rounded, expected labels below 2^53{as_text}"
+    faults.add(np.flatnonzero(np.abs(values) >= EXACT_BELOW), Message(large, name=repr(name), as_text=as_text))
     unlabelled = np.setdiff1d(np.flatnonzero(np.isnan(values)), bad)
-    values = np.where(np.abs(values) <= _LARGEST_INTEGER, values, 0.0)
+    values = np.where(np.abs(values) < EXACT_BELOW, values, 0.0)
     return values.astype({"integer": np.int64, "boolean": np.bool_, "number": np.float64}[kind]), unlabelled
 
 

@@ -15,7 +15,15 @@ from rosenblatt.data.io.lines import LineSource, TextChunk, quote_bytes
 from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.source import Facts, RowSource, fit_columns
 from rosenblatt.kernels.parsing.bytes import MAX_COLUMNS
-from rosenblatt.kernels.parsing.svmlight import BAD_VALUE, DONE, NEED_SPACE, NEED_VALUES, PROGRESS, TOO_LARGE
+from rosenblatt.kernels.parsing.svmlight import (
+    BAD_VALUE,
+    DONE,
+    LARGE_LABEL,
+    NEED_SPACE,
+    NEED_VALUES,
+    PROGRESS,
+    TOO_LARGE,
+)
 from rosenblatt.messages import Message, check_integer
 
 _NUMBER = re.compile(rb"[+-]?\d*\.?\d*(?:[eE][+-]?\d+)?")
@@ -25,6 +33,7 @@ _AHEAD = 16
 COMMON_FAULTS = {
     BAD_VALUE: "the value is {word}, expected a finite number",
     TOO_LARGE: "the number {word} is too large for float64",
+    LARGE_LABEL: "the label is {word}, which float64 may have rounded, expected labels below 2^53",
 }
 
 

@@ -32,7 +32,7 @@ from rosenblatt.kernels.parsing.bytes import (
 
 DONE, NEED_SPACE, NEED_VALUES = 0, 1, 2
 """Why parsing stopped: the text ended; the arrays are full; the values of undecided numbers are needed."""
-BAD_LABEL, NO_LABEL, BAD_INDEX, INDEX_RANGE, INDEX_ORDER, BAD_VALUE, TOO_LARGE = range(10, 17)
+BAD_LABEL, NO_LABEL, BAD_INDEX, INDEX_RANGE, INDEX_ORDER, BAD_VALUE, TOO_LARGE, LARGE_LABEL = range(10, 18)
 """The other reasons why parsing stopped: errors in a line."""
 
 PROGRESS = np.dtype(
@@ -56,6 +56,8 @@ KINDS = np.zeros(256, np.uint8)
 KINDS[list(b" \t\r")] = IS_BLANK
 KINDS[[NEWLINE, HASH, COLON, BAR]] = IS_NEWLINE, IS_HASH, IS_COLON, IS_BAR
 
+EXACT_BELOW = 2.0**53
+"""Integers below this in absolute value are float64 numbers, and no other integer is rounded to one of these."""
 _ENDS_NUMBER = IS_BLANK | IS_NEWLINE | IS_HASH
 _QID, _FOUR_BYTES = np.uint64(int.from_bytes(b"qid:", "little")), np.uint64(0xFFFFFFFF)
 _TENS = np.array([10**k for k in range(9)])
@@ -110,8 +112,9 @@ def slow_value(slow, progress, place):
 def parse_svmlight(text, stop, columns, unlabelled, rows, slow, progress):
     """Read the lines of svmlight text up to ``text[stop]``; return why parsing stopped.
 
-    An index out of range or an infinite value is an error. A line without a label is also an error, unless
-    ``unlabelled`` is true; then its label is NaN. Blank lines and lines with only a comment are not rows.
+    An index out of range or an infinite value is an error. So is a line without a label, or with a label that may have
+    been rounded to another one, unless ``unlabelled`` is true; then a missing label is NaN. Blank lines and lines with
+    only a comment are not rows.
 
     text: the buffer; ``text[stop - 1]`` is a newline. columns: the smallest and the largest index allowed; the smallest
     is column 0. rows: ``(labels, indptr, indices, values)`` to fill, with ``indptr[0] = 0``. slow: see ``slow_value``.
@@ -146,6 +149,8 @@ def parse_svmlight(text, stop, columns, unlabelled, rows, slow, progress):
                 code, label, end = DONE, math.nan, place
         elif math.isinf(label):
             code = TOO_LARGE
+        elif abs(label) >= EXACT_BELOW and not unlabelled:
+            code = LARGE_LABEL
         if code == DONE and row == labels.shape[0]:
             code = NEED_SPACE
         place, previous, may_have_query = end, base - 1, True

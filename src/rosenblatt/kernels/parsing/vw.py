@@ -35,11 +35,13 @@ from rosenblatt.kernels.parsing.svmlight import (
     BAR,
     COLON,
     DONE,
+    EXACT_BELOW,
     IS_BAR,
     IS_BLANK,
     IS_COLON,
     IS_NEWLINE,
     KINDS,
+    LARGE_LABEL,
     NEED_SPACE,
     NEED_VALUES,
     NEWLINE,
@@ -215,6 +217,7 @@ def parse_vw(text, stop, bits, unlabelled, rows, names, scratch, slow, progress)
                     code = TOO_LARGE
                 elif fields == 0:
                     label = value
+                    code = LARGE_LABEL if abs(value) >= EXACT_BELOW and not unlabelled else DONE
                 elif fields == 1:
                     weight = value
                     code = BAD_WEIGHT if value < 0.0 else DONE

@@ -12,7 +12,18 @@ from pyarrow import feather
 from helpers.commands import THREE, written
 from rosenblatt.cli.output import enable_gc
 
-HEAVY = ("sklearn", "joblib", "pandas", "scipy.stats", "matplotlib", "onnx", "dask", "distributed", "ray")
+HEAVY = (
+    "sklearn",
+    "joblib",
+    "pandas",
+    "scipy.spatial",
+    "scipy.stats",
+    "matplotlib",
+    "onnx",
+    "dask",
+    "distributed",
+    "ray",
+)
 ROWS = [("1", "true", "red", "yes"), ("-1", "false", "green", "no"), ("", "true", "", "no")] * 5
 
 

@@ -62,9 +62,13 @@ def test_another_run_is_refused(tmp_path):
         Perceptron(max_iter=5, random_state=0).fit_stream(Blocks(100, 12), checkpoint=path, every=0)
     kept = path.read_bytes()
     for model, rows, what in (
-        (Perceptron(max_iter=6, random_state=0), (X, y), "max_iter 5 and not 6"),
-        (Perceptron(max_iter=5, random_state=1), (X, y), "random_state 0 and not 1"),
-        (AveragedPerceptron(max_iter=5, random_state=0), (X, y), "learner 'Perceptron' and not 'AveragedPerceptron'"),
+        (Perceptron(max_iter=6, random_state=0), (X, y), "max_iter 5 instead of 6"),
+        (Perceptron(max_iter=5, random_state=1), (X, y), "random_state 0 instead of 1"),
+        (
+            AveragedPerceptron(max_iter=5, random_state=0),
+            (X, y),
+            "learner 'Perceptron' instead of 'AveragedPerceptron'",
+        ),
         (Perceptron(max_iter=5, random_state=0), (X + 1, y), "other data"),
         (Perceptron(max_iter=5, random_state=0), (X, y[::-1]), "other data"),
     ):

@@ -431,9 +431,9 @@ def test_a_checkpoint_of_another_learner_is_named(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         AROW(random_state=0).fit_stream(blocks, on_pass=stop, checkpoint=tmp_path / "c", every=0.0)
-    with pytest.raises(ValueError, match="a run with learner 'AROW' and not 'PassiveAggressive'"):
+    with pytest.raises(ValueError, match="a run with learner 'AROW' instead of 'PassiveAggressive'"):
         PassiveAggressive(random_state=0).fit_stream(blocks, checkpoint=tmp_path / "c", resume=True)
-    with pytest.raises(ValueError, match=r"a run with decay 0.0 and not 0.1"):
+    with pytest.raises(ValueError, match=r"a run with decay 0.0 instead of 0.1"):
         AROW(random_state=0, decay=0.1).fit_stream(blocks, checkpoint=tmp_path / "c", resume=True)
 
 

@@ -35,7 +35,7 @@ def test_it_is_the_rounded_fraction(X):
     if 0 < expected < np.inf:
         assert scale_gamma([X], X.shape[1]) == expected
     else:
-        with pytest.raises(ParameterError, match="gamma='scale' must be a float"):
+        with pytest.raises(ParameterError, match="which is near .* out of range for float64"):
             scale_gamma([X], X.shape[1])
 
 
@@ -91,7 +91,9 @@ def test_sums_of_many_large_parts_do_not_overflow():
 
 @pytest.mark.parametrize(("value", "near"), [(1e300, "1e-600"), (5e-324, r"1e\+64[67]")])
 def test_a_result_beyond_the_floats_is_an_error_with_a_way_out(value, near):
-    with pytest.raises(ParameterError, match=f"is near {near}. Scale the features, or give gamma as a number."):
+    with pytest.raises(
+        ParameterError, match=f"is near {near} for these rows .*Scale the features, or give gamma as a number."
+    ):
         scale_gamma([np.array([[value, -value]])], 2)
 
 

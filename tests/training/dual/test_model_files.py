@@ -167,7 +167,9 @@ def test_checkpoints_of_other_learners_are_refused(tmp_path):
     header, arrays = read_container(tmp_path / "c")
     for name in ("Perceptron", None, ["KernelPerceptron"]):
         (tmp_path / "c").write_bytes(forge(compact({**header, "run": {**header["run"], "learner": name}}), arrays))
-        with pytest.raises(ValueError, match=r"of a run with learner 'Perceptron' and not|holds no valid checkpoint"):
+        with pytest.raises(
+            ValueError, match=r"of a run with learner 'Perceptron' instead of|holds no valid checkpoint"
+        ):
             writer(tmp_path / "c").read()
 
 

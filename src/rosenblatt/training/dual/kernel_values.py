@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from rosenblatt.messages import ParameterError, shorten
 from rosenblatt.rounding import HALF_ULP
@@ -291,7 +290,7 @@ class KernelValues:
             return _sparse_distances(sp.csr_array(A), sp.csr_array(B))
         xp, (n, d) = self.library.xp, A.shape
         if self.library.is_numpy and self.dtype == "float64":
-            return cdist(A, B, "cityblock")
+            return _l1_distances(A, B)
         out = self.library.empty((n, B.shape[0]), self.dtype)
         step = max(1, _DISTANCE_BYTES // max(1, 8 * d * B.shape[0]))
         for start in range(0, n, step):
@@ -397,6 +396,13 @@ class KernelValues:
         return 2.0**53 if self.dtype == "float64" else 2.0**24
 
 
+def _l1_distances(A: Floats, B: Floats) -> Floats:
+    """Return the L1 distances between dense rows."""
+    from scipy.spatial.distance import cdist  # here, because this import would double the time to import the engine
+
+    return cdist(A, B, "cityblock")
+
+
 def _sparse_distances(A: sp.csr_array, B: sp.csr_array) -> Floats:
     """Return the L1 distances between sparse rows, computed for some rows at a time from dense copies.
 
@@ -411,5 +417,5 @@ def _sparse_distances(A: sp.csr_array, B: sp.csr_array) -> Floats:
             for rows, indices in ((some, places[: some.nnz]), (others, places[some.nnz :])):
                 narrow = sp.csr_array((rows.data, indices, rows.indptr), shape=(rows.shape[0], max(1, len(columns))))
                 dense.append(narrow.toarray())
-            out[i : i + _SPARSE_ROWS, j : j + _SPARSE_ROWS] = cdist(*dense, "cityblock")
+            out[i : i + _SPARSE_ROWS, j : j + _SPARSE_ROWS] = _l1_distances(*dense)
     return out

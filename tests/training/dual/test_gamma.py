@@ -35,7 +35,7 @@ def test_it_is_the_rounded_fraction(X):
     if 0 < expected < np.inf:
         assert scale_gamma([X], X.shape[1]) == expected
     else:
-        with pytest.raises(ParameterError, match="which is near .* out of range for float64"):
+        with pytest.raises(ParameterError, match=r"which is near .* out of range for float64"):
             scale_gamma([X], X.shape[1])
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeAlias, TypedDict, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict, TypeGuard, cast
 
 import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.messages import ParameterError, shorten
+
+if TYPE_CHECKING:
+    from rosenblatt.splits import Split
 
 Features: TypeAlias = np.ndarray | sp.csr_array
 """A matrix with one example per row: a NumPy array, or a CSR array of SciPy."""
@@ -76,6 +79,8 @@ class Block:
     """The index of each row among all rows of the files, counted from 0; None unless unreadable rows are skipped."""
     passthrough: Mapping[str, Sequence[object]] | None = field(default=None, repr=False)
     """The values of each column that ``data.open(passthrough=...)`` names, by column name; None if it names none."""
+    held_out: np.ndarray | None = field(default=None, repr=False)
+    """A mask of the rows that a `Split` holds out; None without one."""
 
     def __post_init__(self) -> None:
         if not hasattr(self.X, "shape"):
@@ -141,6 +146,7 @@ def _select(block: Block, rows: slice | np.ndarray, first: int) -> Block:
         weight=None if block.weight is None else block.weight[rows],
         numbers=None if block.numbers is None else block.numbers[rows],
         passthrough=passthrough,
+        held_out=None if block.held_out is None else block.held_out[rows],
     )
 
 
@@ -189,6 +195,7 @@ def join_blocks(blocks: Sequence[Block]) -> Block:
     y = join_labels([block.y for block in blocks])
     numbers = [block.numbers for block in blocks if block.numbers is not None]
     parts = [block.passthrough for block in blocks if block.passthrough is not None]
+    masks = [block.held_out for block in blocks if block.held_out is not None]
     return Block(
         X,
         y,
@@ -199,6 +206,7 @@ def join_blocks(blocks: Sequence[Block]) -> Block:
         {name: [cell for part in parts for cell in part[name]] for name in parts[0]}
         if len(parts) == len(blocks)
         else None,
+        np.concatenate(masks) if len(masks) == len(blocks) else None,
     )
 
 
@@ -408,11 +416,8 @@ class FileStream(Protocol):
     def unscaled(self) -> Iterable[Block]:
         """Return a stream of the same rows without scaling."""
 
-    def fit_scale(self, trained: Callable[[int, int], np.ndarray] | None) -> None:
-        """Fit the column scale to the training rows, or to all rows if ``trained`` is None.
-
-        ``trained(row, n)`` returns a mask of the training rows among the ``n`` rows that start with index ``row``.
-        """
+    def fit_scale(self, split: Split | None) -> None:
+        """Fit the column scale to the rows that ``split`` does not hold out, or to all rows if it is None."""
 
     def watch_contents(self) -> Contents | None:
         """Start recording the bytes that are read; return None if the files can be read only once."""

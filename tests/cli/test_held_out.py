@@ -18,7 +18,7 @@ import rosenblatt
 from helpers.commands import command, ran, refused, written
 from helpers.titanic import titanic_like
 from rosenblatt import AveragedPerceptron, ExactScaler, Perceptron, data
-from rosenblatt.data.splits import Split
+from rosenblatt.splits import Split
 
 FOLDER = os.environ.get("ROSENBLATT_DATA", "")
 

@@ -105,7 +105,7 @@ PYTHON_ONLY = {
     "scale",
 }
 """Parameters of data.open that the commands which read rows by a model or certificate cannot be given wrongly."""
-ONLY_INFERRING = {"schema.py", "column_kinds.py", "npz.py", "scaling.py", "splits.py", "describe.py"}
+ONLY_INFERRING = {"schema.py", "column_kinds.py", "npz.py", "scaling.py", "describe.py"}
 MESSAGES = ("Message", "ParameterError", "DataError")
 
 

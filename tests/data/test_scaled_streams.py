@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from helpers.examples import held_out
 from rosenblatt import AveragedPerceptron, ExactScaler, KernelPerceptron, Perceptron, data
-from rosenblatt.data.splits import Split
 from rosenblatt.messages import ParameterError
-from rosenblatt.training.batches import held_out
+from rosenblatt.splits import Split
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -133,10 +133,10 @@ def test_rows_that_are_held_out_have_no_part_in_the_scale(files, numbers):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("learner", [Perceptron(max_iter=2), KernelPerceptron(kernel="rbf", max_iter=2)])
 def test_rows_of_early_stopping_have_no_part_in_the_scale(files, numbers, learner):
-    X, _ = numbers
+    X, y = numbers
     stream = data.open(files[0], "y", scale="standard")
-    model = learner.set_params(early_stopping=True, random_state=3).fit_stream(stream)
-    expected = ExactScaler().fit(X[~held_out(0, 300, 3, model.validation_fraction)])
+    learner.set_params(early_stopping=True, random_state=3).fit_stream(stream)
+    expected = ExactScaler().fit(X[~held_out(y, 3)])
     assert stream.preparation["scale"]["centre"] == expected.centre_.tolist()
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from helpers.examples import held_out
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data
-from rosenblatt.training.batches import held_out
 
 ROADS = ("fit", "blocks", "file", "generator", "partial_fit")
 SEVERAL_PASSES = ("fit", "blocks", "file")
@@ -115,17 +115,31 @@ def test_early_stopping_holds_out_the_same_rows(road, learner, rows, tmp_path):
     model = quiet(road, learner(**options), X, y, None, tmp_path)
     assert model.last_coef_.tobytes() == fitted.last_coef_.tobytes()
     assert model.history_.tolist() == fitted.history_.tolist()
-    trained = len(y) - int(held_out(0, len(y), 4, 0.1).sum())
+    trained = len(y) - int(held_out(y, 4).sum())
     assert model.state_.counters["visits"][0] % trained == 0
 
 
 @pytest.mark.parametrize("road", SEVERAL_PASSES)
-def test_early_stopping_needs_every_class_in_both_parts(road, rows, tmp_path):
+def test_rare_classes_are_held_out_too_and_the_rarest_are_trained_on(road, rows, tmp_path):
     X, y = rows
-    y = y.copy()
-    y[0] = "once"
-    with pytest.raises(ValueError, match="with every class in both parts: give more rows, or another"):
-        quiet(road, Perceptron(early_stopping=True), X, y, None, tmp_path)
+    y = y.astype("<U8")
+    y[[17, 80, 130]], y[::19][:10], y[5] = "rare", "uncommon", "once"
+    options = {"early_stopping": True, "max_iter": 4, "n_iter_no_change": 4}
+    for seed in range(20):
+        held, changed = held_out(y, seed), X.copy()
+        changed[held] = 1000.0
+        model, other = Perceptron(random_state=seed, **options), Perceptron(random_state=seed, **options)
+        quiet(road, model, X, y, None, tmp_path)
+        quiet(road, other, changed, y, None, tmp_path)
+        assert model.history_["mistakes"].tolist() == other.history_["mistakes"].tolist()
+        facts = model.report_.early_stopping
+        assert facts.held_out_rows == held.sum() == sum(held_out(y, seed)[y == label].sum() for label in set(y))
+        assert held[y == "uncommon"].sum() == 1
+        assert not held[[5, *(np.argmax(y == label) for label in set(y))]].any()
+    with pytest.warns(UserWarning, match="on all rows of the classes 'once' and 'rare', because there are too few"):
+        train(road, Perceptron(random_state=0, max_iter=1, early_stopping=True), X, y, None, tmp_path)
+    with pytest.raises(ValueError, match=r"cannot hold out 0\.1 of these 3 rows, because every class has too few rows"):
+        quiet(road, Perceptron(early_stopping=True, random_state=0), X[:3], y[:3], None, tmp_path)
 
 
 @pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, VotedPerceptron])

@@ -14,6 +14,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils import get_tags
 
 from helpers.dying_runs import Blocks, Crash
+from helpers.examples import held_out
 from helpers.kernel_sets import (
     SOME_KERNELS,
     assert_same_run,
@@ -26,7 +27,6 @@ from helpers.kernel_sets import (
 from helpers.naive_kernel import Kernel, Values, against_rest, run_one
 from helpers.naive_kernel_answers import answers
 from rosenblatt import KernelPerceptron
-from rosenblatt.training.batches import held_out
 from rosenblatt.training.run import TrainingRun
 
 # fit, fit_stream, warm_start and partial_fit of a kernel perceptron agree, in any chunking.
@@ -243,7 +243,7 @@ def test_the_best_pass_is_kept(hypothesis, classes, multi_class):
     options = {"hypothesis": hypothesis, "multi_class": multi_class, "random_state": 3, "max_iter": most}
     model = model_for(POLY, early_stopping=True, validation_fraction=0.25, n_iter_no_change=patience, **options)
     model.fit(X, y)
-    held = held_out(0, len(y), 3, 0.25)
+    held = held_out(y, 3, 0.25)
     skipped = np.flatnonzero(held).tolist()
     errors, best, since = [], None, 0
     while len(errors) < most and since < patience:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from rosenblatt.training.options import RunOptions
+
 KINDS = ("integers", "decimals", "halves", "gauss", "huge", "tiny", "mixed")
 
 
@@ -27,3 +29,9 @@ def small_set(kind: str, n: int = 40, d: int = 5, classes: int = 2, seed: int = 
     labels = rng.integers(0, classes, n)
     labels[:classes] = np.arange(classes)
     return X, labels
+
+
+def held_out(y, seed, share=0.1):
+    """Return a mask of the rows with the labels ``y`` that early stopping holds out."""
+    (mask,) = RunOptions(early_stopping=True, validation_fraction=share).validation_split(seed).held_out([np.array(y)])
+    return mask

@@ -263,7 +263,7 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
         run_options = _single_pass(options, run_options)
     rows, split = stream, None
     if options.held_share is not None:
-        from rosenblatt.data.splits import Split
+        from rosenblatt.splits import Split
 
         split = Split.of_share(options.held_share, options.seed)
         rows = stream.part(split, held=False)
@@ -277,6 +277,8 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     except KeyboardInterrupt:
         print_note("nothing has been learned yet, so there is no model.")
         raise
+    if training.small_classes is not None:
+        print_note(note_text(training.small_classes))
     model = training.model
     answer = training.answer(time.perf_counter() - started)
     answer["interrupted"] = interrupted

@@ -17,19 +17,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from rosenblatt.blocks import Block
 from rosenblatt.cli.output import JsonObject, ProgressBar, enable_gc
 from rosenblatt.cli.train_run import Training
 from rosenblatt.distributed.engines import ClusterError
 from rosenblatt.distributed.runs import checked_options, run_factory
-from rosenblatt.distributed.shards import ShardSet, file_shards_of, join_loaders, restore_counts, shard_loaders
+from rosenblatt.distributed.shards import (
+    ShardSet,
+    count_classes,
+    file_shards_of,
+    join_loaders,
+    restore_counts,
+    shard_loaders,
+)
 from rosenblatt.messages import count_of
 
 if TYPE_CHECKING:
     from rosenblatt.cli.train import TrainOptions
     from rosenblatt.data import Stream
-    from rosenblatt.data.scaling import TrainedRows
     from rosenblatt.distributed.engines import Engine
     from rosenblatt.distributed.shards import Shard
+    from rosenblatt.splits import Split
     from rosenblatt.training.batches import Batch
     from rosenblatt.training.options import RunOptions
     from rosenblatt.training.run import TrainingRun
@@ -77,7 +85,7 @@ class ClusterTraining(Training):
     def _fit_on(self, engine: Engine) -> bool:
         """Let the workers load the files, then train; return whether the run was completed, as `fit` does."""
         with ProgressBar("reading", self.paths) as reading:
-            self.stream.fit_scale(self._trained_rows(), reading.set_share)
+            self.stream.fit_scale(self._validation_split(), reading.set_share)
         loaders = shard_loaders(file_shards_of(self.stream, self.open_options), self.mode, self.n_shards, join_loaders)
         with ProgressBar("loading", self.paths) as loading:
             engine.load(loaders)
@@ -102,13 +110,15 @@ class ClusterTraining(Training):
         """Set the class weights for ``--class-weight balanced`` from the class counts of all shards."""
         if self.options.class_weight is None:
             return
-        engine, trained = shards.engine, self._trained_rows()
-        places = range(len(shards.facts))
+        engine, split, before = shards.engine, self._validation_split(), shards.before
         counts: Counter[Any] = Counter()
-        for counted in shards.gather(
-            lambda: [engine.call(count_classes, shard, shards.starts[shard], trained) for shard in places]
-        ):
-            counts.update(counted)
+        if split is None:
+            counted = [facts.counts for facts in shards.facts]
+        else:
+            places = range(len(shards.facts))
+            counted = shards.gather(lambda: [engine.call(count_trained, k, before[k], split) for k in places])
+        for part in counted:
+            counts.update(part)
         self._set_class_weight(counts)
         shards.class_weight = self.run_options.class_weight
 
@@ -117,17 +127,14 @@ class ClusterTraining(Training):
         return super().answer(seconds) | {"cluster": self.facts}
 
 
-def count_classes(shard: Shard, first: int, trained: TrainedRows | None) -> dict[Any, int]:
-    """Return the number of training rows of each label in a shard.
+def count_trained(shard: Shard, before: Mapping[Any, int], split: Split) -> dict[Any, int]:
+    """Return the number of rows of each class in a shard that ``split`` does not hold out.
 
-    ``first`` is the number of the shard's first row among the rows of all shards. ``trained`` selects the training
-    rows; None selects all rows.
+    ``before`` counts the rows of each class in the previous shards, in the order of its first row.
     """
-    import numpy as np
-
-    numbers = shard.numbers if trained is None else shard.numbers[trained(first, len(shard.numbers))]
-    counts = np.bincount(numbers, minlength=len(shard.classes)).tolist()
-    return {label: count for label, count in zip(shard.classes.tolist(), counts, strict=True) if count}
+    labels = shard.classes[shard.numbers]
+    (block,) = split.mark([Block(shard.X, labels, 0)], before)
+    return count_classes(shard, block.held_out)
 
 
 class ClusterBar(ProgressBar):

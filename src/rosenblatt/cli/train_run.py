@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from rosenblatt.cli.options import LEARNERS
 from rosenblatt.cli.output import JsonObject, ProgressBar, enable_gc, error_text, print_note
 from rosenblatt.cli.test import Pairs, class_scores, predicted_pairs
-from rosenblatt.messages import ParameterError, plain_label
+from rosenblatt.messages import Message, ParameterError, plain_label
 
 if TYPE_CHECKING:
     from rosenblatt.cli.train import TrainOptions
     from rosenblatt.data import Stream
-    from rosenblatt.data.scaling import TrainedRows
+    from rosenblatt.splits import Split
     from rosenblatt.training.batches import TrainingSource
     from rosenblatt.training.model_file import TrainedModel
     from rosenblatt.training.options import RunOptions
@@ -39,6 +39,7 @@ class Training:
     def __init__(self, stream: Stream, options: TrainOptions, run_options: RunOptions, paths: Sequence[str]) -> None:
         self.stream, self.options, self.run_options, self.paths = stream, options, run_options, paths
         self.rows, self.ranges_differ = 0, 0.0
+        self.small_classes: Message | None = None
 
     def fit(self, label: str = "pass") -> bool:
         """Train, with a progress bar on a terminal.
@@ -50,7 +51,7 @@ class Training:
 
         checkpoints = self._checkpoints(self.stream)
         with ProgressBar("reading", self.paths) as reading:
-            self.stream.fit_scale(self._trained_rows(), reading.set_share)
+            self.stream.fit_scale(self._validation_split(), reading.set_share)
         self._balance()
         source = Streamed(self.stream, class_weight=self.run_options.class_weight)
         bar = ProgressBar(label, self.paths, self.run_options.max_iter)
@@ -73,6 +74,7 @@ class Training:
         **factory: Unpack[_RunFactory],
     ) -> bool:
         """Train on a source; return whether the run was completed, as `fit` does."""
+        from rosenblatt.training.early_stopping import small_classes_note
         from rosenblatt.training.model_file import TrainedModel, trained_state
         from rosenblatt.training.rows import differ_in_scale
         from rosenblatt.training.run import TrainingRun
@@ -88,6 +90,7 @@ class Training:
             kept.append(TrainedModel(learner, self.run_options, run.classes, state, more))
             self.rows = max(self.rows, run.labels.rows, self.stream.rows_read, run.current.rows)
             self.ranges_differ = differ_in_scale(run)
+            self.small_classes = small_classes_note(run)
 
         if checkpoints is not None and source.rereadable:
             self._open_checkpoints(checkpoints, source)
@@ -123,25 +126,22 @@ class Training:
         else:
             print_note(f"there is no checkpoint {path} to resume from, so training starts from the beginning.")
 
-    def _trained_rows(self) -> TrainedRows | None:
-        """Return a function that selects the rows not held out for early stopping, or None without early stopping."""
-        if not self.run_options.early_stopping:
-            return None
-        from rosenblatt.training.batches import trained_rows
+    def _validation_split(self) -> Split | None:
+        """Return the split by which early stopping holds out rows, or None without early stopping."""
         from rosenblatt.training.options import draw_seed
 
-        return trained_rows(draw_seed(self.run_options.random_state), self.run_options.validation_fraction)
+        return self.run_options.validation_split(draw_seed(self.run_options.random_state))
 
     def _balance(self) -> None:
         """Set the class weights for ``--class-weight balanced``: rows / (classes * rows of the class)."""
         if self.options.class_weight is None:
             return
         counts: Counter[Any] = Counter()
-        trained = self._trained_rows()
+        split = self._validation_split()
         with ProgressBar("counting classes", self.paths) as bar:
-            for block in bar.track(self.stream.unscaled()):
-                y = block.y if trained is None else block.y[trained(block.first, len(block))]
-                counts.update(y.tolist())
+            blocks = bar.track(self.stream.unscaled())
+            for block in blocks if split is None else split.mark(blocks):
+                counts.update((block.y if block.held_out is None else block.y[~block.held_out]).tolist())
         self._set_class_weight(counts)
 
     def _set_class_weight(self, counts: Counter[Any]) -> None:
@@ -274,7 +274,7 @@ def cross_validate(stream: Stream, training: Training) -> JsonObject:
 
     After Ctrl-C, the scores cover only the folds completed before it.
     """
-    from rosenblatt.data.splits import Split
+    from rosenblatt.splits import Split
 
     options, by_fold = training.options, []
     pairs: Counter[tuple[Any, Any]] = Counter()

@@ -23,10 +23,10 @@ from rosenblatt.data.source import (
     Preparation,
     RowSource,
 )
-from rosenblatt.data.splits import Split
 from rosenblatt.data.stream import Stream
 from rosenblatt.messages import ParameterError, Setting, check_choice, check_integer
 from rosenblatt.scaling import ColumnScale
+from rosenblatt.splits import Split
 
 if TYPE_CHECKING:
     from rosenblatt.data.tables.frames import MemoryTable

@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from rosenblatt.blocks import Block, DataError, Features, is_sparse, take_rows
 from rosenblatt.messages import Message
 from rosenblatt.scaling import ColumnScale, ColumnSums
+from rosenblatt.splits import Split
 
 SCALES = ("none", "standard", "maxabs", "auto")
 """The values of ``scale`` in ``data.open``."""
 _MUCH = 3.0
 """Scales differ if one column is more than this many times as large as another, or as the bias feature 1."""
-
-TrainedRows = Callable[[int, int], NDArray[np.bool_]]
-"""A function of the index of a row and a count n that returns a mask of the training rows among the next n rows."""
 
 
 class StreamScale:
@@ -49,8 +47,8 @@ class StreamScale:
             return {"scale": self.fitted.to_plain()}
         return {} if self.method == "none" else {"scaled": self.method}
 
-    def fit(self, blocks: Iterable[Block], numbers: NDArray[np.int64] | None, trained: TrainedRows | None) -> None:
-        """Fit the scale to all rows, or only to the training rows that ``trained`` selects.
+    def fit(self, blocks: Iterable[Block], numbers: NDArray[np.int64] | None, split: Split | None = None) -> None:
+        """Fit the scale to all rows, or only to the rows that ``split`` does not hold out.
 
         ``numbers`` holds the indices of the columns of numbers in a table; only these are scaled. None means that the
         rows do not come from a table and all columns are scaled. Columns of dense rows can be centred. Columns of
@@ -58,10 +56,10 @@ class StreamScale:
         """
         sums = ColumnSums("maxabs" if self.method == "maxabs" else "standard")
         sparse = False
-        for block in blocks:
+        for block in blocks if split is None else split.mark(blocks):
             X = block.X if numbers is None else block.X[:, numbers]
             sparse |= is_sparse(X)
-            sums.add(X if trained is None else X[trained(block.first, len(block))])
+            sums.add(X if block.held_out is None else X[~block.held_out])
         self.pending = False
         if not sums.rows:
             return

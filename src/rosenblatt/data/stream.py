@@ -14,11 +14,11 @@ import numpy as np
 from rosenblatt.blocks import Block, Features, join_blocks, rebatch, skip_rows
 from rosenblatt.data.cache import DamagedCache, RowCache
 from rosenblatt.data.io.identity import Contents
-from rosenblatt.data.scaling import StreamScale, TrainedRows
+from rosenblatt.data.scaling import StreamScale
 from rosenblatt.data.source import FIRST_ROWS, Facts, Preparation, RowSource, add_facts
-from rosenblatt.data.splits import Part, Split
 from rosenblatt.messages import Message
 from rosenblatt.scaling import ColumnScale
+from rosenblatt.splits import Part, Split
 from rosenblatt.tables import Table
 
 
@@ -141,8 +141,8 @@ class Stream:
         self.fit_scale()
         return self._scale.fitted
 
-    def fit_scale(self, trained: TrainedRows | None = None, progress: Callable[[float], None] | None = None) -> None:
-        """Fit the column scale to all rows, or to the training rows that ``trained`` selects.
+    def fit_scale(self, split: Split | None = None, progress: Callable[[float], None] | None = None) -> None:
+        """Fit the column scale to all rows, or only to the rows that ``split`` does not hold out.
 
         If the scale is fitted already, nothing happens. ``progress`` is called with the share of the files that has
         been read, from 0 to 1.
@@ -157,7 +157,7 @@ class Stream:
                     progress(self.share_read)
 
         with closing(self._stored()) as blocks:
-            self._scale.fit(self._of_part(watched(blocks)), self.number_columns, trained)
+            self._scale.fit(self._of_part(watched(blocks)), self.number_columns, split)
 
     def _stored(self) -> Generator[Block, None, None]:
         """Yield the blocks before scaling, from the cache if it is complete, else from the files.

@@ -7,10 +7,9 @@ import os
 from collections.abc import Callable, Sequence
 from copy import copy
 from numbers import Integral
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from rosenblatt.distributed.engines import Engine
@@ -27,7 +26,7 @@ from rosenblatt.distributed.shards import (
 from rosenblatt.estimators.base import BasePerceptron, restored_on_error
 from rosenblatt.estimators.validation import attach_preparation
 from rosenblatt.messages import ParameterError, check_positive
-from rosenblatt.training.batches import trained_rows
+from rosenblatt.splits import Split
 from rosenblatt.training.observers import Callback, Observer
 from rosenblatt.training.options import RunOptions, draw_seed
 from rosenblatt.training.rows import VectorLike
@@ -35,8 +34,6 @@ from rosenblatt.training.train import Checkpointing
 
 _COMMON = {"mode": "exact", "n_shards": 8, "timeout": 60.0}
 """The parameters, with defaults, that all learners on clusters have in addition to the local learner's."""
-TrainedRows: TypeAlias = Callable[[int, int], NDArray[np.bool_]]
-"""A function of ``first`` and ``n`` that returns which of the ``n`` rows from number ``first`` on are not held out."""
 
 
 def with_parameters(local: type, **more: object) -> Callable[..., None]:
@@ -134,27 +131,25 @@ class ClusterLearner(BasePerceptron):
                 "with {seeds}, early stopping holds out other rows for each seed, but the scale depends on the rows "
                 "that remain: leave out the scale, or train with one seed at a time."
             )
-        stream, loaders = file_loaders(path, options, self._trained_rows() if scaled else None)
+        stream, loaders = file_loaders(path, options, self._validation_split() if scaled else None)
         settings = classes, on_pass, checkpoint, every, resume, seeds
         self._fit_loaders(loaders, *settings, lambda facts: restore_counts(stream, facts))
         for model in (self, *getattr(self, "models_", ())):
             attach_preparation(model, stream)
         return self
 
-    def _trained_rows(self) -> TrainedRows | None:
-        """Return a function that selects the rows for computing the scale, those not held out; None for all rows."""
+    def _validation_split(self) -> Split | None:
+        """Return the split by which early stopping holds out rows, for computing the scale without these rows."""
         options = self._cluster_options()
-        if not options.early_stopping:
-            return None
         if self._is_warm():
-            return trained_rows(int(self.state_.seed), options.validation_fraction)
-        if not isinstance(options.random_state, Integral):
+            return options.validation_split(int(self.state_.seed))
+        if options.early_stopping and not isinstance(options.random_state, Integral):
             raise ParameterError(
                 "the scale is computed from the rows that early stopping will not hold out, so their choice must be "
                 "reproducible: give an integer as {random_state}, got {got}.",
                 got=repr(options.random_state),
             )
-        return trained_rows(draw_seed(options.random_state), options.validation_fraction)
+        return options.validation_split(draw_seed(options.random_state)) if options.early_stopping else None
 
     def _fit_loaders(
         self,

@@ -9,7 +9,7 @@ whatever the number of workers. A visit that is lost can be repeated.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -83,15 +83,17 @@ class ShardContext(NamedTuple):
     """Whether to return the ranges of the features. They are as large as the weights, so they are sent only once."""
     expected: Expected
     """The identity of the shard when training began; a shard that was loaded again must have the same one."""
+    before: Mapping[Any, int]
+    """For early stopping, the number of rows of each class in the previous shards, in the order of its first row."""
 
 
 def visit_shard(shard: Shard, transfer: RunTransfer, context: ShardContext) -> RunTransfer:
     """Visit a shard, and return the `RunTransfer` for the next one; ``transfer`` is not changed."""
     if transfer.ended:
         return transfer
-    options, classes, width, first, last, measures, expected = context
+    options, classes, width, first, last, measures, expected, before = context
     expected.check(shard)
-    rows = ShardRows(shard, classes, first, width, last, transfer.leftover, options.class_weight)
+    rows = ShardRows(shard, classes, first, width, last, transfer.leftover, options.class_weight, before)
     # clusters deliver read-only arrays, for which numba would compile each kernel a second time
     current = replace(transfer.current, active=transfer.current.active.copy())
     run = TrainingRun(transfer.state.snapshot(), rows, options, resumed=current, classes=classes)
@@ -171,7 +173,11 @@ class ExactRun(ClusterRun):
             for k in range(begin, end):
                 common = options, source.classes, source.width, source.starts[k]
                 context = ShardContext(
-                    *common, last=k == len(source.facts) - 1, measures=k >= first_measured, expected=source.expected(k)
+                    *common,
+                    last=k == len(source.facts) - 1,
+                    measures=k >= first_measured,
+                    expected=source.expected(k),
+                    before=source.before[k] if stopping is not None else {},
                 )
                 handles = [source.engine.call(visit_shard, k, handle, context) for handle in handles]
                 if is_shown:
@@ -320,6 +326,8 @@ class Round(NamedTuple):
     """Whether to return the ranges of the features."""
     expected: Expected
     """The identity of the shard when training began; a shard that was loaded again must have the same one."""
+    before: Mapping[Any, int]
+    """For early stopping, the number of rows of each class in the previous shards, in the order of its first row."""
 
 
 class ShardResult(NamedTuple):
@@ -342,7 +350,8 @@ def train_shard(shard: Shard, start: Weights, task: Round) -> ShardResult:
     state = LinearState.initial(options, len(task.classes), start_w.shape[1])
     state.start_from(start_w, start_b)
     state.passes = task.number
-    rows = ShardRows(shard, task.classes, task.first, start_w.shape[1], class_weight=options.class_weight)
+    common = task.classes, task.first, start_w.shape[1]
+    rows = ShardRows(shard, *common, class_weight=options.class_weight, before=task.before)
     # clusters deliver read-only arrays, for which numba would compile each kernel a second time
     current = PassState(row=task.first, active=task.active.copy())
     run = TrainingRun(state, rows, options, resumed=current, classes=task.classes)
@@ -400,7 +409,12 @@ class MixingRun(ClusterRun):
             measured = filled[-1] if self.current.ranges is None else None
             tasks = {
                 shard: Round(
-                    *common, source.starts[shard], collects, measures=shard == measured, expected=source.expected(shard)
+                    *common,
+                    source.starts[shard],
+                    collects,
+                    measures=shard == measured,
+                    expected=source.expected(shard),
+                    before=source.before[shard] if stopping is not None else {},
                 )
                 for shard in filled
             }

@@ -36,6 +36,7 @@ from rosenblatt.distributed.engines import ClusterError, Engine, Handle, Progres
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.estimators.validation import MatrixLike, as_numpy, validate_pair
 from rosenblatt.messages import ParameterError, Setting
+from rosenblatt.splits import Split
 from rosenblatt.training.batches import Batch, make_batch
 from rosenblatt.training.rows import (
     Labels,
@@ -166,6 +167,8 @@ class ShardFacts(NamedTuple):
     nbytes: int
     identity: ShardIdentity
     """The identity that the shard must have if it is loaded again."""
+    counts: dict[Any, int]
+    """The number of rows of each class, in the order of its first row."""
     read: tuple[dict[str, Any], ...]
     """For each file that was read, counts such as the number of rows left out."""
 
@@ -174,7 +177,15 @@ def shard_facts(shard: Shard) -> ShardFacts:
     """Return the summary of a shard; its rows stay on the worker."""
     n, width = shard.X.shape
     facts = n, width, shard.classes, shard.names, is_sparse(shard.X), shard.nbytes
-    return ShardFacts(*facts, shard.identity, shard.read)
+    return ShardFacts(*facts, shard.identity, count_classes(shard), shard.read)
+
+
+def count_classes(shard: Shard, held_out: NDArray[np.bool_] | None = None) -> dict[Any, int]:
+    """Return the number of rows of each class in a shard, in the order of its first row, without rows held out."""
+    numbers = shard.numbers if held_out is None else shard.numbers[~held_out]
+    present, first, counts = np.unique(numbers, return_index=True, return_counts=True)
+    labels = shard.classes[present].tolist()
+    return {labels[k]: int(counts[k]) for k in np.argsort(first).tolist()}
 
 
 # If a worker dies, the cluster reloads its shards without notice. So each call on a shard first checks its identity.
@@ -276,6 +287,9 @@ class ShardRows:
         The rows that the previous shard left over.
     class_weight : mapping, optional
         Step sizes by class.
+    before : mapping, optional
+        For rows that are held out: the number of rows of each class in the previous shards, in the order of its first
+        row.
     """
 
     in_memory, rereadable = False, True
@@ -289,20 +303,30 @@ class ShardRows:
         last: bool = True,
         leftover: Block | None = None,
         class_weight: ClassWeight = None,
+        before: Mapping[Any, int] | None = None,
     ) -> None:
         self.classes, self.width, self.last, self.class_weight = classes, width, last, class_weight
-        self._blocks = [block for block in (leftover, shard.block(classes, first)) if block is not None and len(block)]
+        self._block, self._before = shard.block(classes, first), before or {}
+        self._taken_over = leftover
         self.leftover: Block | None = None
+
+    def hold_out(self, split: Split) -> None:
+        """Mark the rows of the shard that a split holds out; those of the previous shard are marked already."""
+        places = {label: place for place, label in enumerate(self.classes.tolist())}
+        before = {places[label]: count for label, count in self._before.items()}
+        (self._block,) = split.mark([self._block], before)
 
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
         """Yield the rows from number ``from_row`` on; if ``window`` is given, in windows of that many rows."""
-        blocks = skip_rows(self._blocks, from_row)
+        parts = [block for block in (self._taken_over, self._block) if block is not None and len(block)]
+        blocks = skip_rows(parts, from_row)
         for block in rebatch(blocks, window) if window else blocks:
             if window and len(block) < window and not self.last:
                 self.leftover = block
                 return
             X = pad_columns(block.X, self.width) if is_sparse(block.X) else block.X
-            yield make_batch(X, block.y, self.classes, block.weight, self.class_weight, block.first)
+            common = block.weight, self.class_weight, block.first, block.held_out
+            yield make_batch(X, block.y, self.classes, *common)
 
     def share(self, batch: Batch, visited: int) -> float:
         """Return 0, because only the driver reports the progress of a pass."""
@@ -372,6 +396,7 @@ class ShardSet:
         self.classes = all_classes([*known, *(facts.classes for facts in self.facts)])
         self.width = max(facts.width for facts in self.facts if facts.rows)
         self.starts = np.concatenate([[0], np.cumsum([facts.rows for facts in self.facts])]).tolist()
+        self._split: Split | None = None
 
     @property
     def rows(self) -> int:
@@ -402,6 +427,18 @@ class ShardSet:
         other = copy(self)
         other.engine = self.engine.fork()
         return other
+
+    def hold_out(self, split: Split) -> None:
+        """Mark the rows that a split holds out, in all batches from now on."""
+        self._split = split
+
+    @cached_property
+    def before(self) -> list[dict[Any, int]]:
+        """For each shard, the number of rows of each class in the previous shards, in the order of its first row."""
+        sums: list[dict[Any, int]] = [{}]
+        for facts in self.facts[:-1]:
+            sums.append(sums[-1] | {label: sums[-1].get(label, 0) + count for label, count in facts.counts.items()})
+        return sums
 
     def set_classes(self, classes: Labels) -> None:
         """From now on, encode labels as indices into ``classes``, which must include the classes of all shards."""
@@ -441,7 +478,10 @@ class ShardSet:
             if facts.rows and self.starts[shard + 1] > from_row:
                 (rows,) = self.gather(partial(self._fetch_rows, shard))
                 common = self.classes, self.starts[shard], self.width
-                yield from ShardRows(rows, *common, class_weight=self.class_weight).batches(from_row)
+                part = ShardRows(rows, *common, class_weight=self.class_weight, before=self.before[shard])
+                if self._split is not None:
+                    part.hold_out(self._split)
+                yield from part.batches(from_row)
 
     def _fetch_rows(self, shard: int) -> list[Handle]:
         return [self.engine.call(fetch_shard, shard, self.expected(shard))]
@@ -537,11 +577,11 @@ class FileShard:
 def file_loaders(
     path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     options: dict[str, Any],
-    trained: Callable[[int, int], NDArray[np.bool_]] | None = None,
+    split: Split | None = None,
 ) -> tuple[Stream, list[FileShard]]:
     """Return a stream of all files, and a loader for each file.
 
-    The scale is computed from the rows that ``trained`` selects; None selects all rows.
+    The scale is computed from the rows that ``split`` does not hold out; None stands for all rows.
     """
     for name in _LOCAL_OPTIONS:
         if name in options:
@@ -549,7 +589,7 @@ def file_loaders(
                 "{option} applies to files that one process reads: leave it out.", option=Setting(name)
             )
     stream = data.open(path, **options)
-    stream.fit_scale(trained)
+    stream.fit_scale(split)
     return stream, file_shards_of(stream, options)
 
 

@@ -38,7 +38,7 @@ from rosenblatt.tables import Table
 from rosenblatt.training.batches import InMemory, Streamed, TrainingSource, labelled_batch
 from rosenblatt.training.calibration import Calibration
 from rosenblatt.training.checkpoint import Checkpoint
-from rosenblatt.training.early_stopping import EarlyStoppingFacts, early_stopping_facts
+from rosenblatt.training.early_stopping import EarlyStoppingFacts, early_stopping_facts, small_classes_note
 from rosenblatt.training.linear import GivenWeights
 from rosenblatt.training.linear import InitialWeights as Weights
 from rosenblatt.training.model_file import EarlyStoppingState, history, trained_state
@@ -493,7 +493,7 @@ class BasePerceptron(ExactClassifier):
         Training makes passes over the rows as ``fit`` does, and stops under the same conditions. With ``shuffle=False``
         the result is bit-for-bit identical to the result of ``fit`` on all rows. Otherwise rows are shuffled within
         consecutive windows of 65,536 rows, so the result is also identical if there are at most 65,536 rows. How the
-        rows are divided into blocks never changes the result. Early stopping selects the held-out rows by row number
+        rows are divided into blocks never changes the result. Early stopping holds out the rows that ``fit`` would,
         and keeps them in memory.
 
         Parameters
@@ -739,6 +739,9 @@ class BasePerceptron(ExactClassifier):
                 interrupt.add_note(INTERRUPT_NOTE)
             raise
         run = runs[-1]
+        small = small_classes_note(run)
+        if small is not None:
+            warn_user(str(small), UserWarning)
         if not options.shuffle and not run.resumed and run.labels.is_sorted:
             warn_about_order(run.labels.leading_run)
         ended = outcome in (Outcome.MAX_PASSES, Outcome.MAX_UPDATES)

@@ -330,8 +330,9 @@ class Perceptron(LinearPerceptron):
         Whether ``fit`` continues the previous run, including its pass numbers, visiting orders and averages. For
         instance, three fits with ``max_iter=1`` then give the result of one fit with ``max_iter=3``.
     early_stopping : bool, default=False
-        Whether to hold out ``validation_fraction`` of the rows and to stop when the error on them has not improved for
-        ``n_iter_no_change`` passes. The weights of the best pass are kept.
+        Whether to hold out ``validation_fraction`` of the rows of each class and to stop when the error on them has not
+        improved for ``n_iter_no_change`` passes. The weights of the best pass are kept. The first row of a class is
+        never held out. A warning names classes with too few rows to hold one out.
     validation_fraction : float, default=0.1
         Proportion of the rows that early stopping holds out.
     n_iter_no_change : int, default=5

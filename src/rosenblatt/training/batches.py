@@ -25,8 +25,9 @@ from rosenblatt.blocks import (
     rebatch,
     skip_rows,
 )
-from rosenblatt.kernels.orders import mix, visiting_order
+from rosenblatt.kernels.orders import visiting_order
 from rosenblatt.messages import ParameterError, shorten
+from rosenblatt.splits import Split
 from rosenblatt.training.rows import (
     ClassWeight,
     Labels,
@@ -66,6 +67,14 @@ class Batch(NamedTuple):
     """The number of the first row in its source."""
     classes: Labels
     """The sorted classes; not all of them need occur in this batch."""
+    held_out: NDArray[np.bool_] | None = None
+    """A mask of the rows that early stopping holds out of training; None if it holds out none."""
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The weight of each row in training: its step size, or 0 if it is held out."""
+        steps = self.steps if len(self.steps) else np.ones(self.rows.n)
+        return steps if self.held_out is None else np.where(self.held_out, 0.0, steps)
 
 
 class BatchSource(Protocol):
@@ -79,6 +88,9 @@ class BatchSource(Protocol):
     """Whether all rows are in memory, as a single batch."""
     width: int
     """The number of columns known so far."""
+
+    def hold_out(self, split: Split) -> None:
+        """Mark the rows that a split holds out, in all batches from now on."""
 
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
         """Yield batches with the rows from number ``from_row`` on, each of ``window`` rows if given."""
@@ -106,6 +118,11 @@ class InMemory:
         """Use the index of each class in ``classes`` as its number; ``classes`` must include those of the batch."""
         places = class_numbers(self.batch.classes, classes)
         self.batch, self.classes = self.batch._replace(labels=places[self.batch.labels], classes=classes), classes
+
+    def hold_out(self, split: Split) -> None:
+        """Mark the rows that a split holds out."""
+        (mask,) = split.held_out([self.batch.labels])
+        self.batch = self.batch._replace(held_out=mask)
 
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
         """Yield the only batch; a data set in memory is one window, however large."""
@@ -166,6 +183,7 @@ class Streamed:
         self._labelled = self._files.unscaled() if self._files is not None and pending else blocks
         self.class_weight, self.validate, self.width = class_weight, validate or _as_read, width
         self._peeked: Iterator[Block] | None = None
+        self._split: Split | None = None
         if classes is not None:
             self.classes = np.unique(as_labels(classes))
         elif self._labelled is blocks:
@@ -186,14 +204,17 @@ class Streamed:
         """Use the index of each class in ``classes`` as its number from now on; other classes may still appear."""
         self.classes = classes
 
-    def fit_scale(self, seed: int, share: float | None) -> None:
+    def hold_out(self, split: Split) -> None:
+        """Mark the rows that a split holds out, in all batches from now on."""
+        self._split = split
+
+    def fit_scale(self, split: Split | None) -> None:
         """Compute the scale of the columns if the blocks come from files that are to be scaled.
 
-        Rows that are held out, a share of ``share``, do not influence the scale. If ``share`` is None, no rows are held
-        out.
+        Rows that ``split`` holds out do not influence the scale. If it is None, no rows are held out.
         """
         if self._files is not None:
-            self._files.fit_scale(None if share is None else trained_rows(seed, share))
+            self._files.fit_scale(split)
 
     def read_classes(self) -> None:
         """Read all labels, and add the classes that are not known yet to ``classes``."""
@@ -207,6 +228,8 @@ class Streamed:
         """Yield batches with the rows from number ``from_row`` on: one for each block, or each of ``window`` rows."""
         stream, self._peeked = self._peeked or as_blocks(self.blocks), None
         stream = map(self._validated, stream)
+        if self._split is not None:  # before rows are skipped, because the split counts the rows of each class
+            stream = self._split.mark(stream)
         if from_row:
             stream = skip_rows(stream, from_row)
         for block in rebatch(stream, window) if window else stream:
@@ -239,7 +262,7 @@ class Streamed:
                 raise NewClass(self)
             self.classes = join_classes(self.classes, y)
             numbers, _ = number_labels(y, self.classes)
-        return make_batch(X, numbers, self.classes, block.weight, self.class_weight, block.first)
+        return make_batch(X, numbers, self.classes, block.weight, self.class_weight, block.first, block.held_out)
 
     def share(self, batch: Batch, visited: int) -> float:
         """Return the share of the files that has been read, or 0 if it is not known."""
@@ -253,9 +276,11 @@ def make_batch(
     sample_weight: VectorLike,
     class_weight: ClassWeight,
     first: int = 0,
+    held_out: NDArray[np.bool_] | None = None,
 ) -> Batch:
     """Return a batch of valid rows and class numbers; raise a ValueError if a weight is not valid."""
-    return Batch(as_rows(X), labels, step_sizes(sample_weight, class_weight, classes, labels), first, classes)
+    steps = step_sizes(sample_weight, class_weight, classes, labels)
+    return Batch(as_rows(X), labels, steps, first, classes, held_out)
 
 
 def check_batch(batch: Batch, order: NDArray[np.uint32], n_classes: int) -> None:
@@ -365,18 +390,3 @@ def window_order(n: int, seed: int, pass_number: int, window: int) -> NDArray[np
     """
     # The multiplier is odd, hence invertible modulo 2**64, so all windows of a pass have different seeds.
     return visiting_order(n, seed + window * 0x632BE59BD9B4E019, pass_number)
-
-
-def trained_rows(seed: int, share: float) -> Callable[[int, int], NDArray[np.bool_]]:
-    """Return a function of (first, n) that masks those of the n rows from number ``first`` on that are not held out."""
-    return lambda first, n: ~held_out(first, n, seed, share)
-
-
-def held_out(first: int, n: int, seed: int, share: float) -> NDArray[np.bool_]:
-    """Return a mask of the rows that are held out, among the n rows from number ``first`` on.
-
-    A row is held out if a hash of its number and the seed is below ``share * 2**64``. So the choice does not depend on
-    how rows are cut into batches.
-    """
-    numbers = np.arange(first, first + n, dtype=np.uint64) + np.uint64(seed % 2**64)
-    return mix(numbers) < np.uint64(int(share * 2.0**64))

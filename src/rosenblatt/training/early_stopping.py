@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.blocks import Block, join_blocks
-from rosenblatt.messages import Hint, ParameterError, count_of
-from rosenblatt.training.batches import Batch, BatchSource, held_out
+from rosenblatt.messages import Hint, Message, ParameterError, count_of, list_some
+from rosenblatt.training.batches import Batch, BatchSource
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.rows import RowMatrix, as_rows
 from rosenblatt.training.state import RunState
@@ -73,23 +73,20 @@ def early_stopping_facts(state: RunState, best: BestPass | None) -> EarlyStoppin
 
 
 class ValidationSet:
-    """The rows held out of training: each with probability ``share``, decided by a hash of its number and the seed.
+    """The rows held out of training, a share of ``share`` of the rows of each class.
 
     The set is ``pending`` until all rows of the source have been seen once.
     """
 
-    def __init__(self, share: float, seed: int) -> None:
-        self.share, self.seed = share, seed
+    def __init__(self, share: float) -> None:
+        self.share = share
         self.pending = True
         self._parts: list[Block] = []
         self._trained = np.zeros(0, np.int64)
 
-    def mask(self, batch: Batch) -> NDArray[np.bool_]:
-        """Return a mask of the rows of a batch that are held out."""
-        return held_out(batch.first, batch.rows.n, self.seed, self.share)
-
-    def add(self, batch: Batch, mask: NDArray[np.bool_]) -> None:
-        """Store the held-out rows of a batch, given by ``mask``; call this only while the set is pending."""
+    def add(self, batch: Batch) -> None:
+        """Store the held-out rows of a batch; call this only while the set is pending."""
+        mask = batch.held_out if batch.held_out is not None else np.zeros(batch.rows.n, bool)
         steps = batch.steps[mask] if len(batch.steps) else None
         self._parts.append(Block(batch.rows.matrix[mask], batch.labels[mask], batch.first, steps))
         self._count(np.bincount(batch.labels[~mask], minlength=len(batch.classes)))
@@ -103,20 +100,18 @@ class ValidationSet:
         self._count(other._trained)
 
     def complete(self) -> None:
-        """Complete the set after the last row.
-
-        A ParameterError is raised unless every class occurs both among the rows held out and among the others.
-        """
+        """Complete the set after the last row; raise a ParameterError if no row is held out."""
         block = join_blocks(self._parts)
-        n, trained = int(self._trained.sum()) + len(block.y), np.flatnonzero(self._trained)
-        if not np.array_equal(trained, np.unique(block.y)):
+        if not len(block.y):
             raise ParameterError(
-                "early stopping cannot hold out {share} of these {n} rows with every class in both parts: give more "
+                "early stopping cannot hold out {share} of these {n}, because every class has too few rows: give more "
                 "rows{hint}.",
                 share=self.share,
-                n=n,
-                hint=Hint(", or another {validation_fraction}"),
+                n=count_of(int(self._trained.sum()), "row"),
+                hint=Hint(", or a larger {validation_fraction}"),
             )
+        self.too_small = np.setdiff1d(np.flatnonzero(self._trained), block.y)
+        """The class numbers of the classes of which no row is held out, because they have too few rows."""
         self.pending, self._parts = False, []
         self.rows: RowMatrix = as_rows(block.X)
         self.labels, weights = block.y, block.weight
@@ -130,13 +125,30 @@ class ValidationSet:
     def collect(self, source: BatchSource) -> None:
         """Read all rows of a source, and complete the set."""
         for batch in source.batches():
-            self.add(batch, self.mask(batch))
+            self.add(batch)
         self.complete()
 
     def error(self, state: RunState, hypothesis: str) -> float:
         """Return the weighted share of the held-out rows that a hypothesis of the state misclassifies."""
         predicted, _ = state.decide(hypothesis, self.rows)
         return float(np.average(predicted != self.labels, weights=self.weights))
+
+
+def small_classes_note(run: TrainingRun) -> Message | None:
+    """Return a note on the classes of which early stopping holds out no row; None if there are none."""
+    if run.early_stopping is None or run.early_stopping.validation.pending:
+        return None
+    labels = [repr(label) for label in run.classes[run.early_stopping.validation.too_small].tolist()]
+    if not labels:
+        return None
+    one = len(labels) == 1
+    return Message(
+        "early stopping trains on all rows of {classes}, because there are too few to hold some out, so the errors by "
+        "which it stops leave {them} out: add rows{hint}.",
+        classes=f"{'the class' if one else 'the classes'} {list_some(labels)}",
+        them="this class" if one else "these classes",
+        hint=Hint(", or raise {validation_fraction}"),
+    )
 
 
 class EarlyStopping(Observer):

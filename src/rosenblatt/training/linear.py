@@ -770,8 +770,7 @@ def _training_mistakes(run: TrainingRun, w: NDArray[np.float64], b: NDArray[np.f
     state = run.state
     wrong = np.zeros(len(state.counters))
     for batch in run.source.batches():
-        rows, labels = batch.rows, batch.labels
-        weights = np.where(run.held_out(batch), 0.0, batch.steps if len(batch.steps) else 1.0)
+        rows, labels, weights = batch.rows, batch.labels, batch.weights
         for start in range(0, rows.n, 65536):
             part = slice(start, min(start + 65536, rows.n))
             if state.direct:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from rosenblatt.kernels.orders import mix
 from rosenblatt.kernels.rules import ArowRule, MarginRule, PassiveAggressiveRule, PerceptronRule, Rule
 from rosenblatt.messages import (
     ParameterError,
@@ -27,6 +28,7 @@ from rosenblatt.messages import (
     check_share,
     shorten,
 )
+from rosenblatt.splits import Split
 from rosenblatt.storage.schema import LABEL, Codec, Place, checked, label_to_json, to_canonical_json
 from rosenblatt.training.rows import ClassWeight, Matrix
 
@@ -300,6 +302,15 @@ class RunOptions:
         for name in ("fit_intercept", "warm_start", "early_stopping"):
             check_boolean(name, getattr(self, name))
         return self
+
+    def validation_split(self, seed: int) -> Split | None:
+        """Return the split by which early stopping holds out rows in a run with this seed; None if it holds out none.
+
+        Its random numbers differ from those of a test set that the same seed holds out.
+        """
+        if not self.early_stopping:
+            return None
+        return Split.of_share(float(self.validation_fraction), int(mix(np.array([seed % 2**64], np.uint64))[0]))
 
     @property
     def needs_data(self) -> bool:

@@ -138,8 +138,10 @@ class TrainingRun:
         self._interrupts: Sequence[object] = ()
         self.last_batch: Batch | None = None
         self.early_stopping: EarlyStopping | None = None
-        if options.early_stopping:
-            validation = ValidationSet(options.validation_fraction, state.seed)
+        split = options.validation_split(state.seed)
+        if split is not None:
+            source.hold_out(split)
+            validation = ValidationSet(options.validation_fraction)
             self.early_stopping = EarlyStopping(validation, options.hypothesis, options.n_iter_no_change, best)
         own: list[Observer | None] = [
             History(),
@@ -266,11 +268,10 @@ class TrainingRun:
         validation = None if self.early_stopping is None else self.early_stopping.validation
         for batch in self.source.batches(current.row, self.window if options.shuffle else None):
             order = self._order(batch)
-            if validation is not None:
-                held = validation.mask(batch)
-                order = order[~held[order]]
-                if validation.pending:
-                    validation.add(batch, held)
+            if batch.held_out is not None:
+                order = order[~batch.held_out[order]]
+            if validation is not None and validation.pending:
+                validation.add(batch)
             if self.in_first_pass and not self.source.in_memory:
                 self.labels.add(batch.labels, batch.steps, batch.classes)
             while not self._visit_until_interrupt(batch, order):
@@ -298,12 +299,6 @@ class TrainingRun:
                 return False
             current.row, current.visited = batch.first + batch.rows.n, 0
             return True
-
-    def held_out(self, batch: Batch) -> NDArray[np.bool_]:
-        """Return a mask of the rows of a batch that are held out of training."""
-        if self.early_stopping is None:
-            return np.zeros(batch.rows.n, bool)
-        return self.early_stopping.validation.mask(batch)
 
     # the position of the run
 
@@ -335,8 +330,7 @@ class TrainingRun:
     def rows_of_a_pass(self) -> int | None:
         """Return the number of rows that a whole pass visits, or None if it is not known yet."""
         if self.source.in_memory:
-            batches = list(self.source.batches())
-            return sum(int((~self.held_out(b) & (b.steps > 0 if len(b.steps) else True)).sum()) for b in batches)
+            return sum(int((batch.weights > 0).sum()) for batch in self.source.batches())
         if self.in_first_pass or not (self.read_all or self.source.rereadable):
             return None
         rows = self.current.rows if self.resumed else self.labels.weighted_rows

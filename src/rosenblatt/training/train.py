@@ -146,7 +146,7 @@ def train(
     seed = _seed(options, start, resumed)
     options = replace(options, random_state=seed)
     if isinstance(source, Streamed):
-        source.fit_scale(seed, options.validation_fraction if options.early_stopping else None)
+        source.fit_scale(options.validation_split(seed))
     while True:
         if isinstance(source, Streamed) and source.rereadable and start is None and len(source.classes) < 2:
             source.read_classes()

@@ -579,7 +579,7 @@ def _training_mistakes(run: TrainingRun, updates: Integers) -> NDArray[np.float6
     state = replace(cast("DualState", run.state), pocket=replace(_pocket(run), updates=updates))
     wrong = np.zeros(len(state.counters))
     for batch in run.source.batches():
-        weights = np.where(run.held_out(batch), 0.0, batch.steps if len(batch.steps) else 1.0)
+        weights = batch.weights
         if state.direct:
             best, tied = largest_scores(state, "pocket", batch.rows)
             wrong += weights @ ((best != batch.labels) | tied)

@@ -6,14 +6,61 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rosenblatt.blocks import Block, rebatch
-from rosenblatt.data.splits import Part, Split
+from rosenblatt.splits import Part, Split
 
+GOLDEN = 0x9E3779B97F4A7C15
 labels = st.lists(st.sampled_from(["a", "a", "b", "c"]), min_size=1, max_size=60)
 
 
 def held(split, y):
     (mask,) = split.held_out([np.array(y)])
     return mask
+
+
+def mixed(number):
+    """Return splitmix64's output for the state ``number`` times GOLDEN, in Python's integers."""
+    z = number * GOLDEN % 2**64
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+    return z ^ z >> 31
+
+
+def row_by_row(split, y):
+    """Return which rows a split holds out, from the number of each class and of each row in its class."""
+    counts, out = {}, []
+    for label in y:
+        place = counts[label] = counts.get(label, -1) + 1
+        start = split.seed + (list(counts).index(label) << 40)
+        group = place // split.size * split.size
+        order = sorted(range(split.size), key=lambda k: mixed(mixed(group + start) + k))
+        if split.keeps_first and group == 0:
+            order = [*(k for k in order if k), 0]
+        out.append(split.first <= order.index(place - group) < split.stop)
+    return out
+
+
+@settings(max_examples=100, deadline=None)
+@given(labels, st.integers(0, 5), st.sampled_from([Split.of_share(0.3, 7), *Split.of_folds(3, 2**63)]))
+def test_the_split_is_that_of_its_definition(y, size, split):
+    expected = row_by_row(split, y)
+    for kind in (np.array(y), np.array(y, object), np.array([ord(label) for label in y]), np.array(y) == "a"):
+        parts = np.split(kind, range(size, len(y), size)) if size else [kind]
+        found = np.concatenate(list(split.held_out(parts))).tolist()
+        assert found == (expected if kind.dtype != bool else row_by_row(split, kind.tolist()))
+
+
+def test_labels_of_several_types_are_one_class_where_they_are_equal():
+    y = [np.array([1, 2, 2, 1]), np.array([2.0, 1.0, 2.0, 1.0]), np.array([2, 3, 1, 2])]
+    split = Split.of_share(0.5, 1)
+    assert np.concatenate(list(split.held_out(y))).tolist() == held(split, np.concatenate(y)).tolist()
+
+
+@settings(max_examples=50, deadline=None)
+@given(labels, st.integers(0, 60))
+def test_a_split_goes_on_from_the_counts_of_earlier_rows(y, cut):
+    y, split = np.array(y), Split.of_share(0.3, 4)
+    (later,) = split.mark([Block(np.zeros((len(y[cut:]), 1)), y[cut:], cut)], Counter(y[:cut].tolist()))
+    assert later.held_out.tolist() == held(split, y)[cut:].tolist()
 
 
 @settings(max_examples=100, deadline=None)
@@ -67,7 +114,7 @@ def test_parts_are_numbered_from_0_and_keep_weights():
 
 
 @pytest.mark.parametrize(
-    ("share", "of_1000"), [(0.01, 10), (0.03, 30), (0.33, 333), (0.07, 70), (0.97, 970), (0.99, 990)]
+    ("share", "of_1000"), [(0.01, 10), (0.03, 30), (0.33, 333), (0.07, 70), (0.97, 970), (0.99, 990), (0.001, 1)]
 )
 def test_uncommon_shares_are_held_out_too(share, of_1000):
     assert abs(held(Split.of_share(share, 1), ["a"] * 1000).sum() - of_1000) <= 1

@@ -104,6 +104,23 @@ def test_integers_as_categories_stay_apart(tmp_path, ending, values):
     np.testing.assert_array_equal(rows.toarray() if hasattr(rows, "toarray") else rows, expected)
 
 
+def test_tables_in_memory_keep_labels_and_categories_apart():
+    for pair in [(EDGE, EDGE + 1), (-EDGE - 1, -EDGE), (2**64 - 1, 2**64 - 2), ("p\0", "p")]:
+        records = [{"x": 1, "y": pair[0]}, {"x": 2, "y": pair[1]}]
+        tables = [records, pd.DataFrame(records), pl.DataFrame(records), pa.Table.from_pandas(pd.DataFrame(records))]
+        if isinstance(pair[0], int):
+            tables.append(pd.DataFrame(records, dtype=object))
+        for table in tables:
+            with pytest.raises(DataError, match=r"null character|labels below 2\^53"):
+                data.open(table, target="y").read()
+            if isinstance(pair[0], int):
+                _, y = data.open(table, target="y", column_types={"y": "category"}).read()
+                assert y.tolist() == list(map(str, pair))
+                stream = data.open(table, target="x", column_types={"y": "category"})
+                assert stream.feature_names == [f"y={value}" for value in sorted(map(str, pair))]
+                assert stream.read()[0].sum(axis=1).tolist() == [1.0, 1.0]
+
+
 def test_json_numbers_of_all_sizes(tmp_path):
     for values in ([1, 2.5, EDGE + 1], [EDGE + 1, None, 2**64], [10**300, -1, 1e300], [float("nan"), EDGE + 1, 0]):
         path = write_table(tmp_path, "jsonl", x=values, y=range(3))

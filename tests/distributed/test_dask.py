@@ -14,7 +14,7 @@ distributed = pytest.importorskip("distributed")
 da, dd, pd = (pytest.importorskip(name) for name in ("dask.array", "dask.dataframe", "pandas"))
 dask = pytest.importorskip("dask")
 
-from rosenblatt.distributed import DaskAveragedPerceptron, DaskPerceptron  # noqa: E402
+from rosenblatt.distributed import DaskAveragedPerceptron, DaskPerceptron, shards  # noqa: E402
 
 SIZES = (20, 0, 33, 7)
 """Rows of the partitions: one is empty."""
@@ -210,6 +210,27 @@ def test_files(client, rows, write, tmp_path):
     assert model.preparation_ == local.preparation_
 
 
+@pytest.mark.parametrize("scale", ["none", "standard"])
+def test_files_that_change_before_or_while_workers_load_them_are_refused(client, rows, tmp_path, monkeypatch, scale):
+    for when, find in (("before", "file_shards_of"), ("while", "all_classes")):
+        path, options = csv_files(tmp_path, *rows)
+        real, model = getattr(shards, find), DaskPerceptron(random_state=0, max_iter=4)
+
+        def change_first(*given, real=real):
+            file = tmp_path / "part-2.csv"
+            file.write_bytes(file.read_bytes() + b"1,red,4,1\n")
+            return real(*given)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(shards, find, change_first)
+            if when == "before" and scale == "none":  # the files have not been read yet
+                quietly(model.fit_files, path, **options)
+                continue
+            with pytest.raises(ValueError, match=r"part-2\.csv has changed since its rows were first read"):
+                model.fit_files(path, scale=scale, **options)
+        assert not hasattr(model, "state_")
+
+
 @pytest.mark.parametrize("early_stopping", [True, False])
 def test_a_scale_of_files_is_that_of_the_rows_that_are_trained_on(client, rows, tmp_path, early_stopping):
     path, options = parquet_files(tmp_path, *rows)
@@ -220,7 +241,7 @@ def test_a_scale_of_files_is_that_of_the_rows_that_are_trained_on(client, rows, 
     assert model.preparation_ == local.preparation_
     unknown = DaskPerceptron(early_stopping=True)
     if early_stopping:
-        with pytest.raises(ValueError, match="early stopping needs an integer as random_state, got None"):
+        with pytest.raises(ValueError, match="give an integer as random_state, got None"):
             unknown.fit_files(path, scale="standard", **options)
 
 

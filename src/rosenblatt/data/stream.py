@@ -33,9 +33,10 @@ class Skipped(NamedTuple):
 class Stream:
     """A stream of blocks of rows from files, as ``data.open`` returns it.
 
-    Each iteration starts at the beginning of the files. Input that can be read only once (standard input, a pipe, a
-    file object) can be iterated only once, and ``iter(stream)`` is then the stream itself. Counts such as
-    ``rows_read`` and ``skipped`` refer to the latest iteration.
+    Each iteration starts at the beginning of the files. It raises a ``DataError`` if the size or the modification time
+    of a file has changed since the first iteration began, unless rows are cached. Input that can be read only once
+    (standard input, a pipe, a file object) can be iterated only once, and ``iter(stream)`` is then the stream itself.
+    Counts such as ``rows_read`` and ``skipped`` refer to the latest iteration.
 
     Attributes
     ----------
@@ -77,6 +78,7 @@ class Stream:
         self.labelled = source.labelled
         if cache is not None and cache.facts is not None:
             source.restore(cache.facts)
+            source.files.check_unchanged()  # so that no other rows follow if the cache turns out to be damaged
 
     @property
     def files(self) -> list[str] | None:
@@ -162,7 +164,8 @@ class Stream:
     def _stored(self) -> Generator[Block, None, None]:
         """Yield the blocks before scaling, from the cache if it is complete, else from the files.
 
-        If the cache fails, the remaining rows are read from the files.
+        If the cache fails, the remaining rows are read from the files. If these have changed since the first pass
+        began, a DataError is raised before or after the rows.
         """
         cache, row = self._cache, 0
         if cache is not None and cache.complete:
@@ -174,9 +177,12 @@ class Stream:
                     self._source.share = row / max(1, total)
                     yield block
                 return
+        is_later_pass = self.check_unchanged()
         blocks = self._source.blocks()
         with closing(blocks if cache is None else cache.record(blocks)) as recorded:
             yield from skip_rows(recorded, row) if row else recorded
+        if is_later_pass:
+            self.check_unchanged()
 
     @property
     def fingerprint(self) -> str:
@@ -204,6 +210,13 @@ class Stream:
     def counts(self) -> Facts:
         """The counts of the latest iteration, as plain data for `restore_counts`."""
         return self._source.facts()
+
+    def check_unchanged(self) -> bool:
+        """Raise a DataError if a file has changed since the first pass; return whether there has been a pass.
+
+        If there has been none, later passes are compared with the files as they are now.
+        """
+        return self._source.files.check_unchanged()
 
     def restore_counts(self, counts: Sequence[Facts]) -> None:
         """Set the counts to the sums over several streams, each of which has read one part of this one, in order."""

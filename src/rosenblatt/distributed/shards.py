@@ -594,15 +594,23 @@ def file_loaders(
 
 
 def file_shards_of(stream: Stream, options: Mapping[str, Any]) -> list[FileShard]:
-    """Return a loader for each file of a stream; ``options`` are the options with which the stream was opened."""
+    """Return a loader for each file of a stream; ``options`` are the options with which the stream was opened.
+
+    If the files have changed since they were read for the scale, a DataError is raised, here or by `restore_counts`.
+    """
     files = stream.files
     if files is None:
         raise ParameterError("workers open files by name, but this input has none: save it to a file.")
     alike = {name: value for name, value in options.items() if name in _OF_FILES}
     preparation = stream.preparation
+    stream.check_unchanged()
     return [FileShard(name, preparation, alike) for name in files]
 
 
 def restore_counts(stream: Stream, facts: Sequence[ShardFacts]) -> None:
-    """Set a stream's counts, such as skipped rows and missing values, from the counts of the workers."""
+    """Set a stream's counts, such as skipped rows and missing values, from the counts of the workers.
+
+    If a file has changed since `file_shards_of`, a DataError is raised.
+    """
+    stream.check_unchanged()
     stream.restore_counts([counts for shard in facts for counts in shard.read])

@@ -5,6 +5,7 @@ A resumed run uses them to check that its files have not changed.
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import io
 import json
@@ -12,6 +13,8 @@ import os
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from rosenblatt.blocks import DataError
 
 PIECE = 1 << 18
 """The number of bytes that are read at once to compute a digest; they fit in the processor's cache."""
@@ -139,6 +142,45 @@ class Contents:
 def _size_and_time(name: str) -> tuple[int, int]:
     about = os.stat(name)
     return about.st_size, about.st_mtime_ns
+
+
+class Unchanged:
+    """A check that files have the same sizes and modification times in all passes.
+
+    The first pass may read files that still grow: it reads what is there, and no later pass can read the same rows.
+    """
+
+    def __init__(self) -> None:
+        self._then: list[tuple[int, int]] | None = None
+
+    def check(self, names: Sequence[str]) -> bool:
+        """Raise a DataError if a file has changed since the first call; return whether this is not the first call."""
+        now = [self._now(name) for name in names]
+        then, self._then = self._then, self._then or now
+        for name, (size, written), (size_now, written_now) in zip(names, then or now, now, strict=True):
+            if (size, written) != (size_now, written_now):
+                what = f"it had {size:,} bytes then, and has {size_now:,} now"
+                if size == size_now:
+                    what = f"it was last written at {_local_time(written)} then, and at {_local_time(written_now)} now"
+                raise DataError(
+                    "{file} has changed since its rows were first read: {what}. All passes must read the same rows: "
+                    "copy the file, and start again with the copy.",
+                    file=name,
+                    what=what,
+                )
+        return then is not None
+
+    def _now(self, name: str) -> tuple[int, int]:
+        try:
+            return _size_and_time(name)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise DataError("{file} can no longer be read: {reason}.", file=name, reason=reason) from None
+
+
+def _local_time(nanoseconds: int) -> str:
+    seconds, rest = divmod(nanoseconds, 10**9)
+    return f"{datetime.datetime.fromtimestamp(seconds)}.{rest:09}"
 
 
 def digest_of(name: str, size: int, progress: Callable[[int], None] = lambda count: None) -> str:

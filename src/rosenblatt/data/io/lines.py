@@ -13,7 +13,7 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.bytes import STANDARD_INPUT, BinaryFile, ByteStream, display_name, is_regular
-from rosenblatt.data.io.identity import Contents, fingerprint
+from rosenblatt.data.io.identity import Contents, Unchanged, fingerprint
 from rosenblatt.kernels.parsing.bytes import PAD
 from rosenblatt.messages import Message, check_integer, shorten
 
@@ -124,6 +124,7 @@ class LineSource:
         self.rereadable = self._file is None and self._check_names()
         self.size = sum(os.path.getsize(name) for name in self.names) if self.rereadable else None
         self.contents: Contents | None = None
+        self._unchanged = Unchanged()
         self._spare: list[bytearray] = []
         self._peeked: ByteStream | None = None
         self._started = False
@@ -149,6 +150,10 @@ class LineSource:
     def fingerprint(self, recipe: object, dated: bool = False) -> str:
         """Return a digest of the contents of the files and of ``recipe``, as `identity.fingerprint` computes it."""
         return fingerprint(self.names, recipe, dated)
+
+    def check_unchanged(self) -> bool:
+        """Raise a DataError if a file has changed since the first call; return whether this is not the first call."""
+        return self.paths is not None and self._unchanged.check(self.paths)
 
     def watch_contents(self) -> Contents | None:
         """Start recording digests of the bytes that are read; return None if the files can be read only once."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache, partial
 from hashlib import sha256
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,7 +20,13 @@ from rosenblatt.data.io.lines import LineSource
 from rosenblatt.data.source import OpenRequest
 from rosenblatt.data.tables.arrow import BinaryReader, LazyBatch, decode
 from rosenblatt.data.tables.reader import TableChunk
-from rosenblatt.data.tables.values import combine_chunks, import_arrow, numbers_to_arrow, plain_text, strings_to_arrow
+from rosenblatt.data.tables.values import (
+    combine_chunks,
+    import_arrow,
+    plain_text,
+    python_numbers_to_arrow,
+    strings_to_arrow,
+)
 from rosenblatt.messages import shorten
 
 if TYPE_CHECKING:
@@ -81,7 +87,9 @@ def to_text(value: Any, kind: str) -> str:
     """Return a number, boolean, string or date as text, in the form that the encoder reads."""
     if kind == "date":
         return str(value) if isinstance(value, np.datetime64) else value.isoformat()
-    return str(value) if kind == "string" else plain_text(to_float(value) if kind == "number" else value)
+    if kind == "number":
+        return plain_text(int(value) if isinstance(value, Integral) else to_float(value))
+    return str(value) if kind == "string" else plain_text(value)
 
 
 class Column(NamedTuple):
@@ -110,7 +118,7 @@ def column_of(values: Sequence[Any]) -> Column:
         return Column(pa.nulls(len(values)))
     if found == {"number"}:
         known = [math.nan if kind == "missing" else to_float(v) for v, kind in zip(values, kinds, strict=True)]
-        return Column(numbers_to_arrow(np.array(known, np.float64)))
+        return Column(python_numbers_to_arrow(values, np.array(known, np.float64)))
     if found == {"time"}:
         return Column(pa.array([None if kind == "missing" else v for v, kind in zip(values, kinds, strict=True)]))
     if "time" in found:

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from rosenblatt.blocks import EXACT_BELOW, DataError
+from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import TO_UTF8, quote_bytes
 from rosenblatt.data.tables.reader import NAME_COLUMNS, Passthrough, Records, TableChunk, TableReader, first_repeated
 from rosenblatt.data.tables.values import (
     combine_chunks,
     import_arrow,
-    numbers_to_arrow,
     plain_text,
+    python_numbers_to_arrow,
     strings_to_arrow,
 )
 from rosenblatt.messages import Message, shorten
@@ -271,25 +271,12 @@ def _column(values: list[object]) -> tuple[pa.Array, str]:
     if not types:
         return pa.nulls(len(values)), ""
     if types <= {int, float}:
-        return _numbers(values), ""
+        return python_numbers_to_arrow(values, np.array(values, np.float64)), ""  # None becomes NaN: missing
     texts = strings_to_arrow([None if isinstance(v, dict | list | None) else plain_text(v) for v in values])
     if len(types) == 1 and not types & {dict, list}:
         return (texts.cast(pa.bool_()) if types == {bool} else texts), ""
     words = {int: "numbers", float: "numbers", bool: "booleans", str: "strings", dict: "objects", list: "lists"}
     return texts, " and ".join(sorted({words[type_] for type_ in types}))
-
-
-def _numbers(values: list[Any]) -> pa.Array:
-    """Return numbers as an Arrow array: of floats or, if all are integers that some float would round, of integers."""
-    floats = np.array(values, np.float64)  # None becomes NaN, which also means missing
-    exact = (np.abs(floats) < EXACT_BELOW) | np.isnan(floats)
-    if exact.all() or not all(value is None or float(value).is_integer() for value in values):
-        return numbers_to_arrow(floats)
-    type_ = import_arrow().int64() if (floats < 0).any() else import_arrow().uint64()
-    try:
-        return strings_to_arrow([None if value is None else str(int(value)) for value in values]).cast(type_)
-    except import_arrow().ArrowInvalid:  # beyond 64 bits
-        return numbers_to_arrow(floats)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> JsonObject:

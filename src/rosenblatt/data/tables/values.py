@@ -81,6 +81,28 @@ def numbers_to_arrow(numbers: np.ndarray) -> pa.Array:
     return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), [None, pa.py_buffer(numbers)])
 
 
+def python_numbers_to_arrow(values: Sequence[Any], floats: np.ndarray) -> pa.Array:
+    """Convert Python numbers, given with the nearest ``floats`` (NaN if missing), to an Arrow array.
+
+    It holds the floats or, if all numbers are integers that some float would round, the integers: they may be labels or
+    categories.
+
+    >>> python_numbers_to_arrow([2**53 + 1, None], np.array([2.0**53, np.nan])).to_pylist()
+    [9007199254740993, None]
+    """
+    pa = import_arrow()
+    known = ~np.isnan(floats)
+    rounded = known & (np.abs(floats) >= EXACT_BELOW)
+    pairs = list(zip(values, known.tolist(), strict=True)) if rounded.any() and not np.isinf(floats).any() else []
+    if not pairs or not all(value == int(value) for value, is_known in pairs if is_known):
+        return numbers_to_arrow(floats)
+    texts = strings_to_arrow([str(int(value)) if is_known else None for value, is_known in pairs])
+    try:
+        return texts.cast(pa.int64() if (floats < 0).any() else pa.uint64())
+    except pa.ArrowInvalid:  # beyond 64 bits
+        return numbers_to_arrow(floats)
+
+
 def strings_to_arrow(texts: Sequence[str | None]) -> pa.Array:
     """Convert strings to an Arrow array; None becomes null.
 

@@ -2,6 +2,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 import rosenblatt
 from helpers.commands import command
 from rosenblatt.cli.main import COMMANDS
@@ -33,3 +35,53 @@ def test_without_typer_it_says_what_to_install():
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ran.returncode == 2
     assert ran.stderr == "Error: the command needs the package typer: pip install 'rosenblatt[cli]'.\n"
+
+
+_INTERRUPTS = """
+import signal, sys, time
+from ctypes import CFUNCTYPE
+from rosenblatt.cli import main
+
+def twice():
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    except KeyboardInterrupt:
+        print("once", end=" ", flush=True)
+        signal.raise_signal(signal.SIGINT)
+
+def where_python_discards_it():  # as in the callbacks of numba's compiler
+    CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))()
+    print("discarded", end=" ")
+    time.sleep(60)
+
+def three_times():
+    try:
+        twice()
+    finally:
+        signal.raise_signal(signal.SIGINT)
+
+main.app = globals()[sys.argv[1]]
+main.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("moment", "told"), [("twice", "once "), ("three_times", "once "), ("where_python_discards_it", "discarded ")]
+)
+def test_an_interrupt_at_any_moment_ends_the_command_without_a_traceback(moment, told):
+    words = [sys.executable, "-c", _INTERRUPTS, moment]
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, told, "")
+
+
+def test_an_interrupt_after_the_end_changes_nothing():
+    code = (
+        "import signal, sys; from rosenblatt.cli import main\n"
+        "class Late:\n"
+        "    def write(self, text): pass\n"
+        "    def flush(self): [signal.raise_signal(number) for number in (signal.SIGINT, signal.SIGTERM)]\n"
+        "main.app, sys.stdout = lambda: sys.exit(1), Late()\n"
+        "main.main()"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stderr) == (1, "")

@@ -84,8 +84,9 @@ def test_garbage_is_looked_for_when_work_begins():
     assert (gc.isenabled(), gc.get_freeze_count()) == was
     code = (
         "import gc, sys; from rosenblatt.cli import main, output\n"
-        "seen = []\n"
-        "main.app = lambda: (seen.append(gc.isenabled()), output.enable_gc(), seen.append(gc.isenabled()))\n"
-        "main.main(); sys.exit(seen != [False, True] or not gc.get_freeze_count())"
+        "def app():\n"
+        "    before = gc.isenabled(); output.enable_gc()\n"
+        "    sys.exit(before or not gc.isenabled() or not gc.get_freeze_count())\n"
+        "main.app = app; main.main()"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

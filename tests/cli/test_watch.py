@@ -1,4 +1,5 @@
 import json
+import signal
 
 import numpy as np
 import pytest
@@ -7,7 +8,9 @@ from sklearn.base import clone
 import rosenblatt
 from helpers.commands import AND, THREE, command, ran, refused, written
 from rosenblatt import data, textbook
-from rosenblatt.cli.watch import MistakeCount
+from rosenblatt.cli.watch import MistakeCount, OnlineLearner
+from rosenblatt.training.options import RunOptions
+from rosenblatt.training.run import TrainingRun
 
 
 def _noisy(n):
@@ -231,6 +234,24 @@ def test_a_bad_line_costs_nothing_that_was_learned(tmp_path):
     assert rosenblatt.load(tmp_path / "m").fingerprint_["rows"] == 12
     result = ran("watch", "-o", tmp_path / "m", "--on-error", "skip", input=THREE + "1 5:abc\n")
     assert "rows skipped: 1, such as" in result.stderr
+
+
+@pytest.mark.parametrize("hypothesis", ["last", "average"])
+def test_an_interrupt_waits_until_the_rows_that_were_learned_are_counted(monkeypatch, hypothesis):
+    X, y = _noisy(100)
+    online = OnlineLearner("Perceptron", RunOptions(hypothesis=hypothesis))
+    online.learn(X[:40], y[:40])
+    visit = TrainingRun.visit
+
+    def interrupted(*arguments):
+        made = visit(*arguments)
+        signal.raise_signal(signal.SIGINT)
+        return made
+
+    monkeypatch.setattr(TrainingRun, "visit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        online.learn(X[40:], y[40:])
+    assert online.count.rows == online.model.state.counters["visits"][0] == (100 if hypothesis == "last" else 41)
 
 
 def test_an_everyday_table_is_no_dead_end(tmp_path):

@@ -8,8 +8,10 @@ import importlib
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from types import FrameType
 from typing import Any
 
 try:
@@ -40,8 +42,12 @@ COMMANDS = {
 """The subcommands and their short descriptions, in the order of ``rosenblatt --help``."""
 _MODULES = {"check": "separate"}
 """Subcommands that are defined in a module with a different name, and the names of these modules."""
-_ERROR = 2
-"""The exit code after an error message."""
+_ERROR, _INTERRUPTED = 2, 130
+"""The exit codes after an error message, and after Ctrl-C."""
+_RETRY = 0.01
+"""Seconds after which a signal is sent again if Python has discarded its exception."""
+_interrupts = 0
+"""The number of times that a signal has raised a KeyboardInterrupt."""
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's malloc.h
 
 
@@ -108,15 +114,11 @@ def _common(
 def main() -> None:
     """Run the command, then exit with its status at once, skipping the interpreter's cleanup."""
     _prepare_process()
-    status: int | str | None = 0
+    status: int | str | None
     try:
-        app()
-    except SystemExit as ended:
-        status = ended.code if ended.code is not None else 0
-    except KeyboardInterrupt:  # during an import
-        status = 130
-    except OSError as error:  # raised while the help is printed; `exit_on_error` handles errors of a subcommand
-        status = _failed(error)
+        status = _run()
+    except KeyboardInterrupt:  # during an import, or a second one after the first
+        status = _INTERRUPTED
     if not isinstance(status, int):
         sys.exit(status)
     try:
@@ -129,6 +131,17 @@ def main() -> None:
     os._exit(status)
 
 
+def _run() -> int | str | None:
+    """Run the command, and return its status."""
+    try:
+        app()
+    except SystemExit as ended:
+        return ended.code if ended.code is not None else 0
+    except OSError as error:  # raised while the help is printed; `exit_on_error` handles errors of a subcommand
+        return _failed(error)
+    return 0
+
+
 def _prepare_process() -> None:
     """Disable garbage collection until `enable_gc` is called, tune malloc, and set up signals and standard streams.
 
@@ -138,7 +151,10 @@ def _prepare_process() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
-    signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
+    signal.signal(signal.SIGTERM, _terminate)
+    sys.unraisablehook = _interrupt_again
     gc.disable()
     with suppress(AttributeError, OSError, TypeError):  # not glibc
         mallopt = ctypes.CDLL(None).mallopt
@@ -146,9 +162,32 @@ def _prepare_process() -> None:
         mallopt(_TRIM_THRESHOLD, 1 << 28)
 
 
-def _interrupt(*_: object) -> None:
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Raise a KeyboardInterrupt while the command is running; the third signal ends the process at once."""
+    global _interrupts
+    while frame is not None and frame.f_code is not _run.__code__:
+        frame = frame.f_back
+    if frame is None:
+        return
+    _interrupts += 1
+    if _interrupts > 2:
+        os._exit(_INTERRUPTED)
+    raise KeyboardInterrupt
+
+
+def _interrupt_again(unraisable: sys.UnraisableHookArgs) -> None:
+    """Send SIGINT again a moment later, if Python discards its KeyboardInterrupt, as in callbacks and finalizers."""
+    global _interrupts
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt) or not hasattr(signal, "pthread_kill"):
+        sys.__unraisablehook__(unraisable)
+        return
+    _interrupts -= 1
+    threading.Timer(_RETRY, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
+
+
+def _terminate(*_: object) -> None:
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell makes background processes ignore SIGINT
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, _interrupt)
     signal.raise_signal(signal.SIGINT)
 
 

@@ -33,6 +33,8 @@ from rosenblatt.cli.train_run import check_read_once, kernel_facts, name_feature
 from rosenblatt.messages import ParameterError, Setting
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
     from rosenblatt.blocks import Features
@@ -87,8 +89,16 @@ class OnlineLearner:
     def learn(self, X: Features, y: NDArray[Any], weight: NDArray[Any] | None = None) -> None:
         """Visit rows in order: predict each row, count a mistake if the prediction is wrong, then learn from the row.
 
-        ``weight`` is the weight of each row, which scales the step on the row; None means 1.
+        ``weight`` is the weight of each row, which scales the step on the row; None means 1. An interrupt waits until
+        the rows that have been learned are counted.
         """
+        from rosenblatt.training.state import interrupts_deferred
+
+        with interrupts_deferred() as interrupts:
+            self._learn(X, y, weight, interrupts)
+
+    def _learn(self, X: Features, y: NDArray[Any], weight: NDArray[Any] | None, interrupts: Collection[object]) -> None:
+        """Learn from rows until there is an entry in ``interrupts``."""
         import scipy.sparse as sp
 
         from rosenblatt.blocks import join_classes
@@ -109,6 +119,8 @@ class OnlineLearner:
             right = self.model is not None and self._predicted(row) == label[0]
             self._visit(row, label, None if weight is None else weight[i : i + 1], row_by_row=True)
             self.count.add(1, 0 if right else 1)
+            if interrupts:
+                return
 
     def _predicted(self, row: Features) -> Any:
         """Return the predicted class of one row; a sparse row takes time proportional to its non-zero values."""

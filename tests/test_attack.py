@@ -15,6 +15,12 @@ TRIALS = {
     "forged_certificates": 40,
     "same_bits": 150,
     "same_counts": 100,
+    "same_family": 40,
+    "exports": 150,
+    "shared_cache": 20,
+    "stopped_commands": 15,
+    "changed_files": 60,
+    "escapes": 100,
     "full_disk": 30,
     "power_loss": 30,
 }

@@ -28,7 +28,7 @@ def attack(rng: random.Random) -> str | None:
     folder = Path(tempfile.mkdtemp())
     make = _settings(rng, folder)
     begun = time.monotonic()
-    status = _in_child(lambda: make(folder / "whole", None), folder / "error")
+    status = _ended(in_child(lambda: make(folder / "whole", None), folder / "error"))
     if status == REFUSED:
         return None  # early stopping found too few rows of some class, for instance
     if status != 0:
@@ -37,7 +37,8 @@ def attack(rng: random.Random) -> str | None:
     kills = rng.randrange(1, 8)
     for turn in range(MOST_RUNS):
         after = rng.random() * length * 1.2 if turn < kills else None
-        status = _in_child(lambda: make(folder / "resumed", folder / "checkpoint"), folder / "error", after)
+        child = in_child(lambda: make(folder / "resumed", folder / "checkpoint"), folder / "error")
+        status = _ended(child, after)
         if status == 0:
             break
         if status != -signal.SIGKILL:
@@ -102,8 +103,8 @@ def _settings(rng: random.Random, folder: Path) -> Callable[[Path, Path | None],
     return make
 
 
-def _in_child(work: Callable[[], None], error: Path, kill_after: float | None = None) -> int:
-    """Do the work in a fork of this process, killed after some seconds; return its status as subprocess does."""
+def in_child(work: Callable[[], None], error: Path) -> int:
+    """Do the work in a fork of this process; return its number. What goes wrong is written to a file."""
     child = os.fork()
     if child == 0:
         try:
@@ -114,6 +115,11 @@ def _in_child(work: Callable[[], None], error: Path, kill_after: float | None = 
             error.write_text(traceback.format_exc())
             os._exit(1)
         os._exit(0)
+    return child
+
+
+def _ended(child: int, kill_after: float | None = None) -> int:
+    """Wait for a child, killed after some seconds; return its status as subprocess does."""
     if kill_after is not None:
         time.sleep(kill_after)
         os.kill(child, signal.SIGKILL)

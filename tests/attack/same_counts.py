@@ -33,12 +33,15 @@ def attack(rng: random.Random) -> str | None:
         "multi_class": rng.choice(["ovr", "direct"]),
         "n_jobs": rng.choice([None, 2]),
         "max_support": rng.choice([None, None, 3]),
-        "hypothesis": rng.choice(["last", "average", "vote"]),
+        "hypothesis": rng.choice(["last", "average", "vote", "pocket"]),
     }
-    steps = np.array([rng.choice([0.0, 0.1, 1.0, 2.5, 1e-170]) for _ in range(n)]) if rng.random() < 0.4 else None
+    sizes = [0.0, 0.5, 1.0, 2.5] if options["hypothesis"] == "pocket" else [0.0, 0.1, 1.0, 2.5, 1e-170]
+    steps = np.array([rng.choice(sizes) for _ in range(n)]) if rng.random() < 0.4 else None
     if steps is not None and len(set(labels[steps > 0])) < classes:
         return None  # nothing to learn from
     way = rng.choice([from_memory, from_blocks, _from_chunks, _by_files, *([from_file] if steps is None else [])])
+    if options["hypothesis"] == "pocket":  # it needs all updates, and all rows at once
+        options["max_support"], way = None, rng.choice([from_memory, _by_files])
     if way is _from_chunks:
         options |= {"shuffle": False, "max_iter": 1}
     parameters = {"degree": kernel.degree, "gamma": kernel.gamma, "coef0": kernel.coef0}

@@ -107,7 +107,7 @@ def pockets(run: list[Classifier], kernel: Kernel, classes: int, training) -> li
         assert len(classifier.updates) == classifier.made, "a pocket is not kept of what was forgotten"
         best, fewest, candidate, started = 0, None, 0, (0, 0)
         for end in classifier.ends:
-            candidate = _longest(classifier.updates, started, end, candidate)
+            candidate = longest_survivor(classifier.updates, started, end, candidate)
             for moment in (candidate, end[0]):
                 kept, mistakes = classifier.updates[:moment], 0
                 for row in range(len(y)):
@@ -121,7 +121,7 @@ def pockets(run: list[Classifier], kernel: Kernel, classes: int, training) -> li
     return out
 
 
-def _longest(updates: list[Update], started: tuple[int, int], end: tuple[int, int], candidate: int) -> int:
+def longest_survivor(updates: list[Update], started: tuple[int, int], end: tuple[int, int], candidate: int) -> int:
     """Return after how many updates came the longest time without one, of those that a further update ended."""
     longest, changed = 0, started[1]
     for place in range(started[0], end[0]):

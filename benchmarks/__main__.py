@@ -12,7 +12,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks import clusters, comparison, family, kernels, lab, measure, one_pass, programs, theory
+from benchmarks import calibration, clusters, comparison, family, kernels, lab, measure, one_pass, programs, theory
 from benchmarks.against import checkout, compare_checkouts, start
 from benchmarks.workloads import PASSES, ROOT, compare, workloads
 from rosenblatt.tables import Table
@@ -25,6 +25,7 @@ FIGURES: dict[str, Callable[[bool], Any]] = {
     "accuracy": comparison.accuracy,
     "voted": comparison.voted,
     "comparison": comparison.against_others,
+    "probabilities": calibration.probabilities,
     "separability": theory.separability,
     "margin": theory.margin,
     "verdicts": theory.verdicts,

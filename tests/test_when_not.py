@@ -10,8 +10,8 @@ PAGE = (Path(__file__).parents[1] / "docs/when_not.md").read_text()
 LINEAR = ("Perceptron", "Averaged", "Logistic", "Linear SVC", "SGD")
 
 
-ACCURACY, SEVERAL, FIT, PREDICT = read_tables(PAGE)
-SAID = " ".join(PAGE.split("## What they say")[1].split("## No probabilities")[0].split())
+ACCURACY, SEVERAL, FIT, PREDICT, PROBABILITIES = read_tables(PAGE)
+SAID = " ".join(PAGE.split("## What they say")[1].split("## Probabilities")[0].split())
 
 
 def mean(data, learner, table=ACCURACY):
@@ -87,3 +87,20 @@ def test_every_comparison_without_a_number_holds():
     small = [data for data in FIT if value(data, "Logistic, ms", FIT) < 10]
     faster = [data for data in small if value(data, "Linear SVC", FIT) < value(data, "Averaged", FIT)]
     assert len(faster) > len(small) / 2
+
+
+def test_probabilities_are_as_good_as_the_page_says():
+    text = " ".join(PAGE.split("<!-- the probabilities end -->")[1].split("## ")[0].split())
+    percents = {data: {name: float(cell) for name, cell in row.items() if "," in name and name != "rows, classes"}
+                for data, row in PROBABILITIES.items()}  # fmt: skip
+    assert len(percents) == 12
+    for kind in ("Brier", "error"):
+        for data, row in percents.items():
+            assert row[f"{kind}, ours"] <= row[f"{kind}, scikit-learn"] + 0.5, (kind, data)
+    several = [row for data, row in percents.items() if not PROBABILITIES[data]["rows, classes"].endswith(", 2")]
+    assert len(several) == 4
+    assert all(row["Brier, ours"] < row["Brier, scikit-learn"] for row in several)
+    digits = percents["MNIST, 4,000 rows"]
+    assert f"is {digits['error, ours']:.2f} percent where theirs is {digits['error, scikit-learn']:.2f}" in text
+    most = max(row["Brier, ours"] - row["Brier, refitted"] for row in percents.values())
+    assert f"by up to {most:.1f} points" in text

@@ -163,7 +163,7 @@ def test_other_commands_take_such_a_model(tmp_path, rings):
     right = json.loads(command("test", model, path, "--json").stdout)["right"]
     assert right == (loaded.predict(rings[0]) == rings[1]).sum()
     scores = command("predict", model, path, "--scores").stdout.splitlines()
-    assert scores[0] == "label,score"
+    assert scores[0] == "label,score 1"
     assert [float(line.split(",")[1]) for line in scores[1:]] == loaded.decision_function(rings[0]).tolist()
     shown = ran("explain", model, "--top", "2")
     assert "Kernel: rbf with gamma" in shown.stdout

@@ -57,6 +57,7 @@ EXCEPTIONS = {
     ("explain", "--scale"): ("train",),  # "rosenblatt train --scale"
     ("explain", "--names"): ("train",),
     ("options", "--kind"): INFERRING,
+    ("predict", "--calibrate"): ("train",),  # "train it with --calibrate"
     ("options", "--no-bias"): ("train",),
     ("separate", "--target"): ("separate", "check"),
 }

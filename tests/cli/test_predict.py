@@ -21,7 +21,7 @@ NAMES = ("id", "b", "a")
 def test_scores_are_those_of_the_model(model, tmp_path):
     new = written(tmp_path, "new.csv", "a,b\n1,1\n0,1\n")
     rows = list(csv.reader(command("predict", model, new, "--scores").stdout.splitlines()))
-    assert rows[0] == ["label", "score"]
+    assert rows[0] == ["label", "score yes"]
     fitted = rosenblatt.load(model)
     expected = np.array([[1, 1], [0, 1]]) @ fitted.coef_[0] + fitted.intercept_[0]
     assert [float(score) for _, score in rows[1:]] == expected.tolist()
@@ -232,7 +232,7 @@ def test_missing_columns_are_listed_with_what_was_found(model, tmp_path):
 
 def test_no_rows_are_a_table_without_rows(model, tmp_path):
     path = written(tmp_path, "none.csv", "id,a,b\n")
-    assert command("predict", model, path, "--id", "id", "--scores").stdout == "id,label,score\n"
+    assert command("predict", model, path, "--id", "id", "--scores").stdout == "id,label,score yes\n"
     assert command("predict", model, path, "--id", "id", "-o", tmp_path / "p.parquet").exit_code == 0
     assert pq.read_table(tmp_path / "p.parquet").column_names == ["id", "label"]
     assert command("predict", model, path).stdout == ""

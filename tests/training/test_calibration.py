@@ -26,6 +26,7 @@ from rosenblatt.training.calibration import (
     fit_sigmoid,
     leads,
     logistic,
+    rate_rows,
     softplus,
 )
 from rosenblatt.training.predict import rounded_activations
@@ -200,11 +201,15 @@ def test_calibrations_are_written_and_read_bit_for_bit_and_others_are_refused():
             CALIBRATION.read(plain | {"maps": [broken]}, Place("it"))
 
 
+def reliability(probabilities, labels):
+    return Reliability.of(rate_rows(probabilities, labels), probabilities.shape[1])
+
+
 def test_reliability_equals_its_definition():
     rng = np.random.default_rng(0)
     p = rng.random(1000)
     y = (rng.random(1000) < p**2).astype(int)
-    found = Reliability.of(np.column_stack([1 - p, p]), y)
+    found = reliability(np.column_stack([1 - p, p]), y)
     groups = np.array_split(np.argsort(p), 10)
     assert found.rows == [100] * 10
     assert found.error == pytest.approx(np.mean([abs(p[g].mean() - y[g].mean()) for g in groups]))
@@ -214,8 +219,8 @@ def test_reliability_equals_its_definition():
     several = rng.dirichlet(np.ones(4), 500)
     labels = rng.integers(-1, 4, 500)  # -1: a label that is no class of the model
     hit = (several.argmax(axis=1) == labels).astype(int)
-    top = Reliability.of(several, labels)
-    alone = Reliability.of(np.column_stack([1 - several.max(axis=1), several.max(axis=1)]), hit)
+    top = reliability(several, labels)
+    alone = reliability(np.column_stack([1 - several.max(axis=1), several.max(axis=1)]), hit)
     assert (top.error, top.share, top.rows) == (alone.error, alone.share, alone.rows)
     one_hot = labels[:, None] == np.arange(4)
     assert top.brier == pytest.approx(((several - one_hot) ** 2).sum(axis=1).mean())
@@ -225,7 +230,7 @@ def test_rows_of_equal_probability_share_a_group_in_any_order():
     p = np.repeat([0.2, 0.7], [30, 70])
     y = np.repeat([1, 0, 1, 0], [6, 24, 49, 21])
     for order in (np.arange(100), np.random.default_rng(0).permutation(100)):
-        found = Reliability.of(np.column_stack([1 - p, p])[order], y[order])
+        found = reliability(np.column_stack([1 - p, p])[order], y[order])
         assert (found.rows, found.error) == ([30, 70], pytest.approx(0.0, abs=1e-15))
 
 
@@ -233,5 +238,5 @@ def test_the_error_of_perfect_probabilities_is_what_they_have_on_average():
     rng = np.random.default_rng(0)
     p = rng.beta(2, 2, 400)
     both = np.column_stack([1 - p, p])
-    errors = [Reliability.of(both, (rng.random(400) < p).astype(int)).error for _ in range(300)]
-    assert np.mean(errors) == pytest.approx(Reliability.of(both, (rng.random(400) < p).astype(int)).chance, rel=0.05)
+    errors = [reliability(both, (rng.random(400) < p).astype(int)).error for _ in range(300)]
+    assert np.mean(errors) == pytest.approx(reliability(both, (rng.random(400) < p).astype(int)).chance, rel=0.05)

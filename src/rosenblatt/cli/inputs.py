@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rosenblatt.blocks import Features
     from rosenblatt.data import Stream
     from rosenblatt.storage.schema import Place
+    from rosenblatt.training.calibration import Calibration
     from rosenblatt.training.model_file import ModelInfo
 
 
@@ -74,6 +75,7 @@ class Predictor(Protocol):
     learner: str
     classes: NDArray[Any]
     preparation: dict[str, Any] | None
+    calibration: Calibration | None
 
     @property
     def n_features(self) -> int:
@@ -84,6 +86,9 @@ class Predictor(Protocol):
 
     def decision_function(self, X: Features) -> NDArray[np.float64]:
         """Return the score of each row, or one score per class if there are more than two classes."""
+
+    def predict_proba(self, X: Features) -> NDArray[np.float64]:
+        """Return the probability of each class for each row; the model must be calibrated."""
 
 
 def model_and_rows(path: str, paths: Sequence[str], labels: bool, **options: object) -> tuple[Predictor, Stream]:
@@ -105,7 +110,7 @@ def load_model(path: str) -> Predictor:
         from rosenblatt.theory.certificates import MOST_ROWS
 
         found = rescaled_from_plain(info, fields, arrays, MOST_ROWS)
-        return _Estimator(info.learner, info.classes, info.preparation, found)
+        return _Estimator(info.learner, info.classes, info.preparation, info.calibration, found)
 
     model = read_file(path, read)
     unprepared = f"{path} does not describe how features are made from rows of files"
@@ -130,6 +135,7 @@ class _Estimator:
     learner: str
     classes: NDArray[Any]
     preparation: dict[str, Any] | None
+    calibration: Calibration | None
     estimator: Any
 
     @property
@@ -141,3 +147,6 @@ class _Estimator:
 
     def decision_function(self, X: Features) -> Any:
         return self.estimator.decision_function(X)
+
+    def predict_proba(self, X: Features) -> Any:
+        return self.estimator.predict_proba(X)

@@ -23,8 +23,9 @@ from rosenblatt.cli.output import (
     note_extra_columns,
     on_terminal,
     print_json,
+    print_note,
 )
-from rosenblatt.messages import label_text, plain_label
+from rosenblatt.messages import count_of, label_text, plain_label
 from rosenblatt.storage.container import write_atomically
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def predict(
     ),
     id: list[str] | None = option(None, "COL", "Column of the input to copy to the output. Repeatable."),
     scores: bool = option(False, None, "Also write the scores of each row."),
+    proba: bool = option(False, None, "Also write the probability of each class. The model must be calibrated."),
     as_json: bool = option(
         False, None, "Print predictions as JSON lines; with -o, print one line of JSON with counts.", "--json"
     ),
@@ -59,9 +61,9 @@ def predict(
 
     The input needs no labels. Columns that the model does not use are left out.
 
-    With --id, --scores or --on-error skip, the output is CSV with a header, unless -o names a .jsonl or .parquet file,
-    or --json is given without -o. --on-error skip adds a first column `row`: the number of the row in the input,
-    counted from 0.
+    With --id, --scores, --proba or --on-error skip, the output is CSV with a header, unless -o names a .jsonl or
+    .parquet file, or --json is given without -o. --on-error skip adds a first column `row`: the number of the row in
+    the input, counted from 0.
 
     \b
     Examples:
@@ -71,60 +73,98 @@ def predict(
     if str(out) == "-":
         out = None  # standard output
     ids, skip = list(dict.fromkeys(id or ())), files.on_error == "skip"
-    form = form_of(out, bool(ids) or scores or skip, as_json)
+    form = form_of(out, bool(ids) or scores or proba or skip, as_json)
     check_out(out, [model, *data], replaced=form == "parquet")
     predictor, rows = model_and_rows(model, data, labels=False, passthrough=ids, **files.to_open())
     note_extra_columns(rows, used=ids)
+    if proba and predictor.calibration is None:
+        raise ValueError(
+            f"{model} has scores and no probabilities: train it with --calibrate, or calibrate it in Python with "
+            "rosenblatt.calibrated."
+        )
     enable_gc()
     counts: Counter[str] = Counter()
+    made = _Columns(predictor, ids, row=skip, scores=scores, proba=proba)
     with ProgressBar("predicting", data, shown=out is not None or not on_terminal()) as bar:
-        write(out, form, _predictions(predictor, bar.track(rows), ids, scores, skip, counts))
+        write(out, form, _predictions(made, bar.track(rows), counts))
     note_counts(rows)
+    if made.unlikely:
+        print_note(
+            f"{made.unlikely:,} of {count_of(counts.total(), 'label')} {'is' if made.unlikely == 1 else 'are'} not the "
+            "class of the largest probability, because labels are the decisions of the model itself."
+        )
     if as_json and out is not None:
         known = {label_text(label): counts[label_text(label)] for label in predictor.classes.tolist()}
         facts = {"rows": sum(counts.values()), "classes": known, "out": str(out)}
         print_json(facts | {"skipped": rows.skipped.rows, "unseen": rows.unseen})
 
 
-def _predictions(
-    model: Predictor, rows: Iterable[Block], ids: Sequence[str], scores: bool, skip: bool, counts: Counter[str]
-) -> Iterator[Columns]:
-    """Yield predictions block by block, after a first block of empty columns; count the predictions in ``counts``."""
-    names = ["score"] if len(model.classes) < 3 else [f"score {label_text(label)}" for label in model.classes.tolist()]
-    row_name, label_name, *score_names = [_free(name, ids) for name in ("row", "label", *names)]
-    columns = [*([row_name] if skip else []), *ids, label_name, *(score_names if scores else [])]
+class _Columns:
+    """The columns of the output, made from blocks of rows.
+
+    These are the row number if ``row``, the columns ``ids`` of the input, the label, the scores if ``scores`` and the
+    probabilities if ``proba``.
+    """
+
+    def __init__(self, model: Predictor, ids: Sequence[str], *, row: bool, scores: bool, proba: bool) -> None:
+        self.model, self.proba = model, proba
+        self.unlikely = 0
+        """The number of labels that are not the class of the largest probability."""
+        classes = [label_text(label) for label in model.classes.tolist()]
+        taken = set(ids)
+
+        def free(names: Iterable[str], other: str) -> list[str]:
+            """Return names that are not taken; ``other`` makes another name of one that is."""
+            found = []
+            for name in names:
+                while name in taken:
+                    name = other.format(name)
+                taken.add(name)
+                found.append(name)
+            return found
+
+        self.row = free(["row"] if row else [], "predicted {}")
+        (self.label,) = free(["label"], "predicted {}")
+        shown = classes if len(classes) != 2 else classes[1:]  # the score of two classes is positive for the second
+        self.scores = free([f"score {name}" for name in shown] if scores else [], "predicted {}")
+        self.probabilities = free(classes if proba else [], "probability {}")
+        self.names = [*self.row, *ids, self.label, *self.scores, *self.probabilities]
+
+    def of(self, block: Block) -> Columns:
+        """Return the columns for a block of rows."""
+        model = self.model
+        columns: Columns = {name: block.numbers.tolist() for name in self.row if block.numbers is not None}
+        columns |= {name: list(cells) for name, cells in (block.passthrough or {}).items()}
+        predicted = model.predict(block.X)
+        columns[self.label] = [plain_label(label) for label in predicted.tolist()]
+        if self.scores:
+            scores = model.decision_function(block.X).reshape(len(block), -1).T.tolist()
+            columns |= dict(zip(self.scores, scores, strict=True))
+        if self.proba:
+            found = model.predict_proba(block.X)
+            columns |= dict(zip(self.probabilities, found.T.tolist(), strict=True))
+            own = found[model.classes[None, :] == predicted[:, None]]
+            self.unlikely += int((own < found.max(axis=1)).sum())
+        return columns
+
+
+def _predictions(made: _Columns, rows: Iterable[Block], counts: Counter[str]) -> Iterator[Columns]:
+    """Yield predictions block by block, after a first block of empty columns; count the labels in ``counts``."""
     headed = False
     try:
         for block in rows:
             if not len(block):
                 continue
             if not headed:
-                yield {name: [] for name in columns}
+                yield {name: [] for name in made.names}
                 headed = True
-            predictions: Columns = {}
-            if skip and block.numbers is not None:
-                predictions[row_name] = block.numbers.tolist()
-            predictions |= {name: list(cells) for name, cells in (block.passthrough or {}).items()}
-            labels = [plain_label(label) for label in model.predict(block.X).tolist()]
-            predictions[label_name] = labels
-            counts.update(map(label_text, labels))
-            if scores:
-                values = model.decision_function(block.X).reshape(len(block), -1).T.tolist()
-                predictions |= dict(zip(score_names, values, strict=True))
-            yield predictions
+            columns = made.of(block)
+            counts.update(map(label_text, columns[made.label]))
+            yield columns
         if not headed:
-            yield {name: [] for name in columns}
+            yield {name: [] for name in made.names}
     except OSError as error:  # raised by reading; the caller would take an OSError for a failure to write
         raise ValueError(error_text(error)) from error
-
-
-def _free(name: str, taken: Sequence[str]) -> str:
-    """Return a name for a column of predictions that differs from the names of the copied columns.
-
-    >>> _free("label", ["id"]), _free("label", ["label"])
-    ('label', 'predicted label')
-    """
-    return f"predicted {name}" if name in taken else name
 
 
 # Output formats.

@@ -24,6 +24,7 @@ from rosenblatt.messages import count_of, label_text, name_some, plain_label
 if TYPE_CHECKING:
     from rosenblatt.blocks import Block
     from rosenblatt.tables import Table
+    from rosenblatt.training.calibration import RatedRows
 
 Pairs: TypeAlias = Mapping[tuple[Any, Any], int]
 """The confusion matrix: the number of rows by (true, predicted); a missing pair counts 0."""
@@ -49,13 +50,14 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
         raise ValueError(f"there are no labels to test against in {names}{column}: use predict, which needs none.")
     note_extra_columns(rows)
     with ProgressBar("testing", data) as bar:
-        pairs = predicted_pairs(predictor, bar.track(rows))
+        found = predictions_of(predictor, bar.track(rows))
     note_counts(rows)
+    pairs = found.pairs
     classes = [plain_label(label) for label in predictor.classes.tolist()]
     error = unknown_labels(pairs, classes, names)
     if error is not None:
         raise error
-    scores = class_scores(pairs, classes)
+    scores = found.scores(classes)
     right = sum(count for (true, predicted), count in pairs.items() if true == predicted)
     if as_json:
         confused = [
@@ -70,25 +72,64 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
         f"Accuracy {scores['accuracy']:.2%}: {right:,} of {count_of(scores['rows'], 'row')} predicted correctly. "
         f"Balanced accuracy (mean recall of the classes): {scores['balanced_accuracy']:.2%}."
     )
+    print_calibration(scores)
     print_text("")
     print_table(scores_table(scores["by_class"]))
     print_text("")
     print_table(confusion(pairs))
 
 
-def predicted_pairs(
+class Predictions:
+    """Predictions of labelled rows, counted, with the probabilities of a calibrated model."""
+
+    def __init__(self, n_classes: int) -> None:
+        self.pairs: Counter[tuple[Any, Any]] = Counter()
+        self.n_classes = n_classes
+        self._rated: list[RatedRows] = []
+
+    def add(self, model: Predictor, block: Block) -> None:
+        """Predict the rows of a block, and count them."""
+        pairs = zip(block.y.tolist(), model.predict(block.X).tolist(), strict=True)
+        for (true, predicted), count in Counter(pairs).items():
+            self.pairs[plain_label(true), plain_label(predicted)] += count
+        if model.calibration is not None:
+            from rosenblatt.training.calibration import rate_rows
+            from rosenblatt.training.rows import known_class_numbers
+
+            numbers = known_class_numbers(block.y, model.classes)
+            self._rated.append(rate_rows(model.predict_proba(block.X), numbers))
+
+    def update(self, other: Predictions) -> None:
+        """Add the predictions of other rows."""
+        self.pairs.update(other.pairs)
+        self._rated += other._rated
+
+    def scores(self, classes: Iterable[Any]) -> JsonObject:
+        """Return the scores that `class_scores` computes and, for a calibrated model, those of its probabilities."""
+        found = class_scores(self.pairs, classes)
+        if self._rated:
+            import numpy as np
+
+            from rosenblatt.training.calibration import Reliability
+
+            p, hit, squares = (np.concatenate(column) for column in zip(*self._rated, strict=True))
+            found["calibration"] = vars(Reliability.of((p, hit, squares), self.n_classes))
+        return found
+
+
+def predictions_of(
     model: Predictor, rows: Iterable[Block], no_rows: str = "expected rows to test on, got none."
-) -> Pairs:
-    """Predict labelled rows; return their numbers by true and predicted label.
+) -> Predictions:
+    """Predict labelled rows, and count the predictions.
 
     Raises a ValueError with the message ``no_rows`` if there are no rows.
     """
-    found: Counter[tuple[Any, Any]] = Counter()
+    found = Predictions(len(model.classes))
     enable_gc()
     for block in rows:
         if len(block):
-            found.update(zip(block.y.tolist(), model.predict(block.X).tolist(), strict=True))
-    pairs = {(plain_label(true), plain_label(predicted)): count for (true, predicted), count in found.items()}
+            found.add(model, block)
+    pairs = found.pairs
     if not pairs:
         raise ValueError(no_rows)
     known = {plain_label(label) for label in model.classes.tolist()}
@@ -99,7 +140,17 @@ def predicted_pairs(
             f"{count:,} of {count_of(sum(pairs.values()), 'row')} have a label that is not a class of the model: "
             f"{_texts(strange)}. Its classes are {_texts(known)}."
         )
-    return pairs
+    return found
+
+
+def print_calibration(scores: JsonObject) -> None:
+    """Print how well the probabilities of a calibrated model agree with the labels, or nothing for other models."""
+    if "calibration" in scores:
+        found = scores["calibration"]
+        print_text(
+            f"Calibration error {found['error']:.2%}; perfect probabilities would have {found['chance']:.2%} on these "
+            f"rows by chance. Brier score {found['brier']:.4f}."
+        )
 
 
 def unknown_labels(pairs: Pairs, classes: Sequence[Any], files: str) -> ValueError | None:

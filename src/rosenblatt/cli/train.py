@@ -39,7 +39,7 @@ from rosenblatt.cli.output import (
     print_table,
     print_text,
 )
-from rosenblatt.cli.test import class_scores, scores_table, unknown_labels
+from rosenblatt.cli.test import print_calibration, scores_table, unknown_labels
 from rosenblatt.cli.train_run import Training, check_read_once, cross_validate, more_seeds, needs_data, predict_with_bar
 from rosenblatt.messages import ParameterError, Setting, check_choice, check_integer, count_of, label_text, plain_label
 
@@ -142,6 +142,9 @@ class TrainOptions(Group):
         "differ widely).",
     )
     holdout: str | None = option(None, "FRACTION", "Hold out a fraction of the rows, such as 20%, and test on them.")
+    calibrate: bool = option(
+        False, None, "Hold out a fifth of the rows, and fit probabilities to them, which predict --proba writes."
+    )
     folds: int | None = option(None, "K", "Test by K-fold cross-validation.")
     test: list[str] | None = option(None, "FILE", "File to test on. Repeatable.")
     seeds: int = option(1, "K", "Train with K seeds, and show how the accuracy varies.")
@@ -208,6 +211,7 @@ class TrainOptions(Group):
             ("holdout", self.holdout, "workers load whole files: test on other files with --test"),
             ("folds", self.folds, "workers load whole files: test on other files with --test"),
             ("seeds", self.seeds > 1 or None, "it trains one model at a time: run it once for each --seed"),
+            ("calibrate", self.calibrate or None, "workers load whole files: calibrate the model in Python"),
             ("cache", self.cache, "workers keep their rows in memory: leave it out"),
         ):
             if given is not None:
@@ -292,13 +296,13 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
 
     test_error: Exception | None = None
     if test:
-        pairs = predict_with_bar(model, rows_to_test_on(rows), test, held_out=False)
-        test_error = unknown_labels(pairs, classes, ", ".join(test))
+        found = predict_with_bar(model, rows_to_test_on(training.stream), test, held_out=False)
+        test_error = unknown_labels(found.pairs, classes, ", ".join(test))
         if test_error is None:
-            answer["test"] = {"files": list(test), **class_scores(pairs, classes)}
+            answer["test"] = {"files": list(test), **found.scores(classes)}
     elif split is not None:
-        pairs = predict_with_bar(model, rows_to_test_on(rows), data, held_out=True)
-        answer["holdout"] = {"share": options.held_share, **class_scores(pairs, classes)}
+        found = predict_with_bar(model, rows_to_test_on(training.stream), data, held_out=True)
+        answer["holdout"] = {"share": options.held_share, **found.scores(classes)}
     elif options.folds is not None and options.folds > training.rows:
         test_error = ValueError(
             f"--folds {options.folds:,} exceeds the {count_of(training.rows, 'row')}: use fewer folds."
@@ -312,11 +316,11 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     if options.as_json:
         print_json(answer)
     else:
-        note_counts(rows)
+        note_counts(training.stream)
         for risk in risks[:_MOST_RISKS]:
             remark = note_text(risk.remark)
             print_note(f"look at {remark}{'' if remark.endswith('?') else '.'}")
-        print_scale(rows.scale, rows.feature_names, automatic=options.scale == "auto")
+        print_scale(training.stream.scale, training.stream.feature_names, automatic=options.scale == "auto")
         print_report(model, answer)
     error = save_error or test_error
     if error is not None:
@@ -383,6 +387,7 @@ def _single_pass(options: TrainOptions, run_options: RunOptions) -> RunOptions:
     for name, value in (
         ("holdout", options.holdout),
         ("folds", options.folds),
+        ("calibrate", options.calibrate or None),
         ("class-weight", options.class_weight),
     ):
         if value is not None:
@@ -458,6 +463,8 @@ def print_report(model: TrainedModel, answer: JsonObject) -> None:
         print_text(cluster_line(answer["cluster"]))
     if "kernel" in answer:
         print_text(kernel_line(answer))
+    if "calibration" in answer:
+        print_text(calibration_line(answer["calibration"]))
     _print_accuracy(answer)
     print_text(str(model.report))
     print_bars(answer["mistakes_by_pass"], "Mistakes by pass")
@@ -519,7 +526,7 @@ def _print_accuracy(answer: JsonObject) -> None:
     if "test" in answer:
         on = f"{rows} of {', '.join(found['files'])}"
     elif "holdout" in answer:
-        share = found["rows"] / (found["rows"] + answer["rows"])
+        share = found["rows"] / (found["rows"] + answer["rows"] + answer.get("calibration", {"rows": 0})["rows"])
         on = f"{rows} held out of training ({share:.0%} of each class)"
     else:
         on = f"{rows}, each predicted by a model trained on the other {found['folds'] - 1} folds"
@@ -535,6 +542,7 @@ def _print_scores(scores: JsonObject, on: str) -> None:
         f"Accuracy {scores['accuracy']:.2%} on {on}; always predicting {label} gives {commonest['accuracy']:.2%}. "
         f"Balanced accuracy {scores['balanced_accuracy']:.2%}."
     )
+    print_calibration(scores)
     by_fold = scores.get("by_fold")
     if by_fold:
         print_text(f"By fold: {', '.join(f'{share:.2%}' for share in by_fold)}{_spread(by_fold)}.")
@@ -568,6 +576,16 @@ def kernel_line(facts: JsonObject) -> str:
     name, count = parameters.pop("name"), facts["support_rows"]
     used = ", ".join(f"{key} {value:.4g}" for key, value in parameters.items())
     return f"Kernel: {name}{' with ' if used else ''}{used}; {count:,} support vector{'' if count == 1 else 's'}."
+
+
+def calibration_line(facts: JsonObject) -> str:
+    """Return a line that says how probabilities were fitted.
+
+    >>> calibration_line({"rows": 180, "kinds": ["sigmoid"]})
+    'Probabilities: fitted to 180 more rows held out of training, by a sigmoid.'
+    """
+    kinds = " and ".join({"sigmoid": "a sigmoid", "isotonic": "isotonic regression"}[kind] for kind in facts["kinds"])
+    return f"Probabilities: fitted to {facts['rows']:,} more rows held out of training, by {kinds}."
 
 
 def cluster_line(facts: JsonObject) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from rosenblatt.cli.options import LEARNERS
 from rosenblatt.cli.output import JsonObject, ProgressBar, enable_gc, error_text, print_note
-from rosenblatt.cli.test import Pairs, class_scores, predicted_pairs
-from rosenblatt.messages import Message, ParameterError, plain_label
+from rosenblatt.cli.test import Predictions, class_scores, predictions_of
+from rosenblatt.messages import Message, ParameterError, label_text, name_some, plain_label
 
 if TYPE_CHECKING:
     from rosenblatt.cli.train import TrainOptions
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from rosenblatt.training.options import RunOptions
     from rosenblatt.training.train import Checkpointing, MakeRun
 
+UNSEEN_SHARE = 0.2
+"""The share of the rows of each class that ``--calibrate`` holds out of training."""
 _TOO_FEW = "there are too few rows to hold out some of each class: add rows, or train without --holdout or --folds."
 
 
@@ -36,10 +38,18 @@ class Training:
 
     model: TrainedModel
 
-    def __init__(self, stream: Stream, options: TrainOptions, run_options: RunOptions, paths: Sequence[str]) -> None:
-        self.stream, self.options, self.run_options, self.paths = stream, options, run_options, paths
+    def __init__(self, rows: Stream, options: TrainOptions, run_options: RunOptions, paths: Sequence[str]) -> None:
+        self.rows_given, self.options, self.run_options, self.paths = rows, options, run_options, paths
+        self.stream = rows
+        """The rows to learn from."""
+        self._unseen: Split | None = None
         self.rows, self.ranges_differ = 0, 0.0
         self.small_classes: Message | None = None
+        if options.calibrate:
+            from rosenblatt.splits import Split
+
+            self._unseen = Split.of_share(UNSEEN_SHARE, options.seed)
+            self.stream = rows.part(self._unseen, held=False)
 
     def fit(self, label: str = "pass") -> bool:
         """Train, with a progress bar on a terminal.
@@ -55,7 +65,38 @@ class Training:
         self._balance()
         source = Streamed(self.stream, class_weight=self.run_options.class_weight)
         bar = ProgressBar(label, self.paths, self.run_options.max_iter)
-        return self._learn(source, bar, checkpoints)
+        completed = self._learn(source, bar, checkpoints)
+        if self._unseen is not None:
+            self._calibrate(self.rows_given.part(self._unseen, held=True, scaled_as=self.stream))
+        return completed
+
+    def _calibrate(self, unseen: Stream) -> None:
+        """Fit the probabilities of the model to rows that it has not learned from."""
+        import numpy as np
+
+        from rosenblatt.training.calibration import fit_calibration
+        from rosenblatt.training.rows import as_rows, known_class_numbers
+
+        model = self.model
+        found = []
+        with ProgressBar("calibrating", self.paths) as bar:
+            for block in bar.track(unseen):
+                if len(block):
+                    scores = model.state.rounded_scores(model.options.hypothesis, as_rows(block.X))
+                    weight = np.ones(len(block)) if block.weight is None else block.weight
+                    found.append((known_class_numbers(block.y, model.classes), scores, weight))
+        if not found or len(np.unique(np.concatenate([numbers for numbers, _, _ in found]))) < 2:
+            raise ValueError(
+                "there are too few rows to hold out some of each class: add rows, or train without --calibrate."
+            )
+        numbers, scores, weight = (np.concatenate(column) for column in zip(*found, strict=True))
+        missing = np.setdiff1d(np.arange(len(model.classes)), numbers)
+        if len(missing):
+            names = name_some([label_text(label) for label in model.classes[missing].tolist()])
+            print_note(f"no rows of {names} are left to calibrate on, so their probabilities are close to 0.")
+        model.calibration = fit_calibration(
+            scores, numbers, len(model.classes), hypothesis=model.options.hypothesis, weight=weight
+        )
 
     def _checkpoints(self, rows: Stream | None = None) -> Checkpointing | None:
         """Return the checkpointing that the options ask for, or None; ``rows`` must not have been read yet."""
@@ -174,6 +215,7 @@ class Training:
             "ranges_differ": round(self.ranges_differ) or None,
             **({} if self.options.class_weight is None else {"class_weight": self._weights()}),
             **kernel_facts(model),
+            **calibration_facts(model),
             "passes": report.passes,
             "updates": report.updates,
             "mistakes_by_pass": list(report.mistakes_by_pass),
@@ -243,13 +285,21 @@ def kernel_facts(model: TrainedModel) -> JsonObject:
     }
 
 
+def calibration_facts(model: TrainedModel) -> JsonObject:
+    """Return the number of rows that a model is calibrated on and the kinds of its maps, or {} if it is not."""
+    if model.calibration is None:
+        return {}
+    kinds = sorted({type(each).__name__.lower() for each in model.calibration.maps})
+    return {"calibration": {"rows": model.calibration.rows, "kinds": kinds}}
+
+
 # Testing a model: on other files, on held-out rows, or on the folds of a cross-validation.
 
 
-def predict_with_bar(model: TrainedModel, rows: Stream, paths: Sequence[str], held_out: bool) -> Pairs:
-    """Predict rows, with a progress bar on a terminal; return their numbers by true and predicted label."""
+def predict_with_bar(model: TrainedModel, rows: Stream, paths: Sequence[str], held_out: bool) -> Predictions:
+    """Predict labelled rows, with a progress bar on a terminal, and count the predictions."""
     with ProgressBar("testing", paths) as bar:
-        return predicted_pairs(model, bar.track(rows), **({"no_rows": _TOO_FEW} if held_out else {}))
+        return predictions_of(model, bar.track(rows), **({"no_rows": _TOO_FEW} if held_out else {}))
 
 
 def more_seeds(first: float, training: Training, test: Callable[[Stream], Stream]) -> list[float]:
@@ -260,12 +310,12 @@ def more_seeds(first: float, training: Training, test: Callable[[Stream], Stream
     """
     found, options = [first], training.options
     for seed in range(options.seed + 1, options.seed + options.seeds):
-        rows = training.stream.rescaled()  # the rows held out for early stopping depend on the seed
+        rows = training.rows_given.rescaled()  # the rows held out for early stopping depend on the seed
         again = Training(rows, options, replace(training.run_options, random_state=seed), training.paths)
         if not again.fit(f"seed {seed}, pass"):
             raise KeyboardInterrupt
-        pairs = predicted_pairs(again.model, test(rows))
-        found.append(class_scores(pairs, ())["accuracy"])
+        tested = predictions_of(again.model, test(again.stream))
+        found.append(class_scores(tested.pairs, ())["accuracy"])
     return found
 
 
@@ -277,7 +327,7 @@ def cross_validate(stream: Stream, training: Training) -> JsonObject:
     from rosenblatt.splits import Split
 
     options, by_fold = training.options, []
-    pairs: Counter[tuple[Any, Any]] = Counter()
+    every = Predictions(len(training.model.classes))
     folds = Split.of_folds(options.folds or 2, options.seed)
     interrupted = False
     for number, split in enumerate(folds, 1):
@@ -287,7 +337,7 @@ def cross_validate(stream: Stream, training: Training) -> JsonObject:
         try:
             if not again.fit(f"fold {number} of {len(folds)}, pass"):
                 raise KeyboardInterrupt
-            held = stream.part(split, held=True, scaled_as=rows)
+            held = stream.part(split, held=True, scaled_as=again.stream)
             found = predict_with_bar(again.model, held, training.paths, held_out=True)
         except ValueError as error:  # such as a class that occurs in this fold only
             print_note(f"fold {number} of {len(folds)} is left out: {error_text(error)}")
@@ -296,7 +346,7 @@ def cross_validate(stream: Stream, training: Training) -> JsonObject:
             interrupted = True
             print_note(f"{number - 1} of {len(folds)} folds are complete.")
             break
-        pairs.update(found)
-        by_fold.append(class_scores(found, ())["accuracy"])
-    scores = class_scores(pairs, map(plain_label, training.model.classes.tolist())) if pairs else {}
+        every.update(found)
+        by_fold.append(class_scores(found.pairs, ())["accuracy"])
+    scores = every.scores(map(plain_label, training.model.classes.tolist())) if every.pairs else {}
     return {"folds": len(folds), "by_fold": by_fold, "interrupted": interrupted, **scores}

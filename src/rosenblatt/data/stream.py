@@ -73,7 +73,8 @@ class Stream:
     ) -> None:
         self._source, self._block_rows, self._cache = source, block_rows, cache
         self._scale = scale or StreamScale()
-        self._part: Part | None = None
+        self._parts: tuple[Part, ...] = ()
+        """A split, a split of the part that it selects, and so on."""
         self.rows_read = 0
         self.labelled = source.labelled
         if cache is not None and cache.facts is not None:
@@ -107,16 +108,20 @@ class Stream:
                 yield block
 
     def _of_part(self, blocks: Iterable[Block]) -> Iterable[Block]:
-        return blocks if self._part is None else self._part(blocks)
+        for part in self._parts:
+            blocks = part(blocks)
+        return blocks
 
     def part(self, split: Split, held: bool, scaled_as: Stream | None = None) -> Stream:
         """Return a stream of the rows that a split holds out or, if ``held`` is False, of all other rows.
+
+        Of a part, this is a part of its rows.
 
         Columns are scaled as in the stream ``scaled_as``. If it is None, a scale that does not come from a preparation
         is fitted to the rows of the part.
         """
         stream = copy.copy(self)
-        stream._part = Part(split, held)
+        stream._parts = (*self._parts, Part(split, held))
         stream._scale = self._scale.for_other_rows() if scaled_as is None else scaled_as._scale
         return stream
 
@@ -196,7 +201,8 @@ class Stream:
                 "input that can be read only once has no fingerprint, by which a later run would identify its rows: "
                 "save it to a file."
             )
-        made = self._scale.recipe | ({} if self._part is None else {"part": self._part.recipe})
+        parts = [fact for part in self._parts for fact in part.recipe]
+        made = self._scale.recipe | ({"part": parts} if parts else {})
         return self._source.files.fingerprint(self._source.recipe | made)
 
     def watch_contents(self) -> Contents | None:

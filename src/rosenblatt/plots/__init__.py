@@ -10,6 +10,7 @@ from rosenblatt.plots.neuron import plot_activation, plot_neuron
 from rosenblatt.plots.plane import PlaneDisplay, plot_plane, plot_support, plot_votes
 from rosenblatt.plots.projection import plot_projection
 from rosenblatt.plots.proof import plot_cosine, plot_proof
+from rosenblatt.plots.reliability import plot_reliability
 from rosenblatt.plots.update import animate, plot_update
 from rosenblatt.plots.vc import plot_dichotomies, plot_growth
 from rosenblatt.plots.verdict import plot_bracket, plot_verdict
@@ -33,6 +34,7 @@ __all__ = [
     "plot_plane",
     "plot_projection",
     "plot_proof",
+    "plot_reliability",
     "plot_support",
     "plot_update",
     "plot_verdict",

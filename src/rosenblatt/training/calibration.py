@@ -406,29 +406,41 @@ class Reliability:
     """The error that is expected of perfect probabilities on so few rows, in the normal approximation."""
 
     @classmethod
-    def of(cls, probabilities: Floats, labels: NDArray[np.integer[Any]]) -> Self:
-        """Return the reliability of probabilities, given the class number of each row (-1 for an unknown class).
+    def of(cls, rated: RatedRows, n_classes: int) -> Self:
+        """Return the reliability of the probabilities of rows.
 
-        >>> found = Reliability.of(np.array([[0.75, 0.25]] * 4), np.array([0, 0, 0, 1]))
+        >>> p = np.array([[0.75, 0.25]] * 4)
+        >>> found = Reliability.of(rate_rows(p, np.array([0, 0, 0, 1])), 2)
         >>> found.error, found.chance, found.brier
         (0.0, 0.17274707473566775, 0.1875)
         """
-        n, classes = probabilities.shape
-        rows = np.arange(n)
-        target = (labels[:, None] == np.arange(classes)).astype(np.float64)
-        squares = (probabilities - target) ** 2
-        named = np.ones(n, np.intp) if classes == 2 else probabilities.argmax(axis=1)
-        p, hit = probabilities[rows, named], target[rows, named]
+        p, hit, squares = rated
+        n = len(p)
         _, group, counts = np.unique(p, return_inverse=True, return_counts=True)
         middle = 2 * np.cumsum(counts) - counts  # twice the middle place of the rows of equal probability
         bins = (BINS * middle // (2 * n))[group]
         found = [bins == k for k in np.unique(bins)]
         totals = [(math.fsum(p[b]), float(hit[b].sum()), int(b.sum()), math.fsum(p[b] * (1.0 - p[b]))) for b in found]
         return cls(
-            brier=math.fsum(squares.ravel()) / n / (2.0 if classes == 2 else 1.0),
+            brier=math.fsum(squares) / n / (2.0 if n_classes == 2 else 1.0),
             probability=[total / count for total, _, count, _ in totals],
             share=[hits / count for _, hits, count, _ in totals],
             rows=[count for _, _, count, _ in totals],
             error=math.fsum(abs(total - hits) for total, hits, _, _ in totals) / n,
             chance=math.fsum(math.sqrt(2.0 / math.pi * variance) for _, _, _, variance in totals) / n,
         )
+
+
+RatedRows: TypeAlias = tuple[Floats, Floats, Floats]
+"""For each row a probability, 1 or 0 if the row is of the class or not, and the squared error of all probabilities."""
+
+
+def rate_rows(probabilities: Floats, labels: NDArray[np.integer[Any]]) -> RatedRows:
+    """Compare probabilities with the class number of each row, which is -1 for an unknown class."""
+    n, n_classes = probabilities.shape
+    target = (labels[:, None] == np.arange(n_classes)).astype(np.float64)
+    squares = np.zeros(n)
+    for k in range(n_classes):
+        squares += (probabilities[:, k] - target[:, k]) ** 2
+    rows, named = np.arange(n), np.ones(n, np.intp) if n_classes == 2 else probabilities.argmax(axis=1)
+    return probabilities[rows, named], target[rows, named], squares

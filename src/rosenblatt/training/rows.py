@@ -187,6 +187,14 @@ def number_labels(y: Labels, classes: Labels) -> tuple[NDArray[np.int32], bool]:
     return places.astype(np.int32), np.array_equal(classes[places], y)
 
 
+def known_class_numbers(y: Labels, classes: Labels) -> NDArray[np.int32]:
+    """Return the index of each label in the sorted ``classes``, or -1 for a label that is not one of them."""
+    numbers, are_known = number_labels(y, classes)
+    if not are_known:
+        numbers[classes[numbers] != y] = -1
+    return numbers
+
+
 def class_numbers(labels: Labels, classes: Labels) -> NDArray[np.int32]:
     """Return the index of each label in the sorted ``classes``; raise a ValueError if a label is not one of them."""
     numbers, are_known = number_labels(labels, classes) if len(classes) else (np.zeros(0, np.int32), not len(labels))

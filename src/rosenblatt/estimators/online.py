@@ -44,7 +44,14 @@ class RecordColumns:
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        self._columns = {name: column for column, name in enumerate(names)}
+        given = list(names)
+        self._columns = {name: column for column, name in enumerate(given)}
+        if len(self._columns) < len(given):
+            twice = next(name for column, name in enumerate(given) if self._columns[name] != column)
+            raise ValueError(
+                f"the model was trained on two columns named {shorten(twice)}, so a record cannot say which it means: "
+                "rename one of them, and train again."
+            )
         self._names: Names = np.array([*self._columns, None], object)
 
     def __len__(self) -> int:

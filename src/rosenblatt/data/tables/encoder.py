@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from rosenblatt.blocks import DataError, Features, is_sparse
 from rosenblatt.data.preparation import is_hashed
-from rosenblatt.data.source import ColumnEntry, Preparation, fit_columns
+from rosenblatt.data.source import ColumnEntry, Preparation, fit_columns, names_of_hashed
 from rosenblatt.data.tables.column_kinds import parser_of
 from rosenblatt.data.tables.reader import ColumnLayout, Passthrough, TableChunk
 from rosenblatt.data.tables.values import (
@@ -157,6 +157,19 @@ class Hasher:
         return found
 
 
+def names_of_features(column: ColumnEntry) -> list[str]:
+    """Return the names of the features that a column makes; hashed columns share theirs.
+
+    >>> names_of_features({"name": "sex", "kind": "category", "categories": ["f", "m"]})
+    ['sex=f', 'sex=m']
+    """
+    if is_hashed(column):
+        return []
+    if column["kind"] == "category":
+        return [f"{column['name']}={value}" for value in column["categories"]]
+    return [column["name"]]
+
+
 _A_NUMBER = Message("a number{hint}", hint=Hint(" (or a word that {missing_values} names)"))
 _EXPECTED = {
     "boolean": "true or false",
@@ -225,13 +238,8 @@ class Encoder:
 
     def feature_names(self, words: dict[int, str]) -> list[str] | None:
         """Return a name for each feature: ``#`` and an index for a hashed column whose word is unknown."""
-        names: list[str] = []
-        for column in self._plain:
-            if column["kind"] == "category":
-                names += [f"{column['name']}={value}" for value in column["categories"]]
-            else:
-                names.append(column["name"])
-        return names + [words.get(k) or f"#{k}" for k in range(self.n_features - self.fixed)]
+        names = [name for column in self._plain for name in names_of_features(column)]
+        return names + names_of_hashed(words, self.n_features - self.fixed, names)
 
     def fit_width(self, rows: EncodedRows) -> Features:
         """Return the features of ``rows`` with all columns known so far. Call this in the order of the rows."""

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rosenblatt.blocks import DataError, is_sparse
-from rosenblatt.data.preparation import KINDS, MOST_BITS, MOST_NGRAMS
-from rosenblatt.data.source import ColumnEntry, OpenRequest, Preparation, check_missing
+from rosenblatt.data.preparation import KINDS, MOST_BITS, MOST_NGRAMS, is_hashed
+from rosenblatt.data.source import UNNAMED, ColumnEntry, OpenRequest, Preparation, check_missing
 from rosenblatt.data.tables.column_kinds import (
     NO_NAME,
     PARSERS,
@@ -30,7 +30,7 @@ from rosenblatt.data.tables.column_kinds import (
     regression_labels,
     strings_like_ids,
 )
-from rosenblatt.data.tables.encoder import LISTS, Encoder, has_lists
+from rosenblatt.data.tables.encoder import LISTS, Encoder, has_lists, names_of_features
 from rosenblatt.data.tables.reader import TableChunk, join_names, suggestion
 from rosenblatt.data.tables.values import (
     NUMBER_FORMATS,
@@ -125,6 +125,24 @@ class Ambiguities:
             first, second = (Message("{column_types=kinds}", kinds={name: kind}) for kind in column.suggestions)
             what = "column {name} {reason}: give {first} or {second}"
             self.found.append(Message(what, name=repr(name), reason=column.reason, first=first, second=second))
+
+    def add_same_names(self, columns: Sequence[ColumnEntry], bits: int) -> None:
+        """Add the first two features with the same name, such as the category x of a column c, and a column c=x."""
+        before: dict[str, ColumnEntry] = {}
+        hashed = range(2**bits if any(map(is_hashed, columns)) else 0)
+        for column in columns:
+            for name in names_of_features(column):
+                other = before.setdefault(name, column)
+                if other is not column:
+                    what = "the feature {name} would come from column {one} and from column {other}: "
+                    what += "rename one of them, or leave one out with {drop=names}"
+                    pair = {"one": repr(other["name"]), "other": repr(column["name"]), "names": [column["name"]]}
+                    self.found.append(Message(what, name=repr(name), **pair))
+                    return
+                if UNNAMED.fullmatch(name) and int(name[1:]) in hashed:
+                    what = "column {name} has the name of a hashed feature: rename it, or leave it out with "
+                    self.found.append(Message(what + "{drop=names}", name=repr(name), names=[column["name"]]))
+                    return
 
     def add_missing(self, counts: dict[str, int], rows: int) -> None:
         """Add the columns with missing values; ``counts`` maps each to the number of its missing values."""
@@ -312,6 +330,7 @@ def infer_schema(
     columns.find([] if lists else used)
     ambiguities.add_columns(columns.ambiguous, may_drop=options.on_ambiguous == "error")
     ambiguities.found += [regression] if regression and options.labels else []
+    ambiguities.add_same_names(columns.entries, options.bits)
     described = options.on_ambiguous == "note"
     if ambiguities.found and not described:
         if options.missing == "error" and (gaps := columns.missing_counts()):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.io.lines import quote_bytes
-from rosenblatt.data.source import VERSION, Preparation
+from rosenblatt.data.source import VERSION, Preparation, names_of_hashed
 from rosenblatt.data.text.reader import COMMON_FAULTS, ParsedChunk, SlowNumbers, TextReader
 from rosenblatt.kernels.parsing.bytes import MAX_COLUMNS
 from rosenblatt.kernels.parsing.svmlight import BAD_INDEX, BAD_LABEL, INDEX_ORDER, INDEX_RANGE, NO_LABEL, parse_svmlight
@@ -176,7 +176,7 @@ class VwReader(TextReader):
 
         None unless ``keep_words`` is True.
         """
-        return [self.hashed_names.get(k) or f"#{k}" for k in range(self.n_features)] if self._keep_words else None
+        return names_of_hashed(self.hashed_names, self.n_features) if self._keep_words else None
 
     @property
     def preparation(self) -> Preparation:

@@ -1,8 +1,10 @@
 """An unhealthy cache of compiled kernels costs time and a warning, and nothing else; and what is relied on of numba."""
 
 import os
+import pickle
 import subprocess
 import sys
+import tempfile
 from itertools import product
 from pathlib import Path
 
@@ -18,9 +20,9 @@ pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing 
 
 CODE = """
 import warnings
-from rosenblatt.kernels.orders import visiting_order
 with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
+    from rosenblatt.kernels.orders import visiting_order
     order = visiting_order(6, seed=0)
 assert order.tolist() == [1, 3, 4, 0, 2, 5]
 print(*(str(warning.message) for warning in seen), sep="\\n")
@@ -32,9 +34,17 @@ File.save = full
 """
 
 
-def run(folder, before=""):
+class Planted:
+    """What runs code when it is unpickled."""
+
+    def __reduce__(self):
+        return exec, ("print('run by its file')",)
+
+
+def run(folder, before="", umask=-1):
     env = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
-    ran = subprocess.run([sys.executable, "-c", before + CODE], env=env, capture_output=True, text=True, check=False)
+    words = [sys.executable, "-c", before + CODE]
+    ran = subprocess.run(words, env=env, umask=umask, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout.strip()
 
@@ -108,3 +118,85 @@ def test_processes_compile_damaged_files_anew(tmp_path):
 @pytest.mark.slow
 def test_a_cache_that_cannot_be_written(tmp_path):
     assert run(tmp_path, before=FULL).count("could not be written (OSError)") == 1
+
+
+FOREIGN = [lambda path: path.chmod(path.stat().st_mode | 0o002), lambda path: path.chmod(path.stat().st_mode | 0o020)]
+"""What is done to a file that others may then have written."""
+if hasattr(os, "geteuid") and os.geteuid() == 0:  # only root can give files away
+    FOREIGN.append(lambda path: os.chown(path, 12345, -1))
+owned = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners here")
+
+
+@owned
+@pytest.mark.parametrize("foreign", FOREIGN)
+def test_nothing_is_loaded_that_others_may_have_written(tmp_path, monkeypatch, foreign):
+    ours = ["rosenblatt", "rosenblatt/hash", "rosenblatt/hash/sub", "rosenblatt/hash/sub/kernel.nbi"]
+    for number, name in enumerate([".", *ours]):
+        folder = tmp_path / str(number) / "rosenblatt" / "hash"
+        assert compiler._is_safe(folder)
+        (folder / "sub").mkdir(0o700)
+        (folder / "sub" / "kernel.nbi").touch(0o600)
+        foreign(tmp_path / str(number) / name)
+        compiler._is_safe.cache_clear()
+        monkeypatch.setattr(KernelCache, "has_warned", False)
+        monkeypatch.setattr(compiler, "_FOLDER", folder)
+        if name == ".":
+            assert compiler._is_safe(folder), "what is above is the user's own affair"
+            continue
+        with pytest.warns(RuntimeWarning, match=f"{name} (belongs to another user|can be written by other users), so"):
+            function = kernel(lambda x: x + 1.0)
+        assert function(1.0) == 2.0
+        assert [path.name for path in (folder / "sub").iterdir()] == ["kernel.nbi"], "and nothing is stored"
+
+
+@owned
+@pytest.mark.slow
+@pytest.mark.parametrize("umask", [0o000, 0o002, 0o077])
+def test_only_the_user_can_write_compiled_kernels_and_others_are_not_loaded(tmp_path, umask):
+    assert run(tmp_path, umask=umask) == ""
+    ours = [tmp_path / "rosenblatt", *(tmp_path / "rosenblatt").rglob("*")]
+    assert len(ours) > 4
+    for path in ours:
+        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+    codes = [path for path in ours if path.suffix == ".nbc"]
+    stored = [path.stat().st_mtime_ns for path in codes]
+    assert run(tmp_path, umask=umask) == ""
+    assert [path.stat().st_mtime_ns for path in codes] == stored, "they are loaded, not compiled again"
+    for path in codes:
+        path.write_bytes(pickle.dumps(Planted()))
+    assert "run by its file" in run(tmp_path), "which would be dangerous"
+    for path in codes:
+        path.write_bytes(pickle.dumps(Planted()))
+    for foreign in FOREIGN:
+        foreign(codes[0])
+        words = run(tmp_path)
+        assert "are not used" in words
+        assert "run by its file" not in words
+
+
+def test_numba_may_choose_no_other_folder(tmp_path, monkeypatch):
+    """Where the folder cannot be written, numba would take ``__pycache__`` or a folder of its own."""
+    real = tempfile.TemporaryFile
+
+    def full(*words, dir=None, **named):
+        if str(dir).startswith(str(tmp_path)):
+            raise OSError(28, "No space left on device")
+        return real(*words, dir=dir, **named)
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "rosenblatt" / "hash", tmp_path / "file" / "rosenblatt" / "hash"):
+        monkeypatch.setattr(compiler, "_FOLDER", folder)
+        monkeypatch.setattr(KernelCache, "has_warned", False)
+        with pytest.warns(RuntimeWarning, match="could not be written"):
+            function = kernel(lambda x: x + 1.0)
+        assert function(1.0) == 2.0
+        assert function._cache.cache_path is None
+
+
+def test_a_link_to_a_folder_of_the_user_is_followed(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    (tmp_path / "elsewhere").mkdir(0o700)
+    (tmp_path / "rosenblatt").symlink_to(tmp_path / "elsewhere")
+    assert compiler.cache_folder().parent == tmp_path / "elsewhere"
+    assert compiler._is_safe(compiler.cache_folder())

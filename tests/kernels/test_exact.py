@@ -60,6 +60,9 @@ def test_sums_that_cancel_are_exactly_zero(pairs, random):
 
 def test_extremes():
     check([1e308] * 4, [1e308] * 4)
+    check([1.7e308] * 2, [1.0, 1.0])
+    check([-1.7e308] * 2, [1.0, 1.0])
+    check([2.0**1023, 2.0**1023, -(2.0**971)], [1.0, 1.0, 1.0])
     check([1e308, -1e308, 5e-324], [1e308, 1e308, 5e-324])
     check([5e-324], [-5e-324])
     check([1.0, 2.0**-53, -1.0], [1.0, 1.0, 1.0])

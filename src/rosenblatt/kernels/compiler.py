@@ -1,8 +1,9 @@
 """The compiler: numba with a cache on disk, and two instructions that numba does not offer.
 
 Compiled code is kept in the user's cache folder under a hash of all sources of this folder. So an edit to any kernel
-file causes recompilation; numba's own cache checks only the file that defines the function. If the cache folder cannot
-be written, each process compiles its kernels anew.
+file causes recompilation; numba's own cache checks only the file that defines the function. Loading these files runs
+code, since numba unpickles them, so nobody but the user may be able to write them. If that is not so, or the folder
+cannot be written, each process compiles its kernels anew.
 
 All uses of numba's private names are in this file: the option ``_nrt``, and the parts of the cache on disk that
 ``KernelCache`` extends. ``tests/kernels/test_compiler.py`` tests them.
@@ -14,6 +15,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -49,18 +51,62 @@ def cache_folder() -> Path:
     here = Path(__file__).parent
     sources = b"".join(path.read_bytes() for path in sorted(here.rglob("*.py")))
     chosen = numba.config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(chosen).expanduser() / "rosenblatt" / hashlib.sha256(sources).hexdigest()[:16]
+    below = Path(chosen).expanduser() / "rosenblatt" / hashlib.sha256(sources).hexdigest()[:16]
+    return Path(os.path.realpath(below))  # a link is followed once, so that it cannot lead elsewhere later
 
 
 _FOLDER = cache_folder()
 
 
+@cache
+def _is_safe(folder: Path) -> bool:
+    """Create the folder if it does not exist, and return whether its files can be loaded and written; if not, warn.
+
+    The folder, its parent and all files in it must belong to the user, and nobody else may be able to write to them.
+    """
+    try:
+        folder.parent.parent.mkdir(parents=True, exist_ok=True)
+        for ours in (folder.parent, folder):
+            with suppress(FileExistsError):
+                ours.mkdir(0o700)
+                ours.chmod(0o700)  # whatever the umask
+    except OSError as fault:
+        _warn(f"could not be written ({type(fault).__name__})")
+        return False
+    if not hasattr(os, "geteuid"):  # a system without owners of files
+        return True
+    inside = [Path(place, name) for place, folders, files in os.walk(folder) for name in folders + files]
+    for path in [folder.parent, folder, *inside]:
+        with suppress(FileNotFoundError):  # another process has renamed it
+            found = os.lstat(path)
+            if found.st_uid != os.geteuid() or found.st_mode & 0o022:
+                why = "belongs to another user" if found.st_uid != os.geteuid() else "can be written by other users"
+                _warn(f"are not used, because {path} {why}")
+                return False
+    return True
+
+
+def _warn(problem: str) -> None:
+    """Warn once in this process that kernels are compiled again."""
+    if not KernelCache.has_warned:
+        KernelCache.has_warned = True
+        warn_user(
+            f"compiled kernels in {_FOLDER} {problem}, so they are compiled again, which takes a few seconds: free "
+            "disk space there, delete that folder, or choose another one by NUMBA_CACHE_DIR.",
+            RuntimeWarning,
+        )
+
+
 class _SyncedFiles(IndexDataCacheFile):
-    """Cache files that are synced to disk before they are renamed, so that a power cut leaves no damaged code."""
+    """Cache files that only the user can read or write.
+
+    They are synced to disk before they are renamed, so that a power cut leaves no damaged code.
+    """
 
     @contextmanager
     def _open_for_write(self, filepath: str) -> Iterator[BinaryIO]:
         with super()._open_for_write(filepath) as file:
+            os.chmod(file.name, 0o600)  # whatever the umask
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -76,6 +122,10 @@ class KernelCache(FunctionCache):
 
     def __init__(self, function: Function) -> None:
         super().__init__(function)
+        if not Path(self._cache_path).is_relative_to(numba.config.CACHE_DIR):
+            # Numba falls back to folders such as __pycache__, where the hash of all sources is missing.
+            raise OSError(f"numba chose {self._cache_path}")
+        os.chmod(self._cache_path, 0o700)
         self._cache_file = _SyncedFiles(
             self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
         )
@@ -85,7 +135,7 @@ class KernelCache(FunctionCache):
         try:
             return super().load_overload(sig, target_context)
         except Exception as fault:  # unpickling a damaged file may raise anything
-            self._warn("read", fault)
+            _warn(f"could not be read ({type(fault).__name__})")
             with suppress(OSError):
                 self.flush()
             return None
@@ -95,16 +145,7 @@ class KernelCache(FunctionCache):
         try:
             super().save_overload(sig, data)
         except Exception as fault:  # a damaged index on a disk that cannot be written
-            self._warn("written", fault)
-
-    def _warn(self, what: str, fault: Exception) -> None:
-        if not KernelCache.has_warned:
-            KernelCache.has_warned = True
-            warn_user(
-                f"compiled kernels in {_FOLDER} could not be {what} ({type(fault).__name__}), so they are compiled "
-                "again, which takes a few seconds: free disk space there, or delete that folder.",
-                RuntimeWarning,
-            )
+            _warn(f"could not be written ({type(fault).__name__})")
 
 
 def kernel(function: Function) -> Function:
@@ -112,14 +153,14 @@ def kernel(function: Function) -> Function:
     if numba.config.DISABLE_JIT:
         return np.errstate(all="ignore")(function)  # compiled code does not warn about overflow either
     compiled = numba.njit(function, **_ALWAYS)
+    if not _is_safe(_FOLDER):
+        return compiled
     configured = numba.config.CACHE_DIR
-    with suppress(OSError):
-        _FOLDER.mkdir(parents=True, exist_ok=True)
     try:
         numba.config.CACHE_DIR = str(_FOLDER)
         compiled._cache = KernelCache(function)
-    except RuntimeError:  # numba found no folder that it can write to
-        pass
+    except (OSError, RuntimeError) as fault:  # numba cannot write to the folder
+        _warn(f"could not be written ({type(fault).__name__})")
     finally:
         numba.config.CACHE_DIR = configured
     return compiled

@@ -62,7 +62,9 @@ def add_integers(total, sign, a, b, place):
 
 @helper
 def add_product(total, v, x):
-    """Add ``v * x`` to ``total``, exactly."""
+    """Add ``v * x`` to ``total``, exactly; add nothing if a factor is NaN or infinite, which callers refuse later."""
+    if not (abs(v) <= _LARGEST and abs(x) <= _LARGEST):
+        return
     v_part, v_place = math.frexp(v)
     x_part, x_place = math.frexp(x)
     a, b = abs(int(v_part * _TWO_53)), abs(int(x_part * _TWO_53))  # |v| = a * 2**(v_place - 53)
@@ -74,8 +76,11 @@ def add_product(total, v, x):
 def add_scaled_square(total, s, x):
     """Add ``s * x * x`` to a long total, for ``s >= 0``, where at least one of ``s`` and ``|x|`` is at most 1.
 
-    It counts as three products towards the limit at which carries must be propagated.
+    It counts as three products towards the limit at which carries must be propagated. Nothing is added if a factor is
+    NaN or infinite.
     """
+    if not (s <= _LARGEST and abs(x) <= _LARGEST):
+        return
     s_part, s_place = math.frexp(s)
     x_part, x_place = math.frexp(x)
     a, b = int(s_part * _TWO_53), abs(int(x_part * _TWO_53))
@@ -132,7 +137,10 @@ def rounded(total):
     place = 32 * top - UNIT
     if place > 992:  # beyond the largest float
         return sign * _LARGEST
-    value = math.ldexp(value, place)
+    if place > 0:
+        value = float(value) * math.ldexp(1.0, place)  # may be infinite; Python's ldexp would raise an OverflowError
+    else:
+        value = math.ldexp(value, place)
     if value < _SMALLEST:
         value = _SMALLEST
     if value > _LARGEST:

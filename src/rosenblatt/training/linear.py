@@ -62,6 +62,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 _PERCEPTRON = PerceptronRule()
+_FAR_FROM_OVERFLOW = 1e270
+"""If a bound on |w|, times the number of visits, is below this, nothing overflows; decay multiplies by at most 1e17."""
 _LEAST_START2 = 1e-290
 """An upper bound on what a sum of squares may lose to underflow."""
 
@@ -313,9 +315,9 @@ class LinearState(RunState):
         self.buffers = None
 
     def check_finite(self) -> None:
-        """Raise a ValueError if the weights, or squared row norms by which steps are divided, have overflowed.
+        """Raise a ValueError if weights, averages or variances, or squared norms that divide steps, have overflowed.
 
-        The weights themselves are examined only if a cheap bound on their size is very large.
+        The arrays are examined only if a cheap bound on their size is very large.
         """
         counters = self.counters
         if isinstance(self.rule, PassiveAggressiveRule | ArowRule) and not np.isfinite(counters["radius2"]).all():
@@ -323,13 +325,17 @@ class LinearState(RunState):
                 "the squared norms of some rows, by which steps are divided, overflow float64: "
                 "scale the features, for instance with sklearn.preprocessing.MaxAbsScaler."
             )
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             steps = self.radius * np.sqrt(counters["step_square_sum"].max()) + np.sqrt(counters["excess2"].max())
             longest = steps * (counters["visits"].max() + 1.0)
-        if longest < 1e300:
-            return
-        if not (np.isfinite(self.radius) and np.isfinite(self.w).all() and np.isfinite(self.u).all()):
-            advice = "scale the features, for instance with sklearn.preprocessing.MaxAbsScaler"
+            if longest < _FAR_FROM_OVERFLOW:
+                return
+            average_w, average_b = self.average()
+        # The sum of steps is among them because a row of zeros multiplies its step by 0: NaN if an infinite step is
+        # added to dense weights, and nothing if the row is sparse.
+        arrays = self.w, self.u, self.b, self.beta, average_w, average_b, counters["step_sum"], self.s, self.s_b
+        if not all(np.isfinite(array).all() for array in (self.radius, *arrays) if array is not None):
+            advice = "scale the features, for instance with sklearn.preprocessing.MaxAbsScaler, or weight rows less"
             if isinstance(self.rule, PassiveAggressiveRule):
                 advice = "give a smaller C or smaller weights of rows, fit_intercept=False, or longer rows"
             raise ValueError(f"the weights have overflowed float64: {advice}, and train from the start.")

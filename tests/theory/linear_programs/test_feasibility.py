@@ -244,6 +244,7 @@ def test_what_exact_arithmetic_leaves_open_is_undecided(monkeypatch):
     assert verified(goal, [[1.0]], [1.0]).excess < 0
     left = verified(UndecidedProgram(np.array([1.5]), 0.5), A, b)
     assert not replace(left, excess=0.25).check(A, b)
+    assert left.check(np.zeros((0, 1)), [])  # as Feasible has it: no entry of A x - b is above anything
     with pytest.raises(ValueError, match="undecided"):
         bool(left)
     assert "A x <= b + 0.5" in str(left)

@@ -256,7 +256,7 @@ class UndecidedProgram(Undecided):
         A, b = read_system(A, b)
         if self.x.shape != (A.shape[1],) or not are_finite(self.x):
             return False
-        return largest_violation(A, b, self.x) <= self.excess
+        return A.shape[0] == 0 or largest_violation(A, b, self.x) <= self.excess
 
     def __str__(self) -> str:
         if self.excess < 0:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 
 Integers = NDArray[np.int64]
+_LARGEST_SUM = sys.float_info.max / 4
+"""The largest sum of steps times visits. In direct multi-class, a margin counts the step of a row up to twice."""
 
 
 class SupportLimit:
@@ -215,6 +217,7 @@ class BlockLearner:
         """
         state, steps = self.state, self.batch.steps
         sizes = steps[rows] if len(steps) else np.ones(len(rows))
+        self._check_overflow(sizes)
         labels = self.batch.labels[rows].astype(np.int64)
         if len(self.coefficients) < len(state.supports):  # another learner has trained this state in between
             self.coefficients = np.ascontiguousarray(state.coefficients("last").T)
@@ -253,6 +256,17 @@ class BlockLearner:
             block = self._updates_for(len(active), len(rows))
             results = block.run(signs, sizes, margins, bounds, gram, remaining[active], is_mistake, evict)
         return self._commit(rows, sizes, labels, active, results, bounds, support_limit)
+
+    def _check_overflow(self, sizes: Floats) -> None:
+        """Raise a ValueError if coefficients might overflow, or the sums in averages, with updates on all rows."""
+        counters = self.state.counters
+        with np.errstate(over="ignore"):
+            sums = (counters["step_sum"].max() + sizes.sum()) * (counters["visits"].max() + len(sizes))
+        if not sums < _LARGEST_SUM:
+            raise ValueError(
+                "the coefficients of the support rows overflow float64: give smaller weights of rows, and train from "
+                "the start."
+            )
 
     def _updates_for(self, k: int, n: int) -> OneVsRestBlockUpdates:
         """Return the object that updates k classifiers in blocks of n rows; it is reused, with its CUDA graph."""
@@ -535,8 +549,8 @@ def _measure(
     squares = learner.table.diagonal(rows)
     steps = batch.steps[rows] if len(batch.steps) else 1.0
     counters = state.counters
-    with np.errstate(over="ignore"):
-        largest = np.max(steps * steps * squares)
+    with np.errstate(over="ignore", invalid="ignore"):  # the square of a step may be infinite, and of the row zero
+        largest = np.max(np.where(squares > 0.0, steps * steps * squares, 0.0))
     counters["radius2"][active] = np.maximum(counters["radius2"][active], squares.max())
     counters["max_step_norm2"][active] = np.maximum(counters["max_step_norm2"][active], largest)
     state.radius = min(max(state.radius, math.sqrt(max(0.0, float(squares.max())))), sys.float_info.max)

@@ -293,3 +293,72 @@ def test_in_a_pipeline_a_grid_and_with_values_given():
     assert get_tags(given).input_tags.pairwise
     assert not get_tags(KernelPerceptron()).input_tags.pairwise
     assert cross_val_score(given, (X @ X.T) ** 2, y, cv=3).mean() > 0.9
+
+
+# blocks that become wider
+
+
+def dot_products(X, Z):
+    return np.asarray((X @ Z.T).toarray() if sp.issparse(X) and sp.issparse(Z) else X @ Z.T)
+
+
+WIDENING = [
+    {"kernel": "linear"},
+    {"kernel": "poly", "degree": 1, "gamma": 0.5, "coef0": 0.25},
+    {"kernel": "poly", "degree": 3, "gamma": 0.1},
+    {"kernel": "rbf", "gamma": 0.1},
+    {"kernel": "laplacian", "gamma": 0.1},
+    {"kernel": "sigmoid", "gamma": 0.1},
+    {"kernel": dot_products},
+]
+
+
+@pytest.mark.parametrize("kernel", WIDENING, ids=lambda options: str(options["kernel"]).split()[0])
+@pytest.mark.parametrize("more", [{}, {"max_support": 4, "multi_class": "direct"}])
+def test_blocks_may_become_wider(kernel, more):
+    rng = np.random.default_rng(1)
+    parts = [rng.integers(-2, 3, (20, d)).astype(float) for d in (2, 2, 5, 6)]
+    labels = [rng.integers(0, 3, 20) for _ in parts]
+    padded = [np.pad(part, ((0, 0), (0, 6 - part.shape[1]))) for part in parts]
+
+    def fitted(rows, once, **options):
+        blocks = list(zip(rows, labels, strict=True))
+        options = {"shuffle": False, "random_state": 0, "max_iter": 1 if once else 3} | kernel | more | options
+        return KernelPerceptron(**options).fit_stream(iter(blocks) if once else blocks, classes=[0, 1, 2])
+
+    X = np.concatenate(padded)
+    for once, shuffle in ((True, False), (True, True), (False, False), (False, True)):
+        whole = fitted([sp.csr_array(part) for part in padded], once, shuffle=shuffle)
+        rows = [[sp.csr_array(part) for part in parts]]
+        if once and kernel["kernel"] is not dot_products:  # in a second pass, dense rows would be too narrow
+            rows.append([parts[0], parts[1], sp.csr_array(parts[2]), sp.csr_array(parts[3])])
+            rows.append([sp.csr_array(parts[0]), parts[1], sp.csr_array(parts[2]), sp.csr_array(parts[3])])
+        for some in rows:
+            model = fitted(some, once, shuffle=shuffle)
+            assert model.n_features_in_ == 6
+            assert model.support_.tolist() == whole.support_.tolist()
+            assert model.support_vectors_.shape == whole.support_vectors_.shape
+            assert not (model.support_vectors_ != whole.support_vectors_).sum()
+            assert np.array_equal(model.average_dual_coef_, whole.average_dual_coef_)
+            assert model.predict(X).tolist() == whole.predict(X).tolist()
+            assert model.n_updates_ == whole.n_updates_
+
+
+def test_auto_gamma_of_a_generator_is_one_through_its_width():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 5)), np.arange(20) % 2
+    for classes in (None, [0, 1]):
+        for rows in (X, sp.csr_array(X)):
+            model = KernelPerceptron(gamma="auto", max_iter=1, shuffle=False)
+            model.fit_stream(iter([(rows[:5], y[:5]), (rows[5:], y[5:])]), classes=classes)
+            whole = KernelPerceptron(gamma="auto", max_iter=1, shuffle=False).fit(X, y)
+            assert model.gamma_ == whole.gamma_ == 0.2
+            assert np.array_equal(model.dual_coef_, whole.dual_coef_)
+    narrow, wide = sp.csr_array(X[:, :3]), sp.csr_array(X)
+    for shuffle in (False, True):
+        model = KernelPerceptron(gamma="auto", max_iter=1, shuffle=shuffle)
+        with pytest.raises(ValueError, match=r"a later block has more features .*: give gamma as a number"):
+            model.fit_stream(iter([(narrow, y), (wide, y)]))
+        assert not hasattr(model, "state_")
+        model.set_params(max_iter=2).fit_stream([(narrow, y), (wide, y)])  # the width is known before training
+        assert model.gamma_ == 0.2

@@ -50,7 +50,7 @@ class KernelPerceptron(BasePerceptron):
     gamma : "scale", "auto" or float, default="scale"
         Factor of the dot product or distance. "scale" is 1 / (d * variance of X) and "auto" is 1 / d, for d features.
         "scale" is computed from all rows, so ``partial_fit`` and streams that can be read only once require "auto" or a
-        number.
+        number. Streams that can be read only once and become wider require a number.
     coef0 : float, default=1.0
         Constant term of "poly" and "sigmoid".
     hypothesis : {"average", "last", "vote", "pocket"}, default="average"

@@ -187,18 +187,22 @@ class Streamed:
         if classes is not None:
             self.classes = np.unique(as_labels(classes))
         elif self._labelled is blocks:
-            self._peek(as_blocks(iterator))
+            self._peeked = as_blocks(iterator)
+            self.classes = np.unique(self.first_block().y)
         else:
-            self._peek(as_blocks(self._labelled))
+            self._peeked = as_blocks(self._labelled)
+            self.classes = np.unique(self.first_block().y)
             self._peeked = None  # these rows are not scaled yet
 
-    def _peek(self, stream: Iterator[Block]) -> None:
-        """Take the classes from the first block, and keep this block for the first pass."""
+    def first_block(self) -> Block:
+        """Return the first block, and keep it for the first pass."""
+        stream = self._peeked or as_blocks(self.blocks)
         first = next(stream, None)
         if first is None:
             where = "" if self._files is None else f", {self.blocks!r}"  # its repr names the files
             raise ValueError(f"expected rows to learn from, got an empty stream{where}.")
-        self.classes, self._peeked = np.unique(first.y), chain([first], stream)
+        self._peeked = chain([first], stream)
+        return first
 
     def set_classes(self, classes: Labels) -> None:
         """Use the index of each class in ``classes`` as its number from now on; other classes may still appear."""

@@ -317,6 +317,9 @@ class RunOptions:
         """Whether the initial state depends on the data."""
         return False
 
+    def check_may_widen(self) -> None:
+        """Raise a ParameterError if a parameter depends on the number of columns, which has turned out to grow."""
+
     def check_shape(self, n: int, d: int) -> None:
         """Raise a ValueError if the learner cannot train on n rows of d columns."""
 
@@ -393,6 +396,15 @@ class KernelOptions(RunOptions):
     def needs_data(self) -> bool:
         """Whether a parameter of the kernel depends on the data."""
         return isinstance(self.gamma, str) and isinstance(self.kernel, str) and self.kernel in SCALED
+
+    def check_may_widen(self) -> None:
+        """Raise a ParameterError if gamma depends on the number of columns, which has turned out to grow."""
+        if self.needs_data:
+            raise ParameterError(
+                "{gamma=auto} is 1 / the number of features, and a later block has more features than the first: give "
+                "{gamma} as a number.",
+                auto=self.gamma,
+            )
 
     def check_shape(self, n: int, d: int) -> None:
         """Raise a ValueError if the kernel perceptron cannot train on n rows of d columns."""

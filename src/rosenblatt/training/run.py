@@ -11,7 +11,16 @@ from enum import Enum, auto
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.training.batches import WINDOW, Batch, BatchSource, InMemory, arrivals, check_batch, window_order
+from rosenblatt.training.batches import (
+    WINDOW,
+    Batch,
+    BatchSource,
+    InMemory,
+    Streamed,
+    arrivals,
+    check_batch,
+    window_order,
+)
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import BestPass, EarlyStopping, ValidationSet
 from rosenblatt.training.linear import InitialWeights as Weights
@@ -43,9 +52,11 @@ def initial_state(source: BatchSource, options: RunOptions, given: Weights | Non
         options.check_shape(source.batch.rows.n, d)
     else:
         options.check_for_blocks("a stream does")
-        if source.rereadable and options.needs_data:
+        if options.needs_data and source.rereadable:
             for batch in source.batches():
                 d = max(d, batch.rows.d)
+        elif options.needs_data and isinstance(source, Streamed):
+            d = max(d, source.first_block().X.shape[1])
     matrices = (lambda: (batch.rows.matrix for batch in source.batches())) if source.rereadable else None
     state = new_state(options, len(source.classes), d, matrices)
     if given is not None and isinstance(state, LinearState):
@@ -387,6 +398,8 @@ class TrainingRun:
         """Visit rows in order, adding each new class at its first row."""
         if self.last_batch is None and not (self.warm or self.source.rereadable):
             self._set_classes(batch.classes)
+        if batch.rows.d > self.state.n_features and not self.source.rereadable:
+            self.options.check_may_widen()
         with interrupts_deferred():
             self.state.widen(batch.rows.d)
             self.last_batch = batch

@@ -195,6 +195,13 @@ def row_lengths(X: Matrix) -> Floats:
         return np.where(largest > 0, np.sqrt(squares) * scale * (1 + 1e-9), 0.0)
 
 
+def padded(X: Matrix, width: int) -> Matrix:
+    """Return a matrix of NumPy or SciPy with at least ``width`` columns; additional columns are 0."""
+    if sp.issparse(X):
+        return pad_columns(X, width)
+    return X if X.shape[1] >= width else np.pad(X, ((0, 0), (0, width - X.shape[1])))
+
+
 class KernelValues:
     """A kernel on a device: its values, computed in the type ``dtype``, and bounds on their rounding errors."""
 
@@ -231,13 +238,17 @@ class KernelValues:
     def __call__(self, A: DeviceRows, B: DeviceRows) -> Array:
         """Return the matrix of kernel values between the rows of ``A`` (its lines) and of ``B`` (its columns)."""
         kernel, xp = self.kernel, self.library.xp
+        rows, others = A.matrix, B.matrix
+        if rows.shape[1] != others.shape[1]:  # later rows of a stream may have more columns
+            width = max(rows.shape[1], others.shape[1])
+            rows, others = padded(rows, width), padded(others, width)
         if kernel.name == "function" and kernel.function is not None:
-            return self._by_function(A.matrix, B.matrix)
+            return self._by_function(rows, others)
         if kernel.name == "laplacian":
             with np.errstate(over="ignore", invalid="ignore"):
-                return xp.exp(-kernel.gamma * self._distances(A.matrix, B.matrix))
+                return xp.exp(-kernel.gamma * self._distances(rows, others))
         with np.errstate(over="ignore", invalid="ignore"):
-            products = self._products(A.matrix, B.matrix)
+            products = self._products(rows, others)
             if self.is_distance:
                 products *= -2.0
                 products += A.squares[:, None]
@@ -279,10 +290,8 @@ class KernelValues:
         return values
 
     def _products(self, A: Array | Matrix, B: Array | Matrix) -> Array:
-        if sp.issparse(A) and sp.issparse(B):
-            width = max(A.shape[1], B.shape[1])  # later rows may have more columns
-            return (pad_columns(A, width) @ pad_columns(B, width).T).toarray()
-        return A @ B.T
+        products = A @ B.T
+        return products.toarray() if sp.issparse(products) else products
 
     def _distances(self, A: Array | Matrix, B: Array | Matrix) -> Array:
         """Return the L1 distances between rows, computed for some rows of ``A`` at a time."""

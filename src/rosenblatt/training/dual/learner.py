@@ -197,8 +197,10 @@ class BlockLearner:
         dtype = "float64" if sparse or state.kernel.name in ("function", "precomputed") else computing.dtype
         self.state, self.batch, self.library = state, batch, library
         self.values = KernelValues(state.kernel, library, dtype)
-        reusable = supports is not None and supports.state is state and supports.values.dtype == dtype
-        self.supports = supports if reusable and supports is not None else DeviceSupports(self.values, state)
+        if supports is not None and supports.state is state:
+            reusable = supports.values.dtype == dtype and supports.values.library == library
+            supports = supports if reusable else None
+        self.supports = supports or DeviceSupports(self.values, state)
         self.table = KernelTable(self.values, batch.rows.matrix, self.supports, computing.cache_bytes)
         polynomial = state.kernel.polynomial
         self.primal = PrimalWeights(self.values, state) if polynomial is not None and polynomial[2] == 1 else None

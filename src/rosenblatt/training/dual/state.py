@@ -12,12 +12,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.rounding import HALF_ULP
+from rosenblatt.training.dual.kernel_values import padded
 from rosenblatt.training.dual.learner import DualPassRunner, DualPocketKeeper
 from rosenblatt.training.dual.predict import largest_scores, support_scores, votes
 from rosenblatt.training.dual.start import Computing, computing, resolve_kernel
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import Kernel, KernelOptions, RunOptions, draw_seed
-from rosenblatt.training.rows import Matrix, RowMatrix, pad_columns
+from rosenblatt.training.rows import Matrix, RowMatrix
 from rosenblatt.training.state import (
     RunState,
     Updates,
@@ -60,14 +61,18 @@ class SupportRows:
             self.numbers.extend(numbers)
 
     def matrix(self, d: int) -> Matrix:
-        """Return all rows as one matrix of ``d`` columns, dense or CSR; float32 if all parts are."""
+        """Return all rows as one matrix of ``d`` columns, dense or CSR; float32 if all parts are.
+
+        Columns that were not there when a row was visited are 0 in this row.
+        """
         if not self.blocks:
             return np.empty((0, d))
         if any(sp.issparse(block) for block in self.blocks):
-            blocks = [pad_columns(sp.csr_array(block), d) for block in self.blocks]
-            self.blocks = [sp.vstack(blocks, format="csr")] if len(blocks) > 1 else blocks
-        elif len(self.blocks) > 1:
-            self.blocks = [np.concatenate(self.blocks)]
+            self.blocks = [sp.csr_array(block) for block in self.blocks]
+        blocks = [padded(block, d) for block in self.blocks]
+        if len(blocks) > 1:
+            blocks = [sp.vstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.concatenate(blocks)]
+        self.blocks = blocks
         return self.blocks[0]
 
     def since(self, place: int) -> list[Matrix]:

@@ -53,7 +53,7 @@ class DeviceSupports:
             self._parts.append(rows)
             return
         stop = self.length + len(rows.lengths)
-        if self._joined is None or stop > self._capacity:
+        if self._joined is None or stop > self._capacity or self._joined.matrix.shape[1] < rows.matrix.shape[1]:
             self._grow(stop, rows)
         if self._joined is not None:
             self._joined.matrix[self.length : stop, :] = rows.matrix
@@ -62,13 +62,15 @@ class DeviceSupports:
                 self._joined.squares[self.length : stop] = rows.squares
 
     def _grow(self, stop: int, like: DeviceRows) -> None:
-        """Allocate memory for twice ``stop`` rows, and copy the rows so far."""
+        """Allocate memory for twice ``stop`` rows of the width of ``like``, and copy the rows so far."""
         library, dtype, old, self._capacity = self.values.library, self.values.dtype, self._joined, max(64, 2 * stop)
         matrix = library.empty((self._capacity, like.matrix.shape[1]), dtype)
         squares = None if like.squares is None else library.empty((self._capacity,), dtype)
         lengths = np.zeros(self._capacity)
         if old is not None:
-            matrix[: self.length, :], lengths[: self.length] = old.matrix[: self.length, :], old.lengths[: self.length]
+            width = old.matrix.shape[1]
+            matrix[: self.length, :width], matrix[: self.length, width:] = old.matrix[: self.length, :], 0.0
+            lengths[: self.length] = old.lengths[: self.length]
             if squares is not None:
                 squares[: self.length] = old.squares[: self.length]
         self._joined = DeviceRows(matrix, squares, lengths, False, 0)

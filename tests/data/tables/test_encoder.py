@@ -182,6 +182,22 @@ def test_missing_values_have_their_rule(tmp_path):
     assert data.open(huge, "y", missing="mean").read()[0].tolist() == [[1.5e308]] * 3
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_rows_that_are_left_out_make_no_means_and_no_categories(tmp_path, name):
+    """The last row of many tables is a total, which cannot be read as a row."""
+    rows = [{"day": k, "paid": 10 + k if k % 4 else None, "shop": "ab"[k % 2], "y": k % 2} for k in range(40)]
+    total = {"day": "Total", "paid": 900, "shop": "all", "y": 0}
+    options = {"missing": "mean", "column_types": {"day": "number"}}
+    expected = data.open(write(tmp_path, rows, name), "y", **options)
+    X, y = expected.read()
+    stream = data.open(write(tmp_path, [*rows, total], name), "y", on_error="skip", **options)
+    assert stream.feature_names == ["day", "paid", "shop=a", "shop=b"]
+    np.testing.assert_array_equal(stream.read()[0], X)
+    np.testing.assert_array_equal(stream.read()[1], y)
+    assert stream.skipped.rows == 1
+    assert stream.preparation["columns"] == expected.preparation["columns"]
+
+
 def test_labels_keep_what_they_are(tmp_path):
     def labels(values, **options):
         y = data.open(write(tmp_path, [{"x": 1, "y": value} for value in values]), "y", **options).read()[1]

@@ -355,6 +355,9 @@ def infer_schema(
         "lists": lists,
     }
     if not lists:
+        if options.skip:
+            head = _readable(head, preparation, options.labels)
+            columns.fit(head)
         preparation["sparse"] = _is_sparse(head, preparation)
     return Schema(preparation, columns.excluded, ambiguities.found)
 
@@ -363,6 +366,12 @@ def _labelled(head: TableChunk, target: dict[str, str], missing: tuple[str, ...]
     """Return the rows of ``head`` that have a label; the others are left out of training."""
     unlabelled = parse_labels(head.columns[target["name"]], target, missing, Faults(head.n))[1]
     return head.take(np.delete(np.arange(head.n), unlabelled)) if len(unlabelled) else head
+
+
+def _readable(head: TableChunk, preparation: Preparation, labelled: bool) -> TableChunk:
+    """Return the rows of ``head`` that can be read, or all rows if there are none."""
+    places = Encoder(preparation, labelled).encode(head).places
+    return head.take(places) if 0 < len(places) < head.n else head
 
 
 def _has_lists_only(head: TableChunk, used: list[str], file: str) -> bool:
@@ -392,6 +401,8 @@ class _Columns:
         self.entries: list[ColumnEntry] = []
         self.excluded: dict[str, str] = {}
         self.ambiguous: dict[str, AmbiguousColumn] = {}
+        self._kinds: dict[str, str | Sequence[str]] = {}
+        """For each entry the kind from which it was made: "hash" for hashed categories, or given categories."""
 
     def find(self, used: list[str]) -> None:
         """Classify each of the columns ``used``."""
@@ -471,7 +482,13 @@ class _Columns:
                 counts[column["name"]] = parse_strings(array, self._missing).null_count
         return {name: count for name, count in counts.items() if count > 0}
 
+    def fit(self, head: TableChunk) -> None:
+        """Determine the categories and fill values of all entries again, from other rows."""
+        for column in self.entries:
+            column |= _column(head, column["name"], self._kinds[column["name"]], self._options)
+
     def _entry(self, name: str, kind: str | Sequence[str]) -> ColumnEntry:
+        self._kinds[name] = kind
         return _column(self._head, name, kind, self._options)
 
 

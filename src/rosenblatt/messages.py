@@ -231,6 +231,19 @@ def shorten(value: object, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
+def escape_unprintable(text: str, keep: str = "") -> str:
+    """Return text with an escape such as ``\\x1b`` for each character that is not printable and not in ``keep``.
+
+    A terminal obeys such characters: they move its cursor, change its title, or reverse the direction of the text.
+
+    >>> print(escape_unprintable("no\\x1b[2J"), escape_unprintable("größe"))
+    no\\x1b[2J größe
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
+
+
 def show_text(text: str, most: int = 60) -> str:
     """Return text from a file in a form that is safe in a message: quoted and truncated unless short and printable.
 
@@ -297,7 +310,7 @@ def list_some(things: Sequence[object], most: int = 6) -> str:
     """
     if len(things) > most or len(things) < 2:
         return name_some(things, most)
-    return f"{name_some(things[:-1], most)} and {label_text(things[-1])}"
+    return f"{name_some(things[:-1], most)} and {escape_unprintable(label_text(things[-1]))}"
 
 
 def name_some(things: Sequence[object], most: int = 6) -> str:
@@ -307,7 +320,7 @@ def name_some(things: Sequence[object], most: int = 6) -> str:
     ('0, 1, 2', '0, 1 and 8 more')
     """
     shown = things if len(things) <= most else things[: most - 1]
-    return ", ".join(map(label_text, shown)) + (
+    return ", ".join(escape_unprintable(label_text(thing)) for thing in shown) + (
         f" and {len(things) - len(shown):,} more" if len(things) > len(shown) else ""
     )
 

@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from rosenblatt.messages import Message, Spelling
+from rosenblatt.messages import Message, Spelling, escape_unprintable
 
 
 class Table:
@@ -106,7 +106,8 @@ class Table:
         """Return the table as aligned plain text, with numbers rounded to ``digits`` significant digits.
 
         Columns of numbers are right-aligned, all others left-aligned. Integers are printed in full, and so is the
-        integer part of a float below a million. A missing value (None) is shown as a dash.
+        integer part of a float below a million. A missing value (None) is shown as a dash, and a character that is not
+        printable as an escape such as ``\\x1b``.
 
         >>> print(Table({"word": ["good", "bad"], "weight": [2 / 3, -12345.6]}).to_text(digits=2))
         word  weight
@@ -116,7 +117,7 @@ class Table:
         """
         columns = []
         for name, values in self._columns.items():
-            cells = [_one_line(name)] + [_cell(value, digits) for value in values]
+            cells = [*map(escape_unprintable, [_one_line(name), *(_cell(value, digits) for value in values)])]
             width = max(map(_width, cells))
             right = _is_numeric(values)
             pads = [" " * (width - _width(cell)) for cell in cells]
@@ -124,7 +125,8 @@ class Table:
         lines = ["  ".join(row) for row in zip(*columns, strict=True)]
         if lines:
             lines.insert(1, "-" * max(map(_width, lines)))
-        return "\n".join(line.rstrip() for line in [self.title] * bool(self.title) + lines + list(self.notes))
+        above, below = [self.title] * bool(self.title), list(self.notes)
+        return "\n".join(escape_unprintable(line, keep="\n").rstrip() for line in above + lines + below)
 
     def _repr_html_(self) -> str:
         aligns = ["right" if _is_numeric(values) else "left" for values in self._columns.values()]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt.cli.inputs import model_and_rows
 from rosenblatt.cli.options import AS_JSON, MODEL, FileOptions, command, option
 from rosenblatt.cli.output import print_json, print_table
-from rosenblatt.messages import count_of, label_text
+from rosenblatt.messages import count_of, escape_unprintable, label_text
 
 if TYPE_CHECKING:
     from rosenblatt.blocks import Features
@@ -98,8 +98,8 @@ def _with_note_on_words(model: Any, table: Table) -> Table:
 def _within_width(table: Table) -> Table:
     """Return the table with long feature names truncated so that its lines fit in 80 columns."""
     columns = table.to_dict()
+    names = [escape_unprintable(name) for name in columns.get("feature", [])]
     wide = max(map(len, type(table)(columns).to_text().splitlines()), default=0) - _WIDTH
-    names = columns.get("feature", [])
     most = max(_SHORTEST, max(map(len, names), default=0) - wide)
     if wide <= 0 or not names:
         return table

@@ -23,6 +23,7 @@ except ImportError:
 from typer.core import TyperGroup
 
 from rosenblatt.cli.output import print_error
+from rosenblatt.messages import escape_unprintable
 
 COMMANDS = {
     "train": "Train a model on files; test and save it.",
@@ -42,6 +43,8 @@ COMMANDS = {
 """The subcommands and their short descriptions, in the order of ``rosenblatt --help``."""
 _MODULES = {"check": "separate"}
 """Subcommands that are defined in a module with a different name, and the names of these modules."""
+_UsageError: Any = typer.BadParameter.__base__
+"""The base class of errors about arguments, in the version of click that typer uses."""
 _ERROR, _INTERRUPTED = 2, 130
 """The exit codes after an error message, and after Ctrl-C."""
 _RETRY = 0.01
@@ -82,6 +85,13 @@ class _LazyGroup(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except _UsageError as error:  # it quotes arguments, for instance names of files that the shell has filled in
+            error.message = escape_unprintable(error.message, keep="\n\t")
+            raise
 
 
 app = typer.Typer(

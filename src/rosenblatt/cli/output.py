@@ -2,7 +2,8 @@
 
 Text is wrapped at 78 columns. On a terminal, the lines of tables are truncated to its width, and counts by pass are
 drawn as bars. The messages of the library name Python parameters. The commands print the matching options instead, for
-example ``--format`` for the parameter ``format``.
+example ``--format`` for the parameter ``format``. Labels, names and values may come from strangers, so characters that
+are not printable are shown as escapes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 import typer
 
-from rosenblatt.messages import Message, ParameterError, Setting, count_of, label_text, name_some
+from rosenblatt.messages import Message, ParameterError, Setting, count_of, escape_unprintable, label_text, name_some
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -205,13 +206,13 @@ def as_option(setting: Setting) -> str | None:
 
 def print_error(error: Exception) -> None:
     """Print the message of an error on standard error."""
-    text = f"Error: {error_text(error)}"
+    text = f"Error: {escape_unprintable(error_text(error))}"
     print(_wrapped(text) if sys.stderr.isatty() else text, file=sys.stderr)
 
 
 def print_note(text: str) -> None:
     """Print a note on standard error, because notes are not part of the result."""
-    print(_wrapped(f"Note: {text}"), file=sys.stderr)
+    print(_wrapped("Note: " + escape_unprintable(text, keep="\n")), file=sys.stderr)
 
 
 def _wrapped(line: str) -> str:
@@ -244,17 +245,20 @@ def print_text(*paragraphs: str) -> None:
     One line.
     """
     for text in paragraphs:
-        for line in text.splitlines() or [""]:
+        for line in escape_unprintable(text, keep="\n").splitlines() or [""]:
             print(_wrapped(line))
 
 
 def print_json(answer: Mapping[str, object]) -> None:
     """Print the result of a command as one line of JSON; infinities and NaN become null.
 
+    Characters that are not printable are written as escapes of JSON, such as ``\\u001b``.
+
     >>> print_json({"margin": float("-inf"), "classes": [1.0, "yes"]})
     {"margin": null, "classes": [1.0, "yes"]}
     """
-    print(json.dumps(finite_or_null(answer), ensure_ascii=False, allow_nan=False))
+    text = json.dumps(finite_or_null(answer), ensure_ascii=False, allow_nan=False)
+    print(text if text.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text))
 
 
 def finite_or_null(value: object) -> object:

@@ -21,7 +21,7 @@ from rosenblatt.cli.output import (
     print_json,
     print_text,
 )
-from rosenblatt.messages import Message, ParameterError, Setting, check_seconds, label_text
+from rosenblatt.messages import Message, ParameterError, Setting, check_seconds, escape_unprintable, label_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -116,7 +116,7 @@ def _print_margin(verdict: Verdict) -> None:
     """Print what `_print_verdict` leaves out: the margin, or the verdict of each class."""
     if isinstance(verdict, dict):
         for name, part in verdict.items():
-            print_text("", f"Class {label_text(name)} against the rest. {part}")
+            print_text("", f"Class {escape_unprintable(label_text(name))} against the rest. {part}")
     elif "\n" in (text := str(verdict)):
         print_text(text.partition("\n")[2])
 

@@ -41,7 +41,16 @@ from rosenblatt.cli.output import (
 )
 from rosenblatt.cli.test import print_calibration, scores_table, unknown_labels
 from rosenblatt.cli.train_run import Training, check_read_once, cross_validate, more_seeds, needs_data, predict_with_bar
-from rosenblatt.messages import ParameterError, Setting, check_choice, check_integer, count_of, label_text, plain_label
+from rosenblatt.messages import (
+    ParameterError,
+    Setting,
+    check_choice,
+    check_integer,
+    count_of,
+    escape_unprintable,
+    label_text,
+    plain_label,
+)
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
@@ -452,7 +461,7 @@ def seconds(text: str) -> float:
 
 def print_report(model: TrainedModel, answer: JsonObject) -> None:
     """Print the report of a training run, including the accuracy of the model."""
-    labels = [label_text(label) for label in answer["classes"]]
+    labels = [escape_unprintable(label_text(label)) for label in answer["classes"]]
     shown = ", ".join(labels[:6]) + (f" and {len(labels) - 6:,} more" if len(labels) > 6 else "")
     skipped = f" ({answer['skipped']:,} skipped)" if answer["skipped"] else ""
     print_text(
@@ -537,7 +546,7 @@ def _print_accuracy(answer: JsonObject) -> None:
 
 def _print_scores(scores: JsonObject, on: str) -> None:
     """Print the accuracy and the scores of each class."""
-    commonest, label = scores["commonest"], label_text(scores["commonest"]["class"])
+    commonest, label = scores["commonest"], escape_unprintable(label_text(scores["commonest"]["class"]))
     print_text(
         f"Accuracy {scores['accuracy']:.2%} on {on}; always predicting {label} gives {commonest['accuracy']:.2%}. "
         f"Balanced accuracy {scores['balanced_accuracy']:.2%}."

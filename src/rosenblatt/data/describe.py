@@ -39,7 +39,7 @@ from rosenblatt.data.tables.values import (
     parse_strings,
     plain_text,
 )
-from rosenblatt.messages import Message, Spelling, count_of, label_text, shorten, show_text
+from rosenblatt.messages import Message, Spelling, count_of, escape_unprintable, label_text, shorten, show_text
 from rosenblatt.tables import Table
 
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ class ColumnTable(Table):
         """Return the lines of the table without title and remarks, the longest cells cut to fit ``width`` columns."""
         columns: dict[str, list[Any]] = {name: values for name, values in self.to_dict().items() if name != "looks"}
         columns["becomes"] = [text.removeprefix("words, ").partition(":")[0] for text in columns["becomes"]]
+        columns |= {name: [escape_unprintable(text) for text in columns[name]] for name in _CUT}
         longest = {name: max(map(len, [name, *columns[name]])) for name in _CUT}
         while True:
             lines = Table(columns).to_text(digits).splitlines()
@@ -137,7 +138,7 @@ class ColumnTable(Table):
 def bullets(lines: Iterable[str]) -> list[str]:
     """Return lines as a bulleted list, wrapped to the width of a terminal."""
     wrapper = textwrap.TextWrapper(WIDTH - 2, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-    return [wrapper.fill(f"- {line}") for line in lines]
+    return [wrapper.fill(f"- {escape_unprintable(line)}") for line in lines]
 
 
 def _cut(text: str, width: int) -> str:

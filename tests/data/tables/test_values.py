@@ -181,6 +181,32 @@ def test_a_comma_that_may_be_either_is_one_question_with_both_answers(tmp_path):
             assert data.open(file, "y", column_types={"price": "thousands-comma"}).read()[0][0] == [1234.0]
 
 
+def test_points_beside_decimal_commas_are_between_thousands(tmp_path):
+    columns = {"paid": ["4.259", "87", "12.040", ""] * 6, "rate": ["3,5", "2,25", "7", "1"] * 6, "y": ["a", "b"] * 12}
+    options = {"target": "y", "missing": "zero"}
+    for file in every_format(tmp_path, columns):
+        stream = data.open(file, **options)
+        assert stream.read()[0][:4].tolist() == [[4259.0, 3.5], [87.0, 2.25], [12040.0, 7.0], [0.0, 1.0]]
+        (note,) = stream.notes
+        assert str(note).endswith(
+            "column 'paid' holds numbers such as '4.259', read with a point between thousands, because column 'rate' has "
+            "decimal commas; column_types={'paid': 'number'} reads a decimal point."
+        )
+        given = data.open(file, **options, column_types={"paid": "number"})
+        assert given.notes == []
+        assert given.read()[0][:4, 0].tolist() == [4.259, 87.0, 12.04, 0.0]
+    assert data.open(tmp_path / "a.csv", **options, drop=["rate"]).read()[0][0] == [4.259]
+    mixed = every_format(tmp_path, columns | {"size": ["1.5", "2", "2.25", "4"] * 6})[0]
+    for on_ambiguous in ("error", "drop"):
+        with pytest.raises(data.DataError) as caught:
+            data.open(mixed, **options, on_ambiguous=on_ambiguous)
+        assert str(caught.value).endswith(
+            "column 'paid' holds numbers such as '4.259', whose point may come before decimals, as in column 'size', or "
+            "between thousands, as column 'rate' has decimal commas: give column_types={'paid': 'number'} or "
+            "column_types={'paid': 'decimal-comma'}."
+        )
+
+
 def test_missing_numbers_and_rows_with_something_else(tmp_path):
     (tmp_path / "a.csv").write_text("price;y\n" + "3,5;a\n;b\nNA;b\n4,5;a\n" * 5 + "free;a\n")
     with pytest.raises(data.DataError, match=r"holds numbers in 10 of its first 21 rows but not in 1, such as 'free'"):

@@ -33,6 +33,7 @@ from rosenblatt.data.tables.column_kinds import (
 from rosenblatt.data.tables.encoder import LISTS, Encoder, has_lists, names_of_features
 from rosenblatt.data.tables.reader import TableChunk, join_names, suggestion
 from rosenblatt.data.tables.values import (
+    MISSING_NUMBERS,
     NUMBER_FORMATS,
     Faults,
     date_format_of,
@@ -43,6 +44,7 @@ from rosenblatt.data.tables.values import (
     parse_numbers,
     parse_strings,
     plain_text,
+    point_between_thousands,
     strings_to_arrow,
 )
 from rosenblatt.messages import (
@@ -291,6 +293,8 @@ class Schema(NamedTuple):
     """The columns that were left out automatically, not by an option, mapped to the reasons."""
     ambiguities: list[Message]
     """Messages about what is ambiguous; empty unless ``on_ambiguous`` is "note", otherwise an error is raised."""
+    decisions: list[Message]
+    """Messages about what would be ambiguous if other columns did not decide it."""
 
 
 def infer_schema(
@@ -359,7 +363,7 @@ def infer_schema(
             head = _readable(head, preparation, options.labels)
             columns.fit(head)
         preparation["sparse"] = _is_sparse(head, preparation)
-    return Schema(preparation, columns.excluded, ambiguities.found)
+    return Schema(preparation, columns.excluded, ambiguities.found, columns.decisions)
 
 
 def _labelled(head: TableChunk, target: dict[str, str], missing: tuple[str, ...]) -> TableChunk:
@@ -403,6 +407,8 @@ class _Columns:
         self.ambiguous: dict[str, AmbiguousColumn] = {}
         self._kinds: dict[str, str | Sequence[str]] = {}
         """For each entry the kind from which it was made: "hash" for hashed categories, or given categories."""
+        self.decisions: list[Message] = []
+        """What would be ambiguous if other columns did not decide it, as messages without a full stop."""
 
     def find(self, used: list[str]) -> None:
         """Classify each of the columns ``used``."""
@@ -432,8 +438,48 @@ class _Columns:
             else:
                 self.excluded[name] = exclusion_reason(kind)
                 fallbacks[name] = kind.fallback
+        self._decide_points()
         if not self.entries and not self.ambiguous:
             self._use_excluded(fallbacks)
+
+    def _decide_points(self) -> None:
+        """Decide by the other columns whether a point, as in 4.259, stands between thousands.
+
+        It does if other columns hold numbers with a decimal comma and no column holds numbers with a decimal point. If
+        both occur, the column is ambiguous.
+        """
+        commas = [column["name"] for column in self.entries if column["kind"] == "decimal-comma"]
+        if not commas:
+            return
+        kind = "category" if self._typed else "number"  # the kind of such a column by itself
+        texts = {
+            column["name"]: [text for text in self._texts(column["name"]) if text not in MISSING_NUMBERS]
+            for column in self.entries
+            if column["kind"] == kind and not is_number_type(self._head.columns[column["name"]].type)
+        }
+        between = {name: point_between_thousands(values) for name, values in texts.items()}
+        points = [name for name, grouped in between.items() if grouped is False and not self._typed]
+        for name in [name for name, grouped in between.items() if grouped and name not in self._options.column_types]:
+            shown = repr(next(text for text in texts[name] if "." in text))
+            place = next(k for k, column in enumerate(self.entries) if column["name"] == name)
+            if not points:
+                self.entries[place] = self._entry(name, "decimal-comma")
+                what = "column {name} holds numbers such as {shown}, read with a point between thousands, because "
+                what += "column {comma} has decimal commas; {column_types=kinds} reads a decimal point"
+                values = {"name": repr(name), "shown": shown, "comma": repr(commas[0]), "kinds": {name: "number"}}
+                self.decisions.append(Message(what, **values))
+                continue
+            del self.entries[place]
+            reason = (
+                f"holds numbers such as {shown}, whose point may come before decimals, as in column {points[0]!r}, "
+            )
+            reason += f"or between thousands, as column {commas[0]!r} has decimal commas"
+            self.ambiguous[name] = AmbiguousColumn(reason, ("number", "decimal-comma"), never_dropped=True)
+
+    def _texts(self, name: str) -> list[str]:
+        """Return the texts of a column that are not missing."""
+        texts = parse_strings(self._head.columns[name], self._missing).to_pylist()
+        return [text for text in texts if text is not None]
 
     def _called(self, name: str) -> str:
         """Return what the name of a column suggests, as `id_name` does; a column that got its name here has none."""
@@ -456,8 +502,7 @@ class _Columns:
             reason = integers_like_ids(array, self._missing, called)
             return AmbiguousColumn(reason, fallback="number") if reason else None
         if kind in ("text", "category") or (isinstance(kind, AmbiguousColumn) and kind.fallback == "text"):
-            values = [text for text in parse_strings(array, self._missing).to_pylist() if text is not None]
-            reason = strings_like_ids(values)
+            reason = strings_like_ids(self._texts(name))
             return AmbiguousColumn(reason, fallback="text") if reason else None
         return None
 

@@ -161,7 +161,9 @@ def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schem
     dialect = reader.dialect()
     schema = infer_schema(head, reader.columns or [], reader.typed, request, dialect.get("header"))
     prepared = {"format": request.format, "version": VERSION, "dialect": dialect, **schema.preparation}
-    notes = [Message("{file}: {what}.", file=request.file, what=what) for what in schema.ambiguities]
+    notes = [
+        Message("{file}: {what}.", file=request.file, what=what) for what in (*schema.ambiguities, *schema.decisions)
+    ]
     if isinstance(reader, DelimitedReader) and reader.header_guessed:
         notes += header_notes(head, request)
     return schema._replace(preparation=prepared), notes

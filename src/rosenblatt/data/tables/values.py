@@ -631,6 +631,24 @@ def possible_formats(texts: list[str]) -> list[str]:
     return found
 
 
+_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+|[+-]?[0-9]+")
+
+
+def point_between_thousands(texts: Sequence[str]) -> bool | None:
+    """Return whether the points in numbers may be thousands separators, as in German; None if there are no points.
+
+    Examples
+    --------
+    >>> point_between_thousands(["4.259", "87"]), point_between_thousands(["4.259", "8.7"])
+    (True, False)
+    >>> point_between_thousands(["1", "2"]) is None
+    True
+    """
+    if not any("." in text for text in texts):
+        return None
+    return all(map(_GROUPED.fullmatch, texts))
+
+
 def comma_advice(text: str) -> str:
     """Return advice about a text that is a number except for a comma, or "" for other texts.
 

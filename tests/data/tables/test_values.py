@@ -189,8 +189,8 @@ def test_points_beside_decimal_commas_are_between_thousands(tmp_path):
         assert stream.read()[0][:4].tolist() == [[4259.0, 3.5], [87.0, 2.25], [12040.0, 7.0], [0.0, 1.0]]
         (note,) = stream.notes
         assert str(note).endswith(
-            "column 'paid' holds numbers such as '4.259', read with a point between thousands, because column 'rate' has "
-            "decimal commas; column_types={'paid': 'number'} reads a decimal point."
+            "column 'paid' holds numbers such as '4.259', read with a point between thousands, because column "
+            "'rate' has decimal commas; column_types={'paid': 'number'} reads a decimal point."
         )
         given = data.open(file, **options, column_types={"paid": "number"})
         assert given.notes == []
@@ -201,8 +201,8 @@ def test_points_beside_decimal_commas_are_between_thousands(tmp_path):
         with pytest.raises(data.DataError) as caught:
             data.open(mixed, **options, on_ambiguous=on_ambiguous)
         assert str(caught.value).endswith(
-            "column 'paid' holds numbers such as '4.259', whose point may come before decimals, as in column 'size', or "
-            "between thousands, as column 'rate' has decimal commas: give column_types={'paid': 'number'} or "
+            "column 'paid' holds numbers such as '4.259', whose point may come before decimals, as in column 'size', "
+            "or between thousands, as column 'rate' has decimal commas: give column_types={'paid': 'number'} or "
             "column_types={'paid': 'decimal-comma'}."
         )
 

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 import numba
@@ -25,6 +26,27 @@ def test_dir_names_all_that_can_be_imported():
     assert {*rosenblatt.__all__, "__version__"} == set(dir(rosenblatt))
     for name in dir(rosenblatt):
         assert getattr(rosenblatt, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [
+        ("PassiveAggressiveClassifier", "; did you mean 'PassiveAggressive'?"),
+        ("SGDClassifier", "; did you mean 'AveragedPerceptron', 'Perceptron' or 'PassiveAggressive'?"),
+        ("separation", "; did you mean 'detect_separation' or 'separability'?"),
+        ("open", "; did you mean 'data.open'?"),
+        ("perceptron", "; did you mean 'Perceptron'?"),
+        ("AvergedPerceptron", "; did you mean 'AveragedPerceptron'?"),
+        ("zzz", ""),
+        ("_Perceptron", ""),
+    ],
+)
+def test_an_unknown_name_suggests_one_that_is_there(name, question):
+    with pytest.raises(AttributeError) as refusal:
+        getattr(rosenblatt, name)
+    assert str(refusal.value) == f"module 'rosenblatt' has no attribute {name!r}{question}"
+    text = "".join(traceback.format_exception(refusal.value))
+    assert text.lower().count("did you mean") == bool(question), "Python adds no suggestion of its own"
 
 
 def test_import_is_light():

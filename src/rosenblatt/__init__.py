@@ -129,6 +129,13 @@ _MODULES = {
     "textbook": "textbook",
     "vc": "theory.vc",
 }
+_ELSEWHERE = {
+    "PassiveAggressiveClassifier": "'PassiveAggressive'",
+    "SGDClassifier": "'AveragedPerceptron', 'Perceptron' or 'PassiveAggressive'",
+    "separation": "'detect_separation' or 'separability'",
+    "open": "'data.open'",
+}
+"""Names that other libraries or earlier versions use, and what to use here."""
 _NAMES = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = sorted({*_NAMES, *_MODULES})
@@ -140,9 +147,19 @@ def __getattr__(name: str) -> Any:
     elif name in _NAMES:
         found = getattr(import_module(f"rosenblatt.{_NAMES[name]}"), name)
     else:
-        raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
+        raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}{_question(name)}", name=name)
     globals()[name] = found
     return found
+
+
+def _question(name: str) -> str:
+    """Return the end of the error message for an unknown name: a question that suggests a name, or ""."""
+    if name.startswith("_"):
+        return ""
+    from rosenblatt.messages import did_you_mean
+
+    question = f"did you mean {_ELSEWHERE[name]}?" if name in _ELSEWHERE else did_you_mean(name, __all__)
+    return f"; {question}" if question else ""
 
 
 def __dir__() -> list[str]:

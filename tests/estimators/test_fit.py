@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -188,12 +189,28 @@ def test_counters_are_totals_whatever_weights_are_kept():
     assert model.n_iter_ == len(model.history_)
 
 
-def test_the_warning_counts_the_mistakes_of_every_machine_that_has_them():
+def test_the_warning_of_all_runs_has_one_text():
     X, y = small_set("gauss", n=60, classes=3, seed=1)
-    with pytest.warns(ConvergenceWarning, match=r"^[1-9]\d* mistakes in pass") as seen:
-        model = Perceptron(random_state=0, max_updates=20, max_iter=200).fit(X, y)
-    last = sum(part.mistakes_by_pass[-1] for part in model.report_.by_class.values() if not part.converged)
-    assert str(seen[0].message).startswith(f"{last} mistakes")
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always", ConvergenceWarning)
+        made = [
+            Perceptron(random_state=seed, max_iter=2 + seed).fit(X, y).history_["mistakes"][-1] for seed in range(4)
+        ]
+    assert len(set(made)) > 1
+    assert len(seen) == 4
+    assert len({str(warning.message) for warning in seen}) == 1
+
+
+def test_without_a_seed_runs_follow_numpys_global_generator():
+    X, y = small_set("gauss", n=60, seed=1)
+    seeds = []
+    for seed in (7, 7, 8):
+        np.random.seed(seed)  # noqa: NPY002 - the generator that scikit-learn's None stands for
+        rows = data.make_separable(5, 2, 0.1)[0]
+        seeds.append((AveragedPerceptron().fit(X, y).seed_, AveragedPerceptron().fit(X, y).seed_, rows.tobytes()))
+    assert seeds[0] == seeds[1]
+    assert not {*seeds[0]} & {*seeds[2]}
+    assert seeds[0][0] != seeds[0][1], "each fit draws"
 
 
 def test_an_interrupted_run_is_not_separated(monkeypatch):

@@ -96,7 +96,7 @@ def test_rows_sorted_by_label_are_warned_of(road, rows, tmp_path):
 @pytest.mark.parametrize("road", [*SEVERAL_PASSES, "generator"])  # chunks are no end of training, so nothing is left
 @pytest.mark.parametrize(
     ("limits", "words"),
-    [({}, "in pass 1, the last that max_iter allows"), ({"max_updates": 3}, "the last that max_updates allows")],
+    [({}, "the last pass that max_iter allows"), ({"max_updates": 3}, "the last pass that max_updates allows")],
 )
 def test_mistakes_left_are_warned_of_at_the_users_line(road, limits, words, rows, tmp_path):
     with pytest.warns(ConvergenceWarning, match=words) as seen:

@@ -117,7 +117,7 @@ def test_in_the_first_pass_of_a_stream_the_share_is_not_known(monkeypatch, tmp_p
 
 def test_a_limit_cuts_a_pass_too(tmp_path):
     X, y = noise()
-    with pytest.warns(match="the last that max_updates allows"):
+    with pytest.warns(match="the last pass that max_updates allows"):
         model = Perceptron(max_updates=3, random_state=0).fit(X, y)
     cut = model.report_.last_pass_cut
     assert 3 <= cut.rows < 100
@@ -126,7 +126,7 @@ def test_a_limit_cuts_a_pass_too(tmp_path):
     save(model, tmp_path / "m")
     assert load(tmp_path / "m").report_ == model.report_
     stream = Perceptron(max_updates=3, random_state=0)
-    with pytest.warns(match="the last that max_updates allows"):
+    with pytest.warns(match="the last pass that max_updates allows"):
         stream.fit_stream([(X, y)])
     assert stream.report_.last_pass_cut == cut
 

@@ -33,7 +33,7 @@ def drowned(factor=1e4, n=500):
 def test_drowned_features_are_worth_a_word(learner, layout):
     X, y = drowned()
     with pytest.warns(
-        ConvergenceWarning, match=r"^\d+ mistakes in pass \d+, and some features have ranges [\d,]+ times"
+        ConvergenceWarning, match="^the last pass made many mistakes, and some features have ranges more than 100 times"
     ):
         learner.fit(layout(X), y)
     with pytest.warns(ConvergenceWarning, match="scale them, for instance with sklearn") as seen:

@@ -357,17 +357,20 @@ def _margin(value: object, d: int) -> float:
 
 
 def random_generator(random_state: RandomState) -> np.random.Generator:
-    """Return ``random_state`` as a NumPy ``Generator``; a ``RandomState`` provides the seed of a new one."""
+    """Return ``random_state`` as a NumPy ``Generator``; a ``RandomState`` provides the seed of a new one.
+
+    None stands for NumPy's global ``RandomState``, which ``np.random.seed`` seeds.
+    """
+    if random_state is None:
+        random_state = np.random.mtrand._rand
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
     if isinstance(random_state, np.random.Generator):
         return random_state
-    if random_state is not None and (isinstance(random_state, bool) or not isinstance(random_state, Integral)):
+    if isinstance(random_state, bool) or not isinstance(random_state, Integral):
         what = "{random_state} must be None, an integer of at least 0, a numpy Generator or RandomState, got {got}."
         raise ParameterError(what, got=shorten(random_state))
-    if random_state is not None:
-        check_integer("random_state", random_state, 0, or_none=True)
-    return np.random.default_rng(random_state)
+    return np.random.default_rng(check_integer("random_state", random_state, 0, or_none=True))
 
 
 # Two classes in the plane that a kernel separates but a line does not: rings and spirals.

@@ -33,7 +33,7 @@ from rosenblatt.estimators.validation import (
     validate_matrix,
     validate_pair,
 )
-from rosenblatt.messages import ParameterError, Setting, count_of, warn_user
+from rosenblatt.messages import ParameterError, Setting, warn_user
 from rosenblatt.tables import Table
 from rosenblatt.training.batches import InMemory, Streamed, TrainingSource, labelled_batch
 from rosenblatt.training.calibration import Calibration
@@ -45,7 +45,16 @@ from rosenblatt.training.model_file import EarlyStoppingState, history, trained_
 from rosenblatt.training.observers import Callback, Observer
 from rosenblatt.training.options import LEARNERS, RunOptions
 from rosenblatt.training.report import Report, report
-from rosenblatt.training.rows import ClassWeight, Labels, NotFinite, RowMatrix, VectorLike, as_rows, differ_in_scale
+from rosenblatt.training.rows import (
+    LARGE_RATIO,
+    ClassWeight,
+    Labels,
+    NotFinite,
+    RowMatrix,
+    VectorLike,
+    as_rows,
+    differ_in_scale,
+)
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.state import Outcome, RunState
 from rosenblatt.training.train import Checkpointing, MakeRun, WarmStart, online_run, train
@@ -365,41 +374,32 @@ def restored_on_error(model: object) -> Iterator[None]:
 # Warnings about a run: remaining mistakes, features of very different ranges, rows sorted by label.
 
 
+_SCALE_ADVICE = (
+    f"some features have ranges more than {LARGE_RATIO:g} times as large as others, which therefore have little "
+    "effect: scale them, for instance with sklearn.preprocessing.StandardScaler"
+)
+
+
+# The texts below contain no numbers, so that the filter "once" shows a warning once for many fits, as in a grid search.
+
+
 def warn_about_mistakes(run: TrainingRun) -> None:
     """Warn that training reached ``max_iter`` or ``max_updates`` with mistakes in its last pass."""
-    state = run.state
-    mistakes = state.mistakes_left()
-    limit = "max_updates" if state.at_limit.any() else "max_iter"
+    limit = "max_updates" if run.state.at_limit.any() else "max_iter"
     kernel = not run.options.is_linear
-    ratio = 0.0 if kernel else differ_in_scale(run)
     other = "another kernel, a higher degree or a larger gamma" if kernel else "AveragedPerceptron"
-    scale = f"; {_scale_advice(ratio)}" if ratio else ""
+    scale = "" if kernel or not differ_in_scale(run) else f"; {_SCALE_ADVICE}"
     warn_user(
-        f"{_mistakes_in_pass(mistakes, run)}, the last that {limit} allows: the data is not "
-        f'separated; raise {limit}, or use hypothesis="average" or {other} if it may not be separable{scale}.',
+        f"the last pass that {limit} allows made mistakes, which history_ counts: the data is not separated; raise "
+        f'{limit}, or use hypothesis="average" or {other} if it may not be separable{scale}.',
         ConvergenceWarning,
     )
 
 
 def warn_about_scales(run: TrainingRun) -> None:
     """Warn if the ranges of the features differ so much that scaling may reduce the remaining mistakes."""
-    ratio = differ_in_scale(run)
-    if ratio:
-        mistakes = int(np.maximum(run.state.mistakes[-1], 0).sum())
-        warn_user(f"{_mistakes_in_pass(mistakes, run)}, and {_scale_advice(ratio)}.", ConvergenceWarning)
-
-
-def _mistakes_in_pass(mistakes: int, run: TrainingRun) -> str:
-    several = len(run.state.counters)
-    summed = f" (summed over {several} one-vs-rest classifiers)" if several > 1 else ""
-    return f"{count_of(mistakes, 'mistake')} in pass {run.state.passes}{summed}"
-
-
-def _scale_advice(ratio: float) -> str:
-    return (
-        f"some features have ranges {ratio:,.0f} times as large as others, which therefore have little effect: scale "
-        "them, for instance with sklearn.preprocessing.StandardScaler"
-    )
+    if differ_in_scale(run):
+        warn_user(f"the last pass made many mistakes, and {_SCALE_ADVICE}.", ConvergenceWarning)
 
 
 def warn_about_order(leading_run: int) -> None:

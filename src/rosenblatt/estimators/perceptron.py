@@ -299,8 +299,9 @@ class Perceptron(LinearPerceptron):
     """The perceptron: a linear classifier that adjusts its weights whenever it misclassifies a row.
 
     Training stops after the first pass without a mistake. It reaches such a pass if and only if the data is linearly
-    separable and ``max_iter`` and ``max_updates`` are large enough. Otherwise a ``ConvergenceWarning`` reports the
-    number of mistakes in the last pass. During training, a row on the decision boundary counts as a mistake.
+    separable and ``max_iter`` and ``max_updates`` are large enough. Otherwise a ``ConvergenceWarning`` says so, and
+    ``history_`` has the number of mistakes in each pass. During training, a row on the decision boundary counts as a
+    mistake.
 
     Decisions are exact: rounding never changes the sign of a score. For a given ``random_state``, results are the same
     on every machine, bit for bit. Dense and sparse rows give the same weights.
@@ -321,7 +322,8 @@ class Perceptron(LinearPerceptron):
         Visiting order. True draws a new random order for each pass, "once" draws one random order for all passes, and
         False visits the rows in the given order.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the seed for visiting orders and held-out rows. None draws a new seed. For p = 0, 1, ...,
+        Source of the seed for visiting orders and held-out rows. None draws it from NumPy's global generator, which
+        ``np.random.seed`` seeds. For p = 0, 1, ...,
         ``visiting_order(n, model.seed_, p)`` reproduces the order of pass p + 1.
     max_updates : int or None, default=None
         Maximum number of updates of each one-vs-rest classifier, in one call of ``fit`` or in all calls of

@@ -51,7 +51,7 @@ class RescaledPerceptron(ExactClassifier):
     max_rescalings : int, default=100
         Maximum number of rescalings for each one-vs-rest classifier, after which `separability` decides.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the seed for visiting orders. None draws a new seed.
+        Source of the seed for visiting orders. None draws it from NumPy's global generator.
     verbose : int, default=0
         With 1, a line for each phase is printed to standard error.
 

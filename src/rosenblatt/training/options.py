@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
@@ -223,7 +222,7 @@ def parameters_from_plain(data: dict[str, object], names: Iterable[str]) -> dict
 
 
 RandomSource: TypeAlias = int | np.integer[Any] | np.random.RandomState | np.random.Generator | None
-"""Types of ``random_state``, which determines the visiting orders; None draws a random seed."""
+"""Types of ``random_state``, which determines the visiting orders; None draws from NumPy's global generator."""
 
 
 @dataclass(frozen=True)
@@ -585,17 +584,15 @@ def parameter_names(learner: str) -> list[str]:
 def draw_seed(random_state: RandomSource) -> int:
     """Return the seed of the visiting orders.
 
-    The seed is ``random_state`` if that is an integer, a random number for None, or a number drawn from a generator.
-    Any other value raises a ParameterError.
+    The seed is ``random_state`` if that is an integer, or a number drawn from a generator. None stands for NumPy's
+    global generator, which ``np.random.seed`` seeds, as in scikit-learn. Any other value raises a ParameterError.
     """
-    if random_state is None:
-        return secrets.randbits(63)
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
         return check_integer("random_state", random_state, 0)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
-    if random_state is np.random:
-        random_state = np.random.mtrand._rand  # the global RandomState, as in scikit-learn
+    if random_state is None or random_state is np.random:
+        random_state = np.random.mtrand._rand
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     raise ParameterError(

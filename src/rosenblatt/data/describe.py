@@ -22,7 +22,9 @@ from rosenblatt.data.tables.column_kinds import (
     infer_kind,
     integers_like_ids,
     leading_zero_code,
+    parser_of,
     strings_like_ids,
+    unit_entry,
 )
 from rosenblatt.data.tables.reader import TableChunk
 from rosenblatt.data.tables.schema import is_usable, unlabelled_note
@@ -186,7 +188,9 @@ def profile(array: pa.Array, kind: str, missing: tuple[str, ...]) -> ColumnProfi
     if kind == "date":
         return _numbers(_days(array, missing), kind)
     if kind in PARSERS and kind != "boolean":
-        return _numbers(PARSERS[kind](array, missing)[0], kind)
+        entry = {"kind": kind, **unit_entry(array, kind, missing)}
+        unit = f" {entry['unit']}" if entry.get("unit") else ""
+        return _numbers(parser_of(entry)(array, missing)[0], kind, unit)
     texts = parse_strings(array, (*MISSING_NUMBERS, *missing) if kind == "boolean" else missing).to_pylist()
     numbers = {text: k for k, text in enumerate(dict.fromkeys(text for text in texts if text is not None))}
     codes = np.array([-1 if text is None else numbers[text] for text in texts], np.int64)
@@ -208,13 +212,13 @@ def _days(array: pa.Array, missing: tuple[str, ...]) -> np.ndarray:
     return parse_dates(texts, missing, date_format_of(text for text in texts.to_pylist() if text is not None).order)[0]
 
 
-def _numbers(values: np.ndarray, kind: str) -> ColumnProfile:
+def _numbers(values: np.ndarray, kind: str, unit: str = "") -> ColumnProfile:
     there = np.isfinite(values)
     different, places = np.unique(values[there], return_inverse=True)
     codes = np.full(len(values), -1, np.int64)
     codes[there] = places
     most = np.bincount(places).max(initial=0) / max(1, len(places))
-    range_ = _date_range(different) if kind == "date" else _range(different)
+    range_ = _date_range(different) if kind == "date" else _range(different, unit)
     integers = bool((different == np.rint(different)).all())
     missing = len(values) - len(places)
     bars, sentinel = histogram(values[there]), "" if kind == "date" else _sentinel(different, np.bincount(places))

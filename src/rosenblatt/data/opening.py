@@ -185,7 +185,8 @@ def open(
     - strings that average at least three words and mostly differ are text. The words are hashed into ``2**bits``
       columns and counted. The counts of each text are scaled to Euclidean norm 1. An empty text has no words;
     - numbers with a decimal comma (3,14 or 1.234,56) or with commas between thousands (1,234.56) are numbers too, if
-      the first rows show which of the two formats is used;
+      the first rows show which of the two formats is used. So are amounts in one unit ($1,234.50, 60,92 €, 12.5%), and
+      negative numbers in parentheses;
     - dates, nested values and strings that nearly all differ are ambiguous. One error lists everything that is
       ambiguous in a file, with advice. With ``on_ambiguous="drop"`` such columns are left out, and so are columns that
       look like ids: consecutive integers in any order, integers that rise or fall from row to row, and strings that

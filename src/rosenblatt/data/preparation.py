@@ -103,6 +103,7 @@ class _Column:
     kind: Annotated[str, string(*KINDS)]
     categories: list[str] | None = None
     order: Annotated[str, string(*DATE_ORDERS)] | None = None
+    unit: str | None = None
     fill: float | None = None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -22,6 +23,7 @@ from rosenblatt.data.tables.values import (
     import_arrow,
     is_unsupported_type,
     missing_labels,
+    parse_amounts,
     parse_booleans,
     parse_dates,
     parse_formatted,
@@ -31,6 +33,8 @@ from rosenblatt.data.tables.values import (
     possible_formats,
     replace_nulls,
     show_type,
+    unit_of,
+    without_unit,
 )
 from rosenblatt.messages import Hint, Message, shorten
 
@@ -76,8 +80,28 @@ class AmbiguousColumn(NamedTuple):
 
 def parser_of(column: ColumnEntry) -> Parser:
     """Return the parser for a column with one number per row, given the column's entry in a `Preparation`."""
-    order = column.get("order")
+    order, unit = column.get("order"), column.get("unit")
+    if unit is not None:
+        return partial(parse_amounts, unit=unit, parse=PARSERS[column["kind"]])
     return partial(parse_dates, order=order) if order else PARSERS[column["kind"]]
+
+
+def unit_entry(array: pa.Array, kind: str, missing: tuple[str, ...]) -> dict[str, str]:
+    """Return the part of a column entry with the unit of amounts, which is empty if the column holds plain numbers.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> unit_entry(pa.array(["12.5%", "", "3%"]), "number", ()), unit_entry(pa.array(["12.5"]), "number", ())
+    ({'unit': '%'}, {})
+    """
+    types = import_arrow().types
+    is_text = types.is_string(array.type) or types.is_large_string(array.type)
+    if not is_text or kind not in ("number", *NUMBER_FORMATS) or not PARSERS[kind](array, missing)[1]:
+        return {}
+    texts = parse_strings(array, (*MISSING_NUMBERS, *missing)).to_pylist()
+    unit = unit_of([text for text in texts if text is not None])
+    return {} if unit is None else {"unit": unit}
 
 
 def numeric_columns(head: TableChunk, names: list[str], missing: tuple[str, ...]) -> set[str]:
@@ -139,6 +163,9 @@ def infer_kind(
     values = [text for text in parse_strings(array, missing).to_pylist() if text is not None]
     if not values:
         return "number"
+    unit = unit_of([value for value in values if value not in MISSING_NUMBERS])
+    if unit is not None and (kind := _kind_of_amounts(head, name, missing, unit)):
+        return kind
     if not typed:
         known = set(values) - set(MISSING_NUMBERS)
         if known and known.issubset(BOOLEANS):
@@ -149,6 +176,19 @@ def infer_kind(
         if bad and (n := int((~np.isnan(numbers)).sum())) > 9 * len(bad):
             return _mixed_numbers(head, name, "number", n, bad)
     return _kind_of_number_format(head, name, missing, values) or _kind_of_strings(values, categories)
+
+
+def _kind_of_amounts(head: TableChunk, name: str, missing: tuple[str, ...], unit: str) -> str | AmbiguousColumn | None:
+    """Return the kind of the numbers of a column of amounts, or None if they are not numbers without their unit."""
+    texts = parse_strings(head.columns[name], (*MISSING_NUMBERS, *missing))
+    plain = replace(head, columns={name: without_unit(texts, unit)})
+    kind = infer_kind(plain, name, False, missing)
+    if isinstance(kind, str) and kind not in ("number", *NUMBER_FORMATS):
+        return None
+    numbers, bad = parse_amounts(texts, missing, unit, PARSERS[kind if isinstance(kind, str) else "number"])
+    if isinstance(kind, str) and bad:
+        return _mixed_numbers(head, name, kind, int((~np.isnan(numbers)).sum()), bad)
+    return kind
 
 
 def _mixed_numbers(head: TableChunk, name: str, kind: str, n: int, bad: list[int]) -> AmbiguousColumn:
@@ -343,7 +383,7 @@ def label_kind(
     if parse_strings(array, words).null_count == len(array) and len(array):
         raise DataError("{where} has no label in the first {n} rows.", where=where, n=len(array))
     kind = given or infer_kind(head, name, typed, missing, "hash")
-    if kind != "number":
+    if kind != "number" or (given is None and unit_entry(array, "number", missing)):
         return "boolean" if kind == "boolean" else "text" if given is None else "category"
     values = parse_numbers(array, missing)[0]
     values = values[np.isfinite(values)]
@@ -361,7 +401,9 @@ def regression_labels(head: TableChunk, name: str, typed: bool, missing: tuple[s
     kind = infer_kind(head, name, typed, missing, "hash")
     if kind != "number" and kind not in NUMBER_FORMATS:
         return None
-    values = PARSERS[str(kind)](head.columns[name], missing)[0]
+    values = parser_of({"kind": kind, **unit_entry(head.columns[name], str(kind), missing)})(
+        head.columns[name], missing
+    )[0]
     values = values[np.isfinite(values)]
     different = np.unique(values)
     fractions = different[different != np.rint(different)]

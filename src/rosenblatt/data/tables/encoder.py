@@ -227,7 +227,10 @@ class Encoder:
         """The columns to read."""
         p = self.preparation
         stored = {"number": "number", "integer": "number", "boolean": "boolean"}  # other kinds are parsed from text
-        needed = {column["name"]: stored.get(column["kind"], "string") for column in p["columns"]}
+        needed = {
+            column["name"]: stored.get(column["kind"], "string") if column.get("unit") is None else "string"
+            for column in p["columns"]
+        }
         if self.labelled and p["target"] is not None:
             needed[p["target"]["name"]] = stored.get(p["target"]["kind"], "string")
         if p["weight"] is not None and self.labelled:
@@ -281,7 +284,10 @@ class Encoder:
                 values[:, k] = codes[k] >= 0
                 continue
             values[:, k], bad = parser_of(column)(array, self._missing)
-            if column["kind"] == "number":
+            if column.get("unit"):
+                expected = f"an amount in {column['unit']}, as in the first rows"
+                faults.add_unexpected(bad, array, name, expected)
+            elif column["kind"] == "number":
                 faults.add_unexpected(bad, array, name, _A_NUMBER, comma_advice)
             else:
                 faults.add_unexpected(bad, array, name, _EXPECTED[column.get("order", column["kind"])])

@@ -29,6 +29,7 @@ from rosenblatt.data.tables.column_kinds import (
     parser_of,
     regression_labels,
     strings_like_ids,
+    unit_entry,
 )
 from rosenblatt.data.tables.encoder import LISTS, Encoder, has_lists, names_of_features
 from rosenblatt.data.tables.reader import TableChunk, join_names, suggestion
@@ -46,6 +47,7 @@ from rosenblatt.data.tables.values import (
     plain_text,
     point_between_thousands,
     strings_to_arrow,
+    without_unit,
 )
 from rosenblatt.messages import (
     Hint,
@@ -238,6 +240,20 @@ def unlabelled_note(target: str, markers: Mapping[str, int]) -> Message:
         shown=f" ({', '.join(counts)})" if words else "",
         hint=Hint(as_class, kinds={target: "category"}, words=join_names(words, last=" and ")) if words else "",
     )
+
+
+def units_note(columns: Sequence[ColumnEntry]) -> Message | None:
+    """Return a note, without a full stop, about the columns whose unit is taken off, or None if there are none.
+
+    Examples
+    --------
+    >>> price, gain = {"name": "price", "unit": "$"}, {"name": "gain", "unit": ""}
+    >>> print(units_note([price, gain, {"name": "age"}]))
+    read as numbers: price (in $), gain (parentheses mean a minus sign)
+    """
+    units = {column["name"]: column["unit"] for column in columns if column.get("unit") is not None}
+    named = [f"{name} ({f'in {unit}' if unit else 'parentheses mean a minus sign'})" for name, unit in units.items()]
+    return Message("read as numbers: {named}", named=join_names(named)) if named else None
 
 
 def is_usable(reason: str | None) -> bool:
@@ -453,9 +469,10 @@ class _Columns:
             return
         kind = "category" if self._typed else "number"  # the kind of such a column by itself
         texts = {
-            column["name"]: [text for text in self._texts(column["name"]) if text not in MISSING_NUMBERS]
+            column["name"]: [text for text in self._texts(column["name"], unit) if text not in MISSING_NUMBERS]
             for column in self.entries
-            if column["kind"] == kind and not is_number_type(self._head.columns[column["name"]].type)
+            if column["kind"] == ("number" if (unit := column.get("unit")) is not None else kind)
+            and not is_number_type(self._head.columns[column["name"]].type)
         }
         between = {name: point_between_thousands(values) for name, values in texts.items()}
         points = [name for name, grouped in between.items() if grouped is False and not self._typed]
@@ -476,10 +493,11 @@ class _Columns:
             reason += f"or between thousands, as column {commas[0]!r} has decimal commas"
             self.ambiguous[name] = AmbiguousColumn(reason, ("number", "decimal-comma"), never_dropped=True)
 
-    def _texts(self, name: str) -> list[str]:
-        """Return the texts of a column that are not missing."""
-        texts = parse_strings(self._head.columns[name], self._missing).to_pylist()
-        return [text for text in texts if text is not None]
+    def _texts(self, name: str, unit: str | None = None) -> list[str]:
+        """Return the texts of a column that are not missing, without the unit if there is one."""
+        texts = parse_strings(self._head.columns[name], self._missing)
+        texts = texts if unit is None else without_unit(texts, unit)
+        return [text for text in texts.to_pylist() if text is not None]
 
     def _called(self, name: str) -> str:
         """Return what the name of a column suggests, as `id_name` does; a column that got its name here has none."""
@@ -562,6 +580,7 @@ def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: Ope
     column: ColumnEntry = {"name": name, "kind": kind}
     if kind == "category" and options.categories == "onehot":
         column["categories"] = sorted({text for text in parse_strings(array, missing).to_pylist() if text is not None})
+    column |= unit_entry(array, kind, missing)
     if kind == "date" and not import_arrow().types.is_temporal(array.type):
         column |= _date_order(array, name, missing)
     if kind in PARSERS and options.missing != "error":

@@ -17,7 +17,7 @@ from rosenblatt.data.tables.encoder import EncodedRows, Encoder, ListEncoder
 from rosenblatt.data.tables.frames import MemoryReader, MemoryTable
 from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk, TableReader, join_names
-from rosenblatt.data.tables.schema import Schema, check_table_options, infer_schema
+from rosenblatt.data.tables.schema import Schema, check_table_options, infer_schema, units_note
 from rosenblatt.messages import Message
 
 
@@ -164,6 +164,9 @@ def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schem
     notes = [
         Message("{file}: {what}.", file=request.file, what=what) for what in (*schema.ambiguities, *schema.decisions)
     ]
+    units = units_note(schema.preparation["columns"])
+    if units is not None and request.on_ambiguous != "note":  # the description of the columns shows them
+        notes.append(Message("{file}: {what}.", file=request.file, what=units))
     if isinstance(reader, DelimitedReader) and reader.header_guessed:
         notes += header_notes(head, request)
     return schema._replace(preparation=prepared), notes

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -663,3 +664,84 @@ def comma_advice(text: str) -> str:
     if len(match[2]) == 3 and len(match[1]) <= 3:
         return f", and it has a comma: write {text.replace(',', '.')} or {text.replace(',', '')}"
     return f", and it looks like a decimal comma: write {text.replace(',', '.')}"
+
+
+# Units: currency and percent signs ($1,234.50, 60,92 €, 12.5%), and negative numbers in parentheses, as (60.92).
+
+
+_CODES = "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|ILS|INR|JPY|KRW|MXN|NOK|NZD|PLN|RON|RUB|SEK|SGD|TRY|USD|ZAR"
+_SIGN = f"(?:[A-Z]{{0,3}}[$]|[£¤¥€₩₪₫₱₴₹₺₽]|%|(?:{_CODES})(?![A-Za-z])|kr|zł|Kč|Fr[.])"
+_SPACES = " \t\u00a0\u202f"
+_DIGITS = f"[0-9.][0-9.,'\u2019{_SPACES}]*"
+_AMOUNT = re.compile(
+    rf"[(]?[-+\u2212]?(?:(?P<before>{_SIGN})[{_SPACES}]*)?[-+\u2212]?{_DIGITS}(?P<after>{_SIGN})?[)]?", re.ASCII
+)
+
+
+def unit_of(texts: Sequence[str]) -> str | None:
+    """Return the unit of a column of amounts, "" if only parentheses mark negative numbers, or None for other columns.
+
+    At least nine in ten texts must be amounts in one unit.
+
+    Examples
+    --------
+    >>> unit_of(["$1,234.50", "-$7", "($60.92)"]), unit_of(["60,92 €"]), unit_of(["12.5%"]), unit_of(["(60.92)", "5"])
+    ('$', '€', '%', '')
+    >>> unit_of(["$5", "7 €"]), unit_of(["5", "7"]), unit_of(["(1)", "(2)"]), unit_of(["$5", "7"]), unit_of([])
+    (None, None, None, None, None)
+    """
+    signs, brackets, others, most = Counter[str](), 0, 0, len(texts) // 10
+    for text in texts:
+        amount = _AMOUNT.fullmatch(text)
+        if amount is None or (amount["before"] and amount["after"]) or text.startswith("(") != text.endswith(")"):
+            others += 1
+            if others > most:
+                return None
+        else:
+            signs[amount["before"] or amount["after"] or ""] += 1
+            brackets += text.startswith("(")
+    unit, count = signs.most_common(1)[0] if signs else ("", 0)
+    if 10 * count < 9 * len(texts) or (not unit and not 0 < brackets < count):
+        return None
+    return unit
+
+
+def parse_amounts(
+    array: pa.Array, missing: tuple[str, ...], unit: str, parse: Callable[..., tuple[np.ndarray, list[int]]]
+) -> tuple[np.ndarray, list[int]]:
+    """Return the numbers of amounts, and the rows that are not amounts in this unit.
+
+    ``parse`` parses the texts without the unit, and an array that holds numbers.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> parse_amounts(pa.array(["60.92 EUR", "7", None, "-1 EUR"]), (), "EUR", parse_numbers)
+    (array([60.92,   nan,   nan, -1.  ]), [1])
+    """
+    if is_number_type(array.type):
+        return parse(array, missing)
+    texts = parse_strings(array, (*MISSING_NUMBERS, *missing))
+    plain = without_unit(texts, unit)
+    values, bad = parse(plain, missing)
+    return values, sorted({*bad, *np.setdiff1d(null_rows(plain), null_rows(texts)).tolist()})
+
+
+def without_unit(texts: pa.Array, unit: str) -> pa.Array:
+    """Return texts without their unit and with a minus sign for parentheses; texts that lack the unit become null.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> without_unit(pa.array(["$1,234.50", "($7)", "-$7", "7", None]), "$").to_pylist()
+    ['1,234.50', '-7', '-7', None, None]
+    """
+    pa, pc = import_arrow(), import_arrow(".compute")
+    replace, sign = pc.replace_substring_regex, f"[{_SPACES}]*{re.escape(unit)}[{_SPACES}]*"
+    texts = replace(texts, "\u2212", "-")
+    texts = replace(texts, r"^\(([^()+-]+)\)$", r"-\1")
+    if not unit:
+        return texts
+    known = pc.match_substring_regex(texts, f"^(?:[+-]?{sign}[^{re.escape(unit)}]+|[^{re.escape(unit)}]+{sign})$")
+    plain = replace(replace(texts, rf"^([+-]?){sign}", r"\1"), f"{sign}$", "")
+    return pc.if_else(known, plain, pa.nulls(1, pa.string())[0])

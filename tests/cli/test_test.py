@@ -1,13 +1,21 @@
 """``rosenblatt test``: accuracy, how well each class is predicted, and which is taken for which."""
 
+import csv
+import io
 import json
 from collections import Counter
 
 import numpy as np
-from sklearn.metrics import balanced_accuracy_score, precision_recall_fscore_support
+from sklearn.metrics import (
+    average_precision_score,
+    balanced_accuracy_score,
+    precision_recall_fscore_support,
+    roc_auc_score,
+)
 
 from helpers.commands import THREE, command, ran, refused, written
 from rosenblatt.cli.test import class_scores, confusion, scores_table
+from rosenblatt.splits import Split
 
 SHARES = ("precision", "recall", "f1")
 
@@ -75,7 +83,44 @@ def test_each_class_has_its_scores(model, tmp_path):
     assert answer["accuracy"] == 0.6
     assert {"true": "yes", "predicted": "no", "rows": 1} in answer["confusion"]
     assert answer["balanced_accuracy"] == (2 / 3 + 1 / 2) / 2
-    assert answer["by_class"][1] == {"class": "yes", "rows": 2, "precision": 0.5, "recall": 0.5, "f1": 0.5}
+    yes = {"class": "yes", "rows": 2, "precision": 0.5, "recall": 0.5, "f1": 0.5, "average_precision": 0.5}
+    assert answer["by_class"][1] == yes
+
+
+def test_scores_of_two_classes_are_ranked(tmp_path):
+    rng = np.random.default_rng(3)
+    X = rng.integers(-3, 4, (120, 2))
+    y = np.where(X[:, 0] + rng.normal(size=120) > 1, "yes", "no")
+    lines = [f"{a},{b},{label}" for (a, b), label in zip(X.tolist(), y, strict=True)]
+    rows = written(tmp_path, "rows.csv", "\n".join(["a,b,label", *lines]) + "\n")
+    held_out = json.loads(ran("train", rows, "-t", "label", "--holdout", "25%", "-o", tmp_path / "m", "--json").stdout)
+    predicted = csv.DictReader(io.StringIO(ran("predict", tmp_path / "m", rows, "--scores").stdout))
+    scores = np.array([float(row["score yes"]) for row in predicted])
+    assert len(np.unique(scores)) < 50  # there are ties
+    found = json.loads(ran("test", tmp_path / "m", rows, "--json").stdout)
+    np.testing.assert_allclose(found["roc_auc"], roc_auc_score(y == "yes", scores), rtol=1e-12)
+    np.testing.assert_allclose(found["average_precision"], average_precision_score(y == "yes", scores), rtol=1e-12)
+    both = [entry["average_precision"] for entry in found["by_class"]]
+    np.testing.assert_allclose(both[0], average_precision_score(y == "no", -scores), rtol=1e-12)
+    assert both[1] == found["average_precision"]
+    (held,) = Split.of_share(0.25, 0).held_out([y])
+    expected = roc_auc_score(y[held] == "yes", scores[held])
+    np.testing.assert_allclose(held_out["holdout"]["roc_auc"], expected, rtol=1e-12)
+    said = " ".join(ran("test", tmp_path / "m", rows).stdout.split())
+    assert f"ROC AUC {found['roc_auc']:.4f}; average precision {both[0]:.4f} for no, {both[1]:.4f} for yes." in said
+    folds = json.loads(ran("train", rows, "-t", "label", "--folds", "3", "--json").stdout)["folds"]
+    assert "roc_auc" not in folds  # the scores of two models have no common order
+
+
+def test_more_classes_and_rows_of_one_class_have_no_curve(model, tmp_path):
+    rows = written(tmp_path, "rows.svm", THREE)
+    ran("train", rows, "-o", tmp_path / "three")
+    assert "roc_auc" not in json.loads(ran("test", tmp_path / "three", rows, "--json").stdout)
+    rows = written(tmp_path, "rows.csv", "a,b,label\n1,1,yes\n0,1,yes\n0,1,other\n")
+    found = json.loads(ran("test", model, rows, "--json").stdout)
+    assert (found["roc_auc"], found["average_precision"]) == (None, 1.0)
+    assert [one.get("average_precision") for one in found["by_class"]] == [None, 1.0, None]
+    assert "ROC AUC" not in ran("test", model, rows).stdout
 
 
 def test_labels_that_are_none_of_the_model_are_an_error_with_both_lists(model, tmp_path):
@@ -88,9 +133,9 @@ def test_labels_that_are_none_of_the_model_are_an_error_with_both_lists(model, t
 
 
 def test_rows_without_labels_cannot_be_tested(model, tmp_path):
-    assert "no labels to test against (the column 'label')" in refused(
-        "test", model, written(tmp_path, "new.csv", "a,b\n1,1\n")
-    )
+    said = refused("test", model, written(tmp_path, "new.csv", "a,b\n1,1\n"))
+    assert "no labels to test against" in said
+    assert "(the column 'label')" in said
 
 
 def test_some_labels_that_are_none_of_the_model_are_a_note(model, tmp_path):

@@ -87,6 +87,9 @@ class Predictor(Protocol):
     def decision_function(self, X: Features) -> NDArray[np.float64]:
         """Return the score of each row, or one score per class if there are more than two classes."""
 
+    def rounded_scores(self, X: Features) -> NDArray[np.float64]:
+        """Return the scores of each row with a column for each, the same bits however the rows are stored."""
+
     def predict_proba(self, X: Features) -> NDArray[np.float64]:
         """Return the probability of each class for each row; the model must be calibrated."""
 
@@ -147,6 +150,9 @@ class _Estimator:
 
     def decision_function(self, X: Features) -> Any:
         return self.estimator.decision_function(X)
+
+    def rounded_scores(self, X: Features) -> Any:
+        return self.estimator._rounded_scores(self.estimator._rows(X))
 
     def predict_proba(self, X: Features) -> Any:
         return self.estimator.predict_proba(X)

@@ -72,6 +72,7 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
         f"Accuracy {scores['accuracy']:.2%}: {right:,} of {count_of(scores['rows'], 'row')} predicted correctly. "
         f"Balanced accuracy (mean recall of the classes): {scores['balanced_accuracy']:.2%}."
     )
+    print_ranking(scores)
     print_calibration(scores)
     print_text("")
     print_table(scores_table(scores["by_class"]))
@@ -80,36 +81,53 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
 
 
 class Predictions:
-    """Predictions of labelled rows, counted, with the probabilities of a calibrated model."""
+    """Predictions of labelled rows, counted, with the scores of two classes and the probabilities if there are any."""
 
     def __init__(self, n_classes: int) -> None:
         self.pairs: Counter[tuple[Any, Any]] = Counter()
         self.n_classes = n_classes
         self._rated: list[RatedRows] = []
+        self._ranked: list[tuple[Any, Any]] = []
+        """For two classes, the scores and the class numbers of the rows."""
 
     def add(self, model: Predictor, block: Block) -> None:
         """Predict the rows of a block, and count them."""
         pairs = zip(block.y.tolist(), model.predict(block.X).tolist(), strict=True)
         for (true, predicted), count in Counter(pairs).items():
             self.pairs[plain_label(true), plain_label(predicted)] += count
+        if model.calibration is None and self.n_classes != 2:
+            return
+        from rosenblatt.training.rows import known_class_numbers
+
+        numbers = known_class_numbers(block.y, model.classes)
+        if self.n_classes == 2:
+            self._ranked.append((model.rounded_scores(block.X)[:, 0], numbers))
         if model.calibration is not None:
             from rosenblatt.training.calibration import rate_rows
-            from rosenblatt.training.rows import known_class_numbers
 
-            numbers = known_class_numbers(block.y, model.classes)
             self._rated.append(rate_rows(model.predict_proba(block.X), numbers))
 
     def update(self, other: Predictions) -> None:
-        """Add the predictions of other rows."""
+        """Add the predictions of another model on other rows; the scores of two models have no common order."""
         self.pairs.update(other.pairs)
         self._rated += other._rated
 
     def scores(self, classes: Iterable[Any]) -> JsonObject:
-        """Return the scores that `class_scores` computes and, for a calibrated model, those of its probabilities."""
-        found = class_scores(self.pairs, classes)
-        if self._rated:
-            import numpy as np
+        """Return the scores that `class_scores` computes, and those of the order and the probabilities of the rows."""
+        import numpy as np
 
+        found = class_scores(self.pairs, classes)
+        if self._ranked:
+            from rosenblatt.training.ranking import average_precision, roc_auc
+
+            scores, numbers = (np.concatenate(column) for column in zip(*self._ranked, strict=True))
+            scores, numbers = scores[numbers >= 0], numbers[numbers >= 0]
+            found["roc_auc"] = roc_auc(scores, numbers == 1)
+            found["average_precision"] = average_precision(scores, numbers == 1)
+            by_class = average_precision(-scores, numbers == 0), found["average_precision"]
+            for entry, precision in zip(found["by_class"], by_class, strict=False):  # other labels follow the classes
+                entry["average_precision"] = precision
+        if self._rated:
             from rosenblatt.training.calibration import Reliability
 
             p, hit, squares = (np.concatenate(column) for column in zip(*self._rated, strict=True))
@@ -141,6 +159,15 @@ def predictions_of(
             f"{_texts(strange)}. Its classes are {_texts(known)}."
         )
     return found
+
+
+def print_ranking(scores: JsonObject) -> None:
+    """Print how well the scores of two classes order the rows, or nothing if rows of one class are missing."""
+    if scores.get("roc_auc") is not None:
+        precisions = [
+            f"{entry['average_precision']:.4f} for {label_text(entry['class'])}" for entry in scores["by_class"][:2]
+        ]
+        print_text(f"ROC AUC {scores['roc_auc']:.4f}; average precision {', '.join(precisions)}.")
 
 
 def print_calibration(scores: JsonObject) -> None:

@@ -39,7 +39,7 @@ from rosenblatt.cli.output import (
     print_table,
     print_text,
 )
-from rosenblatt.cli.test import print_calibration, scores_table, unknown_labels
+from rosenblatt.cli.test import print_calibration, print_ranking, scores_table, unknown_labels
 from rosenblatt.cli.train_run import Training, check_read_once, cross_validate, more_seeds, needs_data, predict_with_bar
 from rosenblatt.messages import (
     ParameterError,
@@ -551,6 +551,7 @@ def _print_scores(scores: JsonObject, on: str) -> None:
         f"Accuracy {scores['accuracy']:.2%} on {on}; always predicting {label} gives {commonest['accuracy']:.2%}. "
         f"Balanced accuracy {scores['balanced_accuracy']:.2%}."
     )
+    print_ranking(scores)
     print_calibration(scores)
     by_fold = scores.get("by_fold")
     if by_fold:

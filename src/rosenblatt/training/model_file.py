@@ -204,12 +204,16 @@ class TrainedModel:
         """Return the scores of each row of a valid matrix, with a column for each classifier."""
         return self.state.scores(self.options.hypothesis, self._rows(X))
 
+    def rounded_scores(self, X: Matrix) -> NDArray[np.float64]:
+        """Return the scores of each row of a valid matrix, as `RunState.rounded_scores` does."""
+        return self.state.rounded_scores(self.options.hypothesis, self._rows(X))
+
     def predict_proba(self, X: Matrix) -> NDArray[np.float64]:
         """Return the probability of each class for each row of a valid matrix; the model must be calibrated."""
         if self.calibration is None:
             raise ValueError("this model is not calibrated, so it predicts no probabilities.")
         self.calibration.check_hypothesis(self.options.hypothesis)
-        return self.calibration.probabilities(self.state.rounded_scores(self.options.hypothesis, self._rows(X)))
+        return self.calibration.probabilities(self.rounded_scores(X))
 
     @property
     def report(self) -> Report:

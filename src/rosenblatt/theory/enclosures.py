@@ -32,8 +32,10 @@ from rosenblatt.theory.exact import as_integers, linear_combination, product_wit
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, as_float
 
 NEARNESS = 1e-6  # the largest difference between exact and given weights, relative to the largest weight
-# Limits on the work of a check, so that no certificate can make it slow.
-MOST_FACTORS = 32  # the largest number of factors in all steps together, per column; it only limits the time of a check
+# Limits on the work of a check, so that no forged certificate can make it slow; soundness does not depend on them. Both
+# are guesses. The search makes a step for each dependent column, with a factor for each column that it depends on. If
+# it exceeds a limit, there is no proof by enclosure, and exact weights are tried.
+MOST_FACTORS = 32  # the largest number of columns named in all steps together, per column of the data
 MOST_BITS = 1 << 12  # the largest number of bits of a factor in a step, and of an entry of the resulting column
 
 
@@ -125,10 +127,13 @@ def _basis_is_positive(A: _Columns, alpha: Floats, basis: NDArray[np.intp]) -> b
     # |fl(R B) - R B| <= g |R| |B| with g = gamma_(size + 4) (Higham 2002, section 3.1). A.rounding bounds the relative
     # error of replaced columns, and ``lost`` bounds the underflow in products and in the scaling of columns. The
     # factors 1.01 cover the rounding errors of the subtraction in I - fl(R B), which are relative to its result, and of
-    # the bounds themselves. Two terms are never decisive. The 2 units of A.rounding fit into the 4 beyond ``size``. B
-    # loses less than u TINY to underflow for each entry of R, so less than g |R| TINY; products lose less than the TINY
-    # in delta. The terms g |R| |B|, q and ``underflow`` are each decisive for a data set in
-    # tests/theory/test_soundness.py.
+    # the bounds themselves.
+    #
+    # A.rounding and ``lost`` make each error visible, but the proof would hold without them, because g has 4 units more
+    # than the ``size`` that the sums need. One of them covers A.rounding, whose columns are off by one unit u. Entries
+    # of B lose at most 2**-1075 to underflow, so less than g TINY. Products lose at most size 2**-1075 for each entry
+    # of R B; this is far below a unit of |R| |B|, which is at least 1 - q on the diagonal, and only row sums are used.
+    # The terms g |R| |B|, q and ``underflow`` are each decisive for a data set in tests/theory/test_soundness.py.
     g = (size + 4) * HALF_ULP * 1.01
     with np.errstate(all="ignore"):
         magnitude = np.abs(R) @ (np.abs(B) + TINY)
@@ -158,7 +163,7 @@ class _Columns:
 
     def __init__(self, near: Floats, exact: dict[int, Numbers]) -> None:
         self.near, self.exact, self.shape = near, exact, near.shape
-        self.rounding = 2 * HALF_ULP if exact else 0.0
+        self.rounding = 2 * HALF_ULP if exact else 0.0  # each entry of a replaced column is rounded once, by u
 
     def residual_bound(self, alpha: Floats) -> Floats:
         """Return an upper bound on ``|A' alpha|``, computed in floating point, apart from underflow.
@@ -198,7 +203,7 @@ def _reduced(Z: Floats, steps: Sequence[ColumnStep]) -> _Columns | None:
             return None
     near: list[Floats] = []
     exact = {}
-    for j in range(Z.shape[1]):
+    for j in range(Z.shape[1]):  # ``near``: the nonzero columns before j, divided by powers of two
         if j in replaced:
             column, _ = replaced[j]
             if not column.any():

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, as_float, entries
 
 BLOCK_BYTES = 1 << 26
-MOST_STALLED = 21  # consecutive degenerate pivots before the simplex method uses Bland's rule; any number would do
+MOST_STALLED = 21  # consecutive degenerate pivots before Bland's rule; a guess: with any number the method is correct
 _LEADING_BITS = 1 << 11  # enough to compare with floats, which go down to 2**-1074
 
 
@@ -259,7 +259,7 @@ def back_substitute(M: Numbers, pivots: list[int], j: int) -> tuple[list[int], i
     """
     determinant = M[len(pivots) - 1, pivots[-1]] if pivots else 1
     found = [0] * len(pivots)
-    for r in range(len(pivots) - 1, -1, -1):
+    for r in range(len(pivots) - 1, -1, -1):  # invariant: found[k] is determinant times solution k, for all k > r
         rest = M[r, j] * determinant - sum(M[r, pivots[k]] * found[k] for k in range(r + 1, len(pivots)))
         found[r] = rest // M[r, pivots[r]]
     return found, determinant
@@ -273,7 +273,7 @@ def null_space(rows: Sequence[Sequence[float | Fraction]]) -> list[list[int]]:
     """
     M, pivots = bareiss([proportional_integers(row) for row in rows])
     spanning = []
-    for j in sorted(set(range(M.shape[1])) - set(pivots)):
+    for j in sorted(set(range(M.shape[1])) - set(pivots)):  # a free column minus its combination of pivots
         found, determinant = back_substitute(M, [k for k in pivots if k < j], j)
         free = [0] * M.shape[1]
         free[j] = determinant

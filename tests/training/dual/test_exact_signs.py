@@ -12,7 +12,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from rosenblatt.training.dual.exact_signs import exact_distances, exact_dots, exact_sign, exact_squared_distances
+from rosenblatt.training.dual.exact_signs import (
+    exact_distances,
+    exact_dots,
+    exact_sign,
+    exact_squared_distances,
+    filtered_sign,
+)
 from rosenblatt.training.dual.kernel_values import KernelValues
 from rosenblatt.training.options import Kernel
 
@@ -288,3 +294,40 @@ def test_the_error_of_the_laplacian_is_bounded_where_sparse_rows_share_no_column
     with localcontext(DIGITS):
         exact = (-sum((Decimal(value) for value in (x + z)[0].tolist()), Decimal())).exp()
         assert abs(Decimal(float(values(first, second)[0, 0])) - exact) <= Decimal(float(errors[0]))
+
+
+# The filter in floats: it must not be certain where factors, distances or exponentials underflow.
+
+
+def fractions_sign(kernel, coefficients, rows, x):
+    return exact_sign(kernel, list(coefficients.values()), rows, x[0])
+
+
+@pytest.mark.parametrize(("first", "second", "ratio"), [(1.4, 1.2, 1.1), (1.6, 1.4, 1.5), (0.4, 0.6, 0.1)])
+def test_factors_below_the_smallest_normal_float_are_decided_exactly(first, second, ratio):
+    """In units of the smallest float they are rounded to integers, and large kernel values make the sum certain."""
+    rows, x = np.array([[1e150, 0.0], [0.0, 1e150]]), np.array([[1e90, ratio * 1e90]])
+    unit = Fraction(1, 2**1074)
+    coefficients = {0: unit * Fraction(first), 1: -unit * Fraction(second)}
+    expected = sign(first - second * ratio)
+    assert fractions_sign(Kernel("linear"), coefficients, rows, x) == expected
+    assert filtered_sign(Kernel("linear"), coefficients, rows, x) == expected
+
+
+def test_squares_that_underflow_are_decided_exactly():
+    """A large gamma makes distances matter whose squares are 0 in floats."""
+    kernel = Kernel("rbf", gamma=1e308)
+    rows = np.array([np.full(1000, 1e-162), np.zeros(1000)])
+    coefficients = {0: 1, 1: Fraction(-(1 - 2.0**-47))}  # exp(-1e-13) is less than the second factor
+    assert fractions_sign(kernel, coefficients, rows, np.zeros((1, 1000))) == -1
+    assert filtered_sign(kernel, coefficients, rows, np.zeros((1, 1000))) == -1
+
+
+def test_the_error_of_the_laplacian_is_unbounded_where_float32_loses_entries():
+    x = np.array([[1e-46]])  # 0 as float32
+    values = KernelValues(Kernel("laplacian", gamma=1e46), dtype="float32")
+    rows = values.rows(x)
+    _, errors = values.error_bounds(rows.lengths, 0.0, 1)
+    found = float(values(rows, values.rows(np.zeros((1, 1))))[0, 0])
+    assert abs(found - np.exp(-1.0)) > 0.1 or np.isnan(found)
+    assert np.isinf(errors[0])

@@ -29,6 +29,12 @@ from helpers.kernel_sets import (
 from helpers.naive_features import feature_run
 from helpers.naive_kernel import Kernel, Update, Values, combine, kernel_value, naive_run, orders_of, sign, to_float
 from helpers.naive_kernel_answers import answers
+from rosenblatt.training.batches import make_batch
+from rosenblatt.training.dual.block_updates import BlockResult, BlockUpdate
+from rosenblatt.training.dual.kernel_values import NUMPY
+from rosenblatt.training.dual.learner import BlockLearner
+from rosenblatt.training.dual.start import Computing
+from rosenblatt.training.dual.state import DualState
 
 # Updates of the block algorithm equal those of the twin, for every kernel, block size, cache and type of product.
 
@@ -105,6 +111,41 @@ def test_high_degrees(degree, coef0):
     twin = twin_of(kernel, X, y, 2, seed=1, passes=3)
     for computing in ({}, {"block": 3, "dtype": "float32"}):
         assert_same_run(model_for(kernel, computing, max_iter=3, random_state=1).fit(X, y), twin)
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "direct"])
+def test_a_limit_on_support_rows_doubles_the_bounds(multi_class):
+    """Every term may be subtracted again, with another rounding error of its kernel value."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), np.arange(30) % 3
+    bounds = []
+    for most in (None, 1):
+        state = DualState.zeros(3, 4, kernel=Kernel("rbf", gamma=0.5), direct=multi_class == "direct")
+        state.computing = Computing(max_support=most, dtype="float32")
+        batch = make_batch(X, y.astype(np.int32), np.arange(3), None, None)
+        learner = BlockLearner(state, batch, NUMPY, None)
+        bounds.append(learner._bounds(np.arange(30), np.arange(len(state.counters)), np.ones(30)))
+    assert (bounds[1] >= 2.0 * bounds[0]).all()
+
+
+@pytest.mark.parametrize(("multi_class", "norm2"), [("ovr", 0.5), ("direct", 1.0)])
+def test_the_norm_takes_the_least_margin_that_rounding_allows(multi_class, norm2):
+    """The margin of a class over another is the difference of two scores, each of which may be off by the bound."""
+    state = DualState.zeros(3, 1, kernel=Kernel("rbf", gamma=0.5), direct=multi_class == "direct")
+    batch = make_batch(np.ones((1, 1)), np.zeros(1, np.int32), np.arange(3), None, None)
+    result = BlockResult([BlockUpdate(0, -1.0 if state.direct else -0.5)], 1)
+    BlockLearner(state, batch, NUMPY, None)._count(0, result, np.ones(1), np.arange(1), np.array([0.25]))
+    assert state.norm2[0] == norm2
+
+
+def test_voters_whose_exponentials_are_below_the_smallest_normal_float():
+    """In units of 2**-1074 the exponentials are 1.6 and 1.4, which become 2 and 1."""
+    t, s = (1074 * np.log(2) - np.log(size) for size in (1.6, 1.4))
+    X, y, steps = np.array([[t], [-s]]), np.array([1, 0]), np.array([1e300, 1.3e300])
+    model = model_for(Kernel("laplacian", gamma=1.0), max_iter=1, shuffle=False, hypothesis="vote")
+    model.fit(X, y, sample_weight=steps)
+    assert model.n_updates_ == 2
+    assert model.decision_function(np.zeros((1, 1))).tolist() == [0.0], "one vote for, and one against: 1.6 < 1.3 * 1.4"
 
 
 @pytest.mark.parametrize("kernel", EXPONENTIALS, ids=kernel_name)

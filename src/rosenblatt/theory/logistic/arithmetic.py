@@ -37,7 +37,7 @@ def residues(A: NDArray[Any], prime: int) -> Residues:
     powers = exponents.astype(np.int64) - 53  # A = (parts 2**53) 2**powers, where parts 2**53 is an integer
     least = int(np.min(powers, initial=0))
     table, power = np.empty(int(np.max(powers, initial=0)) - least + 1, np.int64), pow(2, least, prime)
-    for k in range(len(table)):
+    for k in range(len(table)):  # invariant: ``power`` is 2**(least + k) modulo the prime
         table[k] = power
         power = power * 2 % prime
     return (parts * 2.0**53).astype(np.int64) % prime * table[powers - least] % prime
@@ -153,7 +153,7 @@ def solve(M: Numbers, right: Numbers, prime: int) -> tuple[Numbers, int]:
     while True:
         digit = M_inverse @ (residual % prime).astype(np.int64) % prime
         digits.append(digit.astype(object))
-        for k, limb in enumerate(limbs):
+        for k, limb in enumerate(limbs):  # subtract M digit = sum of 2**(k _LIMB) L_k digit, whose products fit int64
             residual = residual - ((limb @ digit).astype(object) << k * _LIMB)
         residual = residual // prime
         if len(digits) == next_attempt:
@@ -167,7 +167,7 @@ def solve(M: Numbers, right: Numbers, prime: int) -> tuple[Numbers, int]:
 
 def _from_digits(digits: list[Numbers], prime: int) -> Numbers:
     """Return the sum of the digits times powers of the prime."""
-    while len(digits) > 1:
+    while len(digits) > 1:  # pairs of digits in base p are digits in base p**2, half as many; the sum stays the same
         digits = [
             digits[k] + digits[k + 1] * prime if k + 1 < len(digits) else digits[k] for k in range(0, len(digits), 2)
         ]
@@ -191,7 +191,7 @@ def _reconstruct(total: Numbers, modulus: int) -> tuple[Numbers, int] | None:
     """
     most = math.isqrt(modulus >> 1)
     denominator = 1
-    for value in total.ravel():
+    for value in total.ravel():  # invariant: ``denominator`` is a common one of the fractions so far
         rest = value * denominator % modulus
         if min(rest, modulus - rest) <= most:
             continue  # an integer over the denominator so far

@@ -221,7 +221,7 @@ def blocks_of(x: NDArray[Any], own: Indices, other: Indices, blocks: int) -> NDA
     """Return the rows z: x in the block of class ``own``, -x in the block of ``other``; class 0 has no block."""
     p = x.shape[1]
     z = np.zeros((len(x), (blocks + 1) * p), dtype=x.dtype)
-    for k in range(blocks + 1):
+    for k in range(blocks + 1):  # block 0 belongs to the baseline and is cut off at the end
         z[own == k, k * p : (k + 1) * p] = x[own == k]
         z[other == k, k * p : (k + 1) * p] = -x[other == k]
     return z[:, p:]
@@ -331,7 +331,7 @@ class Centring:
         offsets = np.array(whole, dtype=object) * sign
         result = vectors * unit.denominator
         p = len(offsets)
-        for start in range(0, len(vectors), p):
+        for start in range(0, len(vectors), p):  # the intercept of each block becomes b_0 + sign m . b
             result[start] = result[start] + offsets @ vectors[start : start + p]
         return result
 

@@ -299,6 +299,8 @@ def _balance(A: Numbers, a: Floats, preconditioned: Preconditioned, prime: int) 
     An exact linear system determines the weights of a basis of the rows; all other rows keep their rounded weights.
     This succeeds if the weights of the basis are positive, so the basis is chosen among rows of large weight.
     """
+    # Both lists are guesses, from the tightest proof to the most tolerant: each attempt is exact, and if all of them
+    # fail, ``farkas`` decides.
     for least in (1e-9, 1e-5, 1e-3):  # smaller weights count as 0
         rows = np.flatnonzero(a > least * a.max())
         rows = rows[np.argsort(-a[rows], kind="stable")]
@@ -309,7 +311,7 @@ def _balance(A: Numbers, a: Floats, preconditioned: Preconditioned, prime: int) 
         basis = pivot_columns(M.T, prime)
         columns = pivot_columns(M[basis], prime)
         light = np.setdiff1d(np.arange(len(rows)), basis)
-        for bits in (12, 30):
+        for bits in (12, 30):  # few bits make short proofs; more bits change the weights of the basis less
             weights = _rounded(a[rows], preconditioned.row_powers[rows], bits)
             right = -(weights[light] @ A[rows[light]])[columns] if len(light) else np.zeros(len(columns), dtype=object)
             solution, denominator = solve(A[rows[basis]][:, columns].T, right[:, None], prime)
@@ -447,7 +449,7 @@ def _contradicting(rows: IntegerRows, null: Numbers, signs: NDArray[np.int8]) ->
         return negative
     on = rows.problem.with_observations(part)
     off = np.zeros((len(part), rows.problem.blocks), dtype=bool)
-    for column in null.T:
+    for column in null.T:  # ``off``: the rows that are not 0 on a column so far
         off |= on.margins(exact_scores(on.X, column.reshape(on.blocks, -1).T)) != 0
     which, k = np.nonzero(off & (signs[part] == 0))
     return part[which] * rows.problem.blocks + k
@@ -463,7 +465,7 @@ def _with_few_bits(A: Numbers, c: Numbers) -> list[Numbers]:
     top = max(abs(int(part)) for part in parts).bit_length()
     most = int(powers.max())
     found = []
-    for bits in (2, 4, 8, 16, 32):
+    for bits in (2, 4, 8, 16, 32):  # the entries of c, in units of the columns, rounded to ``bits`` bits of the largest
         drop = max(0, top - bits)
         short = [(part + ((1 << drop) >> 1)) >> drop for part in parts]
         if (floats @ np.array(short, dtype=np.float64)).min(initial=1.0) > 0:
@@ -515,7 +517,7 @@ def find_infinite_signs(rows: IntegerRows, pair: TuckerPair) -> InfiniteSigns:
     is_infinite = (null != 0).any(axis=1)
     search = _SignSearch(rows, pair, null) if null.shape[1] > 1 else None
     statuses = []
-    for j in range(rows.size):
+    for j in range(rows.size):  # counter-directions found for one coefficient are tried first for the next ones
         sign = (b[j] > 0) - (b[j] < 0)
         if not is_infinite[j]:
             statuses.append("finite")

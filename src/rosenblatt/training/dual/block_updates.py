@@ -26,9 +26,17 @@ from rosenblatt.training.dual.kernel_values import Array, ArrayLibrary
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 _UNREAD_ROUNDS = 8
-"""The number of rounds on a GPU before their results are read, because reading waits for the device."""
+"""The number of rounds on a GPU before their results are read, because reading waits for the device.
+
+Eight is a guess: any number makes the same updates. With fewer rounds the host waits more often; with more of them the
+last ones find nothing.
+"""
 _GRAM_SHARE = 8
-"""If more than 1 / 8 of the lines of a Gram matrix are missing, the whole matrix is computed in one product."""
+"""If more than 1 / 8 of the lines of a Gram matrix are missing, the whole matrix is computed in one product.
+
+Eight is a guess: one product of all rows is faster per line than products of a few. Any number makes the same updates
+with kernels that have exact values; with others a product of another shape may round differently.
+"""
 
 
 class Gram:
@@ -117,7 +125,11 @@ class BlockResult:
 
 
 def least_margins(margins: Floats, bounds: Floats) -> Floats:
-    """Return positive lower bounds on margins that are known to be above 0, given bounds on their rounding errors."""
+    """Return lower bounds on margins that are known to be above 0, given bounds on their rounding errors.
+
+    Where the difference proves nothing, the result is 1e-300: it stands for "above 0, by an unknown amount", and is no
+    lower bound. `DualState.margins` reads no number below ``TINY_SQUARE`` as a margin.
+    """
     with np.errstate(invalid="ignore"):
         least = margins - bounds
     return np.where(np.isfinite(margins) & (least > 1e-300), least, 1e-300)
@@ -392,7 +404,7 @@ class DirectBlockUpdates:
         # the bounds are then infinite.
         close = [k for k in others if not (scores[k] < best - limit)]
         rival = close[0] if limit > 0 else next((k for k in others if scores[k] == best), others[0])
-        for k in close[1:] if limit > 0 else []:
+        for k in close[1:] if limit > 0 else []:  # invariant: ``rival`` is the first of the largest classes so far
             if self.compare(k, rival, place, found) > 0:
                 rival = k
         margin = float(scores[true] - scores[rival])

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.kernels.exact import LIMBS, UNIT, add_row_products, carry_limbs
-from rosenblatt.rounding import HALF_ULP
+from rosenblatt.rounding import HALF_ULP, SMALLEST_NORMAL
 from rosenblatt.training.dual.table import TINY
 from rosenblatt.training.options import Kernel
 from rosenblatt.training.rows import Matrix
@@ -140,6 +140,7 @@ def _as_ratios(totals: Integers) -> Ratios:
 
 
 _FIRST_BITS = 128
+"""The first precision for exponentials, a guess. It doubles until the sign is certain, so any value gives the same."""
 
 
 def exact_sign(kernel: Kernel, coefficients: Sequence[int | float | Fraction], supports: Matrix, x: Matrix) -> int:
@@ -202,6 +203,7 @@ def running_signs(
     wanted, signs, total = set(asked), [], 0
     last = asked[-1] + 1
     for v, (member, factor) in enumerate(zip(members[:last], _as_integers(steps[:last]), strict=True)):
+        # ``total`` becomes the running sum up to term v, times the common positive factors of steps and powers
         total += factor * powers[member]
         if v in wanted:
             signs.append(_sign(total))
@@ -242,7 +244,7 @@ def _sign_of_exponentials(factors: list[int], distances: Ratios, gamma: float) -
     least, below = min(terms)[0], gamma_below * distances.below
     most_wrong = 2 * sum(abs(factor) for _, factor in terms)
     bits = _FIRST_BITS
-    while True:
+    while True:  # ends, because the sum is not zero, and ``most_wrong`` is fixed while ``total`` grows with 2**bits
         total = sum(factor * _exponential(exponent - least, below, bits) for exponent, factor in terms)
         if abs(total) > most_wrong:
             return _sign(total)
@@ -265,7 +267,7 @@ def _exponential(above: int, below: int, bits: int) -> int:
         total += -size if count % 2 else size
         count += 1
         size = ((size * u) >> places) // count
-    for _ in range(halvings):
+    for _ in range(halvings):  # each square doubles the exponent, from u = t / 2**halvings up to t
         total = (total * total) >> places
     return total >> (places - bits)
 
@@ -302,10 +304,13 @@ def filtered_sign(kernel: Kernel, coefficients: Coefficients, rows: Matrix, x: M
 def _float_sign(kernel: Kernel, factors: Floats, rows: Matrix, x: Matrix) -> int | None:
     """Return the sign of the sum if float64 arithmetic proves it, else None."""
     with np.errstate(all="ignore"):
+        sizes = np.abs(factors)
+        if sizes.min() < SMALLEST_NORMAL:  # rounded to a float, such a factor may lose any share of its value
+            return None
         found, errors = _values_and_errors(kernel, rows, x)
         total = float(factors @ found)
-        sizes = np.abs(factors)
-        # The bound of ``SumBounds`` with the values themselves: n products, and 8 for the rounding of factors and sums.
+        # The bound of ``SumBounds`` with the values themselves: gamma_n for n products, and 8 for the rounding of the
+        # factors and of the bound. 1.1 covers gamma_n - n u, and TINY products below the smallest normal float.
         bound = float(sizes @ (errors + HALF_ULP * (len(sizes) + 8.0) * (np.abs(found) + errors))) * 1.1
     return (1 if total > 0 else -1) if abs(total) > bound + TINY else None
 
@@ -337,7 +342,8 @@ def _values_and_errors(kernel: Kernel, rows: Matrix, x: Matrix) -> tuple[Floats,
     values = np.exp(-exponents)
     errors = values * (np.expm1(1.05 * HALF_ULP * (d + 8.0) * exponents) + 8.0 * HALF_ULP)
     errors = np.where(values > 1e-280, errors, 2e-280)
-    return values, np.where((distances == 0.0) | (distances > 1e-280), errors, np.nan)
+    same = ~apart.any(axis=1)  # not ``distances == 0``: squares may underflow to 0, and a large gamma undoes it
+    return values, np.where(same | (distances > 1e-280), errors, np.nan)
 
 
 def exact_coefficients(members: Sequence[int], steps: Sequence[float]) -> dict[int, Fraction | int]:

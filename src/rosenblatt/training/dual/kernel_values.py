@@ -283,7 +283,7 @@ class KernelValues:
             values[...] = 1.0
         elif degree > 1:
             base = values + 0.0 if "1" in bin(degree)[3:] else values
-            for bit in bin(degree)[3:]:
+            for bit in bin(degree)[3:]:  # invariant: ``values`` is base to the power of the bits read so far
                 values *= values
                 if bit == "1":
                     values *= base
@@ -374,6 +374,7 @@ class KernelValues:
                 if not wide:  # rows are rounded to float32 before they are subtracted
                     relative = relative + 2.0 * unit * kernel.gamma * math.sqrt(terms) * (lengths + longest)
                 certain = (lengths + longest < longest_row) & (relative < 0.05)
+                certain &= wide or kernel.gamma < largest  # entries below the smallest float32 become 0
             elif kernel.name == "rbf":
                 exponents = kernel.gamma * unit * (terms + 8) * (lengths + longest) ** 2
                 sizes, relative = np.ones_like(lengths), np.expm1(exponents) + 8.0 * unit

@@ -293,10 +293,14 @@ class BlockLearner:
         """Return bounds on the rounding errors of margins throughout the block, of shape (classifiers, rows)."""
         # They are valid after every update in the block: ``steps`` includes an update on each of its rows, and
         # ``terms`` counts all products and sums, of the matrix products before the block and of the updates in it.
+        # An eviction subtracts a term that was added before, from kernel values computed anew. At most all terms are
+        # evicted once, so the absolute values of all terms add up to twice as much, as does the number of terms.
         counters = self.state.counters[active]
         steps = counters["step_sum"] * 1.001 + float(sizes.sum())
         self._integer_steps = self._integer_steps and are_integers(sizes)
         terms = len(self.state.supports) + 2.0 * counters["updates"] + 2.0 * len(rows) + 16.0
+        if self.state.computing.max_support is not None:
+            steps, terms = 2.0 * steps, 2.0 * terms
         return SumBounds.of_rows(self.table, rows).of_sums(steps, terms, self._integer_steps)
 
     # exact decisions
@@ -411,6 +415,8 @@ class BlockLearner:
         """Add the visits and the updates of a classifier to its counters.
 
         ``norm2`` is updated by |w + s y phi(x)|^2 = |w|^2 + 2 s m + s^2 K(x, x), where a mistake has a margin m <= 0.
+        If classes compete directly, w holds the weights of all classes, and an update moves two of them: 2 s^2 K(x, x)
+        (Kesler's construction).
         """
         state, counters = self.state, self.state.counters[k]
         where = np.array([update.place for update in result.updates], np.int64)
@@ -432,7 +438,8 @@ class BlockLearner:
             squares_there = self.table.diagonal(rows[where]).tolist()
             for update, square in zip(result.updates, squares_there, strict=True):  # in order: rounding depends on it
                 step = float(sizes[update.place])
-                margin = update.margin + float(bounds[update.place])  # an upper bound; the real margin is at most 0
+                # an upper bound: each of the ``kesler`` scores is off by at most the bound; the real margin is <= 0
+                margin = update.margin + kesler * float(bounds[update.place])
                 margin = margin if margin < 0.0 else 0.0
                 step_sum += step
                 squares += max(step * step, 1e-300)
@@ -486,7 +493,12 @@ def _stack(parts: list[Matrix]) -> Matrix:
 
 
 BLOCK, GPU_BLOCK = 1000, 4096
-"""The number of rows in a block, on a CPU and on a GPU."""
+"""The number of rows in a block, on a CPU and on a GPU.
+
+These are guesses. The scores of a larger block are a larger and more efficient product, but its Gram matrix has the
+square of this number of entries, 8 MB and 134 MB. A GPU needs larger products. With kernels that have exact values, any
+number makes the same updates; with others a sum in another order may round differently.
+"""
 
 
 class DualPassRunner:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.kernels.predict import count_votes
 from rosenblatt.rounding import HALF_ULP
+from rosenblatt.rounding import TINY as UNDERFLOW
 from rosenblatt.training.dual.exact_signs import exact_coefficients, filtered_sign, running_signs
 from rosenblatt.training.dual.kernel_values import Array, ArrayLibrary, Floats, KernelValues, open_library
 from rosenblatt.training.dual.table import DeviceSupports, KernelTable, SumBounds, are_integers
@@ -174,7 +175,7 @@ def _best(
             tied[i] = True  # the scores are exact, and the largest ones are equal
             continue
         winner, equal, x = candidates[0], False, X[[start + i]]
-        for k in candidates[1:]:
+        for k in candidates[1:]:  # invariant: ``winner`` is the first maximum so far; ``equal``: another one equals it
             margin = sums.sign(k, x, winner)
             winner, equal = (k, False) if margin > 0 else (winner, equal or margin == 0)
         best[i], tied[i] = winner, equal
@@ -195,7 +196,7 @@ def kernel_values(state: DualState, rows: RowMatrix) -> Floats:
 
 
 _MOMENTS = 2048
-"""The number of voters whose running sums are computed at once."""
+"""The number of voters whose running sums are computed at once; a guess, which changes only speed and memory."""
 
 
 class Scores(NamedTuple):
@@ -327,6 +328,7 @@ class _OneVsRestVotes:
         xp, library, made = self.library.xp, self.library, self.made
         running: Array = library.put(np.zeros((len(target), 1)))
         slack = library.put(most[:, None])
+        # Invariant: ``running`` has the sums over the updates before ``start``, the scores of the voter before it.
         for start in range(0, len(made.members), _MOMENTS):
             part = slice(start, start + _MOMENTS)
             sums = xp.take(self.products, library.put(made.members[part]), axis=1)
@@ -349,7 +351,7 @@ class _OneVsRestVotes:
         made, counts = self.made, np.ascontiguousarray(self.counts[:, 0])
         check_numbers("support rows", made.members, self.products.shape[1])
         ones, capacity = np.ones(len(made.steps)), len(target) if most.any() else 0
-        while True:
+        while True:  # at most twice: the second time ``doubts`` has space for all pairs (row, voter) in doubt
             doubts, votes = np.empty((capacity, 2), np.int64), np.zeros(len(target))
             shared = (np.zeros(len(target)), made.steps, counts, ones, most, 0.0)
             found = count_votes(self.products, made.members, *shared, votes, doubts)
@@ -401,9 +403,10 @@ class _OneVsRestVotes:
         """
         if self.state.kernel.polynomial is not None:
             return np.array([self._bound(bounds, row, voter) for voter in voters.tolist()])
-        # The errors of exponentials are proportional to their values, hence to ``sizes``.
+        # The errors of exponentials are proportional to their values, hence to ``sizes``. Only exponentials below the
+        # smallest normal float are off by up to a unit of 2**-1074, which the steps multiply.
         relative = float(bounds.errors[row]) + bounds.far_exponents + HALF_ULP * (2.0 * voters + 18.0)
-        return sizes * relative * 1.1 + bounds.tiny
+        return sizes * relative * 1.1 + self._sizes[voters] * UNDERFLOW + bounds.tiny
 
 
 class _DirectVotes(_OneVsRestVotes):
@@ -419,7 +422,7 @@ class _DirectVotes(_OneVsRestVotes):
         bounds, most = self._bounds()
         limits = 2.0 * most[:, None]
         step = max(1, _MOMENTS // n_classes)
-        for start in range(0, len(made.members), step):
+        for start in range(0, len(made.members), step):  # invariant: ``running`` has the sums before ``start``
             part = slice(start, start + step)
             found = library.fetch(library.xp.take(self.products, library.put(made.members[part]), axis=1))
             sums = np.empty((n_classes, *found.shape))
@@ -447,7 +450,7 @@ class _DirectVotes(_OneVsRestVotes):
             scores = sums[:, i, v]
             close = np.flatnonzero(~(scores < scores.max() - limit)).tolist()
             winner, tied = close[0], False
-            for k in close[1:]:
+            for k in close[1:]:  # invariant: ``winner`` is the first maximum so far; ``tied``: another one equals it
                 margin = self._margin_sign(k, winner, at, i)
                 winner, tied = (k, False) if margin > 0 else (winner, tied or margin == 0)
             best[i, v], certain[i, v] = winner, not tied

@@ -79,7 +79,7 @@ class SupportRows:
         """Return the rows from a place on, as a list of matrices."""
         parts: list[Matrix] = []
         missing = len(self) - place
-        for block in reversed(self.blocks):
+        for block in reversed(self.blocks):  # invariant: ``missing`` rows before those in ``parts`` are still to come
             if missing <= 0:
                 break
             parts.append(block[max(0, block.shape[0] - missing) :])
@@ -197,7 +197,8 @@ class DualState(RunState):
             return low, high, bound
         steps = float(np.abs(self.updates_of(k).steps).sum())
         # ``norm2`` is a sum of terms 2 s m + s^2 K(x, x), one for each update (see ``BlockLearner._count``). The
-        # absolute values of these terms add up to at most a small multiple of reach^2 = (sum s)^2 R^2. The sum rounds
+        # absolute values of these terms add up to at most 2 reach^2 with reach = (sum s) R, since |m| <= R^2 times the
+        # sum of the steps before; twice as much in Kesler's construction. The factor 16 covers both. The sum rounds
         # once for each update. The errors of m and K(x, x) add up to at most reach^2 times a small multiple of u times
         # the number of updates plus the number of operations for a kernel value.
         degree = (self.kernel.polynomial or (1.0, 0.0, 1))[2] + 1

@@ -203,7 +203,7 @@ class KernelTable:
         self.supports, self._chunks, self._filled = supports, [], []
 
     def lengths_squared(self, coefficients: Floats, together: bool) -> Floats:
-        """Return the squared norm in the kernel's space of each classifier's weights; with ``together``, the sum."""
+        """Return the squared norm c' K c in the kernel's space of each classifier's weights, or their sum."""
         n, library = self.supports.length, self.values.library
         total = np.zeros(coefficients.shape[1])
         numbers = np.array(self.supports.state.supports.numbers, np.int64)
@@ -261,7 +261,11 @@ class SumBounds:
     is_integer: bool
     """Whether these values are integers without rounding errors."""
     tiny: float
-    """A bound on what sums may lose to underflow."""
+    """A bound on what sums may lose to underflow.
+
+    It covers primal weights that lose n 2**-1075, which a row then multiplies by |x|: ``errors`` and ``largest`` are at
+    least of the order of |x|**2 in training, as a row may become a support row.
+    """
     far_exponents: float
     """A bound on the relative error of exponentials of large distances, in addition to ``errors``."""
     as_computed: bool

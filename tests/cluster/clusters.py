@@ -11,7 +11,7 @@ from unittest.mock import patch
 import psutil
 
 
-def start_dask(workers, processes=True):
+def start_dask(workers, processes=True, **options):
     """Start a Dask cluster that only this machine can reach."""
     import dask
 
@@ -26,6 +26,7 @@ def start_dask(workers, processes=True):
         protocol="tcp://",
         host="127.0.0.1",
         dashboard_address="127.0.0.1:0",
+        **options,
     )
 
 

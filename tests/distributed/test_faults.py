@@ -135,6 +135,43 @@ def test_a_scheduler_that_dies_is_an_error(tmp_path):
         scheduler.wait()
 
 
+# workers whose memory is nearly full
+
+
+def pause(dask_worker):
+    dask_worker.status = distributed.core.Status.paused
+
+
+def fail_to_finish(monkeypatch, notes, paused):
+    """Train on two workers, and pause some of them while one is at work; return the model, which was trained on."""
+    monkeypatch.setattr(dask_engine, "_IDLE", 1.0)
+
+    def pause_workers(client):
+        assert eventually(lambda: visits_of(notes, 3))
+        holder = next(worker for worker, keys in client.processing().items() if keys)
+        others = [worker for worker in client.processing() if worker != holder]
+        client.run(pause, workers=[holder, *others][:paused])
+        faults.held.set()
+
+    with start_dask(2, processes=False, memory_limit=0) as cluster, distributed.Client(cluster) as client:
+        thread = threading.Thread(target=pause_workers, args=[client])
+        thread.start()
+        try:
+            return fit(learner(client, timeout=1.0), faulty_shards(notes, at_3="hold"))
+        finally:
+            thread.join()
+
+
+def test_workers_that_are_all_paused_are_an_error_after_the_timeout(monkeypatch, tmp_path):
+    sentence = r"^all workers of the cluster have been paused for [1-9]\d* seconds, because their memory is .*\.$"
+    with pytest.raises(ClusterError, match=sentence):
+        fail_to_finish(monkeypatch, tmp_path / "notes", paused=2)
+
+
+def test_what_a_paused_worker_does_not_begin_is_done_by_another(monkeypatch, tmp_path):
+    assert digest(fail_to_finish(monkeypatch, tmp_path / "notes", paused=1)) == expected("exact")
+
+
 # errors of users
 
 

@@ -40,7 +40,7 @@ _SUBMITTING = Lock()
 _POLL = 0.5
 """Seconds between two checks of the workers."""
 _IDLE = 10.0
-"""Unfinished calls count as lost only after all workers have been idle for this many seconds."""
+"""Unfinished calls count as lost only after all workers have been idle or paused for this many seconds."""
 
 
 Loader: TypeAlias = "Callable[[], Shard] | Delayed"
@@ -83,6 +83,26 @@ class DaskEngine:
             return self.client.processing()
         except Exception:
             return None
+
+    def _has_work(self, tasks: dict[str, Sequence[str]]) -> bool:
+        """Return whether any worker works on its tasks; a paused worker only finishes those that it has begun."""
+        paused = self._paused_workers()
+        return any(keys and paused.get(worker, True) for worker, keys in tasks.items())
+
+    def _paused_workers(self) -> dict[str, bool]:
+        """Return the workers that Dask has paused because their memory is nearly full, and whether a task runs there.
+
+        Dask assigns no more tasks to a paused worker, but leaves those that it has.
+        """
+        try:
+            workers = self.client.scheduler_info(n_workers=-1)["workers"]
+            return {
+                address: bool(worker["metrics"]["task_counts"].get("executing"))
+                for address, worker in workers.items()
+                if worker["status"] == "paused"
+            }
+        except Exception:
+            return {}
 
     def load(self, loaders: Sequence[Loader]) -> None:
         """Load each shard; a loader is a function or a delayed shard."""
@@ -129,7 +149,7 @@ class DaskEngine:
         """Wait for the results and return them in order.
 
         Raises the error that a call raised, `WorkLost` if a worker failed or stopped working, and a ClusterError if
-        the scheduler or all workers are gone for ``timeout`` seconds.
+        the scheduler or all workers are gone, or all workers are paused, for ``timeout`` seconds.
         """
         self._check_client()
         gathering = asyncio.run_coroutine_threadsafe(
@@ -144,11 +164,13 @@ class DaskEngine:
             tasks, now = self._processing(), monotonic()
             last_seen = now if tasks else last_seen
             # once all calls have finished, workers may be idle while the results are being sent
-            last_busy = now if finished == len(handles) or (tasks and any(tasks.values())) else last_busy
+            last_busy = now if finished == len(handles) or (tasks and self._has_work(tasks)) else last_busy
             if now - last_seen > self.timeout:
                 raise self._no_scheduler() if tasks is None else self._no_worker()
             if now - last_busy > max(self.timeout, _IDLE):
-                raise WorkLost("all workers were idle, and calls had not finished")
+                if tasks and len(self._paused_workers()) == len(tasks):
+                    raise self._no_memory(now - last_busy)
+                raise WorkLost("all workers were idle or paused, and calls had not finished")
         try:
             found = gathering.result()
         except Exception as fault:
@@ -191,6 +213,13 @@ class DaskEngine:
         return ClusterError(
             f"the cluster has had no worker for {self.timeout:g} seconds: start one, and train again (with a "
             "checkpoint, resume=True continues from it)."
+        )
+
+    def _no_memory(self, seconds: float) -> ClusterError:
+        return ClusterError(
+            f"all workers of the cluster have been paused for {seconds:.0f} seconds, because their memory is nearly "
+            "full: split the data into more shards, or give workers more memory, and train again (with a checkpoint, "
+            "resume=True continues from it)."
         )
 
     def recover(self) -> None:

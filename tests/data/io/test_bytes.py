@@ -56,6 +56,23 @@ def test_damaged_files_are_a_sentence_that_names_them(tmp_path, ending):
             lines_of(LineSource(path))
 
 
+@pytest.mark.parametrize("ending", list(COMPRESSED))
+def test_other_bytes_after_the_last_stream_are_refused(tmp_path, ending):
+    path, pack = tmp_path / f"a.{ending}", COMPRESSED[ending]
+    for junk in (b"x", b"junk", b"1,2\n" * 100_000, pack(TEXT)[:4], pack(TEXT) + b"x", b"\0x"):
+        path.write_bytes(pack(TEXT) + junk)
+        with pytest.raises(DataError, match=rf"a\.{ending} (has damaged|ends in the middle)"):
+            lines_of(LineSource(path))
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz"])
+def test_zero_bytes_after_a_stream_are_padding(tmp_path, ending):
+    path, pack = tmp_path / f"a.{ending}", COMPRESSED[ending]
+    for padding in (4, 300_000):
+        path.write_bytes(pack(TEXT[:777]) + bytes(padding) + pack(TEXT[777:]) + bytes(padding))
+        assert lines_of(LineSource(path)) == TEXT + b"\n"
+
+
 def test_zstd_without_pyarrow_is_a_sentence(tmp_path, monkeypatch):
     (tmp_path / "a.zst").write_bytes(COMPRESSED["zst"](TEXT))
     monkeypatch.setitem(sys.modules, "pyarrow", None)

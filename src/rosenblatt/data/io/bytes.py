@@ -210,10 +210,47 @@ def is_regular(path: str | int) -> bool:
         return False
 
 
+class _Streams:
+    """The decompressed bytes of a file of one or more bz2 or xz streams, possibly with zero bytes after a stream.
+
+    Unlike `bz2.open` and `lzma.open`, it does not ignore other bytes after a stream: the next ``decompressor`` raises an
+    error for them, as `gzip` does.
+    """
+
+    def __init__(self, file: io.BufferedReader, decompressor: Callable[[], Any]) -> None:
+        self._file, self._decompressor = file, decompressor
+        self._stream = decompressor()
+
+    def readinto(self, buffer: memoryview) -> int:
+        while True:
+            stored = b""
+            if self._stream.eof:
+                stored = self._stream.unused_data.lstrip(b"\0")
+                while not stored and (more := self._file.read1()):
+                    stored = more.lstrip(b"\0")
+                if not stored:
+                    return 0
+                self._stream = self._decompressor()
+            elif self._stream.needs_input:
+                stored = self._file.read1()
+                if not stored:
+                    raise EOFError
+            found = self._stream.decompress(stored, len(buffer))
+            if found:
+                buffer[: len(found)] = found
+                return len(found)
+
+    def close(self) -> None:
+        self._file.close()
+
+
 def _decompress(file: io.BufferedReader, compression: str, name: str) -> _Readable:
-    if compression != "zstd":
-        openers: dict[str, Any] = {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
-        return openers[compression](file)
+    if compression == "gz":
+        return gzip.GzipFile(fileobj=file)
+    if compression == "bz2":
+        return _Streams(file, bz2.BZ2Decompressor)
+    if compression == "xz":
+        return _Streams(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ))
     try:
         pyarrow = import_module("pyarrow")
     except ImportError:

@@ -31,7 +31,7 @@ def start_dask(workers, processes=True, **options):
 
 
 @contextmanager
-def cluster(engine, workers):
+def cluster(engine, workers, **options):
     """Start a cluster, and yield a function that returns its workers, as processes, once all of them are there."""
     if engine == "ray":
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # it listens on 127.0.0.1 only: see cli/train_cluster.py
@@ -47,16 +47,23 @@ def cluster(engine, workers):
         return
     import distributed
 
-    with start_dask(workers) as started, distributed.Client(started):
+    with start_dask(workers, **options) as started, distributed.Client(started):
         yield lambda: dask_workers(started)
 
 
 def dask_workers(started):
-    """Return the workers; a nanny does not start one again that dies before it has begun to work."""
-    nannies = list(started.workers.values())
-    while any(nanny.status.name != "running" or nanny.pid is None for nanny in nannies):
+    """Return the workers, once all are there that nannies are starting.
+
+    A nanny gives up a worker that dies before it has begun to work, so after a minute fewer are returned.
+    """
+    nannies, until = list(started.workers.values()), time.monotonic() + 60
+    while any(nanny.status.name != "running" or nanny.pid is None for nanny in nannies) and time.monotonic() < until:
         time.sleep(0.02)
-    return [psutil.Process(nanny.pid) for nanny in nannies]
+    found = []
+    for nanny in nannies:
+        with suppress(psutil.NoSuchProcess, TypeError):
+            found.append(psutil.Process(int(nanny.pid)))
+    return found
 
 
 def ray_workers():

@@ -20,12 +20,22 @@ import numpy as np
 import psutil
 
 from cluster.clusters import cluster
-from cluster.training import FEATURES, ROWS, SHARDS, SlowShard, least_seconds, rows_of, train, undisturbed_digest
-from rosenblatt.blocks import DataError
+from cluster.training import (
+    FEATURES,
+    ROWS,
+    SHARDS,
+    count_notes,
+    count_visits,
+    noted_shard,
+    rows_of,
+    train,
+    undisturbed_digest,
+)
 from rosenblatt.distributed import ray as ray_engine
-from rosenblatt.distributed.shards import make_shard
 
 WORKERS = 2
+ATTEMPTS = 5
+"""How often a run is made until it has lost a shard and loaded it again."""
 
 
 def new_value(X, y):
@@ -52,88 +62,88 @@ CHANGES = {
 }
 
 
-class NotedShard(SlowShard):
-    """A shard that notes that a visit has begun."""
-
-    folder = ""
-
-    def block(self, classes, first):
-        Path(self.folder, "visited").touch()
-        return super().block(classes, first)
-
-
-def noted_shard(folder, number):
-    """Load a shard, note it, and change it as the file "change" asks for."""
-    X, y = rows_of(number)
-    change = Path(folder, "change")
+def load(folder, number):
+    """Load a shard, changed as the file "change" asks for."""
+    rows, change = rows_of(number), Path(folder, "change")
     if change.exists():
         which, what = json.loads(change.read_text())
         if which == number:
-            X, y = CHANGES[what][0](X, y)
-    with Path(folder, "loads").open("a") as loads:
-        loads.write(f"{number}\n")
-    shard = make_shard(X, y)
-    noted = NotedShard(shard.X, shard.classes, shard.numbers)
-    noted.folder = str(folder)
-    return noted
+            rows = CHANGES[what][0](*rows)
+    return noted_shard(folder, number, rows)
 
 
 class Loss(threading.Thread):
-    """Kills all workers at a moment after the first visit, and again until a shard is loaded again."""
+    """Kills all workers once a run has made so many visits, and again until a shard is loaded again.
 
-    def __init__(self, workers, folder, moment, number, change):
+    All of it waits for what the run has done, and for no time, so that a slow machine changes nothing.
+    """
+
+    def __init__(self, workers, folder, visits, number, change):
         super().__init__(daemon=True)
-        self.workers, self.folder, self.moment = workers, Path(folder), moment
+        self.workers, self.folder, self.visits = workers, Path(folder), visits
         self.change, self.number, self.ended = change, number, threading.Event()
         workers()  # all are there
 
     def run(self):
-        while not (self.folder / "visited").exists():
-            time.sleep(0.01)
-        time.sleep(self.moment)
+        self.wait_until(lambda: count_notes(self.folder, "visits") >= self.visits)
         if self.change:
             (self.folder / "unfinished").write_text(json.dumps([self.number, self.change]))
             (self.folder / "unfinished").rename(self.folder / "change")
-        before = loads_of(self.folder, self.number)
-        while loads_of(self.folder, self.number) == before and not self.ended.is_set():
+        before = count_notes(self.folder, "loads", self.number)
+        while not self.ended.is_set() and not self.is_loaded(before):
             for process in self.workers():
                 with suppress(psutil.NoSuchProcess):
                     process.send_signal(signal.SIGKILL)
-            until = time.monotonic() + 30
-            while loads_of(self.folder, self.number) == before and time.monotonic() < until and not self.ended.is_set():
-                time.sleep(0.01)
+            # a run that goes on without this shard has not lost it
+            enough = count_notes(self.folder, "visits") + 2 * SHARDS
+            self.wait_until(lambda: self.is_loaded(before) or count_notes(self.folder, "visits") > enough)  # noqa: B023
+
+    def is_loaded(self, before):
+        return count_notes(self.folder, "loads", self.number) > before
+
+    def wait_until(self, condition):
+        while not self.ended.is_set() and not condition():
+            time.sleep(0.01)
 
 
-def loads_of(folder, number):
-    path = Path(folder, "loads")
-    return path.read_text().split().count(str(number)) if path.exists() else 0
+def try_once(workers, engine, mode, what, run, attempt, expected):
+    """Train once and return a record. Where "loads" is 1, the shard was not loaded again, and nothing is shown."""
+    rng = random.Random(f"{engine} {mode} {what} {run} {attempt}")
+    shuffle, number = rng.random() < 0.5, rng.randrange(SHARDS)
+    visits = rng.randrange(1, int(0.6 * count_visits(mode, WORKERS)))
+    # the kinds in turn, so that some runs have all of them
+    change = sorted(CHANGES)[run % len(CHANGES)] if what == "changed" else ""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # a visit may still write
+        loss = Loss(workers, folder, visits, number, change)
+        loss.start()
+        try:
+            found = train(engine, mode, shuffle, [partial(load, folder, k) for k in range(SHARDS)])
+        except Exception as error:
+            found = f"{type(error).__name__}: {error}"
+        loss.ended.set()
+        loss.join()
+        loads = count_notes(folder, "loads", number)
+    start = f"DataError: expected shard {number} to have the rows that training began with, got "
+    right = found.startswith(start + CHANGES[change][1] + ":") if change else found == expected[shuffle]
+    record = {"seed": run, "attempts": attempt + 1, "right": right, "change": change, "visits": visits, "loads": loads}
+    return record | ({} if right else {"found": found})
 
 
 def main(engine, mode, what, runs, seed):
-    """Report each run as a line of JSON."""
+    """Report each run as a line of JSON; where the shard was not loaded again, the run is made again."""
     ray_engine._RETRIES = 0  # a visit whose worker dies makes Ray's engine load all shards again
     expected = {shuffle: undisturbed_digest(mode, shuffle) for shuffle in (False, True)}
-    with cluster(engine, WORKERS) as workers:
-        for run in range(int(seed), int(seed) + int(runs)):
-            rng = random.Random(f"{engine} {mode} {what} {run}")
-            shuffle, number = rng.random() < 0.5, rng.randrange(SHARDS)
-            moment = rng.random() * 0.6 * least_seconds(mode, WORKERS)
-            # the kinds in turn, so that some runs have all of them
-            change = sorted(CHANGES)[run % len(CHANGES)] if what == "changed" else ""
-            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # a visit may still write
-                loss = Loss(workers, folder, moment, number, change)
-                loss.start()
-                try:
-                    found = train(engine, mode, shuffle, [partial(noted_shard, folder, k) for k in range(SHARDS)])
-                except DataError as error:
-                    found = str(error)
-                loss.ended.set()
-                loss.join()
-                loads = loads_of(folder, number)
-            start = f"expected shard {number} to have the rows that training began with, got "
-            right = found.startswith(start + CHANGES[change][1] + ":") if change else found == expected[shuffle]
-            record = {"seed": run, "right": right, "change": change, "moment": round(moment, 2), "loads": loads}
-            print(json.dumps(record | ({} if right else {"found": found})), flush=True)
+    run, attempt, end = int(seed), 0, int(seed) + int(runs)
+    while run < end:
+        with cluster(engine, WORKERS) as workers:
+            while run < end:
+                record = try_once(workers, engine, mode, what, run, attempt, expected)
+                attempt += 1
+                if record["loads"] < 2 and attempt < ATTEMPTS:
+                    print(f"not loaded again: {record}", file=sys.stderr, flush=True)
+                    break  # on a new cluster: this one may have lost a worker for good
+                print(json.dumps(record), flush=True)
+                run, attempt = run + 1, 0
 
 
 if __name__ == "__main__":

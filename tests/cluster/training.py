@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import time
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -74,6 +75,43 @@ def undisturbed_digest(mode, shuffle):
             return digest(AveragedPerceptron(**parameters(mode, shuffle)).fit_stream(blocks))
         shards = [partial(rows_of, number) for number in range(SHARDS)]
         return digest(HereLearner(mode=mode, **parameters(mode, shuffle)).fit_shards(shards))
+
+
+class NotedShard(SlowShard):
+    """A shard that notes each visit in a folder, so that a trial can wait until a run has come that far."""
+
+    folder, number = "", 0
+
+    def block(self, classes, first):
+        note(self.folder, "visits", self.number)
+        return super().block(classes, first)
+
+
+def noted_shard(folder, number, rows=None, kind=NotedShard):
+    """Load a shard, of these rows if they are given, and note that."""
+    shard = make_shard(*(rows or rows_of(number)))
+    noted = kind(shard.X, shard.classes, shard.numbers)
+    noted.folder, noted.number = str(folder), number
+    note(folder, "loads", number)
+    return noted
+
+
+def note(folder, what, number):
+    """Note a load or a visit; a visit may outlive its run and the run's folder."""
+    with suppress(FileNotFoundError), Path(folder, what).open("a") as notes:
+        notes.write(f"{number}\n")
+
+
+def count_notes(folder, what, number=None):
+    """Return how many loads or visits were noted, of one shard or of all."""
+    path = Path(folder, what)
+    numbers = path.read_text().split() if path.exists() else []
+    return len(numbers) if number is None else numbers.count(str(number))
+
+
+def count_visits(mode, workers):
+    """Return how many visits a run makes: in exact mode, as many groups of classes as workers visit each shard."""
+    return PASSES[mode] * SHARDS * (workers if mode == "exact" else 1)
 
 
 def least_seconds(mode, workers):

@@ -76,7 +76,8 @@ def _stored(rng: random.Random, compression: str, text: bytes) -> tuple[bytes, b
         ends = dict(zip(accumulate(map(len, streams)), accumulate(map(len, parts)), strict=True))
         return whole[:end], text[: ends[end]] if end in ends else None
     if damage == 1:
-        return whole + rng.choice(JUNK), None
+        junk = rng.choice(JUNK)
+        return whole + junk, None if junk.strip(b"\0") or compression == "zst" else text  # zero bytes are padding
     if damage == 2:
         changed = mutated_bytes(rng, whole)
         if compression == "zst" or not changed.startswith(whole[:10]):  # without a checksum, or read as text
@@ -100,9 +101,7 @@ def _decompressed(compression: str, stored: bytes) -> bytes | None:
             return None
         if not one.eof:
             return None
-        stored = one.unused_data
-        if compression == "xz" and not stored.strip(b"\0") and len(stored) % 4 == 0:
-            return out  # padding
+        stored = one.unused_data.lstrip(b"\0")  # zero bytes are padding
     return out
 
 

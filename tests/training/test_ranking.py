@@ -1,6 +1,7 @@
 """ROC AUC and average precision beside scikit-learn's, and thresholds of least cost beside every possible threshold."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -60,7 +61,7 @@ def test_no_threshold_costs_less(seed):
     assert found.cost == cost_of(found.value, scores, positive, costs, weight)
     assert found.cost_at_zero == cost_of(0.0, scores, positive, costs, weight)
     distinct = np.unique(scores)
-    middles = [(a + b) / 2 for a, b in zip(distinct, distinct[1:], strict=False) if not a <= 0 < b]
+    middles = [(a + b) / 2 for a, b in pairwise(distinct) if not a <= 0 < b]
     ends = [distinct[0] - max(1, abs(distinct[0])), distinct[-1] + max(1, abs(distinct[-1]))]
     ends = [t for t, kept in zip(ends, (distinct[0] <= 0, distinct[-1] > 0), strict=True) if kept]
     every = [(cost_of(t, scores, positive, costs, weight), abs(t), -t) for t in [0.0, *middles, *ends]]

@@ -12,6 +12,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rosenblatt.cli.imbalance import ImbalanceOptions, threshold_line
 from rosenblatt.cli.inputs import check_out, lenient_defaults, open_data
 from rosenblatt.cli.options import (
     AS_JSON,
@@ -136,7 +137,6 @@ class TrainOptions(Group):
     early_stopping: bool = option(
         False, None, "Hold out a tenth of the rows, and stop when the error on them no longer improves."
     )
-    class_weight: str | None = option(None, "balanced", "Give rare classes as much weight as common ones.")
     bias: bool = option(True, None, "Learn a bias.", "--bias/--no-bias")
     multi_class: str | None = option(
         None,
@@ -166,6 +166,7 @@ class TrainOptions(Group):
     as_json: bool = AS_JSON
     kernel: KernelChoice = field(default_factory=KernelChoice)
     steps: TrainSteps = field(default_factory=TrainSteps)
+    imbalance: ImbalanceOptions = field(default_factory=ImbalanceOptions)
     on: ClusterOptions = field(default_factory=ClusterOptions)
     rows: WeightedRowOptions = field(default_factory=WeightedRowOptions)
 
@@ -197,8 +198,7 @@ class TrainOptions(Group):
             raise ValueError("--resume needs --checkpoint, the file to resume from.")
         if self.passes is not None and self.passes < 1:
             raise ValueError(f"--passes must be 1 or more, got {self.passes}.")
-        if self.class_weight is not None:
-            check_choice("class_weight", self.class_weight, ("balanced",))
+        self.imbalance.check(self.learner)
         if self.holdout is not None:
             share_of(self.holdout)
         if self.folds is not None:
@@ -221,6 +221,7 @@ class TrainOptions(Group):
             ("folds", self.folds, "workers load whole files: test on other files with --test"),
             ("seeds", self.seeds > 1 or None, "it trains one model at a time: run it once for each --seed"),
             ("calibrate", self.calibrate or None, "workers load whole files: calibrate the model in Python"),
+            ("cost", self.imbalance.cost or None, "workers load whole files: give a --threshold"),
             ("cache", self.cache, "workers keep their rows in memory: leave it out"),
         ):
             if given is not None:
@@ -397,8 +398,9 @@ def _single_pass(options: TrainOptions, run_options: RunOptions) -> RunOptions:
         ("holdout", options.holdout),
         ("folds", options.folds),
         ("calibrate", options.calibrate or None),
-        ("class-weight", options.class_weight),
+        *options.imbalance.given.items(),
     ):
+        name = name.replace("_", "-")
         if value is not None:
             raise ValueError(f"{once} cannot be combined with --{name}, which reads the rows again: save it to a file.")
     check_read_once(run_options)
@@ -474,6 +476,8 @@ def print_report(model: TrainedModel, answer: JsonObject) -> None:
         print_text(kernel_line(answer))
     if "calibration" in answer:
         print_text(calibration_line(answer["calibration"]))
+    if "threshold" in answer:
+        print_text(threshold_line(answer["threshold"], answer["classes"]))
     _print_accuracy(answer)
     print_text(str(model.report))
     print_bars(answer["mistakes_by_pass"], "Mistakes by pass")
@@ -535,7 +539,8 @@ def _print_accuracy(answer: JsonObject) -> None:
     if "test" in answer:
         on = f"{rows} of {', '.join(found['files'])}"
     elif "holdout" in answer:
-        share = found["rows"] / (found["rows"] + answer["rows"] + answer.get("calibration", {"rows": 0})["rows"])
+        unseen = answer.get("calibration") or answer.get("threshold") or {}
+        share = found["rows"] / (found["rows"] + answer["rows"] + unseen.get("rows", 0))
         on = f"{rows} held out of training ({share:.0%} of each class)"
     else:
         on = f"{rows}, each predicted by a model trained on the other {found['folds'] - 1} folds"

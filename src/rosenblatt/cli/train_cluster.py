@@ -107,8 +107,8 @@ class ClusterTraining(Training):
         print(f"{kind} cluster {where}: {workers_of(engine)}, {found} in {of}.", file=sys.stderr)
 
     def _balance_on(self, shards: ShardSet) -> None:
-        """Set the class weights for ``--class-weight balanced`` from the class counts of all shards."""
-        if self.options.class_weight is None:
+        """Set the class weights from the class counts of all shards."""
+        if not self.options.imbalance.given:
             return
         engine, split, before = shards.engine, self._validation_split(), shards.before
         counts: Counter[Any] = Counter()
@@ -119,7 +119,7 @@ class ClusterTraining(Training):
             counted = shards.gather(lambda: [engine.call(count_trained, k, before[k], split) for k in places])
         for part in counted:
             counts.update(part)
-        self._set_class_weight(counts)
+        self._set_weights(counts)
         shards.class_weight = self.run_options.class_weight
 
     def answer(self, seconds: float) -> JsonObject:

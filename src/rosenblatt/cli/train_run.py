@@ -43,9 +43,12 @@ class Training:
         self.stream = rows
         """The rows to learn from."""
         self._unseen: Split | None = None
+        """The split that holds out the rows for probabilities and for the threshold; None if it is not needed."""
+        self._costs: dict[Any, float] = {}
+        self._threshold: JsonObject = {}
         self.rows, self.ranges_differ = 0, 0.0
         self.small_classes: Message | None = None
-        if options.calibrate:
+        if options.calibrate or options.imbalance.cost:
             from rosenblatt.splits import Split
 
             self._unseen = Split.of_share(UNSEEN_SHARE, options.seed)
@@ -62,34 +65,63 @@ class Training:
         checkpoints = self._checkpoints(self.stream)
         with ProgressBar("reading", self.paths) as reading:
             self.stream.fit_scale(self._validation_split(), reading.set_share)
-        self._balance()
+        self._weigh_classes()
         source = Streamed(self.stream, class_weight=self.run_options.class_weight)
         bar = ProgressBar(label, self.paths, self.run_options.max_iter)
         completed = self._learn(source, bar, checkpoints)
         if self._unseen is not None:
-            self._calibrate(self.rows_given.part(self._unseen, held=True, scaled_as=self.stream))
+            unseen = self.rows_given.part(self._unseen, held=True, scaled_as=self.stream)
+            if self._costs:
+                self._find_threshold(unseen)
+            if self.options.calibrate:
+                self._calibrate(unseen)
         return completed
+
+    def _unseen_scores(self, unseen: Stream, label: str) -> tuple[Any, Any, Any]:
+        """Return class numbers, scores and weights of rows that the model has not learned from."""
+        import numpy as np
+
+        from rosenblatt.training.rows import known_class_numbers
+
+        found = []
+        with ProgressBar(label, self.paths) as bar:
+            for block in bar.track(unseen):
+                if len(block):
+                    weight = np.ones(len(block)) if block.weight is None else block.weight
+                    numbers = known_class_numbers(block.y, self.model.classes)
+                    found.append((numbers, self.model.rounded_scores(block.X), weight))
+        if not found or len(np.unique(np.concatenate([numbers for numbers, _, _ in found]))) < 2:
+            options = " and ".join(["--calibrate"] * self.options.calibrate + ["--cost"] * bool(self._costs))
+            raise ValueError(
+                f"there are too few rows to hold out some of each class: add rows, or train without {options}."
+            )
+        numbers, scores, weight = (np.concatenate(column) for column in zip(*found, strict=True))
+        return numbers, scores, weight
+
+    def _find_threshold(self, unseen: Stream) -> None:
+        """Set the threshold for which the mistakes on rows that the model has not learned from cost least."""
+        from rosenblatt.training.ranking import least_cost
+
+        numbers, scores, weight = self._unseen_scores(unseen, "finding the threshold")
+        first, second = (self._costs[label] for label in self.model.classes.tolist())
+        found = least_cost(scores[:, 0], numbers == 1, (first, second), weight)
+        self.model.set_threshold(found.value)
+        self._threshold = {
+            "threshold": found.value,
+            "rows": len(numbers),
+            "costs": [first, second],
+            "cost": found.cost,
+            "cost_at_zero": found.cost_at_zero,
+        }
 
     def _calibrate(self, unseen: Stream) -> None:
         """Fit the probabilities of the model to rows that it has not learned from."""
         import numpy as np
 
         from rosenblatt.training.calibration import fit_calibration
-        from rosenblatt.training.rows import as_rows, known_class_numbers
 
         model = self.model
-        found = []
-        with ProgressBar("calibrating", self.paths) as bar:
-            for block in bar.track(unseen):
-                if len(block):
-                    scores = model.state.rounded_scores(model.options.hypothesis, as_rows(block.X))
-                    weight = np.ones(len(block)) if block.weight is None else block.weight
-                    found.append((known_class_numbers(block.y, model.classes), scores, weight))
-        if not found or len(np.unique(np.concatenate([numbers for numbers, _, _ in found]))) < 2:
-            raise ValueError(
-                "there are too few rows to hold out some of each class: add rows, or train without --calibrate."
-            )
-        numbers, scores, weight = (np.concatenate(column) for column in zip(*found, strict=True))
+        numbers, scores, weight = self._unseen_scores(unseen, "calibrating")
         missing = np.setdiff1d(np.arange(len(model.classes)), numbers)
         if len(missing):
             names = name_some([label_text(label) for label in model.classes[missing].tolist()])
@@ -146,6 +178,10 @@ class Training:
                 raise  # no row was visited
             interrupted = True
         self.model = kept[-1]
+        threshold = self.options.imbalance.threshold
+        if threshold is not None:
+            self.model.set_threshold(threshold)
+            self._threshold = {"threshold": threshold}
         self._describe()
         return not interrupted
 
@@ -173,9 +209,9 @@ class Training:
 
         return self.run_options.validation_split(draw_seed(self.run_options.random_state))
 
-    def _balance(self) -> None:
-        """Set the class weights for ``--class-weight balanced``: rows / (classes * rows of the class)."""
-        if self.options.class_weight is None:
+    def _weigh_classes(self) -> None:
+        """Count the rows of each class, and set the class weights and the costs of mistakes, if any are given."""
+        if not self.options.imbalance.given:
             return
         counts: Counter[Any] = Counter()
         split = self._validation_split()
@@ -183,13 +219,14 @@ class Training:
             blocks = bar.track(self.stream.unscaled())
             for block in blocks if split is None else split.mark(blocks):
                 counts.update((block.y if block.held_out is None else block.y[~block.held_out]).tolist())
-        self._set_class_weight(counts)
+        self._set_weights(counts)
 
-    def _set_class_weight(self, counts: Counter[Any]) -> None:
-        """Set class weights that give all classes the same total weight; ``counts`` are the rows by class."""
-        rows = sum(counts.values())
-        weights = {label: rows / (len(counts) * count) for label, count in sorted(counts.items())}
-        self.run_options = replace(self.run_options, class_weight=weights)
+    def _set_weights(self, counts: Counter[Any]) -> None:
+        """Set the class weights and the costs of mistakes; ``counts`` are the training rows by class."""
+        given = self.options.imbalance
+        given.check_classes(list(counts))
+        self.run_options = replace(self.run_options, class_weight=given.weights(counts))
+        self._costs = given.costs(counts) if given.cost else {}
 
     def _describe(self) -> None:
         """Store the preparation, the feature names and the fingerprint of the training data in the model."""
@@ -213,9 +250,10 @@ class Training:
             "classes": [plain_label(label) for label in model.classes.tolist()],
             "scale": None if scale is None else {"method": scale.method, "features": len(scale.features)},
             "ranges_differ": round(self.ranges_differ) or None,
-            **({} if self.options.class_weight is None else {"class_weight": self._weights()}),
+            **({"class_weight": self._weights()} if self.run_options.class_weight else {}),
             **kernel_facts(model),
             **calibration_facts(model),
+            **({"threshold": self._threshold} if self._threshold else {}),
             "passes": report.passes,
             "updates": report.updates,
             "mistakes_by_pass": list(report.mistakes_by_pass),

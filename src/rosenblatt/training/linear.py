@@ -108,6 +108,11 @@ class LinearState(RunState):
     pocket: Pocket | None = None
     log: UpdateLog | None = None
     """All updates with their rows, if votes are kept."""
+    threshold: float | None = None
+    """Of two classes, the second is predicted if its activation is above this number. None means 0.
+
+    Predictions subtract it from the bias. Training does not use it, nor do margins.
+    """
     buffers: tuple[Floats, ...] | None = field(default=None, repr=False, compare=False)
     """Arrays with spare columns, whose first columns are the weights, so that adding a feature is cheap."""
 
@@ -225,13 +230,14 @@ class LinearState(RunState):
         return hypothesis != "vote" or self.log is not None
 
     def weights(self, hypothesis: str) -> tuple[Floats, Floats]:
-        """Return ``(w, b)`` of the hypothesis "last", "average" or "pocket"."""
+        """Return ``(w, b)`` to predict with, of the hypothesis "last", "average" or "pocket"."""
         self.check_keeps(hypothesis)
+        w, b = self.w, self.b
         if hypothesis == "average":
-            return self.average()
-        if hypothesis == "pocket" and self.pocket is not None:
-            return self.pocket.w, self.pocket.b
-        return self.w, self.b
+            w, b = self.average()
+        elif hypothesis == "pocket" and self.pocket is not None:
+            w, b = self.pocket.w, self.pocket.b
+        return w, b if self.threshold is None else b - self.threshold
 
     def scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
         """Return the activation of each row for each weight vector; for "vote", the share of the votes."""

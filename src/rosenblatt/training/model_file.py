@@ -215,6 +215,19 @@ class TrainedModel:
         self.calibration.check_hypothesis(self.options.hypothesis)
         return self.calibration.probabilities(self.rounded_scores(X))
 
+    def set_threshold(self, threshold: float) -> None:
+        """Predict the second of two classes where its activation is above ``threshold``; the model must be linear.
+
+        From then on, scores are activations minus the threshold.
+        """
+        states = [self.state]
+        if self.early_stopping_state is not None:
+            last, best = self.early_stopping_state
+            states += [last] if best.state is None else [last, best.state]
+        for state in states:
+            assert isinstance(state, LinearState)
+            state.threshold = threshold
+
     @property
     def report(self) -> Report:
         """The report of the run."""

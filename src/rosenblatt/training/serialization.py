@@ -243,6 +243,7 @@ class LinearFields(RunFields):
     s_b: Annotated[NDArray[np.float64], array("f8", "scores", least=0, most=1)] | None = None
     pocket: Annotated[Pocket, record(_PocketFields, Pocket)] | None = None
     log: Annotated[UpdateLog, Codec(_write_log, _read_log)] | None = None
+    threshold: float | None = None
 
 
 def _restore_bounds(state: LinearState) -> None:
@@ -387,6 +388,8 @@ def _read_linear_state(data: object, place: Place, learner: str, options: RunOpt
     variances = 2 if isinstance(state.rule, ArowRule) else 0
     if (state.s is not None) + (state.s_b is not None) != variances:
         raise place.at("s").error("present for AROW and absent for every other learner", learner)
+    if state.threshold is not None and place.sizes["classes"] != 2:
+        raise place.at("threshold").error("absent, unless there are two classes", state.threshold)
     if not state.n_features:
         raise place.at("w").error("an array with columns", "none")
     _restore_bounds(state)

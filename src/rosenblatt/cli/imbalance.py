@@ -1,0 +1,128 @@
+"""Classes that are rare, or whose mistakes cost more than others: class weights, costs, and the threshold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rosenblatt.cli.options import Group, option
+from rosenblatt.cli.output import JsonObject
+from rosenblatt.messages import count_of, label_text, name_some
+
+WITHOUT_THRESHOLD = ("voted", "kernel")
+"""Learners that have no bias which a threshold could move."""
+
+
+class ImbalanceOptions(Group):
+    """The weights of classes in training, and the threshold that decides between two classes."""
+
+    class_weight: list[str] | None = option(
+        None,
+        "LABEL=W",
+        "Weight of a class in training, such as fraud=10; balanced gives rare classes as much weight as common ones. "
+        "Repeatable.",
+    )
+    cost: list[str] | None = option(
+        None,
+        "LABEL=C",
+        "Cost of a mistake on a row of this class, such as fraud=10. Hold out a fifth of the rows, and find the "
+        "threshold at which mistakes on them cost least. Repeatable.  [default: 1]",
+    )
+    threshold: float | None = option(
+        None, "T", "Of two classes, predict the second where its score is above T.  [default: 0]"
+    )
+
+    def check(self, learner: str) -> None:
+        """Raise a ValueError for invalid values and for options that cannot be combined."""
+        if self.class_weight and self.class_weight != ["balanced"]:
+            if "balanced" in self.class_weight:
+                raise ValueError("--class-weight balanced sets the weights of all classes: leave out the others.")
+            numbers_by_label("--class-weight", self.class_weight, ", or balanced")
+        numbers_by_label("--cost", self.cost or ())
+        if self.threshold is not None and not math.isfinite(self.threshold):
+            raise ValueError(f"--threshold must be a finite number, got {self.threshold}.")
+        if self.cost and self.threshold is not None:
+            raise ValueError("--cost finds a threshold by itself: leave out --threshold.")
+        for name, given in (("cost", self.cost), ("threshold", self.threshold)):
+            if given not in (None, []) and learner in WITHOUT_THRESHOLD:
+                raise ValueError(
+                    f"--{name} moves the bias of linear weights, which --learner {learner} does not have: use "
+                    "--class-weight, or another learner."
+                )
+
+    def check_classes(self, classes: Sequence[Any]) -> None:
+        """Raise a ValueError if a threshold is given or to be found, and there are not two classes."""
+        for name, given in (("cost", self.cost), ("threshold", self.threshold)):
+            if given not in (None, []) and len(classes) != 2:
+                raise ValueError(
+                    f"--{name} is for two classes, but there are {len(classes):,}: use --class-weight, which is for "
+                    "any number."
+                )
+
+    def weights(self, counts: Mapping[Any, int]) -> dict[Any, float] | None:
+        """Return the weight of each class, given its number of training rows, or None if all weights are 1."""
+        if not self.class_weight:
+            return None
+        if self.class_weight == ["balanced"]:
+            rows = sum(counts.values())
+            return {label: rows / (len(counts) * count) for label, count in sorted(counts.items())}
+        return by_class("--class-weight", self.class_weight, sorted(counts))
+
+    def costs(self, classes: Iterable[Any]) -> dict[Any, float]:
+        """Return the cost of a mistake on a row of each class."""
+        return by_class("--cost", self.cost or (), classes)
+
+
+def numbers_by_label(name: str, pairs: Iterable[str], other: str = "") -> dict[str, float]:
+    """Return the numbers in texts such as ``fraud=10``, by label.
+
+    >>> numbers_by_label("--cost", ["fraud=10", "a=b=0.5"])
+    {'fraud': 10.0, 'a=b': 0.5}
+    """
+    found: dict[str, float] = {}
+    for pair in pairs:
+        label, equals, text = pair.rpartition("=")
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not equals or not (math.isfinite(number) and number >= 0):
+            raise ValueError(
+                f"{name} expects LABEL=NUMBER, with a number of at least 0, such as fraud=10{other}, got {pair!r}."
+            )
+        if label in found:
+            raise ValueError(f"{name} is given twice for {label}: leave one out.")
+        found[label] = number
+    return found
+
+
+def by_class(name: str, pairs: Iterable[str], classes: Iterable[Any]) -> dict[Any, float]:
+    """Return the number of each class, 1 if it is not given; raise a ValueError for a label that is not a class.
+
+    >>> by_class("--cost", ["1=10"], [0.0, 1.0])
+    {0.0: 1.0, 1.0: 10.0}
+    """
+    numbers = numbers_by_label(name, pairs)
+    texts = {label: label_text(label) for label in classes}
+    for label in numbers:
+        if label not in texts.values():
+            raise ValueError(
+                f"{name} names {label!r}, which is not a class: the classes are {name_some(sorted(texts.values()))}."
+            )
+    return {label: numbers.get(text, 1.0) for label, text in texts.items()}
+
+
+def threshold_line(facts: JsonObject, classes: Sequence[Any]) -> str:
+    """Return a line that says where the threshold is, and what mistakes cost with it.
+
+    >>> threshold_line({"threshold": 2.5}, ["fraud", "ok"])
+    'Threshold: ok is predicted above a score of 2.5. The model subtracts it from its scores.'
+    """
+    line = f"Threshold: {label_text(classes[1])} is predicted above a score of {facts['threshold']:.6g}. "
+    if "cost" in facts:
+        line += (
+            f"Mistakes on {count_of(facts['rows'], 'more row')} held out of training then cost {facts['cost']:g}; with "
+            f"a threshold of 0, {facts['cost_at_zero']:g}. "
+        )
+    return f"{line}The model subtracts it from its scores."

@@ -315,18 +315,19 @@ def check_label_types(known: np.ndarray, *others: np.ndarray) -> None:
     """Raise a ValueError unless the labels of all arrays can be compared exactly.
 
     Words, numbers and times cannot be mixed. Integers of 2**53 or more in absolute value cannot be mixed with floats,
-    nor int64 with uint64, because NumPy would compare them as float64.
+    nor int64 with uint64, because NumPy would compare them as float64. Arrays without labels can be mixed with all.
     """
-    for labels in others:
-        if _family(known) != _family(labels):
+    filled = [labels for labels in (known, *others) if labels.size]
+    for labels in filled[1:]:
+        if _family(filled[0]) != _family(labels):
             raise ValueError(
-                f"the labels so far are {known.tolist()}, but a new label is {labels.tolist()[0]!r}: "
+                f"the labels so far are {filled[0].tolist()}, but a new label is {labels.tolist()[0]!r}: "
                 "labels must be all strings or all numbers."
             )
-    types = {part.dtype for part in (known, *others)}
-    if len(types) == 1 or np.result_type(*types).kind != "f":
+    types = {part.dtype for part in filled}
+    if len(types) < 2 or np.result_type(*types).kind != "f":
         return
-    for part in (known, *others):
+    for part in filled:
         large = part[(part >= EXACT_BELOW) | (part <= -EXACT_BELOW)] if part.dtype.kind in "iu" else part[:0]
         if len(large):
             raise ParameterError(

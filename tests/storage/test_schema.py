@@ -75,7 +75,7 @@ def test_labels_are_not_widened_beyond_measure(monkeypatch):
     many = [f"{k:05}" for k in range(10_000)]
     for longest in (256, 1677):
         assert len(labels_from_plain({"type": f"U{longest}", "values": [*many, "z" * longest]})) == 10_001
-    with pytest.raises(ValueError, match=r"'classes' would take 500,050,000 characters, 10,001 labels as wide as "):
+    with pytest.raises(ValueError, match=r"'classes' would take 500,050,000 characters \(10,001 labels, each padded"):
         labels_from_plain({"type": "U50000", "values": [*many, "z" * 50_000]})
     assert labels_from_plain({"type": "object", "values": [*many, "z" * 50_000]})[-1] == "z" * 50_000
     monkeypatch.setattr(json_fields, "_MOST_LETTERS", 0)

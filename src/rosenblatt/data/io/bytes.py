@@ -213,8 +213,8 @@ def is_regular(path: str | int) -> bool:
 class _Streams:
     """The decompressed bytes of a file of one or more bz2 or xz streams, possibly with zero bytes after a stream.
 
-    Other bytes after a stream are an error of the next ``decompressor``, as in `gzip`; `bz2.open` and `lzma.open` ignore
-    them.
+    Other bytes after a stream are an error of the next ``decompressor``, as in `gzip`. `bz2.open` and `lzma.open`
+    ignore them.
     """
 
     def __init__(self, file: io.BufferedReader, decompressor: Callable[[], Any]) -> None:

@@ -7,7 +7,7 @@ from rosenblatt.kernels.parsing.bytes import PAD
 
 SKIP = "; on_error='skip' leaves such rows out."
 FILL = "give missing='zero' or missing='mean' to fill it" + SKIP
-CONVERT = "convert the file, for instance with iconv -f latin1 -t utf8" + SKIP
+CONVERT = "give its encoding, as encoding='cp1252' for most files from Windows" + SKIP
 TOO_LARGE = "column 'a' holds a number that is infinite or too large for float64, expected finite numbers" + SKIP
 
 

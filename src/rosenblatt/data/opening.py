@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.cache import RowCache
 from rosenblatt.data.io.bytes import TABLES, BinaryFile, detect_format, format_of_name
+from rosenblatt.data.io.decoding import Decoding
 from rosenblatt.data.io.lines import LONGEST_LINE, LineSource, Paths
 from rosenblatt.data.io.prefetch import processor_count
 from rosenblatt.data.preparation import check_character, check_preparation
@@ -82,7 +83,7 @@ def check_given_preparation(request: OpenRequest, preparation: Preparation) -> N
         what = "{preparation} must be the preparation of a stream, made by data.open of this version: {fault}"
         raise ParameterError(what, fault=fault) from None
     family = preparation["format"]
-    for name in OPTION_FORMATS.keys() & request.given - {*DIALECT, "keep_words", "passthrough"}:
+    for name in OPTION_FORMATS.keys() & request.given - {*DIALECT, *Decoding._fields, "keep_words", "passthrough"}:
         raise conflict_with_preparation(name)
     alike = _WITH_LISTS if preparation.get("lists") else TABLES
     if family != request.format and not (family in alike and request.format in alike):
@@ -152,6 +153,8 @@ def open(
     scale: str | None = None,
     header: bool | None = None,
     delimiter: str | None = None,
+    encoding: str | None = None,
+    skip_rows: int = 0,
     quote: str | None = None,
     zero_based: bool | None = None,
     n_features: int | None = None,
@@ -268,6 +271,11 @@ def open(
     delimiter : str, optional
         The character between cells. By default it is a tab for TSV, and for CSV the first of comma, semicolon, tab and
         vertical bar that occurs in the first line.
+    encoding : str, optional
+        The encoding of the text, such as "cp1252" or "utf-16". By default it is UTF-8, unless a byte order mark shows
+        that it is UTF-16 or UTF-32.
+    skip_rows : int, default 0
+        The number of lines to leave out at the start of each file of text, such as a title above the header.
     quote : str, optional
         The character around cells that contain delimiters or newlines; by default ``"`` for CSV, "" (none) for TSV.
     zero_based : bool, optional
@@ -348,12 +356,15 @@ def open(
         check_choice("scale", scale, SCALES)
         if preparation is not None:
             raise conflict_with_preparation("scale")
-    files = table or LineSource(cast(Paths, path), max_line_bytes=max_line_bytes)
+    decoding = Decoding(encoding, skip_rows).check()
+    files = table or LineSource(cast(Paths, path), max_line_bytes=max_line_bytes, decoding=decoding)
     kind = _format_in_memory(format) if table else detect_format(files.display_name(0), files.head(), format)
     if missing == "auto":
         arguments["missing"] = "mean" if kind in OPTION_FORMATS["missing"] else None
     given = {name: arguments[name] for name in OPTION_FORMATS if arguments[name] is not None}
-    given = {name: value for name, value in given.items() if value or name not in ("keep_words", "passthrough")}
+    given = {
+        name: value for name, value in given.items() if value or name not in ("keep_words", "passthrough", "skip_rows")
+    }
     request = OpenRequest(
         files=files,
         format=kind,

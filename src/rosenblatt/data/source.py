@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.blocks import Block, DataError
-from rosenblatt.data.io.bytes import TABLES
+from rosenblatt.data.io.bytes import TABLES, TEXTS
 from rosenblatt.data.io.lines import LineSource
 from rosenblatt.messages import Message, ParameterError, shorten, show_text
 
@@ -78,6 +78,8 @@ class OpenRequest:
     header: bool | None = _option(None, "csv", "tsv")
     delimiter: str | None = _option(None, "csv", "tsv")
     quote: str | None = _option(None, "csv", "tsv")
+    encoding: str | None = _option(None, *TEXTS)
+    skip_rows: int = _option(0, *TEXTS)
     zero_based: bool | None = _option(None, "svmlight")
     n_features: int | None = _option(None, "svmlight")
     keep_words: bool = _option(False, *TABLES, "vw")

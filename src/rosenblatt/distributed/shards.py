@@ -551,7 +551,17 @@ class JoinedShard:
 # that describes how features are made from rows.
 
 
-_OF_FILES = ("format", "header", "delimiter", "quote", "on_error", "max_line_bytes", "keep_words")
+_OF_FILES = (
+    "format",
+    "header",
+    "delimiter",
+    "encoding",
+    "skip_rows",
+    "quote",
+    "on_error",
+    "max_line_bytes",
+    "keep_words",
+)
 """Options of `data.open` about the format of files, which a preparation does not include."""
 _LOCAL_OPTIONS = ("block_rows", "cache", "passthrough", "labels", "threads")
 

@@ -52,10 +52,6 @@ def test_two_readings_at_once_share_memory_and_nothing_else(tmp_path):
 def test_marks_at_the_start_of_a_file(tmp_path):
     (tmp_path / "a").write_bytes(b"\xef\xbb\xbf1\n\xef\xbb\xbf2\n")
     assert lines_of(LineSource(tmp_path / "a", chunk_bytes=3)) == b"1\n\xef\xbb\xbf2\n"
-    for mark, code in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
-        (tmp_path / "b").write_bytes(mark + "1 1:2\n".encode(code))
-        with pytest.raises(DataError, match="b is text in UTF-16"):
-            lines_of(LineSource(tmp_path / "b"))
 
 
 def test_what_cannot_be_opened(tmp_path):

@@ -108,13 +108,17 @@ class ByteStream:
         may_pause = self._bytes is self._stored and not self._stored.on_disk
         has_line = may_pause and b"\n" in bytes(buffer[:filled])
         with self._rename_errors():
-            while filled < len(buffer) and not (has_line and self._stored.pauses()):
+            while filled < len(buffer) and not (has_line and self.pauses()):
                 n = self._bytes.readinto(buffer[filled:])
                 if not n:
                     break
                 has_line = has_line or (may_pause and b"\n" in bytes(buffer[filled : filled + n]))
                 filled += n
         return filled
+
+    def pauses(self) -> bool:
+        """Return whether a pipe has no input at present; False for files on disk and for compressed data."""
+        return self._bytes is self._stored and self._stored.pauses()
 
     def peek(self, size: int) -> bytes:
         """Return the next ``size`` bytes without consuming them; fewer in the same cases as in ``readinto``."""
@@ -266,6 +270,7 @@ def _decompress(file: io.BufferedReader, compression: str, name: str) -> _Readab
 
 FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl", "svmlight", "vw", "npz")
 TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
+TEXTS = ("csv", "tsv", "jsonl", "svmlight", "vw")
 ALIASES = {"feather": "arrow", "ipc": "arrow", "libsvm": "svmlight", "ndjson": "jsonl", "json": "jsonl"}
 _ENDINGS = {
     "csv": (".csv",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import io
 import os
+from codecs import BOM_UTF8
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,19 +14,20 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.bytes import STANDARD_INPUT, BinaryFile, ByteStream, display_name, is_regular
+from rosenblatt.data.io.decoding import DecodedStream, Decoding, decoded
 from rosenblatt.data.io.identity import Contents, Unchanged, fingerprint
 from rosenblatt.kernels.parsing.bytes import PAD
 from rosenblatt.messages import Message, check_integer, shorten
 
 CHUNK_BYTES = 1 << 22
 """The number of bytes of text that are parsed at once and become a block."""
-TO_UTF8 = "convert the file, for instance with iconv -f latin1 -t utf8"
-"""Advice about text in another encoding."""
 LONGEST_LINE = 64_000_000
 """The default limit on the bytes of a line."""
 MOST_LINE_BYTES = 1 << 30
 """The largest limit that can be set, because Arrow counts the bytes of a text with 32 bits."""
 
+Text = ByteStream | DecodedStream
+"""The bytes of a file that are read: its text in UTF-8, or a binary format."""
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
@@ -99,6 +101,8 @@ class LineSource:
     max_line_bytes : int, default 64,000,000
         The most bytes of a line without its newline. A longer line becomes a chunk with a fault, and takes no more
         memory than this.
+    decoding : Decoding, optional
+        The encoding of the text, and the number of lines to leave out at the start of each file.
 
     Attributes
     ----------
@@ -113,8 +117,14 @@ class LineSource:
     """
 
     def __init__(
-        self, paths: Paths | BinaryFile, *, chunk_bytes: int | None = None, max_line_bytes: int = LONGEST_LINE
+        self,
+        paths: Paths | BinaryFile,
+        *,
+        chunk_bytes: int | None = None,
+        max_line_bytes: int = LONGEST_LINE,
+        decoding: Decoding | None = None,
     ) -> None:
+        self.decoding = (decoding or Decoding()).check()
         self.max_line_bytes = check_integer("max_line_bytes", max_line_bytes, 1, most=MOST_LINE_BYTES)
         self._chunk_bytes = check_integer("chunk_bytes", CHUNK_BYTES if chunk_bytes is None else chunk_bytes, 1)
         if isinstance(paths, io.TextIOBase):
@@ -126,7 +136,7 @@ class LineSource:
         self.contents: Contents | None = None
         self._unchanged = Unchanged()
         self._spare: list[bytearray] = []
-        self._peeked: ByteStream | None = None
+        self._peeked: Text | None = None
         self._started = False
 
     def _check_names(self) -> bool:
@@ -148,8 +158,9 @@ class LineSource:
         return list(self.names) if self.rereadable else None
 
     def fingerprint(self, recipe: object, dated: bool = False) -> str:
-        """Return a digest of the contents of the files and of ``recipe``, as `identity.fingerprint` computes it."""
-        return fingerprint(self.names, recipe, dated)
+        """Return a digest of the contents of the files, their decoding and ``recipe``; see `identity.fingerprint`."""
+        decodes = self.decoding != Decoding()
+        return fingerprint(self.names, [recipe, self.decoding] if decodes else recipe, dated)
 
     def check_unchanged(self) -> bool:
         """Raise a DataError if a file has changed since the first call; return whether this is not the first call."""
@@ -180,11 +191,19 @@ class LineSource:
             self._peeked = stream
         return head
 
-    def open_bytes(self, file: int) -> ByteStream:
-        """Open a file to read its bytes from the start, including the bytes that ``head`` returned."""
-        on_read = None if self.contents is None else self.contents.reader(file)
-        stream, self._peeked = self._peeked or ByteStream(self._file or self.names[file], on_read), None
-        return stream
+    def open_bytes(self, file: int) -> Text:
+        """Open a file to read its decoded bytes from the start, including the bytes that ``head`` returned."""
+        if self._peeked is not None:
+            stream, self._peeked = self._peeked, None
+            return stream
+        stored = ByteStream(
+            self._file or self.names[file], None if self.contents is None else self.contents.reader(file)
+        )
+        try:
+            return decoded(stored, self.decoding)
+        except BaseException:
+            stored.close()
+            raise
 
     def note_whole(self, files: Sequence[int] | None = None) -> None:
         """Note that the files with these indices, by default all, are not read from start to end.
@@ -217,7 +236,7 @@ class LineSource:
                 return self._spare.pop()
         return bytearray(size + PAD + 1)
 
-    def _lines(self, stream: ByteStream, file: int, consumed: int) -> Generator[TextChunk, None, None]:
+    def _lines(self, stream: Text, file: int, consumed: int) -> Generator[TextChunk, None, None]:
         # Invariant: ``rest`` is the start of a line whose newline has not been read, at most one line. Each iteration
         # copies it to the front of a new buffer, and then fills the buffer. Once the buffer is yielded, it belongs to
         # the consumer, and another thread may have recycled and overwritten it when the generator resumes. So all bytes
@@ -238,7 +257,7 @@ class LineSource:
             rest = bytes(view[stop:filled])
             share = (consumed + stream.consumed) / self.size if self.size else 0.0
             if stop:
-                start = _bom_length(buffer, stream.name) if first else 0
+                start = len(BOM_UTF8) if first and buffer.startswith(BOM_UTF8) else 0
                 first = False
                 for begin, end in self._long_lines(buffer, start, stop):
                     if begin > start:
@@ -271,7 +290,7 @@ class LineSource:
         fault = Message(what + "give a larger {max_line_bytes} if lines are this long", most=self.max_line_bytes)
         return TextChunk(bytearray(b"\n" * (PAD + 2)), 0, 1, file, share, fault)
 
-    def _skip_line(self, stream: ByteStream) -> bytes:
+    def _skip_line(self, stream: Text) -> bytes:
         """Read to the end of a line; return the bytes of the next line that have been read with it."""
         buffer = bytearray(self._chunk_bytes)
         while read := stream.readinto(memoryview(buffer)):
@@ -284,11 +303,3 @@ class LineSource:
         if self._started and not self.rereadable:
             what = "standard input, pipes and file objects can be read only once: "
             raise DataError(what + "save the data to a file to read it again.")
-
-
-def _bom_length(buffer: bytearray, name: str) -> int:
-    """Return the length of the byte order mark at the start of a text, which may be 0; raise an error for UTF-16."""
-    if buffer.startswith((b"\xff\xfe", b"\xfe\xff")):
-        what = "{file} is text in UTF-16, expected UTF-8 or ASCII: convert it, for instance with iconv -t UTF-8."
-        raise DataError(what, file=name)
-    return 3 if buffer.startswith(b"\xef\xbb\xbf") else 0

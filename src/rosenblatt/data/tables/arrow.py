@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rosenblatt.blocks import DataError
-from rosenblatt.data.io.bytes import ByteStream
+from rosenblatt.data.io.lines import Text
 from rosenblatt.data.source import rename_errors
 from rosenblatt.data.tables.reader import Passthrough, TableChunk, TableReader
 from rosenblatt.data.tables.values import (
@@ -239,7 +239,7 @@ class ArrowReader(BinaryReader):
 class _RawBytes(io.RawIOBase):
     """A stream over input that can be read only once. Each read returns all requested bytes, as Arrow requires."""
 
-    def __init__(self, stream: ByteStream) -> None:
+    def __init__(self, stream: Text) -> None:
         self._stream = stream
 
     def readable(self) -> bool:

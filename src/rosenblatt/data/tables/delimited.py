@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rosenblatt.blocks import DataError
-from rosenblatt.data.io.lines import TO_UTF8, TextChunk
+from rosenblatt.data.io.lines import TextChunk
 from rosenblatt.data.source import OpenRequest, Preparation
 from rosenblatt.data.tables.column_kinds import infer_kind
 from rosenblatt.data.tables.reader import DELIMITERS, Dialect, Passthrough, Records, TableChunk, TableReader, join_names
@@ -214,7 +214,6 @@ _OPEN_QUOTE = Message(
     "this record has an unclosed quote: close it{hint}",
     hint=Hint(", or give {quote=''} if quotes have no meaning"),
 )
-_NOT_UTF8 = Message("the row is not valid UTF-8: {cure}", cure=TO_UTF8)
 
 
 @dataclass
@@ -371,7 +370,9 @@ class DelimitedReader(TableReader[Records]):
             cells = next(_csv_reader(lines(), self.delimiter or ",", self.quote))
             return cells, size
         except (UnicodeDecodeError, csv.Error) as error:
-            why = str(error) if isinstance(error, csv.Error) else f"it is not valid UTF-8: {TO_UTF8}"
+            why: str | Message = str(error)
+            if not isinstance(error, csv.Error):
+                why = Message("it {fault}", fault=self.files.decoding.fault)
             what = "{file}, line {line}: expected the first line of a table, but {why}."
             raise DataError(what, file=self.files.display_name(file), line=line, why=why) from None
 
@@ -436,7 +437,8 @@ class DelimitedReader(TableReader[Records]):
         places = np.delete(np.arange(table.num_rows + len(ragged)), [place for place, _ in ragged])
         reasons = {count: self._ragged(len(item.names), count) for count in {count for _, count in ragged}}
         faults = {place: reasons[count] for place, count in ragged}
-        faults |= dict.fromkeys(foreign, _NOT_UTF8) | dict.fromkeys(long, self._long_record)
+        faults |= dict.fromkeys(foreign, Message("the row {fault}", fault=self.files.decoding.fault))
+        faults |= dict.fromkeys(long, self._long_record)
         chunk = self._chunk(table, where, item)
         if faults:
             chunk.faults = [(place, faults[place]) for place in sorted(faults)]

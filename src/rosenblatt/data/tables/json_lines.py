@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rosenblatt.blocks import DataError
-from rosenblatt.data.io.lines import TO_UTF8, quote_bytes
+from rosenblatt.data.io.lines import quote_bytes
 from rosenblatt.data.tables.reader import NAME_COLUMNS, Passthrough, Records, TableChunk, TableReader, first_repeated
 from rosenblatt.data.tables.values import (
     combine_chunks,
@@ -30,7 +30,6 @@ from rosenblatt.messages import Message, shorten
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_NOT_UTF8 = Message("the line is not valid UTF-8: {cure}", cure=TO_UTF8)
 _COLUMN_ROWS = 1000
 """The maximum number of rows that are read to find the fields of a file."""
 _MOST_CELLS = 10_000_000
@@ -220,7 +219,7 @@ class JsonReader(TableReader[Records]):
                 faults.append((place, error.message))
                 continue
             except UnicodeError:
-                faults.append((place, _NOT_UTF8))
+                faults.append((place, Message("the line {fault}", fault=self.files.decoding.fault)))
                 continue
             except RecursionError:
                 problem = " with fewer nested brackets"

@@ -1,0 +1,145 @@
+"""The text of files as UTF-8: other encodings are converted as they are read, and lines at the start are left out."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from itertools import islice
+from typing import NamedTuple
+
+from rosenblatt.blocks import DataError
+from rosenblatt.data.io.bytes import ByteStream
+from rosenblatt.messages import Message, ParameterError, check_integer, shorten
+
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",  # it begins with the mark of UTF-16, so it comes first
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+"""Byte order marks, and the encodings that they show."""
+_UNMARKED = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
+"""Encodings in which text without a byte order mark has NUL bytes."""
+_HEAD_BYTES = 64
+_PIECE = 1 << 18
+_NOT_TEXT = "\udcff"
+"""What replaces bytes that cannot be decoded: a character that UTF-8 does not have, so its row cannot be read."""
+
+
+class Decoding(NamedTuple):
+    """How the bytes of a file become text."""
+
+    encoding: str | None = None
+    """The encoding of the text; None for UTF-8, or for UTF-16 or UTF-32 if a byte order mark shows it."""
+    skip_rows: int = 0
+    """The number of lines to leave out at the start of each file."""
+
+    def check(self) -> Decoding:
+        """Return this decoding; raise a ParameterError if it is not valid."""
+        check_integer("skip_rows", self.skip_rows, 0)
+        if self.encoding is not None and not _is_encoding(self.encoding):
+            what = "{encoding} must be the name of an encoding, such as 'cp1252', 'latin-1' or 'utf-16', got {got}."
+            raise ParameterError(what, got=shorten(self.encoding))
+        return self
+
+    @property
+    def fault(self) -> Message:
+        """The reason why a line cannot be read whose bytes are not text in the encoding."""
+        if self.encoding is None:
+            return Message("is not valid UTF-8: give its encoding, as {encoding='cp1252'} for most files from Windows")
+        return Message("is not valid {name}: give its true {encoding}", name=self.encoding)
+
+
+def _is_encoding(name: object) -> bool:
+    try:
+        return isinstance(name, str) and bool("a".encode(name))
+    except (LookupError, ValueError):  # a ValueError for a name with a null character
+        return False
+
+
+class DecodedStream:
+    """The text of a `ByteStream` as UTF-8, with empty lines in place of the lines that are left out.
+
+    So the numbers of lines are those of the file. Bytes that cannot be decoded become bytes that are not valid UTF-8.
+    """
+
+    def __init__(self, stream: ByteStream, decoding: Decoding, encoding: str | None) -> None:
+        self.name, self.compression, self._stream = stream.name, stream.compression, stream
+        self._decoder = None
+        if encoding is not None:
+            self._decoder = codecs.getincrementaldecoder(encoding)("rosenblatt-not-text")
+        self._lines_left = decoding.skip_rows
+        self._ready = b""
+        self._ended = False
+
+    @property
+    def consumed(self) -> int:
+        """The number of stored bytes of the file that have been read so far."""
+        return self._stream.consumed
+
+    def readinto(self, buffer: memoryview) -> int:
+        """Fill ``buffer`` and return the number of bytes, as `ByteStream.readinto` does."""
+        if self._decoder is None and not self._lines_left and not self._ready:
+            return self._stream.readinto(buffer)
+        filled, has_line = 0, False
+        while filled < len(buffer):
+            if not self._ready:
+                if self._ended or (has_line and self._stream.pauses()):
+                    break
+                self._read()
+            n = min(len(self._ready), len(buffer) - filled)
+            buffer[filled : filled + n] = self._ready[:n]
+            has_line = has_line or b"\n" in self._ready[:n]
+            self._ready = self._ready[n:]
+            filled += n
+        return filled
+
+    def peek(self, size: int) -> bytes:
+        """Return the next ``size`` bytes without consuming them; fewer in the same cases as in ``readinto``."""
+        buffer = bytearray(size)
+        self._ready = bytes(buffer[: self.readinto(memoryview(buffer))]) + self._ready
+        return self._ready[:size]
+
+    def close(self) -> None:
+        """Close the file if it was opened by its name; standard input and file objects stay open."""
+        self._stream.close()
+
+    def _read(self) -> None:
+        """Read a piece of the file, and add its text to ``_ready``."""
+        piece = memoryview(bytearray(_PIECE))
+        n = self._stream.readinto(piece)
+        self._ended, data = n == 0, bytes(piece[:n])
+        if self._decoder is not None:
+            data = self._decoder.decode(data, self._ended).encode("utf-8", "surrogatepass")
+        if self._lines_left:
+            ends = [match.end() for match in islice(re.finditer(b"\n", data), self._lines_left)]
+            self._lines_left -= len(ends)
+            data = b"\n" * len(ends) + (b"" if self._lines_left else data[ends[-1] :])
+        self._ready += data
+
+
+def decoded(stream: ByteStream, decoding: Decoding) -> ByteStream | DecodedStream:
+    """Return the text of a stream as UTF-8; the stream itself if it needs no change."""
+    encoding = decoding.encoding or _detect_encoding(stream.peek(_HEAD_BYTES)[:_HEAD_BYTES], stream.name)
+    return DecodedStream(stream, decoding, encoding) if encoding or decoding.skip_rows else stream
+
+
+def _detect_encoding(head: bytes, name: str) -> str | None:
+    """Return the encoding that a byte order mark shows, or None; raise a DataError if text seems to lack the mark."""
+    found = next((encoding for mark, encoding in _MARKS.items() if head.startswith(mark)), None)
+    if found is None and b"\0" in head:
+        for encoding in _UNMARKED:
+            text = head.decode(encoding, "ignore")
+            if 2 * sum(" " <= character <= "~" for character in text) > len(text) > 0:
+                what = "{file} looks like {kind} text without a byte order mark, expected UTF-8: give {encoding=found}."
+                raise DataError(what, file=name, kind=encoding[:6].upper(), found=encoding)
+    return found
+
+
+def _replace_by_fault(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return _NOT_TEXT, error.end
+
+
+codecs.register_error("rosenblatt-not-text", _replace_by_fault)

@@ -23,7 +23,7 @@ from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.blocks import as_labels
-from rosenblatt.estimators.parameter_hints import HINTS, unknown_parameter
+from rosenblatt.estimators.parameter_hints import HINTS, check_unused, unknown_parameter
 from rosenblatt.estimators.validation import (
     MatrixLike,
     as_numpy,
@@ -108,10 +108,10 @@ def unavailable(reason: str) -> AvailableUnless:
 # Constructors: setting their parameters, and sharing their documentation.
 
 
-def set_parameters(model: object, given: Mapping[str, object]) -> None:
+def set_parameters(model: object, given: Mapping[str, Any]) -> None:
     """Store the arguments of a constructor as attributes of ``model``; ``given`` is the constructor's ``locals()``."""
-    for name, value in given.items():
-        if name not in ("self", "__class__"):
+    for name, value in {**given, **given.get("others", {})}.items():
+        if name not in ("self", "__class__", "others"):
             setattr(model, name, value)
 
 
@@ -131,11 +131,13 @@ def complete_docstring(source: type) -> Callable[[Class], Class]:
             return cls
         own, shared = inspect.cleandoc(cls.__doc__), inspect.cleandoc(source.__doc__)
         parameters = _entries(shared, "Parameters") | _entries(own, "Parameters")
-        signature = list(inspect.signature(cls).parameters.values())
+        signature = inspect.signature(cls).parameters
         described = [
             re.sub(r"default=\S+", "default=" + repr(p.default).replace("'", '"'), parameters[p.name], count=1)
-            for p in signature
+            for p in signature.values()
+            if p.name in parameters
         ]
+        described += [entry for names, entry in parameters.items() if "," in names and names.split(",")[0] in signature]
         attributes = _entries(own, "Attributes")
         for names, entry in _entries(shared, "Attributes").items():
             first = names.split(",")[0]
@@ -643,7 +645,9 @@ class BasePerceptron(ExactClassifier):
 
     def _options(self, X: MatrixLike = None) -> RunOptions:
         """Return the validated parameters for training on ``X``."""
-        kind = LEARNERS[type(self)._learner_name()].options
+        learner = type(self)._learner_name()
+        check_unused(self, learner, self.hypothesis)
+        kind = LEARNERS[learner].options
         names = [field.name for field in fields(kind) if hasattr(self, field.name)]
         given: dict[str, Any] = {name: getattr(self, name) for name in names} | self._more_options(X)
         return kind(**given).check()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias, Unpack
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from rosenblatt.estimators.base import BasePerceptron, Floats, complete_docstring, set_parameters, unavailable
+from rosenblatt.estimators.parameter_hints import PerceptronParameters, accepts
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.estimators.validation import MatrixLike, like_input, tensor_device
 from rosenblatt.training.dual.predict import kernel_values
@@ -118,6 +119,7 @@ class KernelPerceptron(BasePerceptron):
     _computing: ClassVar[Mapping[str, object]] = {}
     """Values that override the defaults of `Computing`, for tests and benchmarks."""
 
+    @accepts(PerceptronParameters)
     def __init__(
         self,
         kernel: str | KernelFunction = "poly",
@@ -140,6 +142,7 @@ class KernelPerceptron(BasePerceptron):
         device: str | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        **others: Unpack[PerceptronParameters],
     ) -> None:
         set_parameters(self, locals())
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from rosenblatt.estimators.base import Floats, complete_docstring, set_parameters
+from rosenblatt.estimators.parameter_hints import ScikitLearnParameters, accepts
 from rosenblatt.estimators.perceptron import LinearPerceptron, Perceptron
 from rosenblatt.training.options import RandomSource
 from rosenblatt.training.rows import ClassWeight
@@ -52,6 +53,7 @@ class MarginPerceptron(LinearPerceptron):
 
     margin: float
 
+    @accepts(ScikitLearnParameters)
     def __init__(
         self,
         margin: float = 10.0,
@@ -70,6 +72,7 @@ class MarginPerceptron(LinearPerceptron):
         n_jobs: int | None = None,
         verbose: int = 0,
         decay: float = 0.0,
+        **others: Unpack[ScikitLearnParameters],
     ) -> None:
         set_parameters(self, locals())
 
@@ -126,6 +129,7 @@ class PassiveAggressive(LinearPerceptron):
     C: float
     loss: str
 
+    @accepts(ScikitLearnParameters)
     def __init__(
         self,
         C: float = 1.0,
@@ -145,6 +149,7 @@ class PassiveAggressive(LinearPerceptron):
         n_jobs: int | None = None,
         verbose: int = 0,
         decay: float = 0.0,
+        **others: Unpack[ScikitLearnParameters],
     ) -> None:
         set_parameters(self, locals())
 
@@ -204,6 +209,7 @@ class AROW(LinearPerceptron):
 
     r: float
 
+    @accepts(ScikitLearnParameters)
     def __init__(
         self,
         r: float = 10.0,
@@ -222,6 +228,7 @@ class AROW(LinearPerceptron):
         n_jobs: int | None = None,
         verbose: int = 0,
         decay: float = 0.0,
+        **others: Unpack[ScikitLearnParameters],
     ) -> None:
         set_parameters(self, locals())
 

@@ -1,8 +1,14 @@
-"""Hints for users of other libraries: what to use in place of a parameter that the learners here do not have."""
+"""Parameters of other libraries: those of scikit-learn that are accepted, and what to use in place of the others."""
 
 from __future__ import annotations
 
-from rosenblatt.messages import did_you_mean
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from numbers import Real
+from typing import Any, TypedDict
+
+from rosenblatt.messages import ParameterError, Setting, did_you_mean, is_boolean, shorten
 
 
 def _by_name(hints: dict[str, str]) -> dict[str, str]:
@@ -73,8 +79,100 @@ def unknown_parameter(learner: str, name: str, own: list[str]) -> str:
     Perceptron has no parameter shufle; did you mean 'shuffle'? Its parameters are max_iter, shuffle.
     """
     start = f"{learner} has no parameter {name}; "
-    hint = OWN_HINTS.get(learner, {}).get(name, HINTS.get(name))
+    hint = _hint(learner, name)
     if hint is not None:
         return f"{start}{hint}."
     question = did_you_mean(name, own)
     return f"{start}{f'{question} Its' if question else 'its'} parameters are {', '.join(own)}."
+
+
+# Parameters of scikit-learn's Perceptron, SGDClassifier and PassiveAggressiveClassifier that change nothing here. The
+# learners have them so that code written for scikit-learn runs unchanged; None stands for scikit-learn's value.
+
+
+class ScikitLearnParameters(TypedDict, total=False):
+    """Parameters that all learners accept and do not use."""
+
+    penalty: str | None
+    alpha: float | None
+    l1_ratio: float | None
+    eta0: float | None
+    learning_rate: str | None
+    power_t: float | None
+    epsilon: float | None
+    average: bool | int | None
+
+
+class PerceptronParameters(ScikitLearnParameters, total=False):
+    """The same for perceptrons, whose loss is fixed."""
+
+    loss: str | None
+
+
+_ACCEPTED: dict[str, tuple[object, ...]] = {
+    "penalty": (),
+    "alpha": (0.0001, 0),
+    "l1_ratio": (0.15,),
+    "eta0": (1.0,),
+    "learning_rate": ("constant",),
+    "power_t": (0.5,),
+    "epsilon": (0.1,),
+    "average": (False,),
+    "loss": ("perceptron",),
+}
+"""The values, in addition to None, with which these parameters change nothing."""
+
+
+def accepts(parameters: type[ScikitLearnParameters]) -> Callable[[Callable[..., None]], Any]:
+    """Return a decorator for constructors that end in ``**others``: it gives names and defaults to these parameters.
+
+    scikit-learn reads the parameters of an estimator from the signature of its constructor.
+    """
+    names = list(parameters.__annotations__)
+
+    def decorate(init: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(init)
+        own = [value for value in signature.parameters.values() if value.kind is not value.VAR_KEYWORD]
+        more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in names]
+
+        @wraps(init)
+        def __init__(self: object, *arguments: object, **given: object) -> None:
+            init(self, *arguments, **dict.fromkeys(names) | given)
+
+        __init__.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+        return __init__
+
+    return decorate
+
+
+def check_unused(model: object, learner: str, hypothesis: str) -> None:
+    """Raise a ParameterError if a parameter of scikit-learn has a value that would change something there.
+
+    ``learner`` is the name of the learner, and ``hypothesis`` the one that it predicts with.
+    """
+    for name, accepted in _ACCEPTED.items():
+        value = getattr(model, name, None)
+        if value is None or (name == "loss" and learner == "PassiveAggressive"):
+            continue
+        if name == "average" and hypothesis == "average":
+            accepted = (False, True)
+        if name == "learning_rate" and learner == "PassiveAggressive":
+            accepted = ("pa2" if getattr(model, "loss", None) == "squared_hinge" else "pa1",)
+        if not _is_one_of(value, accepted):
+            raise ParameterError(
+                "{setting} must be {expected}, got {got}; {hint}.",
+                setting=Setting(name),
+                expected=" or ".join([*map(repr, accepted), "None"]),
+                got=shorten(value),
+                hint=_hint(learner, name),
+            )
+
+
+def _is_one_of(value: object, accepted: tuple[object, ...]) -> bool:
+    simple = isinstance(value, str | Real) or is_boolean(value)
+    return simple and any(is_boolean(value) == is_boolean(one) and bool(value == one) for one in accepted)
+
+
+def _hint(learner: str, name: str) -> str | None:
+    """Return the hint on a parameter that the learner does not have or use, or None if there is none."""
+    return OWN_HINTS.get(learner, {}).get(name, HINTS.get(name))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Self
+from typing import Self, Unpack
 
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.blocks import check_label_types
 from rosenblatt.estimators.base import BasePerceptron, Floats, complete_docstring, refuse_stream, set_parameters
 from rosenblatt.estimators.online import Label, RecordColumns, label_array, record_row
+from rosenblatt.estimators.parameter_hints import PerceptronParameters, accepts
 from rosenblatt.estimators.validation import MatrixLike, as_numpy
 from rosenblatt.training.batches import labelled_batch
 from rosenblatt.training.linear import GivenWeights, LinearState
@@ -31,6 +32,7 @@ class LinearPerceptron(BasePerceptron):
     _online: tuple[TrainingRun, RunOptions, int] | None = None
     """The run that ``learn_one`` continues, the options of that run, and its number of passes."""
 
+    @accepts(PerceptronParameters)
     def __init__(
         self,
         max_iter: int = 10,
@@ -47,6 +49,7 @@ class LinearPerceptron(BasePerceptron):
         n_jobs: int | None = None,
         verbose: int = 0,
         decay: float = 0.0,
+        **others: Unpack[PerceptronParameters],
     ) -> None:
         set_parameters(self, locals())
 
@@ -355,6 +358,12 @@ class Perceptron(LinearPerceptron):
         Forgetting rate of the average, for streams that drift. Each visit reduces the influence of all earlier weights
         by this fraction; 0.001 averages over about the last thousand visits, and 0 averages over all visits. Not
         available for votes.
+    loss : {"perceptron"} or None, default=None
+        The loss is fixed. The parameter exists for code that is written for scikit-learn's ``SGDClassifier``.
+    penalty, alpha, l1_ratio, eta0, learning_rate, power_t, epsilon, average : default=None
+        Parameters of scikit-learn's linear learners that change nothing here. None and the values that change nothing
+        are accepted, such as ``penalty=None`` and ``eta0=1.0``. For any other value ``fit`` raises an error that names
+        an alternative.
 
     Attributes
     ----------
@@ -415,6 +424,7 @@ class Perceptron(LinearPerceptron):
     (array([[2., 1.]]), array([0.]), 2, True)
     """
 
+    @accepts(PerceptronParameters)
     def __init__(
         self,
         hypothesis: str = "last",
@@ -432,6 +442,7 @@ class Perceptron(LinearPerceptron):
         n_jobs: int | None = None,
         verbose: int = 0,
         decay: float = 0.0,
+        **others: Unpack[PerceptronParameters],
     ) -> None:
         set_parameters(self, locals())
 

@@ -40,9 +40,10 @@ _GENEROUS = 1.01  # covers the relative rounding error of a sum of nonnegative n
 #
 # The absolute values of the numbers in the low part add up to at most (n + 2) h. They are summed in a tree of depth
 # n / 8 + 20 or less (lanes, the entries that do not fill them, the bias, a second sum). So the low part is off by at
-# most 2**-53 (n / 8 + 22) (n + 2) h, where 2 is added to the depth for the errors of the numbers themselves. Nothing
-# overflows for L below 2**1000. For L above 2**-600, what products lose to underflow, at most 2**-1075 each, is
-# negligible compared with this bound.
+# most 2**-53 (n / 8 + 22) (n + 2) h, where 2 is added to the depth for the errors of the numbers themselves. (With a
+# scaled square these have two roundings, not one. They also contain s times the rounding error of v * v; this is at
+# most 2**-53 M in all, less than 0.2 h.) Nothing overflows for L below 2**1000. For L above 2**-600, what products lose
+# to underflow, at most 2**-1075 each, is negligible compared with this bound, which is above 2**-706 (n + 2).
 
 _FACTOR = 4.25  # L / M: above 4, so that n roundings fit into L / 4 besides M
 _LEAST, _MOST = 1e-150, 1e300  # the range of M; L is then between 2**-600 and 2**1000
@@ -187,7 +188,9 @@ def _certain(high, low, error):
     part = value - high
     rest = (high - (value - part)) + (low - part)  # Knuth's TwoSum: value + rest is high + low, exactly
     # Ziv's rounding test (1991): if both ends of the interval round to the same float64, so do all numbers between
-    # them. The second summand widens the interval by the rounding of rest - doubt and rest + doubt.
+    # them. The second summand, 2 u |rest|, widens the interval by what the rounding of rest - doubt and rest + doubt
+    # may lose in proportion to rest. What it may lose in proportion to ``error`` is at most 3 u ``error``. Every bound
+    # given as ``error`` is larger than needed by a factor above 1.05, which covers that.
     doubt = error + 2.0**-52 * abs(rest)
     if value + (rest - doubt) == value and value + (rest + doubt) == value:
         return value

@@ -204,7 +204,7 @@ def _csr_lane_dot(rows, i, w):
     for j in range(0, whole, LANES):
         sums = sums + load_lanes(values, first + j) * weight_lanes(rows, w, first, j)
     a = horizontal_sum(sums)
-    for j in range(whole, n):
+    for j in range(whole, n):  # the entries that do not fill the lanes
         a += weight(w, column(rows, first, j)) * at(values, first + j)
     return a
 
@@ -245,7 +245,7 @@ def _dense_class_dots(rows, i, w, active, out):
             c += w[k2, j] * v
             e += w[k3, j] * v
         out[k0], out[k1], out[k2], out[k3] = a, b, c, e
-    for turn in range(fours, active.shape[0]):
+    for turn in range(fours, active.shape[0]):  # the last one to three classes
         out[active[turn]] = dot(rows, i, w[active[turn]])
 
 
@@ -367,7 +367,8 @@ def _dense_prefetch(rows, labels, order, t):
 
 def _csr_prefetch(rows, labels, order, t):
     values, indices, indptr = rows
-    # The loops below read from ``indptr`` where the row begins, so that entry is prefetched four visits earlier.
+    # The loops below read from ``indptr`` where the row begins, so that entry is prefetched four visits earlier. Four
+    # is a guess: it has to be early enough to arrive, and late enough to stay. Only speed depends on it.
     if t + 4 < order.shape[0]:
         prefetch(indptr, np.int64(at(order, t + 4)))
     if t < order.shape[0]:

@@ -49,7 +49,9 @@ STATE = np.dtype(
 # relative to that length: 1e-8 for t = 1e-4, well below the usual tolerance of 1e-6. With half or twice the value of
 # _THIN the error is 4e-8 or 3e-9, so either would work as well. For t = 1e-8 the scores have no correct digit.
 _THIN = 1e-4
-_NOTHING = 1e-15  # weights of this size may be rounding errors: about 9 units of 2**-53, for weights that add up to 1
+# Weights of this size may be rounding errors: about 9 units of 2**-53, for weights that add up to 1. A guess: only the
+# number of steps depends on it.
+_NOTHING = 1e-15
 
 
 @helper
@@ -150,6 +152,8 @@ def _straighten(Z, group, places, weights, count, Q, c, groups, lost, mean, u, s
     # times that score, (mean, s_0, s_1) is orthogonal to all rows of A. If the mean is short, rounding has destroyed
     # this. So s_g is computed from the weighted average of the scores of the group, and orthogonality is restored by
     # subtracting the projections on Q. Each of the three turns removes what rounding has left over in the turn before.
+    # Two would do if the rows of Q were orthonormal up to rounding, as in ``_enter``. The third, a guess, is for what
+    # the rotations of ``_remove`` have added. No proof rests on u: it only decides where the search looks next.
     #
     # If the mean is lost, start from e = (0, -1, -1) instead, or from (0, -1, 0) for one group. Its component r
     # orthogonal to the rows of A has equal scores within each group. The scores of the two groups add up to
@@ -290,7 +294,11 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
                     sum_11 += target[k]
             if not (sum_00 > 0.0 and sum_11 > 0.0):
                 return STUCK
-            # Step 3: move from the weights towards the target by theta, the largest step that makes no weight negative.
+            # Step 3: move from the weights towards the target by theta, the largest step at which no weight becomes
+            # negative. A point whose target is at most ``least`` stops the move. If its weight is positive and its
+            # target is not, the move ends where its weight is 0, as in the paper. If its target is positive, or its
+            # weight is 0 already, it leaves without a move (theta = 0), and the next target makes up for its weight.
+            # With ``least`` below 0, targets just below 0 stop nothing, and become weights of 0.
             theta, stop = 1.0, -1
             for k in range(count):
                 target[k] = share * (target[k] / (sum_00 if group[places[k]] == 0 else sum_11))
@@ -303,7 +311,7 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
             if stop < 0:  # the target is in the convex hull: the minor cycles end
                 break
             weights[stop] = 0.0
-            for k in range(count - 1, -1, -1):
+            for k in range(count - 1, -1, -1):  # from the last one, as a removal moves the points behind it
                 if not (weights[k] > 0.0 or target[k] > least):
                     _remove(k, count, places, weights, target, Q, R, width, x_0, x_1)
                     count -= 1

@@ -208,6 +208,14 @@ def test_the_best_length_beats_all_others():
         assert loss(s, q, t) <= min(loss(s, q, other) for other in around) + 1e-12
 
 
+def test_a_line_on_which_all_rows_can_be_satisfied_is_followed_to_the_last_of_them():
+    """Rounding may leave the derivative negative behind the last breakpoint, where it is 0."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        q, s = np.abs(rng.normal(size=50)) + 0.01, rng.normal(size=50)
+        assert loss(s, q, exact_line_search(s, q)) <= 1e-15
+
+
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_steps_by_rows_end_where_steps_by_columns_do(form):
     """Zero columns change nothing but the way: with them there are fewer rows than columns."""

@@ -164,3 +164,36 @@ def test_a_forged_threshold_is_refused(rare, tmp_path):
     write_container(tmp_path / "forged", header, arrays)
     with pytest.raises(ValueError, match=r"'learned\.state\.threshold' must be absent, unless there are two classes"):
         rosenblatt.load(tmp_path / "forged")
+
+
+def test_a_sentence_says_what_to_try(tmp_path):
+    rng = np.random.default_rng(1)
+    y = np.where(np.arange(1000) % 50 == 0, "fraud", "ok")
+    noise = written(tmp_path, "n.csv", pd.DataFrame(rng.normal(size=(1000, 2))).assign(y=y).to_csv(index=False))
+    result = ran("train", noise, "-t", "y", "--holdout", "30%", "-l", "arow", "-o", tmp_path / "m")
+    said = " ".join(result.stderr.split())
+    assert (
+        "Note: only 0.0% of the rows of fraud are found: train with --class-weight fraud=49 or --cost fraud=49" in said
+    )
+    found = json.loads(ran("test", tmp_path / "m", noise, "--json").stdout)["advice"]
+    assert [text.split(":")[0] for text in found] == ["only 0.0% of the rows of fraud are found"]
+    assert found[0] in " ".join(ran("test", tmp_path / "m", noise).stderr.split())
+    given = [noise, "-t", "y", "--holdout", "30%"]
+    worse = answer(*given, "--class-weight", "balanced")["advice"]
+    assert worse[0] == (
+        "always predicting ok is right more often: train with --cost ok=1 for the threshold with the fewest mistakes"
+    )
+    better = answer(*given, "--cost", "ok=1")["holdout"]
+    assert better["accuracy"] == better["commonest"]["accuracy"]
+    voted = answer(*given, "-l", "voted", "--class-weight", "balanced")["advice"]
+    assert voted[0].endswith("train with another --learner, or look at the columns with describe")
+    third = pd.read_csv(noise).assign(y=np.where(np.arange(1000) % 50 == 1, "theft", y))
+    third = written(tmp_path, "t.csv", third.to_csv(index=False))
+    several = answer(third, "-t", "y", "--folds", "2", "-l", "arow")["advice"]
+    (sentence,) = several
+    assert sentence.startswith("few rows of some classes are found (recall fraud 0.0%, theft 0.0%): train with --class")
+
+
+def test_a_good_model_needs_no_advice(rare):
+    assert answer(rare, "-t", "label", "--holdout", "30%")["advice"] == []
+    assert answer(rare, "-t", "label")["advice"] == []

@@ -50,6 +50,7 @@ PRINTED_BY = {
     "options": ("train", "watch"),
     "online_learner": ("watch",),
     "train_run": ("train",),
+    "imbalance": ("train",),
     "train_cluster": ("train",),
 }
 """The commands that print what a module says, where it is not the one of its name."""

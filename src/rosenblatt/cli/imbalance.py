@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rosenblatt.cli.options import Group, option
+from rosenblatt.cli.options import LEARNERS, Group, option
 from rosenblatt.cli.output import JsonObject
 from rosenblatt.messages import count_of, label_text, name_some
 
-WITHOUT_THRESHOLD = ("voted", "kernel")
+WITHOUT_THRESHOLD = ("VotedPerceptron", "KernelPerceptron")
 """Learners that have no bias which a threshold could move."""
 
 
@@ -45,7 +45,7 @@ class ImbalanceOptions(Group):
         if self.cost and self.threshold is not None:
             raise ValueError("--cost finds a threshold by itself: leave out --threshold.")
         for name, given in (("cost", self.cost), ("threshold", self.threshold)):
-            if given not in (None, []) and learner in WITHOUT_THRESHOLD:
+            if given not in (None, []) and LEARNERS.get(learner) in WITHOUT_THRESHOLD:
                 raise ValueError(
                     f"--{name} moves the bias of linear weights, which --learner {learner} does not have: use "
                     "--class-weight, or another learner."
@@ -126,3 +126,48 @@ def threshold_line(facts: JsonObject, classes: Sequence[Any]) -> str:
             f"a threshold of 0, {facts['cost_at_zero']:g}. "
         )
     return f"{line}The model subtracts it from its scores."
+
+
+# What to try, given the scores of a model on rows that it has not learned from.
+
+
+_LOW_RECALL = 0.1
+"""The recall below which a class is said to be missed."""
+_MOST_NAMED = 5
+
+
+def advice(scores: JsonObject, learner: str) -> list[str]:
+    """Return sentences that name options of ``train`` if a model misses a class, or is worse than no model.
+
+    ``scores`` are those of `rosenblatt.cli.test.class_scores`, and ``learner`` is the class of the model.
+
+    >>> by_class = [{"class": "fraud", "rows": 20, "recall": 0.05}, {"class": "ok", "rows": 980, "recall": 0.99}]
+    >>> scores = {"accuracy": 0.971, "commonest": {"class": "ok", "accuracy": 0.98}, "by_class": by_class}
+    >>> worse, missed = advice(scores, "AROW")
+    >>> worse
+    'always predicting ok is right more often: train with --cost ok=1 for the threshold with the fewest mistakes'
+    >>> missed
+    'only 5.0% of the rows of fraud are found: train with --class-weight fraud=49 or --cost fraud=49 to find more'
+    """
+    by_class, commonest, sentences = scores["by_class"], scores["commonest"], []
+    has_threshold = len(by_class) == 2 and learner not in WITHOUT_THRESHOLD
+    if scores["accuracy"] < commonest["accuracy"]:
+        label = label_text(commonest["class"])
+        remedy = f"--cost {label}=1 for the threshold with the fewest mistakes"
+        if not has_threshold:
+            remedy = "another --learner, or look at the columns with describe"
+        sentences.append(f"always predicting {label} is right more often: train with {remedy}")
+    missed = [entry for entry in by_class if entry["rows"] and entry["recall"] < _LOW_RECALL]
+    if len(missed) == 1 and has_threshold:
+        label, recall, rows = label_text(missed[0]["class"]), missed[0]["recall"], missed[0]["rows"]
+        times = max(2, round((sum(entry["rows"] for entry in by_class) - rows) / rows))
+        sentences.append(
+            f"only {recall:.1%} of the rows of {label} are found: train with --class-weight {label}={times} or --cost "
+            f"{label}={times} to find more"
+        )
+    elif missed and len(by_class) > 1:
+        names = name_some([f"{label_text(entry['class'])} {entry['recall']:.1%}" for entry in missed], _MOST_NAMED)
+        sentences.append(
+            f"few rows of some classes are found (recall {names}): train with --class-weight balanced to find more"
+        )
+    return sentences

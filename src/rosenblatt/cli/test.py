@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from rosenblatt.cli.imbalance import advice
 from rosenblatt.cli.inputs import Predictor, model_and_rows
 from rosenblatt.cli.options import AS_JSON, FILES, MODEL, FileOptions, command
 from rosenblatt.cli.output import (
@@ -58,6 +59,7 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
     if error is not None:
         raise error
     scores = found.scores(classes)
+    remarks = advice(scores, predictor.learner)
     right = sum(count for (true, predicted), count in pairs.items() if true == predicted)
     if as_json:
         confused = [
@@ -66,7 +68,10 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
         ]
         facts = {"rows": scores["rows"], "right": right} | scores
         del facts["commonest"]
-        print_json(facts | {"confusion": confused, "skipped": rows.skipped.rows, "unlabelled": rows.unlabelled})
+        print_json(
+            facts
+            | {"confusion": confused, "skipped": rows.skipped.rows, "unlabelled": rows.unlabelled, "advice": remarks}
+        )
         return
     print_text(
         f"Accuracy {scores['accuracy']:.2%}: {right:,} of {count_of(scores['rows'], 'row')} predicted correctly. "
@@ -78,6 +83,8 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
     print_table(scores_table(scores["by_class"]))
     print_text("")
     print_table(confusion(pairs))
+    for remark in remarks:
+        print_note(f"{remark}.")
 
 
 class Predictions:

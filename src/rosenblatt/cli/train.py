@@ -12,7 +12,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rosenblatt.cli.imbalance import ImbalanceOptions, threshold_line
+from rosenblatt.cli.imbalance import ImbalanceOptions, advice, threshold_line
 from rosenblatt.cli.inputs import check_out, lenient_defaults, open_data
 from rosenblatt.cli.options import (
     AS_JSON,
@@ -323,6 +323,8 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     measured = answer.get("test") or answer.get("holdout")
     if options.seeds > 1 and measured and not interrupted:
         measured["by_seed"] = more_seeds(measured["accuracy"], training, rows_to_test_on)
+    scores = measured or answer.get("folds")
+    answer["advice"] = advice(scores, model.learner) if scores and "rows" in scores else []
     if options.as_json:
         print_json(answer)
     else:
@@ -487,6 +489,8 @@ def print_report(model: TrainedModel, answer: JsonObject) -> None:
         errors = answer["early_stopping"]["error_by_pass"]
         shares = ", ".join("-" if error is None else f"{error:.1%}" for error in errors)
         print_text(f"Error on the held-out rows, by pass: {shares}.")
+    for remark in answer["advice"]:
+        print_note(f"{remark}.")
     if answer["ranges_differ"]:
         print_note(
             f"some features have ranges {answer['ranges_differ']:,.0f} times as large as those of others, which have "

@@ -269,8 +269,9 @@ def open(
         pandas do. If such a line may also be data, ``stream.notes`` says so. Columns without names are called c1, c2,
         and so on.
     delimiter : str, optional
-        The character between cells. By default it is a tab for TSV, and for CSV the first of comma, semicolon, tab and
-        vertical bar that occurs in the first line.
+        The character between cells. By default it is a tab for TSV, and for CSV the one of comma, semicolon, tab and
+        vertical bar in the first line with which the most of the first 20 lines have as many cells as the first. A
+        comma is the last choice.
     encoding : str, optional
         The encoding of the text, such as "cp1252" or "utf-16". By default it is UTF-8, unless a byte order mark shows
         that it is UTF-16 or UTF-32.

@@ -135,7 +135,7 @@ def test_numbers_are_the_nearest_float64(tmp_path):
         ("a,y\n1,2\n".encode("utf-16"), ([[1.0]], [2])),
         (b"\xef\xbb\xbfa,y\r\n1,2\r\n\r\n3,4", ([[1.0], [3.0]], [2, 4])),
         (b"a,y\r1,2\r3,4\r", ([[1.0], [3.0]], [2, 4])),
-        ("a,a,y\n1,2,3\n", "a.csv: two columns are named 'a', expected different names: rename one."),
+        ("a,a,y\n1,2,3\n", ([[1.0, 2.0]], [3])),
         ("a,y\n1,u\n2,\n3,NA\nx,\n", ([[1.0]], ["u"])),
         ("a,y\n1,\n", "a.csv: column 'y', the target, has no label in the first 1 rows."),
         (
@@ -299,3 +299,48 @@ def test_a_first_row_is_never_silently_a_header(tmp_path, case):
     if sentence:
         named = text.split("\n")[0].split(",")[-1]
         assert data.open(file, named, on_ambiguous="drop").notes == [], "naming a column says that it has a name"
+
+
+DELIMITED = {
+    "size, cm;weight;y\n7,5;8,5;1\n8;9;2\n": ";",
+    "price, EUR, net;y\n1,5;2\n2,5;3\n": ";",
+    "name, first\ty\nDoe, J.\tu\nRoe, R.\tv\n": "\t",
+    "a|b,c|y\n1|2,5|u\n3|4,5|v\n": "|",
+    "tag;s,x,y\na;b;c,1,2\nd,2,3\n": ",",
+    '"size; cm",x,y\n1,2,3\n4,5,6\n': ",",
+    "a,b;c,y\n1,2,3\n": ",",
+    "x,y\n1;2,3\n": ",",
+    "a;b\n": ";",
+}
+
+
+@pytest.mark.parametrize("text", DELIMITED)
+def test_the_delimiter_is_the_one_that_cuts_all_lines_alike(tmp_path, text):
+    (tmp_path / "a.csv").write_text(text)
+    request = OpenRequest(LineSource(tmp_path / "a.csv"), "csv")
+    reader = DelimitedReader(request)
+    reader.read_columns(10)
+    assert reader.dialect()["delimiter"] == DELIMITED[text]
+
+
+def test_columns_of_one_name(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b,a,a.1,a,y\n1,2,3,4,5,u\n6,7,8,9,0,v\n")
+    stream = data.open(tmp_path / "a.csv", "y")
+    assert stream.feature_names == ["a", "b", "a.2", "a.1", "a.3"]
+    assert stream.read()[0].tolist() == [[1, 2, 3, 4, 5], [6, 7, 8, 9, 0]]
+    what = "some columns have the same name and are called a.2 (another a), a.3 (another a)."
+    assert [str(note) for note in stream.notes] == [f"{tmp_path}/a.csv: {what}"]
+    (tmp_path / "b.csv").write_text("a,b,a,a.1,a\n1,2,3,4,5\n")
+    assert data.open(tmp_path / "b.csv", preparation=stream.preparation).read()[0].tolist() == [[1, 2, 3, 4, 5]]
+
+
+def test_a_title_above_the_header(tmp_path):
+    for title, skip_rows in (("Report 2024\n\n", 2), ("Report, 2024\n", 1), ("# x\n# y\n# z\n", 3)):
+        (tmp_path / "a.csv").write_text(title.replace(",", "") + "x;z;y\n1;3;a\n2;4;b\n")
+        advice = f"if the table begins here, leave out the lines above with skip_rows={skip_rows}."
+        with pytest.raises(data.DataError, match=f"line {skip_rows + 1}: expected 1 cell .* got 3: {advice}"):
+            data.open(tmp_path / "a.csv", "y", on_error="raise")
+        assert data.open(tmp_path / "a.csv", "y", skip_rows=skip_rows).read()[0].tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    (tmp_path / "a.csv").write_text("Report,,\nx,z,y\n1,3,a\n")
+    with pytest.raises(ValueError, match="most cells of its first line are empty: if it is a title, leave it out with"):
+        data.open(tmp_path / "a.csv", "y")

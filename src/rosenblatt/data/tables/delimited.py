@@ -11,10 +11,11 @@ import csv
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from functools import partial
+from itertools import groupby, islice, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +33,7 @@ from rosenblatt.data.tables.values import (
     parse_numbers,
     parse_strings,
 )
-from rosenblatt.messages import Hint, Message, shorten
+from rosenblatt.messages import Hint, Message, shorten, show_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -131,6 +132,9 @@ def _quotes(data: bytes, delimiter: str | None, quote: str) -> np.ndarray:
 # The dialect of a CSV file: its delimiter, and whether its first record is a header.
 
 
+_SAMPLE = 20
+"""The number of records that show the delimiter."""
+_SAMPLE_BYTES = 1 << 20
 _NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
 
 
@@ -145,18 +149,31 @@ class DialectHints:
     named: Sequence[str] = ()
     """Columns that options name; a first record that contains one of them is a header."""
 
-    def delimiter(self, line: bytes, quote: str) -> str:
-        """Return the delimiter of the first line: one that yields all of ``columns``, or else the most likely one.
+    def delimiter(self, lines: bytes, quote: str) -> str:
+        """Return the delimiter of a file that starts with ``lines``.
+
+        It is one that makes all of ``columns`` from the first line, or else the default. Otherwise it is the one with
+        which most of the first 20 records have as many cells as the first. Among several the comma is the last choice:
+        it also occurs in names and numbers.
 
         >>> DialectHints().delimiter(b"a;b", ""), DialectHints(("size, cm", "b")).delimiter(b"size, cm;b", "")
         (';', ';')
+        >>> DialectHints().delimiter(b"size, cm;b\\n1,5;2,5\\n", ""), DialectHints().delimiter(b"a,b;c\\n1,2\\n", "")
+        (';', ',')
         """
         default = self.defaults.get("delimiter")
+        line = lines.partition(b"\n")[0]
         found = [c for c in (default or "") + DELIMITERS if c.encode() in line]
         for delimiter in found if self.columns else ():
             if _cells(line, delimiter, quote).issuperset(self.columns):
                 return delimiter
-        return default if default in found else next(iter(found), default or ",")
+        if default in found:
+            return str(default)
+        if found:
+            return max(found, key=partial(_regularity, lines, quote=quote))
+        below = partial(_regularity, lines, quote=quote, titled=True)
+        likely = max(DELIMITERS, key=below)
+        return default or (likely if below(likely)[0] else ",")
 
     def has_header(self, cells: Sequence[str]) -> bool:
         """Return whether ``cells``, the cells of the first record, are a header.
@@ -197,6 +214,44 @@ def _cells(line: bytes, delimiter: str, quote: str) -> set[str]:
         return {cell.strip() for cell in next(_csv_reader([line.decode("utf-8-sig", "replace")], delimiter, quote))}
     except (csv.Error, StopIteration):
         return set()
+
+
+def _regularity(lines: bytes, delimiter: str, quote: str, titled: bool = False) -> tuple[int, bool, int]:
+    """Return how likely a delimiter is, for comparison with others.
+
+    That is: the number of the first records with as many cells as the first, whether it is not a comma, and the number
+    of these cells. A delimiter that makes a single cell is the least likely. If ``titled``, the first records may be a
+    title, so the records with the most common number of cells above 1 count.
+    """
+    text = lines.decode("utf-8-sig", "replace").splitlines(keepends=True)
+    try:
+        records = [record for record in islice(_csv_reader(text, delimiter, quote), _SAMPLE) if record]
+    except csv.Error:
+        return 0, False, 0
+    cells = len(records[0]) if records else 0
+    if titled:
+        cells = next(iter(Counter(len(record) for record in records if len(record) > 1).most_common(1)), (0, 0))[0]
+    return sum(len(record) == cells for record in records) * (cells > 1), delimiter != ",", cells
+
+
+def _different_names(names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Return different names for columns, and those that are new, mapped to the names in the file.
+
+    >>> _different_names(["a", "b", "a", "a.1", "a"])
+    (['a', 'b', 'a.2', 'a.1', 'a.3'], {'a.2': 'a', 'a.3': 'a'})
+    """
+    taken, found, renamed = set(names), list[str](), dict[str, str]()
+    before: set[str] = set()
+    for name in names:
+        new, k = name, 0
+        while new in before or (k and new in taken):
+            k += 1
+            new = f"{name}.{k}"
+        if k:
+            renamed[new] = name
+        before.add(new)
+        found.append(new)
+    return found, renamed
 
 
 def _counts_up(cells: Sequence[str]) -> bool:
@@ -248,6 +303,8 @@ class DelimitedReader(TableReader[Records]):
         self.delimiter = self.delimiter if request.delimiter is None else request.delimiter
         self.quote = self.quote if request.quote is None else request.quote
         self._missing = [*MISSING_NUMBERS, *map(str, request.setting("missing_values"))]
+        self.renamed: dict[str, str] = {}
+        """The new names of columns with the name of an earlier column, mapped to that name."""
         self.header_guessed = False
         """Whether the header was detected from the cells of the first record, not given by the caller."""
 
@@ -312,7 +369,7 @@ class DelimitedReader(TableReader[Records]):
         at.line += line_count(data[:blank])
         data = data[blank:]
         if self.delimiter is None and data:
-            self.delimiter = self.hints.delimiter(data[: data.find(b"\n")], self.quote)
+            self.delimiter = self.hints.delimiter(data[:_SAMPLE_BYTES], self.quote)
         if not data or not whole_records(data, self.delimiter, self.quote):
             return data
         cells, size = self._first_record(data, chunk.file, at.line)
@@ -336,6 +393,8 @@ class DelimitedReader(TableReader[Records]):
                 names = by_place  # earlier files had no header
             at.line += line_count(data[:size])
             data = data[size:]
+        names, renamed = _different_names(names)
+        self.renamed = self.renamed or renamed
         self._check_columns(names, chunk.file)
         at.names = names
         return data
@@ -436,6 +495,10 @@ class DelimitedReader(TableReader[Records]):
         table = self._table(item, dict.fromkeys(names, pa.string()), leave_out)
         places = np.delete(np.arange(table.num_rows + len(ragged)), [place for place, _ in ragged])
         reasons = {count: self._ragged(len(item.names), count) for count in {count for _, count in ragged}}
+        if ragged and len(item.names) == 1:
+            place, count = ragged[0]
+            above = item.line + int(record_places(item.data, self.delimiter, self.quote)[1][place]) - 1
+            reasons[count] = self._below_title(count, above)
         faults = {place: reasons[count] for place, count in ragged}
         faults |= dict.fromkeys(foreign, Message("the row {fault}", fault=self.files.decoding.fault))
         faults |= dict.fromkeys(long, self._long_record)
@@ -464,6 +527,12 @@ class DelimitedReader(TableReader[Records]):
         hint = ": put quotes around a cell that contains a delimiter" if got > expected and self.quote else ""
         what = "expected {expected} cells as in {like}, got {got}{hint}"
         return Message(what, expected=expected, like=like, got=got, hint=hint)
+
+    def _below_title(self, got: int, above: int) -> Message:
+        """Return the reason for the first line with several cells below lines with one, which may be a title."""
+        like = "the header" if self.header else "the first line"
+        advice = Hint(": if the table begins here, leave out the lines above with {skip_rows=n}", n=above)
+        return Message("expected 1 cell as in {like}, got {got}{advice}", like=like, got=got, advice=advice)
 
     def _chunk(self, table: pa.Table, where: Callable[[int], str], item: Records) -> TableChunk:
         columns = dict(zip(table.column_names, map(combine_chunks, table.columns), strict=True))
@@ -510,6 +579,14 @@ def header_notes(head: TableChunk, request: OpenRequest) -> list[Message]:
     what += "give {header=False} if it is a row."
     why = f", though {shorten(again)} occurs again below" if again else ""
     return [Message(what, file=request.file, names=join_names(names), why=why)]
+
+
+def renamed_notes(renamed: Mapping[str, str], file: str) -> list[Message]:
+    """Return a list with a note about columns that had the name of an earlier column, or an empty list."""
+    if not renamed:
+        return []
+    named = join_names([f"{new} (another {show_text(name)})" for new, name in renamed.items()])
+    return [Message("{file}: some columns have the same name and are called {named}.", file=file, named=named)]
 
 
 def _repeated_name(head: TableChunk, missing: tuple[str, ...]) -> str | None:

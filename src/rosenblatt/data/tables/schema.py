@@ -83,7 +83,10 @@ def find_column(column: str | int | None, order: list[str], use: str, file: str,
         what = "{file} has no column {name}: name columns one by one, {setting}."
         raise ParameterError(what, file=file, name=repr(column), setting=Setting(use, several))
     hint: str | Message = ""
-    if header is not None:
+    unnamed = sum(name == f"c{k + 1}" for k, name in enumerate(order))
+    if header and 2 * unnamed > len(order):
+        hint = Message(" (most cells of its first line are empty: if it is a title, leave it out with {skip_rows=1})")
+    elif header is not None:
         hint = Message(
             " (its first line was read as {found}: give {header=other} if that is wrong)",
             found="their names" if header else "data, not as their names",
@@ -391,7 +394,8 @@ def _labelled(head: TableChunk, target: dict[str, str], missing: tuple[str, ...]
 def _readable(head: TableChunk, preparation: Preparation, labelled: bool) -> TableChunk:
     """Return the rows of ``head`` that can be read, or all rows if there are none."""
     places = Encoder(preparation, labelled).encode(head).places
-    return head.take(places) if 0 < len(places) < head.n else head
+    rows = places if head.places is None else np.searchsorted(head.places, places)
+    return head.take(rows) if 0 < len(rows) < head.n else head
 
 
 def _has_lists_only(head: TableChunk, used: list[str], file: str) -> bool:

@@ -12,7 +12,7 @@ from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.source import VERSION, Facts, OpenRequest, Preparation, RowSource
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
-from rosenblatt.data.tables.delimited import NAMES_FIRST, DelimitedReader, header_notes, looks_like_names
+from rosenblatt.data.tables.delimited import NAMES_FIRST, DelimitedReader, header_notes, looks_like_names, renamed_notes
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder, ListEncoder
 from rosenblatt.data.tables.frames import MemoryReader, MemoryTable
 from rosenblatt.data.tables.json_lines import JsonReader
@@ -167,8 +167,9 @@ def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schem
     units = units_note(schema.preparation["columns"])
     if units is not None and request.on_ambiguous != "note":  # the description of the columns shows them
         notes.append(Message("{file}: {what}.", file=request.file, what=units))
-    if isinstance(reader, DelimitedReader) and reader.header_guessed:
-        notes += header_notes(head, request)
+    if isinstance(reader, DelimitedReader):
+        notes += renamed_notes(reader.renamed, request.file)
+        notes += header_notes(head, request) if reader.header_guessed else []
     return schema._replace(preparation=prepared), notes
 
 

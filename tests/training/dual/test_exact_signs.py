@@ -1,6 +1,7 @@
 """Exact signs of sums of kernel values, and exact products."""
 
-from collections import defaultdict
+import random
+from collections import Counter, defaultdict
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from math import comb, nextafter
@@ -12,12 +13,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from rosenblatt.training.dual import exact_signs
 from rosenblatt.training.dual.exact_signs import (
     exact_distances,
     exact_dots,
     exact_sign,
     exact_squared_distances,
     filtered_sign,
+    running_signs,
 )
 from rosenblatt.training.dual.kernel_values import KernelValues
 from rosenblatt.training.options import Kernel
@@ -159,6 +162,65 @@ def test_float32_is_taken_exactly():
 def test_zero_to_the_power_of_zero_is_one():
     assert exact_sign(Kernel("poly", 0, 1.0, 0.0), [1, -2], np.zeros((2, 1)), np.zeros(1)) == -1
     assert exact_sign(Kernel("poly", 1, 1.0, 0.0), [1, -2], np.zeros((2, 1)), np.zeros(1)) == 0
+
+
+FIRST_BITS = exact_signs._FIRST_POWER_BITS
+
+
+@pytest.mark.parametrize("first_bits", [1, 40, FIRST_BITS])
+def test_high_powers_are_those_of_fractions_at_every_precision(first_bits, monkeypatch):
+    monkeypatch.setattr(exact_signs, "_FIRST_POWER_BITS", first_bits)
+    rng = np.random.default_rng(first_bits)
+    found = Counter()
+    for _ in range(60):
+        n, degree = int(rng.integers(2, 6)), int(rng.choice([2, 3, 10, 41]))
+        supports = rng.choice([1.0, -1.0, 2.0, 1 + 2.0**-52, 1 - 2.0**-30, 0.5], (n, 1)) * 2.0 ** rng.integers(-9, 3)
+        supports[-1] = -supports[0]  # the sum is exactly zero now and then, of equal powers and of 2**degree and 1
+        kernel, x = (
+            Kernel("poly", degree, 1.0, float(rng.choice([0.0, 1.0, -1e-20]))),
+            np.array([float(rng.choice([1, 3]))]),
+        )
+        steps = [float(step) for step in rng.choice([1, -1, 2.0**degree, -(2.0**degree)], n)]
+        members = [*range(n), *rng.integers(0, n, 4).tolist()]
+        steps += [-steps[member] for member in members[n:]]
+        asked = list(range(len(steps)))
+        parts = [
+            [sum(s for m, s in zip(members[: v + 1], steps, strict=False) if m == j) for j in range(n)] for v in asked
+        ]
+        true = [polynomial_twin(kernel, part, supports, x) for part in parts]
+        assert running_signs(kernel, members, steps, supports, x, asked) == true
+        assert [exact_sign(kernel, part, supports, x) for part in parts] == true
+        found.update(true)
+    assert min(found[-1], found[0], found[1]) > 10
+
+
+def test_truncated_powers_are_within_their_bound():
+    rng = random.Random(0)
+    for degree in (2, 7, 30, 200):
+        bases = [rng.choice([-1, 1]) * rng.getrandbits(rng.choice([900, 899, 500])) for _ in range(9)]
+        *levels, (exact, error) = exact_signs._powers([*bases, 2**900 - 1], degree)
+        assert error == 0
+        assert levels
+        for powers, error in levels:
+            one = Fraction(exact[-1], powers[-1])  # the unit, nearly: the last power is near 1
+            off = max(abs(power * one - true) for power, true in zip(powers, exact, strict=True))
+            assert off <= 2 * error * one
+
+
+def test_signs_of_high_powers_are_decided_by_few_bits(monkeypatch):
+    def first_bits_of_powers(bases, degree):
+        powers, error = next(exact_powers(bases, degree))
+        assert error > 0
+        assert max(power.bit_length() for power in powers) < 10_000  # the exact ones have some two million
+        yield powers, error
+
+    exact_powers = exact_signs._powers
+    monkeypatch.setattr(exact_signs, "_powers", first_bits_of_powers)
+    kernel = Kernel("poly", 1000, 1.0, 1.0)
+    supports, x = np.array([[5e-324], [1.5], [1.5], [-1.5]]), np.array([1.0])
+    assert exact_sign(kernel, [1, 1, -1, -2], supports, x) == 1
+    assert exact_sign(kernel, [1, 1, -1, -4], supports, np.array([-5e-324])) == -1
+    assert running_signs(kernel, [0, 1, 3], [1.0, -1.0, 1.0], supports, x, [0, 1, 2]) == [1, -1, -1]
 
 
 @pytest.mark.parametrize("name", ["linear", "poly", *EXPONENTIAL])

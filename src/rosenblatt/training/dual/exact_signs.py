@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -141,6 +141,8 @@ def _as_ratios(totals: Integers) -> Ratios:
 
 _FIRST_BITS = 128
 """The first precision for exponentials, a guess. It doubles until the sign is certain, so any value gives the same."""
+_FIRST_POWER_BITS = 1024
+"""The first precision for powers, a guess. Powers of fewer bits are exact at once."""
 
 
 def exact_sign(kernel: Kernel, coefficients: Sequence[int | float | Fraction], supports: Matrix, x: Matrix) -> int:
@@ -199,15 +201,24 @@ def running_signs(
     >>> running_signs(Kernel("linear"), [0, 1, 0], [1.0, -1.0, -2.0], supports, x, [0, 1, 2])
     [1, 0, -1]
     """
-    powers = _powers(exact_dots(supports, x), *(kernel.polynomial or (1.0, 0.0, 1)))
-    wanted, signs, total = set(asked), [], 0
+    gamma, coef0, degree = kernel.polynomial or (1.0, 0.0, 1)
+    bases = _bases(exact_dots(supports, x), gamma, coef0)
     last = asked[-1] + 1
-    for v, (member, factor) in enumerate(zip(members[:last], _as_integers(steps[:last]), strict=True)):
-        # ``total`` becomes the running sum up to term v, times the common positive factors of steps and powers
-        total += factor * powers[member]
-        if v in wanted:
-            signs.append(_sign(total))
-    return signs
+    terms = list(zip(members[:last], _as_integers(steps[:last]), strict=True))
+    signs: dict[int, int] = {}
+    wanted = set(asked)
+    for powers, error in _powers(bases, degree):
+        total = size = 0
+        for v, (member, factor) in enumerate(terms):
+            # ``total`` becomes the running sum up to term v, times the common positive factors of steps and powers
+            total += factor * powers[member]
+            size += abs(factor)
+            if v in wanted and (abs(total) > error * size or not error):
+                signs[v] = _sign(total)
+        wanted -= signs.keys()
+        if not wanted:
+            break
+    return [signs[v] for v in asked]
 
 
 def _as_integers(factors: Sequence[int | float | Fraction]) -> list[int]:
@@ -219,15 +230,54 @@ def _as_integers(factors: Sequence[int | float | Fraction]) -> list[int]:
 
 def _sign_of_powers(factors: list[int], dots: Ratios, gamma: float, coef0: float, degree: int) -> int:
     """Return the sign of the sum of factors times (gamma dot + coef0) ** degree."""
-    powers = _powers(dots, gamma, coef0, degree)
-    return _sign(sum(factor * power for factor, power in zip(factors, powers, strict=True)))
+    collected: defaultdict[int, int] = defaultdict(int)  # equal powers together, as they are what cancels most often
+    for factor, base in zip(factors, _bases(dots, gamma, coef0), strict=True):
+        collected[abs(base)] += -factor if base < 0 and degree % 2 else factor
+    terms = {base: factor for base, factor in collected.items() if factor}
+    size, total = sum(map(abs, terms.values())), 0
+    for powers, error in _powers(list(terms), degree):
+        total = sum(factor * power for factor, power in zip(terms.values(), powers, strict=True))
+        if abs(total) > error * size:
+            break
+    return _sign(total)
 
 
-def _powers(dots: Ratios, gamma: float, coef0: float, degree: int) -> list[int]:
-    """Return (gamma dot + coef0) ** degree of each dot product, multiplied by a common positive factor."""
+def _bases(dots: Ratios, gamma: float, coef0: float) -> list[int]:
+    """Return gamma dot + coef0 for each dot product, multiplied by a common positive factor."""
     (gamma_above, gamma_below), (coef0_above, coef0_below) = gamma.as_integer_ratio(), coef0.as_integer_ratio()
     slope, offset = gamma_above * coef0_below, coef0_above * gamma_below * dots.below
-    return [(slope * above + offset) ** degree for above in dots.above]
+    return [slope * above + offset for above in dots.above]
+
+
+def _powers(bases: list[int], degree: int) -> Iterator[tuple[list[int], int]]:
+    """Yield lists of base ** degree with ever more bits, each with a bound on its errors; the last is exact.
+
+    All numbers of a list have a common positive factor. An exact power of high degree may have millions of bits, of
+    which a few hundred decide most signs (Ziv's test).
+    """
+    top = max((base.bit_length() for base in bases), default=0)
+    bits = _FIRST_POWER_BITS
+    while bits + degree < top * degree:
+        # Fixed point with units of 2**-places: |base| / 2**top is below 1, and the largest power is at least
+        # 2**-degree. By induction, b**k is off by less than 2 k units: by 1 for k = 1; a square doubles the error, a
+        # product adds the errors of both factors, and each is truncated by less than one unit.
+        places = bits + degree
+        shift = places - top
+        sizes = [abs(base) << shift if shift > 0 else abs(base) >> -shift for base in bases]
+        powers = [_truncated_power(size, degree, places) for size in sizes]
+        yield [-p if base < 0 and degree % 2 else p for base, p in zip(bases, powers, strict=True)], 2 * degree
+        bits *= 4
+    yield [base**degree for base in bases], 0
+
+
+def _truncated_power(base: int, degree: int, places: int) -> int:
+    """Return base ** degree in fixed point with ``places`` bits after the point, each product rounded down."""
+    power = base
+    for bit in bin(degree)[3:]:  # invariant: ``power`` is base to the power of the bits read so far
+        power = (power * power) >> places
+        if bit == "1":
+            power = (power * base) >> places
+    return power
 
 
 def _sign_of_exponentials(factors: list[int], distances: Ratios, gamma: float) -> int:

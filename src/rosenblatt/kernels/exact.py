@@ -158,7 +158,7 @@ def nearest(total):
     if top < 0:
         return 0.0
     bits, limb = 32 * top, total[top]
-    while limb > 0:
+    while limb > 0:  # ``bits`` becomes the bit length of the total
         bits += 1
         limb >>= 1
     # ``kept`` has the bits from bit ``cut`` up: 53 bits, or fewer if the result is subnormal. ``half`` is the bit below
@@ -172,7 +172,7 @@ def nearest(total):
     last, shift = (cut - 1) >> 5, (cut - 1) & 31
     half = (total[last] >> shift) & 1
     rest = total[last] & ((1 << shift) - 1)
-    for k in range(last):
+    for k in range(last):  # all bits below ``half``
         rest |= total[k]
     for k in range(top + 1):
         total[k] = 0

@@ -300,7 +300,7 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
             # weight is 0 already, it leaves without a move (theta = 0), and the next target makes up for its weight.
             # With ``least`` below 0, targets just below 0 stop nothing, and become weights of 0.
             theta, stop = 1.0, -1
-            for k in range(count):
+            for k in range(count):  # invariant: theta is that of the points before k, whose targets are scaled
                 target[k] = share * (target[k] / (sum_00 if group[places[k]] == 0 else sum_11))
                 if not target[k] > least:
                     ratio = weights[k] / (weights[k] - target[k]) if target[k] <= 0.0 < weights[k] else 0.0

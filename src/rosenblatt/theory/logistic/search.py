@@ -335,6 +335,7 @@ def _rounded(a: Floats, powers: NDArray[np.int64], bits: int) -> Numbers:
 # Tucker's pair for all observations, by a working set of rows.
 
 
+# Guesses: the pair is proved for all rows, whatever the first working set is. The time depends on its size.
 _SMALL = 400  # up to this number of rows z, the working set has all of them
 _ROWS_PER_COEFFICIENT = 20  # for more rows, the first working set has this number of rows per coefficient
 
@@ -430,7 +431,7 @@ def find_pair(rows: IntegerRows, prime: int) -> TuckerPair:
         null = rows.unscaled(face.null_basis)
         more = rows.violating(null @ c, limit, rng)
         if len(more) == 0:
-            for shorter in (*_with_few_bits(face.products(Z), c), c):
+            for shorter in (*_with_few_bits(face.products(Z), c), c):  # the first that no row contradicts is returned
                 signs = rows.problem.signs(null @ shorter)
                 more = _contradicting(rows, null, signs)[:limit]
                 if len(more) == 0:
@@ -495,7 +496,9 @@ def _initial_working_set(rows: IntegerRows, rng: np.random.Generator) -> list[in
 # and > 0 somewhere. Each sign is proved by Farkas's lemma: rows that force it, or a direction of the cone against it.
 
 
-_INTERIOR_SHARE = 0.75  # relative to the multiple of b that would make the coefficient of a counter-direction 0
+# Relative to the multiple of b that would make the coefficient of a counter-direction 0. A guess: any share between 0
+# and 1 keeps its sign; a larger one is further inside the cone, where rounding of y does less harm.
+_INTERIOR_SHARE = 0.75
 
 
 class InfiniteSigns(NamedTuple):
@@ -562,7 +565,7 @@ class _SignSearch:
         self._row_ids += row_ids.tolist()
         self.preconditioned = precondition(self.A)
         bases, self._bases = self._bases, []
-        for rows, _ in bases:
+        for rows, _ in bases:  # F has changed, and with it the inverse of each basis
             self._remember_basis(rows)
 
     def _remember_basis(self, rows: list[int]) -> None:

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.progress import Limits
+from rosenblatt.rounding import SMALLEST_NORMAL
 from rosenblatt.theory.enclosures import encloses_zero_combination
 from rosenblatt.theory.exact import proportional_floats, proportional_integers, row_hashes, rows_differ
 from rosenblatt.theory.inputs import (
@@ -155,7 +156,6 @@ def _short_vector(X: Matrix, signs: Signs, v: list[int], bias: bool) -> Numbers:
 
 
 _NONE = -(10**6)  # the exponent of zero
-_NORMAL = 2.0**-1022
 
 Exponents = NDArray[np.int64]
 
@@ -197,7 +197,7 @@ def decide_equilibrated(Z: Matrix) -> list[Fraction] | Unsolvable | None:
     v = diag(2^-c) u, and S' a = 0 gives the weights diag(2^-r) a of the rows of Z.
     """
     scaled, row_exponents, column_exponents = equilibrated(Z)
-    if np.any((np.abs(entries(scaled)) < _NORMAL) & (entries(Z) != 0)):  # an entry became zero or subnormal
+    if np.any((np.abs(entries(scaled)) < SMALLEST_NORMAL) & (entries(Z) != 0)):  # an entry became zero or subnormal
         scaled, row_exponents, column_exponents = Z, np.zeros_like(row_exponents), np.zeros_like(column_exponents)
     answer = gordan(scaled)
     if isinstance(answer, Solvable):

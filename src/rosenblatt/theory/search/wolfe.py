@@ -149,6 +149,8 @@ class Hull:
         return np.concatenate(parts)
 
 
+# The constants below are guesses. They affect the time of a search and how close its bounds come, never what is proved
+# from them.
 ENOUGH = 1e-3  # relative gap on the working set at which all rows are scored for the first time
 PATIENCE = 300  # the largest number of consecutive steps without a shorter x
 WIDE = 4000  # from this number of dimensions on, a Gram matrix replaces the rows

@@ -220,6 +220,7 @@ class OneVsRestBlockUpdates:
             found = np.flatnonzero(firsts < self.n)
             if not len(found):
                 return self._finish()
+            # An uncertain row is in the last round, as a classifier finds the same row until it is decided.
             for k in found[sure[found] == 0]:
                 self._decide(int(k), int(firsts[k]), float(margins_there[k]))
             if limited:

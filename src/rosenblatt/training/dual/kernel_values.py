@@ -88,7 +88,7 @@ class ArrayLibrary:
         stream = cuda.Stream()
         stream.wait_stream(cuda.current_stream())
         with cuda.stream(stream):
-            for _ in range(3):
+            for _ in range(3):  # PyTorch asks for a few calls before a capture, for memory and libraries
                 function()
         cuda.current_stream().wait_stream(stream)
         graph = cuda.CUDAGraph()

@@ -346,7 +346,7 @@ class BlockLearner:
         all_of_them = [entry for entry in entries if entry[0] not in evicted]
         all_of_them += [(-1 - c.place, float(sizes[c.place]), c.true, c.rival) for c in found if not c.evicted]
         moves = []
-        for member, step, true, rival in all_of_them:
+        for member, step, true, rival in all_of_them:  # an update is ``sign`` times the step in w_one - w_other
             sign = (true == one) - (true == other) - (rival == one) + (rival == other)
             if sign:
                 moves.append((member, sign * step))

@@ -87,7 +87,7 @@ def _exact_factors(state: DualState, hypothesis: str, k: int, divisor: Fraction)
     if hypothesis == "pocket" and state.pocket is not None:
         kept = int(state.pocket.updates[line])
     visits = float(state.counters["visits"][line])
-    for v in range(kept):
+    for v in range(kept):  # the average over T visits has the share (T - n) / T of a step after n visits
         sign = (int(made.trues[v] == k) - int(made.rivals[v] == k)) if state.direct else 1
         if sign:
             step = Fraction(float(made.steps[v])) * sign

@@ -84,6 +84,7 @@ def _moments(bits: NDArray[np.int64]) -> tuple[int, int]:
     table = np.zeros((EXPONENTS, PARTS), np.int64)
     add_moments(table, bits)
     total = squares = 0
+    # The sums of m = a 2**36 + b 2**18 + c and of m m over row e, whose units are 2**(e - 1075) and its square.
     for e in np.flatnonzero(table.any(axis=1)).tolist():
         a, b, c, aa, ab, acbb, bc, cc = table[e].tolist()
         total += ((a << 36) + (b << 18) + c) << (e - 1)

@@ -1,4 +1,5 @@
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -6,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rosenblatt.blocks import Block, rebatch
-from rosenblatt.splits import Part, Split
+from rosenblatt.splits import LastRows, Part, Split
 
 GOLDEN = 0x9E3779B97F4A7C15
 labels = st.lists(st.sampled_from(["a", "a", "b", "c"]), min_size=1, max_size=60)
@@ -118,3 +119,28 @@ def test_parts_are_numbered_from_0_and_keep_weights():
 )
 def test_uncommon_shares_are_held_out_too(share, of_1000):
     assert abs(held(Split.of_share(share, 1), ["a"] * 1000).sum() - of_1000) <= 1
+
+
+@pytest.mark.parametrize("cut", [[12], [5, 7], [1] * 12, [11, 1]])
+def test_the_last_rows_do_not_depend_on_the_blocks(cut):
+    y = np.array(list("aabbabcabcab"))
+    starts = np.cumsum([0, *cut])
+    blocks = [Block(np.arange(a, b)[:, None], y[a:b], a) for a, b in pairwise(starts)]
+    split = LastRows.of_share(0.25, 12)
+    parts = {held: list(Part(split, held)(blocks)) for held in (False, True)}
+    rows = {held: np.concatenate([block.X[:, 0] for block in part]).tolist() for held, part in parts.items()}
+    assert rows == {False: list(range(9)), True: [9, 10, 11]}
+
+
+@pytest.mark.parametrize(
+    ("share", "rows", "first"), [(0.2, 10, 8), (0.01, 5, 4), (0.99, 5, 1), (0.5, 2, 1), (0.2, 7, 6)]
+)
+def test_the_last_rows_are_at_least_one_and_not_all(share, rows, first):
+    assert LastRows.of_share(share, rows).first == first
+
+
+def test_parts_of_other_splits_have_other_recipes():
+    recipes = [
+        Part(split, held).recipe for split in (LastRows(3), LastRows(4), Split(5, 0, 1, 0)) for held in (False, True)
+    ]
+    assert len({tuple(recipe) for recipe in recipes}) == 6

@@ -84,6 +84,11 @@ class Split:
         for y in labels:
             yield self._mask(y, counts)
 
+    @property
+    def recipe(self) -> list[int | bool]:
+        """Plain data that identifies the rule."""
+        return [self.size, self.first, self.stop, self.seed, self.keeps_first]
+
     def _mask(self, y: np.ndarray, counts: _ClassCounts) -> NDArray[np.bool_]:
         """Return a mask of the held-out rows among the next rows, whose labels are ``y``, and count these rows."""
         mask = np.zeros(len(y), bool)
@@ -113,6 +118,35 @@ class Split:
         mask = np.empty(len(y), bool)
         mask[order] = (own >= draws[number, self.first]) & (own <= draws[number, self.stop - 1])
         return mask
+
+
+@dataclass(frozen=True)
+class LastRows:
+    """A rule that holds out the last rows of a stream, whatever their classes, as for rows in the order of time."""
+
+    first: int
+    """The number of rows before the first one that is held out."""
+
+    @classmethod
+    def of_share(cls, share: float, rows: int) -> LastRows:
+        """Return a rule that holds out about ``share`` of ``rows`` rows: at least one, and not all of them.
+
+        >>> LastRows.of_share(0.2, 12)
+        LastRows(first=10)
+        """
+        return cls(rows - min(max(round(share * rows), 1), rows - 1))
+
+    def mark(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """Yield the blocks with the mask ``held_out``."""
+        row = 0
+        for block in blocks:
+            yield replace(block, held_out=np.arange(row, row + len(block)) >= self.first)
+            row += len(block)
+
+    @property
+    def recipe(self) -> list[int | bool]:
+        """Plain data that identifies the rule."""
+        return [self.first]
 
 
 class _ClassCounts:
@@ -171,7 +205,7 @@ class _ClassCounts:
 class Part:
     """One part of a split: the held-out rows or, if ``held`` is False, the other rows."""
 
-    split: Split
+    split: Split | LastRows
     held: bool
 
     def __call__(self, blocks: Iterable[Block]) -> Iterator[Block]:
@@ -186,5 +220,4 @@ class Part:
     @property
     def recipe(self) -> list[int | bool]:
         """Plain data that identifies the part."""
-        split = self.split
-        return [self.held, split.size, split.first, split.stop, split.seed, split.keeps_first]
+        return [self.held, *self.split.recipe]

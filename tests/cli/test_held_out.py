@@ -202,3 +202,26 @@ def test_labels_that_the_model_does_not_know_are_said_and_the_model_is_kept(tabl
     assert "no label of" in result.stderr
     assert "Accuracy" not in result.stdout
     assert rosenblatt.load(tmp_path / "m").classes_.tolist() == ["a", "b", "c"]
+
+
+def test_the_last_rows_are_held_out_of_training(tmp_path):
+    """The rule of the label changes with time, which rows drawn at random do not show."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2)).round(3)
+    y = np.where(np.where(np.arange(200) < 150, X[:, 0], -X[:, 0]) > 0, "up", "down")
+    lines = [f"{a},{b},{label}" for (a, b), label in zip(X.tolist(), y, strict=True)]
+    lines.insert(60, "1,2,")  # without a label, so left out
+    table = written(tmp_path, "time.csv", "\n".join(["a,b,label", *lines]) + "\n")
+    for words, first, share in (("last", 160, 0.2), ("last:25%", 150, 0.25), ("last:0.5", 100, 0.5)):
+        found = answer(table, "-t", "label", "--holdout", words, "--scale", "standard", "-o", tmp_path / "m")
+        assert (found["rows"], found["holdout"]["rows"]) == (first, 200 - first)
+        assert (found["holdout"]["share"], found["holdout"]["last"]) == (share, True)
+        Z = ExactScaler("standard").fit(X[:first]).transform(X)
+        twin = AveragedPerceptron(random_state=0).fit(Z[:first], y[:first])
+        assert rosenblatt.load(tmp_path / "m").coef_.tobytes() == twin.coef_.tobytes()
+        assert found["holdout"]["accuracy"] == twin.score(Z[first:], y[first:])
+    last, drawn = (answer(table, "-t", "label", "--holdout", words)["holdout"] for words in ("last", "20%"))
+    assert last["accuracy"] < 0.2 < drawn["accuracy"]
+    assert drawn["last"] is False
+    said = " ".join(ran("train", table, "-t", "label", "--holdout", "last").stdout.split())
+    assert "on the last 40 rows (20%), held out of training;" in said

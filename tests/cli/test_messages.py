@@ -61,6 +61,7 @@ EXCEPTIONS = {
     ("predict", "--calibrate"): ("train",),  # "train it with --calibrate"
     ("options", "--no-bias"): ("train",),
     ("separate", "--target"): ("separate", "check"),
+    ("train_cluster", "--head"): (),  # "ray start --head"
 }
 
 

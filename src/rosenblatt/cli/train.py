@@ -30,6 +30,7 @@ from rosenblatt.cli.options import (
 )
 from rosenblatt.cli.output import (
     JsonObject,
+    ProgressBar,
     note_counts,
     note_preparation,
     note_text,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from rosenblatt.data import Stream
     from rosenblatt.data.describe import Risk
     from rosenblatt.scaling import ColumnScale
+    from rosenblatt.splits import LastRows, Split
     from rosenblatt.training.model_file import TrainedModel
     from rosenblatt.training.options import RunOptions
 
@@ -65,6 +67,8 @@ ON_CLUSTERS = ("averaged", "perceptron")
 CLUSTERS = {"dask": "Dask", "ray": "Ray"}
 """The kinds of clusters, with the names that reports use for them."""
 MOST_FOLDS = 1000
+_LAST = "20%"
+"""The fraction of the rows that ``--holdout last`` holds out."""
 _MOST_CLASSES = 30
 """The largest number of classes whose scores are printed as a table; ``--json`` prints those of any number."""
 _MOST_RISKS = 10
@@ -150,7 +154,12 @@ class TrainOptions(Group):
         "How to scale numeric columns: standard, maxabs, none, or auto (scale the columns of tables if their ranges "
         "differ widely).",
     )
-    holdout: str | None = option(None, "FRACTION", "Hold out a fraction of the rows, such as 20%, and test on them.")
+    holdout: str | None = option(
+        None,
+        "FRACTION",
+        "Hold out a fraction of the rows, such as 20%, and test on them; last or last:20% holds out the last rows, for "
+        "tables in the order of time.",
+    )
     calibrate: bool = option(
         False, None, "Hold out a fifth of the rows, and fit probabilities to them, which predict --proba writes."
     )
@@ -173,7 +182,12 @@ class TrainOptions(Group):
     @property
     def held_share(self) -> float | None:
         """The fraction of the rows that is held out for testing, or None."""
-        return None if self.holdout is None else share_of(self.holdout)
+        return None if self.holdout is None else share_of(_LAST if self.holdout == "last" else self.holdout)
+
+    @property
+    def holds_last(self) -> bool:
+        """Whether the last rows are held out, instead of a share of each class."""
+        return self.holdout is not None and self.holdout.startswith("last")
 
     @property
     def checkpoint_seconds(self) -> float:
@@ -199,8 +213,7 @@ class TrainOptions(Group):
         if self.passes is not None and self.passes < 1:
             raise ValueError(f"--passes must be 1 or more, got {self.passes}.")
         self.imbalance.check(self.learner)
-        if self.holdout is not None:
-            share_of(self.holdout)
+        _ = self.held_share
         if self.folds is not None:
             check_integer("folds", self.folds, 2, most=MOST_FOLDS)
         measures = {"folds": self.folds, "holdout": self.holdout, "test": self.test, "seeds": self.seeds > 1}
@@ -277,9 +290,7 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
         run_options = _single_pass(options, run_options)
     rows, split = stream, None
     if options.held_share is not None:
-        from rosenblatt.splits import Split
-
-        split = Split.of_share(options.held_share, options.seed)
+        split = _split_of(stream, options, data)
         rows = stream.part(split, held=False)
     training = Training(rows, options, run_options, data)
     if options.on.cluster is not None:
@@ -312,7 +323,7 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
             answer["test"] = {"files": list(test), **found.scores(classes)}
     elif split is not None:
         found = predict_with_bar(model, rows_to_test_on(training.stream), data, held_out=True)
-        answer["holdout"] = {"share": options.held_share, **found.scores(classes)}
+        answer["holdout"] = {"share": options.held_share, "last": options.holds_last, **found.scores(classes)}
     elif options.folds is not None and options.folds > training.rows:
         test_error = ValueError(
             f"--folds {options.folds:,} exceeds the {count_of(training.rows, 'row')}: use fewer folds."
@@ -354,6 +365,17 @@ def _risks(stream: Stream, keep: Sequence[str]) -> list[Risk]:
     table = stream.describe(rows=max(_FEWEST_ROWS, min(_MOST_ROWS, _MOST_CELLS // len(columns))))
     risks = table.risks if isinstance(table, ColumnTable) else ()
     return [risk for risk in risks if not (risk.kind == "id" and risk.column in keep)]
+
+
+def _split_of(stream: Stream, options: TrainOptions, paths: Sequence[str]) -> Split | LastRows:
+    """Return the split that ``--holdout`` asks for; for the last rows, all rows are read to count them."""
+    from rosenblatt.splits import LastRows, Split
+
+    share = options.held_share or 0.0
+    if not options.holds_last:
+        return Split.of_share(share, options.seed)
+    with ProgressBar("counting rows", paths) as bar:
+        return LastRows.of_share(share, sum(map(len, bar.track(stream.unscaled()))))
 
 
 def _check_paths(written: Mapping[str, Path | None], read: Sequence[str]) -> None:
@@ -436,15 +458,18 @@ def _open_test(stream: Stream, options: TrainOptions) -> Stream:
 
 
 def share_of(text: str) -> float:
-    """Return a fraction such as ``20%`` or ``0.2`` as a number; raise a ValueError unless it is from 1% to 99%.
+    """Return a fraction such as ``20%``, ``0.2`` or ``last:20%``; raise a ValueError unless it is from 1% to 99%.
 
-    >>> share_of("20%"), share_of("0.25")
+    >>> share_of("20%"), share_of("last:0.25")
     (0.2, 0.25)
     """
-    match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*(%?)\s*", text)
+    match = re.fullmatch(r"\s*(?:last:)?(\d+\.?\d*|\.\d+)\s*(%?)\s*", text)
     share = float(match[1]) / (100 if match[2] else 1) if match else 0.0
     if not 0.01 <= share <= 0.99:
-        raise ValueError(f"--holdout expects a fraction of the rows between 1% and 99%, such as 20%, got {text!r}.")
+        raise ValueError(
+            "--holdout expects a fraction of the rows between 1% and 99%, such as 20%, or last:20% for the last rows, "
+            f"got {text!r}."
+        )
     return share
 
 
@@ -546,6 +571,8 @@ def _print_accuracy(answer: JsonObject) -> None:
         unseen = answer.get("calibration") or answer.get("threshold") or {}
         share = found["rows"] / (found["rows"] + answer["rows"] + unseen.get("rows", 0))
         on = f"{rows} held out of training ({share:.0%} of each class)"
+        if found["last"]:
+            on = f"the last {rows} ({share:.0%}), held out of training"
     else:
         on = f"{rows}, each predicted by a model trained on the other {found['folds'] - 1} folds"
     _print_scores(found, on)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 import warnings
 from contextlib import contextmanager, suppress
@@ -92,6 +93,7 @@ def noted_shard(folder, number, rows=None, kind=NotedShard):
     shard = make_shard(*(rows or rows_of(number)))
     noted = kind(shard.X, shard.classes, shard.numbers)
     noted.folder, noted.number = str(folder), number
+    note(folder, f"loader-{number}", os.getpid())
     note(folder, "loads", number)
     return noted
 
@@ -128,11 +130,11 @@ def quietly():
         yield
 
 
-def train(engine, mode, shuffle, shards=SLOW_SHARDS, **options):
+def train(engine, mode, shuffle, shards=SLOW_SHARDS, timeout=60.0, **options):
     """Return the digest of a model of the cluster that this process has started."""
     from rosenblatt.distributed import DaskAveragedPerceptron, RayAveragedPerceptron
 
     learner = DaskAveragedPerceptron if engine == "dask" else RayAveragedPerceptron
-    model = learner(mode=mode, n_shards=SHARDS, **parameters(mode, shuffle))
+    model = learner(mode=mode, n_shards=SHARDS, timeout=timeout, **parameters(mode, shuffle))
     with quietly():
         return digest(model.fit_shards(shards, **options))

@@ -8,7 +8,7 @@ import random
 import sys
 
 from cluster.training import ENGINES, MODES
-from cluster.trials import kill_driver, kill_workers, lose_shards
+from cluster.trials import fill_memory, kill_driver, kill_workers, lose_shards, restart_scheduler
 
 
 def main() -> int:
@@ -22,16 +22,21 @@ def main() -> int:
     few = max(1, given.moments // 7)
     faults = 0
     for engine, mode in itertools.product(ENGINES, MODES):
-        for what, runs, trial in (
-            ("one worker killed", given.moments, lambda *of: kill_workers(*of, given.moments, seed)),
-            ("all workers killed", few, lambda *of: kill_workers(*of, few, seed, how="all")),
-            ("shards changed", given.moments, lambda *of: lose_shards(*of, "changed", given.moments, seed)),
-            ("shards loaded again", given.moments, lambda *of: lose_shards(*of, "same", given.moments, seed)),
-            ("the driver killed", few, lambda *of: [kill_driver(*of, seed + k) for k in range(few)]),
-        ):
+        trials = [
+            ("one worker killed", "same bits", given.moments, lambda *of: kill_workers(*of, given.moments, seed)),
+            ("all workers killed", "same bits", few, lambda *of: kill_workers(*of, few, seed, how="all")),
+            ("shards changed", "an error", given.moments, lambda *of: lose_shards(*of, "changed", given.moments, seed)),
+            ("same shards", "same bits", given.moments, lambda *of: lose_shards(*of, "same", given.moments, seed)),
+            ("driver killed", "same bits", few, lambda *of: [kill_driver(*of, seed + k) for k in range(few)]),
+        ]
+        if engine == "dask":
+            trials += [
+                ("memory full", "as it should", given.moments, lambda _, mode: fill_memory(mode, given.moments, seed)),
+                ("scheduler restarts", "same bits", few, lambda _, mode: restart_scheduler(mode, few, seed)),
+            ]
+        for what, result, runs, trial in trials:
             try:
                 records = trial(engine, mode)
-                result = "an error" if what == "shards changed" else "same bits"
                 told = f"{result} in {len(records)} of {runs} runs"
                 tries = sum(one.get("attempts", 1) for one in records) - runs
                 told += f", {tries} made again because no shard was loaded again" if tries else ""

@@ -38,13 +38,31 @@ def kill_workers(engine, mode, moments, seed, how="one"):
 
 def lose_shards(engine, mode, what, runs, seed):
     """Return a record of each run in which a shard was lost and loaded again: what was changed has to be an error."""
-    with Child("lost_shards", engine, mode, what, str(runs), str(seed)) as child:
-        lines = child.output(LONGEST * (runs + 1)).splitlines()
-    records = [json.loads(line) for line in lines if line.startswith("{")]
-    assert len(records) == runs, f"{engine}, {mode}: {len(records)} of {runs} runs ended"
+    records = _records("lost_shards", engine, mode, what, runs, seed)
     for record in records:
         assert record["loads"] > 1, f"{engine}, {mode}: no shard was loaded again: {record}"
-        assert record["right"], f"{engine}, {mode}: a shard that was loaded again: {record}"
+    return records
+
+
+def fill_memory(mode, runs, seed):
+    """Return a record of each run in which workers of Dask used more memory than they may."""
+    return _records("full_memory", "dask", mode, runs, seed)
+
+
+def restart_scheduler(mode, runs, seed):
+    """Return a record of each run in which the scheduler of Dask restarted."""
+    return _records("restarted_scheduler", "dask", mode, runs, seed)
+
+
+def _records(module, engine, mode, *words):
+    """Return the records of a module; each run has to end as it should."""
+    runs = words[-2]
+    with Child(module, engine, mode, *map(str, words)) as child:
+        lines = child.output(LONGEST * (runs + 1)).splitlines()
+    records = [json.loads(line) for line in lines if line.startswith("{")]  # Ray, too, prints
+    assert len(records) == runs, f"{engine}, {mode}: {len(records)} of {runs} runs ended"
+    for record in records:
+        assert record["right"], f"{engine}, {mode}: {record}"
     return records
 
 

@@ -190,7 +190,8 @@ def test_rows_that_are_left_out_make_no_means_and_no_categories(tmp_path, name):
     options = {"missing": "mean", "column_types": {"day": "number"}}
     expected = data.open(write(tmp_path, rows, name), "y", **options)
     X, y = expected.read()
-    stream = data.open(write(tmp_path, [*rows, total], name), "y", on_error="skip", **options)
+    unlabelled = {"day": 0, "paid": 1, "shop": "c", "y": None}
+    stream = data.open(write(tmp_path, [unlabelled, *rows, total], name), "y", on_error="skip", **options)
     assert stream.feature_names == ["day", "paid", "shop=a", "shop=b"]
     np.testing.assert_array_equal(stream.read()[0], X)
     np.testing.assert_array_equal(stream.read()[1], y)

@@ -7,12 +7,22 @@ from pathlib import Path
 
 import pytest
 
+from helpers.workbooks import write_xlsx
+
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 APART = {"attack", "all", "bench", "dask", "dev", "docs", "gpu", "ray"}
-EXTRAS = {"matplotlib": "plots", "onnx": "onnx", "pyarrow": "files", "dask": "dask", "ray": "ray", "typer": "cli"}
+EXTRAS = {
+    "matplotlib": "plots",
+    "onnx": "onnx",
+    "pyarrow": "files",
+    "calamine": "excel",
+    "dask": "dask",
+    "ray": "ray",
+    "typer": "cli",
+}
 CODE = """
 import sys
-for package in ("matplotlib", "onnx", "pyarrow", "distributed", "ray", "typer"):
+for package in ("matplotlib", "onnx", "pyarrow", "python_calamine", "distributed", "ray", "typer"):
     sys.modules[package] = None
 import rosenblatt, rosenblatt.plots, rosenblatt.distributed as clusters
 model = rosenblatt.Perceptron().fit([[1.0], [-1.0]], [1, 0])
@@ -20,6 +30,7 @@ for call in (
     lambda: rosenblatt.plots.plot_history(model),
     lambda: rosenblatt.export_onnx(model, "m.onnx"),
     lambda: rosenblatt.data.open(sys.argv[1], target="y"),
+    lambda: rosenblatt.data.open(sys.argv[2], target="y"),
     lambda: clusters.DaskPerceptron().fit_shards([([[1.0], [-1.0]], [1, 0])]),
     lambda: clusters.RayPerceptron().fit_shards([([[1.0], [-1.0]], [1, 0])]),
 ):
@@ -39,7 +50,9 @@ def test_all_has_every_extra_of_users():
 @pytest.mark.slow
 def test_a_missing_package_is_named_with_the_way_to_get_it(tmp_path):
     (tmp_path / "rows.csv").write_text("a,y\n1,yes\n0,no\n")
-    run = subprocess.run([sys.executable, "-c", CODE, tmp_path / "rows.csv"], capture_output=True, text=True)
+    write_xlsx(tmp_path / "rows.xlsx", {"Sheet1": [["a", "y"], [1, "yes"], [0, "no"]]})
+    files = [tmp_path / "rows.csv", tmp_path / "rows.xlsx"]
+    run = subprocess.run([sys.executable, "-c", CODE, *files], capture_output=True, text=True)
     assert run.returncode == 2
     lines = run.stdout.splitlines() + run.stderr.splitlines()
     assert len(lines) == len(EXTRAS)

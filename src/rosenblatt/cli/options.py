@@ -74,7 +74,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     >>> @command
     ... def show(path: str, options: FileOptions): print(path, options.format)
     >>> list(inspect.signature(show).parameters)
-    ['path', 'format', 'delimiter', 'header', 'encoding', 'skip_rows', 'on_error', 'max_line']
+    ['path', 'format', 'delimiter', 'header', 'encoding', 'skip_rows', 'sheet', 'on_error', 'max_line']
     >>> show(path="rows", format="csv")
     rows csv
     """
@@ -151,6 +151,7 @@ class FileOptions(Group):
         None, "NAME", "Encoding of the text, such as cp1252.  [default: UTF-8, or UTF-16 if the file says so]"
     )
     skip_rows: int | None = option(None, "N", "Lines to leave out at the start of each file, such as a title.")
+    sheet: str | None = option(None, "NAME", "Sheet of a workbook.  [default: the first visible one]")
     on_error: str = option("raise", "raise|skip", "Stop at a row that cannot be read, or skip it.")
     max_line: int | None = option(None, "BYTES", "Longest line to accept, in bytes.  [default: 64,000,000]")
 

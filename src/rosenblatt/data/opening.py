@@ -155,6 +155,7 @@ def open(
     delimiter: str | None = None,
     encoding: str | None = None,
     skip_rows: int = 0,
+    sheet: str | None = None,
     quote: str | None = None,
     zero_based: bool | None = None,
     n_features: int | None = None,
@@ -170,12 +171,13 @@ def open(
 ) -> Stream:
     """Open files of examples, or a table in memory, as a stream of blocks. Only the first rows are read immediately.
 
-    Tables (CSV, TSV, Parquet, Feather and Arrow, JSON lines) need a ``target``, the column with the labels. Data frames
-    (pandas, polars, and others that export Arrow data), Arrow tables and lists of dictionaries are read as a Parquet
-    file of the same columns; the index of a pandas data frame is ignored. In
-    svmlight (LIBSVM) and Vowpal Wabbit text, each line holds its label. An .npz file holds an array ``X``, or a CSR
-    matrix as SciPy saves it, and the labels ``y``. Text may be compressed with gz, bz2, xz or zstd. Memory is bounded
-    for files of any size. The rows depend neither on the compression of the files nor on the size of the blocks.
+    Tables (CSV, TSV, workbooks, Parquet, Feather and Arrow, JSON lines) need a ``target``, the column with the labels.
+    A sheet of a workbook (.xlsx, .xls, .ods) is read as CSV. Data frames (pandas, polars, and others that export Arrow
+    data), Arrow tables and lists of dictionaries are read as a Parquet file of the same columns; the index of a pandas
+    data frame is ignored. In svmlight (LIBSVM) and Vowpal Wabbit text, each line holds its label. An .npz file holds an
+    array ``X``, or a CSR matrix as SciPy saves it, and the labels ``y``. Text may be compressed with gz, bz2, xz or
+    zstd. Memory is bounded for files of any size. The rows depend neither on the compression of the files nor on the
+    size of the blocks.
 
     The schema of a table is inferred from its first 10,000 rows (``first_rows``), stored in ``stream.preparation`` and
     applied to all rows:
@@ -277,6 +279,8 @@ def open(
         that it is UTF-16 or UTF-32.
     skip_rows : int, default 0
         The number of lines to leave out at the start of each file of text, such as a title above the header.
+    sheet : str, optional
+        The sheet of a workbook to read; by default the first one that is visible and not empty.
     quote : str, optional
         The character around cells that contain delimiters or newlines; by default ``"`` for CSV, "" (none) for TSV.
     zero_based : bool, optional
@@ -357,9 +361,15 @@ def open(
         check_choice("scale", scale, SCALES)
         if preparation is not None:
             raise conflict_with_preparation("scale")
-    decoding = Decoding(encoding, skip_rows).check()
+    decoding = Decoding(encoding, skip_rows, sheet).check()
     files = table or LineSource(cast(Paths, path), max_line_bytes=max_line_bytes, decoding=decoding)
     kind = _format_in_memory(format) if table else detect_format(files.display_name(0), files.head(), format)
+    if files.is_workbook:
+        for name, value in (("format", format), ("delimiter", delimiter), ("quote", quote)):
+            if value not in (None, "csv"):
+                what = "{file} is a workbook, where {option} has no meaning: leave it out."
+                raise ParameterError(what, file=files.display_name(0), option=Setting(name))
+        kind, arguments["delimiter"], arguments["quote"] = "csv", ",", '"'
     if missing == "auto":
         arguments["missing"] = "mean" if kind in OPTION_FORMATS["missing"] else None
     given = {name: arguments[name] for name in OPTION_FORMATS if arguments[name] is not None}
@@ -386,6 +396,7 @@ def open(
     stored = None if request.preparation is None else request.preparation.pop("scale", None)
     source = _make_source(request)
     source.skips, numbers = request.skip, source.number_columns
+    source.notes = [*files.notes(), *source.notes]
     if scale == "auto" and (numbers is None or not len(numbers) or not files.rereadable):
         scale = "none"
     if scale not in (None, "none") and not files.rereadable:

@@ -80,6 +80,7 @@ class OpenRequest:
     quote: str | None = _option(None, "csv", "tsv")
     encoding: str | None = _option(None, *TEXTS)
     skip_rows: int = _option(0, *TEXTS)
+    sheet: str | None = _option(None, "csv")
     zero_based: bool | None = _option(None, "svmlight")
     n_features: int | None = _option(None, "svmlight")
     keep_words: bool = _option(False, *TABLES, "vw")

@@ -557,6 +557,7 @@ _OF_FILES = (
     "delimiter",
     "encoding",
     "skip_rows",
+    "sheet",
     "quote",
     "on_error",
     "max_line_bytes",

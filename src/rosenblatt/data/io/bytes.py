@@ -273,7 +273,7 @@ TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
 TEXTS = ("csv", "tsv", "jsonl", "svmlight", "vw")
 ALIASES = {"feather": "arrow", "ipc": "arrow", "libsvm": "svmlight", "ndjson": "jsonl", "json": "jsonl"}
 _ENDINGS = {
-    "csv": (".csv",),
+    "csv": (".csv", ".xlsx", ".xlsm", ".xls", ".ods"),
     "tsv": (".tsv", ".tab"),
     "parquet": (".parquet", ".pq"),
     "arrow": (".feather", ".arrow", ".arrows", ".ipc"),

@@ -1,14 +1,16 @@
-"""The text of files as UTF-8: other encodings are converted as they are read, and lines at the start are left out."""
+"""The text of files as UTF-8, converted from other encodings and from workbooks, without lines at the start."""
 
 from __future__ import annotations
 
 import codecs
+import io
 import re
 from itertools import islice
 from typing import NamedTuple
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.bytes import ByteStream
+from rosenblatt.data.io.workbooks import MOST_STORED_BYTES, SheetText, is_workbook, read_sheet
 from rosenblatt.messages import Message, ParameterError, check_integer, shorten
 
 _MARKS = {
@@ -33,10 +35,14 @@ class Decoding(NamedTuple):
     """The encoding of the text; None for UTF-8, or for UTF-16 or UTF-32 if a byte order mark shows it."""
     skip_rows: int = 0
     """The number of lines to leave out at the start of each file."""
+    sheet: str | None = None
+    """The sheet of each workbook to read; None for the first one that is visible and not empty."""
 
     def check(self) -> Decoding:
         """Return this decoding; raise a ParameterError if it is not valid."""
         check_integer("skip_rows", self.skip_rows, 0)
+        if self.sheet is not None and not isinstance(self.sheet, str):
+            raise ParameterError("{sheet} must be the name of a sheet, got {got}.", got=shorten(self.sheet))
         if self.encoding is not None and not _is_encoding(self.encoding):
             what = "{encoding} must be the name of an encoding, such as 'cp1252', 'latin-1' or 'utf-16', got {got}."
             raise ParameterError(what, got=shorten(self.encoding))
@@ -57,18 +63,44 @@ def _is_encoding(name: object) -> bool:
         return False
 
 
+class SheetStream:
+    """A sheet of a workbook as a stream of CSV text; the workbook has been read as a whole."""
+
+    def __init__(self, stream: ByteStream, sheet: SheetText) -> None:
+        self.name, self.compression, self.consumed, self.sheet = stream.name, stream.compression, stream.consumed, sheet
+        self._rest = io.BytesIO(sheet.text)
+
+    def readinto(self, buffer: memoryview) -> int:
+        """Fill ``buffer`` and return the number of bytes."""
+        return self._rest.readinto(buffer)
+
+    def pauses(self) -> bool:
+        """Return False, because all text is there."""
+        return False
+
+    def close(self) -> None:
+        """Forget the text."""
+        self._rest.close()
+
+
 class DecodedStream:
-    """The text of a `ByteStream` as UTF-8, with empty lines in place of the lines that are left out.
+    """The text of a file as UTF-8, with empty lines in place of the lines that are left out.
 
     So the numbers of lines are those of the file. Bytes that cannot be decoded become bytes that are not valid UTF-8.
+
+    Attributes
+    ----------
+    sheet : SheetText or None
+        The sheet if the file is a workbook.
     """
 
-    def __init__(self, stream: ByteStream, decoding: Decoding, encoding: str | None) -> None:
+    def __init__(self, stream: ByteStream | SheetStream, skip_rows: int, encoding: str | None = None) -> None:
         self.name, self.compression, self._stream = stream.name, stream.compression, stream
+        self.sheet = stream.sheet if isinstance(stream, SheetStream) else None
         self._decoder = None
         if encoding is not None:
             self._decoder = codecs.getincrementaldecoder(encoding)("rosenblatt-not-text")
-        self._lines_left = decoding.skip_rows
+        self._lines_left = skip_rows
         self._ready = b""
         self._ended = False
 
@@ -118,10 +150,36 @@ class DecodedStream:
         self._ready += data
 
 
-def decoded(stream: ByteStream, decoding: Decoding) -> ByteStream | DecodedStream:
-    """Return the text of a stream as UTF-8; the stream itself if it needs no change."""
-    encoding = decoding.encoding or _detect_encoding(stream.peek(_HEAD_BYTES)[:_HEAD_BYTES], stream.name)
-    return DecodedStream(stream, decoding, encoding) if encoding or decoding.skip_rows else stream
+def decoded(stream: ByteStream, decoding: Decoding, sheet: SheetText | None = None) -> ByteStream | DecodedStream:
+    """Return the text of a stream as UTF-8; the stream itself if it needs no change.
+
+    ``sheet`` is the sheet of a workbook if it has been read before.
+    """
+    head = stream.peek(_HEAD_BYTES)[:_HEAD_BYTES]
+    if sheet is not None or is_workbook(head):
+        if decoding.encoding is not None:
+            raise ParameterError(
+                "{file} is a workbook, whose text needs no {encoding}: leave it out.", file=stream.name
+            )
+        sheet = sheet or read_sheet(_read_whole(stream), stream.name, decoding.sheet)
+        return DecodedStream(SheetStream(stream, sheet), decoding.skip_rows)
+    if decoding.sheet is not None:
+        what = "{file} is not a workbook (.xlsx, .xls or .ods), so it has no {sheet}: leave it out."
+        raise ParameterError(what, file=stream.name)
+    encoding = decoding.encoding or _detect_encoding(head, stream.name)
+    return DecodedStream(stream, decoding.skip_rows, encoding) if encoding or decoding.skip_rows else stream
+
+
+def _read_whole(stream: ByteStream) -> bytes:
+    parts: list[bytes] = []
+    size, piece = 0, memoryview(bytearray(_PIECE))
+    while n := stream.readinto(piece):
+        parts.append(bytes(piece[:n]))
+        size += n
+        if size > MOST_STORED_BYTES:
+            what = "{file} is a workbook of more than {most:,} bytes: save the sheet as CSV."
+            raise DataError(what, file=stream.name, most=MOST_STORED_BYTES)
+    return b"".join(parts)
 
 
 def _detect_encoding(head: bytes, name: str) -> str | None:

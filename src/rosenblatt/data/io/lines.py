@@ -16,6 +16,7 @@ from rosenblatt.blocks import DataError
 from rosenblatt.data.io.bytes import STANDARD_INPUT, BinaryFile, ByteStream, display_name, is_regular
 from rosenblatt.data.io.decoding import DecodedStream, Decoding, decoded
 from rosenblatt.data.io.identity import Contents, Unchanged, fingerprint
+from rosenblatt.data.io.workbooks import SheetText
 from rosenblatt.kernels.parsing.bytes import PAD
 from rosenblatt.messages import Message, check_integer, shorten
 
@@ -26,6 +27,8 @@ LONGEST_LINE = 64_000_000
 MOST_LINE_BYTES = 1 << 30
 """The largest limit that can be set, because Arrow counts the bytes of a text with 32 bits."""
 
+_MOST_KEPT = 1 << 26
+"""The most bytes of sheets of workbooks that are kept for later passes."""
 Text = ByteStream | DecodedStream
 """The bytes of a file that are read: its text in UTF-8, or a binary format."""
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -136,6 +139,10 @@ class LineSource:
         self.contents: Contents | None = None
         self._unchanged = Unchanged()
         self._spare: list[bytearray] = []
+        self.is_workbook = False
+        """Whether a file that has been opened is a workbook, which is read as CSV."""
+        self._sheets: dict[int, SheetText] = {}
+        self._sheet_notes: dict[int, Message] = {}
         self._peeked: Text | None = None
         self._started = False
 
@@ -200,10 +207,28 @@ class LineSource:
             self._file or self.names[file], None if self.contents is None else self.contents.reader(file)
         )
         try:
-            return decoded(stored, self.decoding)
+            stream = decoded(stored, self.decoding, self._sheets.get(file))
         except BaseException:
             stored.close()
             raise
+        if isinstance(stream, DecodedStream) and stream.sheet is not None:
+            self._keep_sheet(file, stream.sheet)
+            stored.close()
+        return stream
+
+    def _keep_sheet(self, file: int, sheet: SheetText) -> None:
+        """Keep the sheet of a workbook for later passes if it is small, because workbooks take long to read."""
+        self.is_workbook = True
+        self.note_whole([file])
+        if file not in self._sheet_notes and (note := sheet.note(self.display_name(file))) is not None:
+            self._sheet_notes[file] = note
+        kept = sum(len(other.text) for other in self._sheets.values())
+        if self.rereadable and file not in self._sheets and kept + len(sheet.text) <= _MOST_KEPT:
+            self._sheets[file] = sheet
+
+    def notes(self) -> list[Message]:
+        """Return notes about the sheets of workbooks that have been read."""
+        return list(self._sheet_notes.values())
 
     def note_whole(self, files: Sequence[int] | None = None) -> None:
         """Note that the files with these indices, by default all, are not read from start to end.

@@ -27,7 +27,7 @@ from rosenblatt.data.tables.values import (
     python_numbers_to_arrow,
     strings_to_arrow,
 )
-from rosenblatt.messages import shorten
+from rosenblatt.messages import Message, shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -176,7 +176,7 @@ class MemoryTable(LineSource):
     """
 
     def __init__(self, rows: Any) -> None:
-        self.rereadable, self.contents = True, None
+        self.rereadable, self.contents, self.is_workbook = True, None, False
         if isinstance(rows, Mapping):
             self._take_records([rows], _RECORD)
         elif isinstance(rows, list | tuple):
@@ -252,6 +252,10 @@ class MemoryTable(LineSource):
     def watch_contents(self) -> None:
         """Return None: a resumed run compares the fingerprint, which covers all values."""
         return None
+
+    def notes(self) -> list[Message]:
+        """Return an empty list: there are no sheets."""
+        return []
 
     def fingerprint(self, recipe: object, dated: bool = False) -> str:
         """Return a digest of all values that can be read, and of ``recipe``."""

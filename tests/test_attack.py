@@ -18,6 +18,7 @@ TRIALS = {
     "same_family": 40,
     "exports": 150,
     "shared_cache": 20,
+    "kernel_cache": 15,
     "stopped_commands": 15,
     "changed_files": 60,
     "escapes": 100,

@@ -10,6 +10,7 @@ ATTACKS = (
     "interrupts",
     "stopped_commands",
     "shared_cache",
+    "kernel_cache",
     "changed_shards",
     "changed_files",
     "distinct_labels",

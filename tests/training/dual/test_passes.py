@@ -128,6 +128,17 @@ def test_a_limit_on_support_rows_doubles_the_bounds(multi_class):
     assert (bounds[1] >= 2.0 * bounds[0]).all()
 
 
+@pytest.mark.parametrize("multi_class", ["ovr", "direct"])
+def test_norms_after_evictions_are_not_those_of_float32(multi_class):
+    X, y = tied_set("gauss", n=12, classes=3)
+    kernel, options = Kernel("rbf", gamma=0.5), {"max_support": 3, "multi_class": multi_class, "shuffle": False}
+    found = model_for(kernel, {"dtype": "float32"}, max_iter=1, **options).fit(X, y).state_
+    c, rows = found.coefficients("last"), found.support_matrix()
+    K = np.exp(-0.5 * ((rows[:, None] - rows[None]) ** 2).sum(axis=2))
+    norms = np.einsum("ki,ij,kj->k", c, K, c)
+    assert found.norm2 == pytest.approx([norms.sum()] if found.direct else norms, rel=1e-13)
+
+
 @pytest.mark.parametrize(("multi_class", "norm2"), [("ovr", 0.5), ("direct", 1.0)])
 def test_the_norm_takes_the_least_margin_that_rounding_allows(multi_class, norm2):
     """The margin of a class over another is the difference of two scores, each of which may be off by the bound."""

@@ -203,16 +203,21 @@ class KernelTable:
         self.supports, self._chunks, self._filled = supports, [], []
 
     def lengths_squared(self, coefficients: Floats, together: bool) -> Floats:
-        """Return the squared norm c' K c in the kernel's space of each classifier's weights, or their sum."""
-        n, library = self.supports.length, self.values.library
+        """Return the squared norm c' K c in the kernel's space of the weights of each classifier, or their sum."""
+        values, supports, library = self.values, self.supports, self.values.library
+        if values.dtype != "float64":  # `DualState.margins` allows for roundings of float64 only
+            values = KernelValues(values.kernel, library)
+            supports = DeviceSupports(values, supports.state)
+            supports.update()
+        n = supports.length
         total = np.zeros(coefficients.shape[1])
-        numbers = np.array(self.supports.state.supports.numbers, np.int64)
+        numbers = np.array(supports.state.supports.numbers, np.int64)
         for start in range(0, n, _WIDTH):
             part = slice(start, min(start + _WIDTH, n))
             if self.values.kernel.name == "precomputed":
                 found = self.precomputed(numbers[part], numbers)
             else:
-                found = library.fetch(self.values(self.supports.rows(part.start, part.stop), self.supports.rows(0, n)))
+                found = library.fetch(values(supports.rows(part.start, part.stop), supports.rows(0, n)))
             total += np.einsum("ik,ik->k", coefficients[part], found.astype(np.float64) @ coefficients)
         return total.sum(keepdims=True) if together else total
 

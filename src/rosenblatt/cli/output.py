@@ -341,12 +341,7 @@ def note_preparation(stream: Stream) -> None:
 
 
 def note_extra_columns(stream: Stream, owner: str = "the model", used: Collection[str] = ()) -> None:
-    """Print notes about how the files are read, and the columns not in ``used`` that ``owner`` does not use.
-
-    The owner of a preparation is a model or a certificate.
-    """
-    for note in stream.notes:
-        print_note(note_text(note))
+    """Print a note naming the columns not in ``used`` that ``owner``, a model or a certificate, does not use."""
     extra = [name for name in stream.extra_columns if name not in used]
     if extra:
         is_or_are = "is" if len(extra) == 1 else "are"

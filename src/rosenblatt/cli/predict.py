@@ -21,6 +21,7 @@ from rosenblatt.cli.output import (
     finite_or_null,
     note_counts,
     note_extra_columns,
+    note_preparation,
     on_terminal,
     print_json,
     print_note,
@@ -76,6 +77,7 @@ def predict(
     form = form_of(out, bool(ids) or scores or proba or skip, as_json)
     check_out(out, [model, *data], replaced=form == "parquet")
     predictor, rows = model_and_rows(model, data, labels=False, passthrough=ids, **files.to_open())
+    note_preparation(rows)
     note_extra_columns(rows, used=ids)
     if proba and predictor.calibration is None:
         raise ValueError(

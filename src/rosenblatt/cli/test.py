@@ -15,6 +15,7 @@ from rosenblatt.cli.output import (
     enable_gc,
     note_counts,
     note_extra_columns,
+    note_preparation,
     print_json,
     print_note,
     print_table,
@@ -49,6 +50,7 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
         target = (predictor.preparation or {}).get("target")
         column = f" (the column {target['name']!r})" if isinstance(target, dict) else ""
         raise ValueError(f"there are no labels to test against in {names}{column}: use predict, which needs none.")
+    note_preparation(rows)
     note_extra_columns(rows)
     with ProgressBar("testing", data) as bar:
         found = predictions_of(predictor, bar.track(rows))

@@ -40,6 +40,9 @@ def missing_columns(
     expected = f", expected {join_names(needed)}" if len(needed) > 1 else ""
     what = Message("{file} has no column {names}{hint}{expected}", file=file, names=names, hint=hint, expected=expected)
     delimiter = next((c for c in DELIMITERS if c in found[0]), "") if len(found) == 1 else ""
+    if 2 * (unnamed := unnamed_count(found)) > len(found) > unnamed:
+        title = "most cells of its first line are empty: if it is a title, leave it out with {skip_rows=1}."
+        return DataError("{what}; " + title, what=what)
     if not delimiter:
         todo = "" if not way_out else ": rename that one" if hint else f": {way_out}"
         there = join_names(found) if found else "none"
@@ -51,6 +54,15 @@ def missing_columns(
         shown=repr(delimiter),
         give=Hint(" Then give {delimiter=value}.", value=delimiter),
     )
+
+
+def unnamed_count(names: Sequence[str]) -> int:
+    """Return the number of columns that got their name from their place, because they have none.
+
+    >>> unnamed_count(["id", "c2", "c3", "c7"])
+    2
+    """
+    return sum(name == f"c{k + 1}" for k, name in enumerate(names))
 
 
 def first_repeated(names: Iterable[str]) -> str | None:

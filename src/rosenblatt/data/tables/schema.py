@@ -32,7 +32,7 @@ from rosenblatt.data.tables.column_kinds import (
     unit_entry,
 )
 from rosenblatt.data.tables.encoder import LISTS, Encoder, has_lists, names_of_features
-from rosenblatt.data.tables.reader import TableChunk, join_names, suggestion
+from rosenblatt.data.tables.reader import TableChunk, join_names, suggestion, unnamed_count
 from rosenblatt.data.tables.values import (
     MISSING_NUMBERS,
     NUMBER_FORMATS,
@@ -83,8 +83,7 @@ def find_column(column: str | int | None, order: list[str], use: str, file: str,
         what = "{file} has no column {name}: name columns one by one, {setting}."
         raise ParameterError(what, file=file, name=repr(column), setting=Setting(use, several))
     hint: str | Message = ""
-    unnamed = sum(name == f"c{k + 1}" for k, name in enumerate(order))
-    if header and 2 * unnamed > len(order):
+    if header and 2 * unnamed_count(order) > len(order):
         hint = Message(" (most cells of its first line are empty: if it is a title, leave it out with {skip_rows=1})")
     elif header is not None:
         hint = Message(

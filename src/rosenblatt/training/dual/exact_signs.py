@@ -259,8 +259,8 @@ def _powers(bases: list[int], degree: int) -> Iterator[tuple[list[int], int]]:
     bits = _FIRST_POWER_BITS
     while bits + degree < top * degree:
         # Fixed point with units of 2**-places: |base| / 2**top is below 1, and the largest power is at least
-        # 2**-degree. By induction, b**k is off by less than 2 k units: by 1 for k = 1; a square doubles the error, a
-        # product adds the errors of both factors, and each is truncated by less than one unit.
+        # 2**-degree. By induction, b**k is too small by at most 2 k - 1 units: by 1 for k = 1; a square doubles the
+        # error, a product with b adds 1, and each is truncated by less than one unit: 2 (2 k - 1) + 1, or 2 k - 1 + 2.
         places = bits + degree
         shift = places - top
         sizes = [abs(base) << shift if shift > 0 else abs(base) >> -shift for base in bases]

@@ -51,6 +51,7 @@ PRINTED_BY = {
     "online_learner": ("watch",),
     "train_run": ("train",),
     "imbalance": ("train",),
+    "curve": ("train",),
     "train_cluster": ("train",),
 }
 """The commands that print what a module says, where it is not the one of its name."""

@@ -12,6 +12,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rosenblatt.cli.curve import compare_with_kernel, curve_advice, may_gain
 from rosenblatt.cli.imbalance import ImbalanceOptions, advice, threshold_line
 from rosenblatt.cli.inputs import check_out, lenient_defaults, open_data
 from rosenblatt.cli.options import (
@@ -162,6 +163,9 @@ class TrainOptions(Group):
     )
     calibrate: bool = option(
         False, None, "Hold out a fifth of the rows, and fit probabilities to them, which predict --proba writes."
+    )
+    no_curve_check: bool = option(
+        False, None, "With --holdout: do not compare with a kernel perceptron, which shows whether a line is enough."
     )
     folds: int | None = option(None, "K", "Test by K-fold cross-validation.")
     test: list[str] | None = option(None, "FILE", "File to test on. Repeatable.")
@@ -336,6 +340,12 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
         measured["by_seed"] = more_seeds(measured["accuracy"], training, rows_to_test_on)
     scores = measured or answer.get("folds")
     answer["advice"] = advice(scores, model.learner) if scores and "rows" in scores else []
+    if split is not None and measured and not options.no_curve_check and not interrupted:
+        try:
+            answer["curve"] = _curve(training, rows_to_test_on(training.stream), measured)
+        except KeyboardInterrupt:
+            interrupted = True
+        answer["advice"] += curve_advice(answer.get("curve"))
     if options.as_json:
         print_json(answer)
     else:
@@ -365,6 +375,21 @@ def _risks(stream: Stream, keep: Sequence[str]) -> list[Risk]:
     table = stream.describe(rows=max(_FEWEST_ROWS, min(_MOST_ROWS, _MOST_CELLS // len(columns))))
     risks = table.risks if isinstance(table, ColumnTable) else ()
     return [risk for risk in risks if not (risk.kind == "id" and risk.column in keep)]
+
+
+def _curve(training: Training, held: Stream, measured: JsonObject) -> JsonObject | None:
+    """Compare the model with a kernel perceptron on rows held out; None if there is nothing to gain or to compare."""
+    moved = training.options.imbalance.cost or training.options.imbalance.threshold is not None
+    if moved or not may_gain(measured["accuracy"], training.model.learner):
+        return None
+    with ProgressBar("comparing with a kernel", training.paths):
+        return compare_with_kernel(
+            training.model,
+            training.run_options,
+            (training.stream, training.rows),
+            (held, measured["rows"]),
+            training.options.seed,
+        )
 
 
 def _split_of(stream: Stream, options: TrainOptions, paths: Sequence[str]) -> Split | LastRows:

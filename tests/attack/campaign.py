@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO
 
 LONGEST = 120.0
-"""Seconds after which a trial counts as endless."""
+"""Seconds after which a trial counts as endless, where no other programs take turns with it."""
 TURN = 20.0
 """Seconds for which a child makes trials, before a fresh one takes over."""
 ENOUGH = 20
@@ -78,7 +78,8 @@ def run_trials(
 ) -> tuple[int, list[str]]:
     """Make trials from number ``first`` on in a child; return how many were made, and a line or more on each finding.
 
-    The child ends with its first death: by a signal, for lack of memory, or after ``longest`` seconds in one trial.
+    The child ends with its first death: by a signal, for lack of memory, or after ``longest`` seconds in one trial. On
+    a busy machine it has as many times longer as there are programs for each processor.
     """
     words = [sys.executable, "-X", "faulthandler", "-m", "attack.worker", name, str(first), str(seconds), str(most)]
     folder = Path(__file__).parents[1]
@@ -98,7 +99,7 @@ def run_trials(
             pump.start()
         while True:
             try:
-                line = lines.get(timeout=longest)
+                line = lines.get(timeout=longest * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)))
             except queue.Empty:
                 ended = False
                 break

@@ -9,6 +9,7 @@ import gzip
 import io
 import lzma
 import random
+import shutil
 import tempfile
 import zipfile
 from pathlib import Path
@@ -22,6 +23,7 @@ import scipy.sparse as sp
 
 from helpers.commands import command
 from helpers.mutating import mutated_bytes
+from helpers.workbooks import write_ods, write_xlsx
 from rosenblatt import data
 from rosenblatt.messages import ParameterError
 
@@ -29,17 +31,28 @@ CSV = 'a,b,c,y\n1,red,"x, y",0\n2.5,blue,"z ""q"" ",1\n-3e2,red,w,0\n4,blue,"lin
 JSON = '{"a":1,"b":"red","y":0}\n{"a":2.5,"b":"blue","y":1}\n{"a":-3e2,"b":null,"y":0}\n{"a":4,"b":"é","y":1}\n'
 SVMLIGHT = "+1 1:0.5 3:-2e3 # a comment\n-1 2:1 4:.25\n+1 qid:3 1:7\n-1\n1 1:1e-5 2:3 5:1\n"
 VW = "1 |a x:2 y |b z\n-1 0.5 'tag |a x y:0.25\n1 |a w |c x:1e3\n-1 | plain words here\n"
+DAY = datetime.datetime(2020, 1, 1)
 SHAPES = (b"(20", b"(-1,", b"(2**63,", b"(9999999999,", b"(8.,", b"(2,4,", b"(0,", b"((", b"('a',")
-COMPRESSORS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+def zstd(content: bytes) -> bytes:
+    """Return bytes as a frame of zstd."""
+    return pa.compress(content, codec="zstd", asbytes=True)
+
+
+COMPRESSORS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstd}
+WORKBOOKS = (".xlsx", ".ods")
+ARCHIVES = (".npz", *WORKBOOKS)
 
 
 def attack(rng: random.Random) -> str | None:
     """Damage a file, and read it with some options."""
     files = healthy_files()
-    archives = [file for file in files if file[0] == "a.npz"]
+    archives = [file for file in files if file[0].endswith(ARCHIVES)]
     name, content = rng.choice(archives if rng.random() < 0.3 else files)
-    damaged = _mutated_archive(rng, content) if name == "a.npz" and rng.random() < 0.5 else mutated_bytes(rng, content)
-    if not name.endswith((".parquet", ".arrow", ".feather", ".npz")) and rng.random() < 0.4:
+    inside = name.endswith(ARCHIVES) and rng.random() < 0.5
+    damaged = _mutated_archive(rng, content) if inside else mutated_bytes(rng, content)
+    if not name.endswith((".parquet", ".arrow", ".feather", *ARCHIVES)) and rng.random() < 0.4:
         end, compress = rng.choice(sorted(COMPRESSORS.items()))
         name, damaged = name + end, compress(damaged)
         if rng.random() < 0.5:
@@ -71,6 +84,15 @@ def healthy_files() -> list[tuple[str, bytes]]:
     """Return names and bytes of small files of every format."""
     files = [("a.csv", CSV), ("a.tsv", CSV.replace(",", "\t")), ("a.jsonl", JSON), ("a.svm", SVMLIGHT), ("a.vw", VW)]
     out = [(name, text.encode()) for name, text in files]
+    encodings = ("utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252")
+    out += [("a.csv", text.encode(encoding)) for encoding in encodings for text in (CSV, CSV.replace("red", "caf\xe9"))]
+    out.append(("a.csv", f"A title\n\n{CSV}".encode()))
+    lines = [["a", "b", "d", "y"], *([i / 4, "red" if i % 3 else None, DAY, i % 2] for i in range(12))]
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))
+    for write, end in ((write_xlsx, "xlsx"), (write_ods, "ods")):
+        for sheets in ({"rows": lines}, {"notes": [["a title"]], "rows": lines}):
+            out.append((f"a.{end}", write(folder / "workbook", sheets).read_bytes()))
+    shutil.rmtree(folder)
     n = 12
     plain = {"a": np.arange(n) / 4, "b": pa.array(["red", "blue", "red"] * 4), "i": pa.array(range(n), pa.int16())}
     plain |= {"t": pa.array([i % 2 == 0 for i in range(n)]), "y": pa.array([0, 1] * 6)}
@@ -81,12 +103,11 @@ def healthy_files() -> list[tuple[str, bytes]]:
         "values": pa.array([[1.0, 2.0]] * n),
         "y": plain["y"],
     }
-    day = datetime.datetime(2020, 1, 1)
     typed = {
         "h": pa.array(np.arange(n, dtype=np.float16)),
         "s": pa.array(["a word of more than twelve bytes", "u", None] * 4).cast(pa.large_string()),
         "n": pa.array(range(n)).cast(pa.decimal128(24, 2)),
-        "d": pa.array([day + datetime.timedelta(i) for i in range(n)]),
+        "d": pa.array([DAY + datetime.timedelta(i) for i in range(n)]),
         "l": pa.array([{"a": i, "b": [str(i)] * (i % 4)} for i in range(n)]),
     }
     nested = {"y": pa.array([[i] for i in range(n)])}
@@ -114,7 +135,7 @@ def healthy_files() -> list[tuple[str, bytes]]:
 
 
 def _mutated_archive(rng: random.Random, content: bytes) -> bytes:
-    """Return an .npz file with one array changed inside, its checksum right again."""
+    """Return an .npz file or a workbook with one part changed inside, its checksum right again."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     name = rng.choice(sorted(members))
@@ -135,6 +156,12 @@ def _options(rng: random.Random, name: str) -> dict[str, Any]:
         return options | {"format": "svmlight"}
     if name.startswith("a.vw"):
         return options | {"format": "vw", "bits": 10}
+    if name == "a.csv" and rng.random() < 0.3:
+        options |= {"encoding": rng.choice(["utf-8", "cp1252", "utf-16", "utf-32-be", "shift_jis", "utf-7"])}
+    if name.endswith(WORKBOOKS) and rng.random() < 0.3:
+        options |= {"sheet": "rows"}
+    if name.startswith("a.csv") or name.endswith(WORKBOOKS):
+        options |= {"skip_rows": rng.choice([0, 0, 0, 2])}
     if rng.random() < 0.5:
         options["missing"] = rng.choice(["zero", "mean"])
     if not name.endswith(".npz") and rng.random() < 0.3:
@@ -145,7 +172,11 @@ def _options(rng: random.Random, name: str) -> dict[str, Any]:
 
 
 def _at_the_command(path: Path, options: dict[str, Any]) -> str | None:
-    words = [f"--{name}={options[name]}" for name in ("target", "format", "bits", "missing") if name in options]
+    words = [
+        f"--{name}={options[name]}"
+        for name in ("target", "format", "bits", "missing", "encoding", "sheet")
+        if name in options
+    ]
     result = command("train", path, "--passes", "2", *words)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         return f"the command raised {result.exception!r}"

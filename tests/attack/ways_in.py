@@ -19,18 +19,11 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-import pyarrow as pa
 
-from attack.mutated_files import JSON, SVMLIGHT, VW
+from attack.mutated_files import JSON, SVMLIGHT, VW, zstd
 from attack.parsers import number
 from helpers.mutating import mutated_bytes
 from rosenblatt import data
-
-
-def zstd(content: bytes) -> bytes:
-    """Return bytes as a frame of zstd."""
-    return pa.compress(content, codec="zstd", asbytes=True)
-
 
 COMPRESSORS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd}
 JUNK = (b"\0", b"x", b"1,2,3\n", b"\x1f\x8b\x08", b"BZh9", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"\xff" * 40)

@@ -20,6 +20,7 @@ from rosenblatt import (
     Perceptron,
     RescaledPerceptron,
     VotedPerceptron,
+    calibrated,
     data,
     detect_separation,
     fewest_mistakes,
@@ -49,6 +50,9 @@ MODELS = {
     "rbf": lambda: KernelPerceptron("rbf", hypothesis="vote", multi_class="direct", **OPTIONS).fit(sp.csr_array(X), Y),
     "precomputed": lambda: KernelPerceptron("precomputed", **EARLY, **OPTIONS).fit(X @ X.T, Y),
     "budget": lambda: KernelPerceptron("laplacian", gamma=0.5, max_support=5).partial_fit(X.astype(np.float32), Y > 0),
+    "threshold": lambda: with_threshold(AveragedPerceptron(**EARLY, **OPTIONS).fit(X, Y > 0)),
+    "sigmoid": lambda: calibrated(Perceptron(**OPTIONS).fit(X, Y), X, Y, method="sigmoid"),
+    "isotonic": lambda: calibrated(VotedPerceptron(**OPTIONS).fit(X, Y > 0), X, Y > 0, method="isotonic"),
     "rescaled": lambda: RescaledPerceptron(max_rescalings=2, random_state=0).fit(X, Y > 0),
 }
 PIPELINES = ("standard", "maxabs", "exact", "one-hot", "pairs", "sphere", "mean", "mixed", "by slice", "words filled")
@@ -71,6 +75,11 @@ TABLE = "a,b,c,y\n" + "".join(
 )
 
 
+def with_threshold(model):
+    model.state_.threshold = 0.5
+    return model
+
+
 def use_model(path):
     model = load(path)
     if hasattr(model, "device"):
@@ -79,6 +88,8 @@ def use_model(path):
     rows = WIDE if model.n_features_in_ == WIDE.shape[1] else rows
     with contextlib.suppress(ValueError):  # rows of another width
         model.predict(rows)
+        if hasattr(model, "calibration_"):
+            assert np.isfinite(model.predict_proba(rows)).all()
     repr(model), str(getattr(model, "report_", ""))
     if not isinstance(model, KernelPerceptron):
         export_json(model, path.with_name("json"))

@@ -163,3 +163,12 @@ def test_options_that_do_not_apply(tmp_path):
             data.open(tmp_path / "a.npz", **option)
         with pytest.raises(ParameterError, match="is read as arrow, where"):
             data.open([{"a": 1, "y": 2}], "y", **option)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_an_encoding_whose_mark_is_missing_is_an_error_that_names_the_file(tmp_path, encoding):
+    (tmp_path / "a.csv").write_bytes(b"a,y\n1,u\n2,v\n")
+    name = encoding.upper()
+    sentence = rf"a\.csv cannot be read as {encoding} \({name} stream does not .* BOM\): give its true encoding=?.*\.$"
+    with pytest.raises(DataError, match=sentence):
+        data.open(tmp_path / "a.csv", "y", encoding=encoding).read()

@@ -97,7 +97,7 @@ class DecodedStream:
     def __init__(self, stream: ByteStream | SheetStream, skip_rows: int, encoding: str | None = None) -> None:
         self.name, self.compression, self._stream = stream.name, stream.compression, stream
         self.sheet = stream.sheet if isinstance(stream, SheetStream) else None
-        self._decoder = None
+        self.encoding, self._decoder = encoding, None
         if encoding is not None:
             self._decoder = codecs.getincrementaldecoder(encoding)("rosenblatt-not-text")
         self._lines_left = skip_rows
@@ -142,12 +142,21 @@ class DecodedStream:
         n = self._stream.readinto(piece)
         self._ended, data = n == 0, bytes(piece[:n])
         if self._decoder is not None:
-            data = self._decoder.decode(data, self._ended).encode("utf-8", "surrogatepass")
+            data = self._decode(data)
         if self._lines_left:
             ends = [match.end() for match in islice(re.finditer(b"\n", data), self._lines_left)]
             self._lines_left -= len(ends)
             data = b"\n" * len(ends) + (b"" if self._lines_left else data[ends[-1] :])
         self._ready += data
+
+    def _decode(self, data: bytes) -> bytes:
+        """Return the text of the next bytes as UTF-8."""
+        assert self._decoder is not None
+        try:
+            return self._decoder.decode(data, self._ended).encode("utf-8", "surrogatepass")
+        except UnicodeError as fault:  # a fault of the whole file, which no character can replace
+            what = "{file} cannot be read as {name} ({fault}): give its true {encoding}."
+            raise DataError(what, file=self.name, name=self.encoding, fault=fault) from None
 
 
 def decoded(stream: ByteStream, decoding: Decoding, sheet: SheetText | None = None) -> ByteStream | DecodedStream:

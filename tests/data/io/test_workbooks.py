@@ -149,6 +149,9 @@ FAR = {
     "one cell": '<row r="1"><c r="A1"/></row><row r="1048576"><c r="XFD1048576"/></row>',
     "no places": f'<row>{"<c/>" * 5000}</row><row r="1000000"/>',
     "lower case": '<row><c r="zzz1"/></row><row r="9999"><c/></row>',
+    "other places": '<row r="1"><c r="A1"/><c r="ZZZ99999"/></row>',
+    "a second row": '<row r="1"><c r="A1"/></row><row s="1"/><row r="9999999"><c t="n" r="AAA9999999"/></row>',
+    "spaces": '<row\tr="9999999"><c\nr="ABC9999999"/></row>',
     "other quotes": "<row r = '99999'><c r\n=\n'ZZZ&#57;'/></row>",
     "a prefix": f'<x:row xmlns:x="{MAIN}" r="99999"><x:c r="ZZZ9"/></x:row>',
 }
@@ -188,10 +191,12 @@ def test_parts_that_unpack_to_more_than_they_say(tmp_path, monkeypatch):
 
 def test_workbooks_that_cannot_be_read(tmp_path):
     assert "cannot be read as a workbook (" in refusal(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000))
-    broken = sheet('<row r="1"><c r="A1"/></row>').replace("</row>", "")
-    for odd in (broken, '<!DOCTYPE x [<!ENTITY a "b">]>' + sheet(""), sheet("")[:-5] + "<" * 300_000):
+    broken = sheet("<row><c/></row>").replace("</row>", "")
+    for odd in (broken, '<!DOCTYPE x [<!ENTITY a "b">]>' + sheet("")):
         book = write_xlsx(tmp_path / "a.xlsx", {"A": odd}).read_bytes()
         assert "xl/worksheets/sheet1.xml is not valid XML): save it again, or save the sheet as CSV" in refusal(book)
+    unclosed = write_xlsx(tmp_path / "a.xlsx", {"A": sheet("")[:-5] + "<" * 300_000}).read_bytes()
+    assert "cannot be read as a workbook (" in refusal(unclosed)
     book = write_xlsx(tmp_path / "a.xlsx", {"A": TABLE}, compression=zipfile.ZIP_BZIP2).read_bytes()
     assert "is compressed in an unknown way" in refusal(book)
     file = io.BytesIO()

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from helpers.separable_sets import facet, holds, is_separable, margin_square, naive_least_score, noise, planted
 from rosenblatt import progress
-from rosenblatt.theory.search import gordan, wolfe
+from rosenblatt.theory.search import gordan, hyperplane, wolfe
 from rosenblatt.theory.separability import dataset_margin, margin, separability
 from rosenblatt.theory.verdicts import KINDS
 
@@ -186,6 +186,9 @@ def test_a_short_search_is_honest(kind, max_iter):
 
 def test_an_open_question_is_left_open(monkeypatch):
     monkeypatch.setattr(gordan, "exact_search", lambda *_, **__: None)
+    monkeypatch.setattr(hyperplane, "_decide", lambda *_: None)
+    monkeypatch.setattr(gordan, "encloses_zero_combination", lambda *_: False)
+    monkeypatch.setattr(gordan, "prove_zero_combination", lambda *_: None)
     X, y = facet(3)
     found = bracket(X, y, "geometric")
     assert found.low == -math.inf

@@ -17,6 +17,7 @@ from rosenblatt.theory import vc
 from rosenblatt.theory.certificates import Certificate, Undecided
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search import gordan, hyperplane
+from rosenblatt.theory.search.wolfe import exact_search
 from rosenblatt.theory.separability import dataset_margin, margin, separability
 from rosenblatt.theory.verdicts import Inseparable, Separable, UndecidedSeparability, Verdicts
 
@@ -236,8 +237,27 @@ def test_every_form_of_the_data_gives_one_answer():
         assert separability(frame, pandas.Series(y)).to_json() == want.to_json()
 
 
+@pytest.mark.parametrize("separable", [True, False])
+def test_columns_of_all_magnitudes_are_decided_without_a_long_exact_search(separable, monkeypatch):
+    def short_search(rows, start, most_work=math.inf, watch=None):
+        assert most_work <= gordan.LITTLE_WORK  # the exact search of such rows would take many minutes
+        return exact_search(rows, start, most_work, watch)
+
+    monkeypatch.setattr(gordan, "exact_search", short_search)
+    rng = np.random.default_rng(0)
+    X = rng.integers(-3, 4, (200, 60)).astype(float)
+    y = X @ rng.integers(-3, 4, 60) > 0 if separable else rng.integers(0, 2, 200)
+    X *= 10.0 ** rng.integers(-300, 301, 60)
+    found = separability(X, y, margin=False)
+    assert type(found) is (Separable if separable else Inseparable)
+    assert found.check(X, y)
+
+
 def test_undecided_says_what_it_knows(monkeypatch):
     monkeypatch.setattr(gordan, "exact_search", lambda *_, **__: None)
+    monkeypatch.setattr(hyperplane, "_decide", lambda *_: None)
+    monkeypatch.setattr(gordan, "encloses_zero_combination", lambda *_: False)
+    monkeypatch.setattr(gordan, "prove_zero_combination", lambda *_: None)
     X, y = facet(3)
     found = separability(X, y)
     assert isinstance(found, UndecidedSeparability)

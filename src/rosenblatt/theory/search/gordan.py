@@ -37,6 +37,7 @@ from rosenblatt.theory.search.wolfe import Hull, IntegerRows, exact_search, near
 from rosenblatt.theory.search.zero_combinations import prove_zero_combination
 
 FEW = 24  # for more rows than this, an enclosure is tried before exact weights are computed
+LITTLE_WORK = 1 << 21  # limit on the work of the exact search that is tried first for few rows: about a second
 
 
 def gordan(Z: Matrix) -> Solvable | Unsolvable | None:
@@ -70,8 +71,10 @@ def decide_exactly(
 
     The methods are tried in the order of their cost: a proof by enclosure on the rows of nonzero weight; a proof with a
     basis, if ``by_basis`` is true; ``search_first``; and Wolfe's algorithm in exact arithmetic. The cost of the last
-    grows with the fourth power of the number of rows. With at most `FEW` rows only Wolfe's algorithm is used, because
-    its integer weights are the better proof. The result is None if the limits end the search.
+    grows with the fourth power of the number of rows. With at most `FEW` rows Wolfe's algorithm is tried first, for a
+    short time, because its integer weights are the better proof. If the columns have very different magnitudes, rows
+    that balance the large ones say nothing about the others, and then it may need many more rows. The result is None
+    if the limits end the search.
     """
     exponent = min(math.frexp(largest_entry(X))[1], 1023)
     constant = 2.0**exponent if bias else 0.0  # replaces the 1 of (x, 1), to match the magnitude of the data
@@ -83,9 +86,13 @@ def decide_exactly(
         if found.high < 1e-9 * few.radius:
             break
     start = rows[found.rows]
-    if limits is not None and limits.expired():
+    watch = limits.exact if limits else None
+    answer = None
+    if len(start) <= FEW:
+        answer = exact_search(IntegerRows(X, signs, bias), start.tolist(), LITTLE_WORK, watch)
+    if limits is not None and answer is None and limits.expired():
         return None
-    if len(start) > FEW:
+    if answer is None:
         refined = _refined(X, signs, start, found.weights, bias)
         if encloses_zero_combination(X, signs, start, refined, bias):
             order = np.argsort(start)  # certificates list rows in ascending order
@@ -99,7 +106,7 @@ def decide_exactly(
         other = search_first()
         if other is not None:
             return other
-    answer = exact_search(IntegerRows(X, signs, bias), start.tolist(), watch=limits.exact if limits else None)
+        answer = exact_search(IntegerRows(X, signs, bias), start.tolist(), watch=watch)
     if answer is None:
         return None
     v, weights = answer

@@ -332,6 +332,9 @@ class _WorkingSet:
 MOST_WORK = 1 << 28  # limit on the work of a search, in products of machine words: one or two minutes
 
 
+MANY_WORDS = 128  # for longer numbers, divisions take most of the time, which grows with the square of the length
+
+
 class ExactRows(Protocol):
     """Rows of integers, with floating-point approximations of their scores."""
 
@@ -399,7 +402,8 @@ def exact_search(
         # combination with nonnegative ``weights`` that sum to 1, is strictly shorter after every major cycle.
         if watch and watch(len(corral), work / most_work):
             return None
-        work += len(corral) ** 4 * rows.bits // 64  # k^3 operations on numbers whose length grows with k
+        words = len(corral) * rows.bits // 64 + 1
+        work += len(corral) ** 3 * words * (1 + words // MANY_WORDS)  # k^3 operations on numbers of k entries' length
         if work > most_work:
             return None
         target = _affine_minimizer([rows[i] for i in corral])  # Wolfe's step 2(a): the point y

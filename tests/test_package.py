@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from rosenblatt.kernels import compiler
+from rosenblatt.kernels import compiler, jit, parts
 
 CLUSTERS = {"dask", "distributed", "ray"}
 
@@ -88,7 +88,7 @@ def test_type_checkers_are_told_of_the_same_names():
     assert told == homes | {f"rosenblatt.{home}" for home in rosenblatt._MODULES.values()}
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.skipif(compiler.SETTING == "never", reason="nothing is compiled")
 def test_kernels_compile_where_nothing_can_be_written(monkeypatch):
     njit = numba.njit
 
@@ -98,19 +98,18 @@ def test_kernels_compile_where_nothing_can_be_written(monkeypatch):
         return njit(function, **options)
 
     monkeypatch.setattr(numba, "njit", no_cache)
-    assert compiler.kernel(lambda x: x + 1.0)(1.0) == 2.0
+    assert jit.compiled_kernel(lambda x: x + 1.0)(1.0) == 2.0
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.skipif(compiler.SETTING == "never", reason="nothing is compiled")
 def test_compiled_kernels_are_kept_below_the_users_cache(monkeypatch, tmp_path):
     theirs = numba.config.CACHE_DIR
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    assert compiler.cache_folder().parent == tmp_path / "rosenblatt"
-    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert parts.cache_folder().parent == tmp_path / "rosenblatt"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
-    assert compiler.cache_folder().parent == tmp_path / "mine" / "rosenblatt"
-    monkeypatch.setattr(numba.config, "CACHE_DIR", theirs)
-    compiler.kernel(lambda x: x * 2.0)
+    assert parts.cache_folder().parent == tmp_path / "mine" / "rosenblatt"
+    jit.compiled_kernel(lambda x: x * 2.0)
     assert theirs == numba.config.CACHE_DIR, "another library's setting is left alone"
 
 

@@ -4,7 +4,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
-import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -25,6 +24,8 @@ from helpers.clusters import (
     small_windows,
 )
 from rosenblatt import AveragedPerceptron, Perceptron, load, save
+from rosenblatt.kernels.compiler import SETTING
+from rosenblatt.kernels.jit import compiled_kernel
 from rosenblatt.kernels.passes import one_vs_rest_pass
 from rosenblatt.storage.container import read_container
 
@@ -253,15 +254,17 @@ def test_a_saved_model_is_that_of_one_machine(tmp_path):
     assert type(model.to_local()) is Perceptron
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+@pytest.mark.skipif(SETTING == "never", reason="nothing is compiled")
 @pytest.mark.parametrize("mode", ["exact", "mix"])
-def test_arrays_that_cannot_be_written_to_need_no_other_kernels(mode):
+def test_arrays_that_cannot_be_written_to_need_no_other_kernels(mode, monkeypatch):
     """Clusters hand over such arrays; a kernel for them would be compiled again on each worker."""
     X, y = integer_rows(60, 3, 3)
+    compiled = compiled_kernel(one_vs_rest_pass.function)
+    monkeypatch.setattr(one_vs_rest_pass, "compiled", compiled)
     quietly(Perceptron(random_state=0, max_iter=3).fit_stream, cut([20, 40], X, y))
-    before = len(one_vs_rest_pass.signatures)
+    before = len(compiled.signatures)
     quietly(ProcessPerceptron(random_state=0, max_iter=3, mode=mode, n_shards=2).fit_shards, cut([20, 40], X, y))
-    assert len(one_vs_rest_pass.signatures) == before > 0
+    assert len(compiled.signatures) == before > 0
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])

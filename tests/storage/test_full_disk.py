@@ -13,7 +13,7 @@ from numba import int64
 from attack import full_disk
 from attack.full_disk import WRITERS, failing_call, find_fault, room_for
 from helpers.commands import AND, command, written
-from rosenblatt.kernels.compiler import KernelCache
+from rosenblatt.kernels.jit import KernelCache
 
 FULL = "Error: standard output could not be written, no space left on device: free some space or write elsewhere.\n"
 needs_a_full_device = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")

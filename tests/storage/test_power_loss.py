@@ -12,7 +12,7 @@ from attack import power_loss
 from attack.full_disk import WRITERS
 from attack.power_loss import Recorder, find_fault
 from rosenblatt import AveragedPerceptron
-from rosenblatt.kernels.compiler import KernelCache
+from rosenblatt.kernels.jit import KernelCache
 from rosenblatt.storage.container import read_container, write_atomically
 from rosenblatt.training.checkpoint import CheckpointWriter
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 
-from rosenblatt.kernels.compiler import helper, kernel
+from rosenblatt.kernels.compiler import kernel
+from rosenblatt.kernels.parts import helper
 
 LIMBS = 142
 """The number of limbs of a total, an int64 array that the caller allocates, since kernels allocate none.

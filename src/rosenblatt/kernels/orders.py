@@ -11,20 +11,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.kernels.compiler import inlined, kernel
+from rosenblatt.kernels.compiler import kernel
+from rosenblatt.kernels.parts import inlined
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
+@inlined
 def _splitmix64(z):
     """Return splitmix64's output for the state ``z`` (Steele, Lea and Flood 2014)."""
     z = (z ^ (z >> np.uint64(30))) * _FIRST
     z = (z ^ (z >> np.uint64(27))) * _SECOND
     return z ^ (z >> np.uint64(31))
-
-
-_mix = inlined(_splitmix64)
 
 
 def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -36,10 +35,10 @@ def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def _shuffle(order, seed, pass_number):
     # Fisher-Yates shuffle in place (Durstenfeld 1964). Invariant: order[i + 1 :] is final, and order[: i + 1] holds the
     # numbers still to be drawn.
-    state = _mix(_mix(seed) + pass_number * GOLDEN)
+    state = _splitmix64(_splitmix64(seed) + pass_number * GOLDEN)
     for i in range(order.shape[0] - 1, 0, -1):
         state = state + GOLDEN
-        j = np.int64(((_mix(state) >> np.uint64(32)) * np.uint64(i + 1)) >> np.uint64(32))
+        j = np.int64(((_splitmix64(state) >> np.uint64(32)) * np.uint64(i + 1)) >> np.uint64(32))
         order[i], order[j] = order[j], order[i]
 
 

@@ -17,7 +17,8 @@ import math
 
 import numpy as np
 
-from rosenblatt.kernels.compiler import at, helper, inlined, kernel
+from rosenblatt.kernels.compiler import kernel
+from rosenblatt.kernels.parts import at, helper, inlined
 from rosenblatt.kernels.row_ops import (
     SMALLEST,
     class_dots,

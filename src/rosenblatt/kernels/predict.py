@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 
-from rosenblatt.kernels.compiler import inlined, kernel
+from rosenblatt.kernels.compiler import kernel
+from rosenblatt.kernels.parts import inlined
 from rosenblatt.kernels.rounded import rounded_activation
 from rosenblatt.kernels.row_ops import dot, exact_margin_sign, exact_sign, sign_threshold, square
 

@@ -16,8 +16,8 @@ import math
 
 import numpy as np
 
-from rosenblatt.kernels.compiler import at, helper, inlined, reordered
 from rosenblatt.kernels.exact import FINE_LIMBS, add_product, add_scaled_square, nearest
+from rosenblatt.kernels.parts import at, helper, inlined, reordered
 from rosenblatt.kernels.row_ops import add_exactly, column, magnitude, span, square, weight, weight_lanes
 from rosenblatt.kernels.simd import LANES, fused, horizontal_sum, load_lanes, spread
 

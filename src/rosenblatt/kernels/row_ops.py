@@ -18,9 +18,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import types
 
-from rosenblatt.kernels.compiler import (
+from rosenblatt.kernels.exact import add_product, rounded
+from rosenblatt.kernels.parts import (
     REORDERED,
     RETURNS_ARRAY,
     Function,
@@ -32,7 +32,6 @@ from rosenblatt.kernels.compiler import (
     prefetch,
     reordered,
 )
-from rosenblatt.kernels.exact import add_product, rounded
 from rosenblatt.kernels.simd import LANES, horizontal_sum, load_lanes, pack_lanes, spread
 from rosenblatt.rounding import HALF_ULP
 
@@ -86,7 +85,7 @@ class_weights = by_layout(_dense_class_weights, _csr_class_weights, **RETURNS_AR
 
 
 def _by_weights(array: Function, matrix_column: Function) -> Function:
-    return chosen(lambda w: matrix_column if isinstance(w, (tuple, types.BaseTuple)) else array)
+    return chosen(lambda w: array if hasattr(w, "ndim") else matrix_column)
 
 
 def _array_weight(w, j):

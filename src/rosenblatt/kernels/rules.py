@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.kernels.compiler import Function, at, chosen, helper, inlined
+from rosenblatt.kernels.parts import Function, at, chosen, helper, inlined
 from rosenblatt.kernels.rounded import (
     rounded_activation,
     rounded_margin,
@@ -439,6 +439,7 @@ _LARGEST_EXPONENT = 32.0  # within an epoch powers of g are at most e**32, far f
 _LONGEST = 2.0**53  # a float64 counts visits exactly up to this number
 
 
+@helper
 def _compound(rate, n):
     """Return ``(1 + rate)**n - 1`` for a rate above 0 and an integer n >= 0, accurate for small rates."""
     # Binary powering of 1 + rate, minus 1: g + r + g r in place of (1 + g)(1 + r) keeps the digits of small rates.
@@ -454,12 +455,10 @@ def _compound(rate, n):
     return grown
 
 
+@helper
 def _period(growth):
     """Return the number of visits in an epoch, for ``growth = decay / (1 - decay)``."""
     return max(1.0, math.floor(min(_LARGEST_EXPONENT / growth, _LONGEST)))
-
-
-_compiled_compound, _compiled_period = helper(_compound), helper(_period)
 
 
 @helper
@@ -472,12 +471,12 @@ def average_weight(decay, before, epoch):
     if decay == 0.0:
         return before, 0.0, 1.0
     growth = decay / (1.0 - decay)
-    period = _compiled_period(growth)
+    period = _period(growth)
     now = max(epoch, math.floor(before / period))
-    begun = _compiled_compound(growth, np.int64(now * period))
-    factor = 1.0 / (1.0 + _compiled_compound(growth, np.int64((now - epoch) * period)))
+    begun = _compound(growth, np.int64(now * period))
+    factor = 1.0 / (1.0 + _compound(growth, np.int64((now - epoch) * period)))
     before_now = begun / (1.0 + begun) if begun < math.inf else 1.0
-    return _compiled_compound(growth, np.int64(before - now * period)) + before_now, now, factor
+    return _compound(growth, np.int64(before - now * period)) + before_now, now, factor
 
 
 def average_share(decay: float, visits: float, epoch: float) -> float:

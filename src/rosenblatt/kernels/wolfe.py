@@ -21,7 +21,8 @@ import math
 
 import numpy as np
 
-from rosenblatt.kernels.compiler import at, helper, kernel
+from rosenblatt.kernels.compiler import kernel
+from rosenblatt.kernels.parts import at, helper
 from rosenblatt.kernels.row_ops import dot
 
 PAUSED, CLOSED, AT_ZERO, STUCK = range(4)

@@ -8,15 +8,11 @@ readable bytes, since a word of eight bytes may reach beyond its end.
 from __future__ import annotations
 
 import ctypes
-import sys
 
-import numba
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from rosenblatt.kernels.compiler import helper, inlined, kernel
+from rosenblatt.kernels.compiler import kernel
+from rosenblatt.kernels.parts import helper, inlined
 
 PAD = 16
 """The number of readable bytes that must follow a text."""
@@ -30,69 +26,34 @@ _10, _100, _10000 = np.uint64(10), np.uint64(100), np.uint64(10000)
 _8, _16, _32, _64 = np.uint64(8), np.uint64(16), np.uint64(32), np.uint64(64)
 
 
-if numba.config.DISABLE_JIT:
+def address_of(array):
+    """Return the address of the first byte of ``array``."""
+    return array.ctypes.data
 
-    def address_of(array):
-        """Return the address of the first byte of ``array``."""
-        return array.ctypes.data
 
-    def byte(place):
-        """Return the byte at ``place``, from 0 to 255, as a signed integer."""
-        return ctypes.c_ubyte.from_address(int(place)).value
+def byte(place):
+    """Return the byte at ``place``, from 0 to 255, as a signed integer."""
+    return ctypes.c_ubyte.from_address(int(place)).value
 
-    def word(place):
-        """Return the eight bytes from ``place`` on as an unsigned integer whose lowest byte is the first."""
-        return np.uint64(int.from_bytes(ctypes.string_at(int(place), 8), "little"))
 
-    def trailing_zeros(bits):
-        """Return the number of 0 bits below the lowest 1 of ``bits``; 64 if there is no 1."""
-        return (int(bits) & -int(bits)).bit_length() - 1 if bits else 64
+def word(place):
+    """Return the eight bytes from ``place`` on as an unsigned integer whose lowest byte is the first."""
+    return np.uint64(int.from_bytes(ctypes.string_at(int(place), 8), "little"))
 
-    def leading_zeros(bits):
-        """Return the number of 0 bits above the highest 1 of ``bits``, which is not 0."""
-        return 64 - int(bits).bit_length()
 
-    def float_of(bits):
-        """Return the float64 whose bits are ``bits``."""
-        return np.uint64(bits).view(np.float64)
+def trailing_zeros(bits):
+    """Return the number of 0 bits below the lowest 1 of ``bits``; 64 if there is no 1."""
+    return (int(bits) & -int(bits)).bit_length() - 1 if bits else 64
 
-else:  # the same functions, compiled
 
-    def _loaded(builder, place, bits):
-        pointer = builder.inttoptr(place, ir.IntType(bits).as_pointer())
-        return builder.load(pointer, align=1)
+def leading_zeros(bits):
+    """Return the number of 0 bits above the highest 1 of ``bits``, which is not 0."""
+    return 64 - int(bits).bit_length()
 
-    @intrinsic
-    def address_of(typing_context, array):
-        """Return the address of the first byte of ``array``."""
 
-        def generate(context, builder, signature, arguments):
-            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-            return builder.ptrtoint(data, ir.IntType(64))
-
-        return types.int64(array), generate
-
-    def _instruction(result, argument, build):
-        """Return a compiled function of one number, whose code ``build(builder, number)`` generates."""
-
-        @intrinsic
-        def instruction(typing_context, number):
-            def generate(context, builder, signature, arguments):
-                return build(builder, arguments[0])
-
-            return result(argument), generate
-
-        return instruction
-
-    def _load_word(builder, place):
-        loaded = _loaded(builder, place, 64)
-        return loaded if sys.byteorder == "little" else builder.bswap(loaded)
-
-    byte = _instruction(types.int64, types.int64, lambda b, place: b.zext(_loaded(b, place, 8), ir.IntType(64)))
-    word = _instruction(types.uint64, types.int64, _load_word)
-    trailing_zeros = _instruction(types.int64, types.uint64, lambda b, bits: b.cttz(bits, ir.IntType(1)(0)))
-    leading_zeros = _instruction(types.int64, types.uint64, lambda b, bits: b.ctlz(bits, ir.IntType(1)(1)))
-    float_of = _instruction(types.float64, types.uint64, lambda b, bits: b.bitcast(bits, ir.DoubleType()))
+def float_of(bits):
+    """Return the float64 whose bits are ``bits``."""
+    return np.uint64(bits).view(np.float64)
 
 
 @inlined

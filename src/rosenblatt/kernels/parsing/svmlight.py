@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from rosenblatt.kernels.compiler import at, helper, inlined, kernel
+from rosenblatt.kernels.compiler import kernel
 from rosenblatt.kernels.parsing.bytes import (
     MALFORMED,
     UNDECIDED,
@@ -29,6 +29,7 @@ from rosenblatt.kernels.parsing.bytes import (
     number_of,
     word,
 )
+from rosenblatt.kernels.parts import at, helper, inlined
 
 DONE, NEED_SPACE, NEED_VALUES = 0, 1, 2
 """Why parsing stopped: the text ended; the arrays are full; the values of undecided numbers are needed."""

@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from rosenblatt.kernels.compiler import at, helper, inlined, kernel
+from rosenblatt.kernels.compiler import kernel
 from rosenblatt.kernels.parsing.bytes import (
     MALFORMED,
     UNDECIDED,
@@ -50,6 +50,7 @@ from rosenblatt.kernels.parsing.svmlight import (
     next_word,
     slow_value,
 )
+from rosenblatt.kernels.parts import at, helper, inlined
 
 NO_BAR, BAD_WEIGHT, BASE, BAD_NAMESPACE, SUM_TOO_LARGE = range(20, 25)
 """The errors of this format that ``svmlight`` does not have."""

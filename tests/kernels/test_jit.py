@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-from rosenblatt.kernels import compiler
-from rosenblatt.kernels.compiler import KernelCache, kernel
+from rosenblatt.kernels import compiler, jit, parts
+from rosenblatt.kernels.jit import KernelCache, compiled_kernel
 
-pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+pytestmark = pytest.mark.skipif(compiler.SETTING == "never", reason="nothing is compiled")
 
 CODE = """
 import warnings
@@ -42,7 +42,7 @@ class Planted:
 
 
 def run(folder, before="", umask=-1):
-    env = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "ROSENBLATT_COMPILE": "always"}
     words = [sys.executable, "-c", before + CODE]
     ran = subprocess.run(words, env=env, umask=umask, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
@@ -69,9 +69,9 @@ def test_what_is_relied_on_of_numba(tmp_path, monkeypatch):
 
 def test_kernels_count_no_references(tmp_path, monkeypatch):
     """An array that kernels were given a hundred times has no more references than before."""
-    monkeypatch.setattr(compiler, "_FOLDER", tmp_path)  # numba shows no code that it has from a cache
+    monkeypatch.setattr(jit, "_FOLDER", tmp_path)  # numba shows no code that it has from a cache
 
-    @kernel
+    @compiled_kernel
     def first_of(pair, k):
         return pair[0][k]
 
@@ -133,18 +133,18 @@ def test_nothing_is_loaded_that_others_may_have_written(tmp_path, monkeypatch, f
     ours = ["rosenblatt", "rosenblatt/hash", "rosenblatt/hash/sub", "rosenblatt/hash/sub/kernel.nbi"]
     for number, name in enumerate([".", *ours]):
         folder = tmp_path / str(number) / "rosenblatt" / "hash"
-        assert compiler._is_safe(folder)
+        assert jit._is_safe(folder)
         (folder / "sub").mkdir(0o700)
         (folder / "sub" / "kernel.nbi").touch(0o600)
         foreign(tmp_path / str(number) / name)
-        compiler._is_safe.cache_clear()
+        jit._is_safe.cache_clear()
         monkeypatch.setattr(KernelCache, "has_warned", False)
-        monkeypatch.setattr(compiler, "_FOLDER", folder)
+        monkeypatch.setattr(jit, "_FOLDER", folder)
         if name == ".":
-            assert compiler._is_safe(folder), "what is above is the user's own affair"
+            assert jit._is_safe(folder), "what is above is the user's own affair"
             continue
         with pytest.warns(RuntimeWarning, match=f"{name} (belongs to another user|can be written by other users), so"):
-            function = kernel(lambda x: x + 1.0)
+            function = compiled_kernel(lambda x: x + 1.0)
         assert function(1.0) == 2.0
         assert [path.name for path in (folder / "sub").iterdir()] == ["kernel.nbi"], "and nothing is stored"
 
@@ -186,17 +186,17 @@ def test_numba_may_choose_no_other_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     (tmp_path / "file").touch()
     for folder in (tmp_path / "rosenblatt" / "hash", tmp_path / "file" / "rosenblatt" / "hash"):
-        monkeypatch.setattr(compiler, "_FOLDER", folder)
+        monkeypatch.setattr(jit, "_FOLDER", folder)
         monkeypatch.setattr(KernelCache, "has_warned", False)
         with pytest.warns(RuntimeWarning, match="could not be written"):
-            function = kernel(lambda x: x + 1.0)
+            function = compiled_kernel(lambda x: x + 1.0)
         assert function(1.0) == 2.0
         assert function._cache.cache_path is None
 
 
 def test_a_link_to_a_folder_of_the_user_is_followed(tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     (tmp_path / "elsewhere").mkdir(0o700)
     (tmp_path / "rosenblatt").symlink_to(tmp_path / "elsewhere")
-    assert compiler.cache_folder().parent == tmp_path / "elsewhere"
-    assert compiler._is_safe(compiler.cache_folder())
+    assert parts.cache_folder().parent == tmp_path / "elsewhere"
+    assert jit._is_safe(parts.cache_folder())

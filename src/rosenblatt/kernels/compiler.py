@@ -55,9 +55,7 @@ def _stored() -> frozenset[str]:
 
 @cache
 def has_numba() -> bool:
-    """Return whether numba can be imported."""
-    if SETTING == "never":
-        return False
+    """Return whether numba can be imported, as far as this can be told without importing it."""
     try:
         return find_spec("numba") is not None
     except (ImportError, ValueError):  # what stands in for it has no specification
@@ -79,6 +77,8 @@ class Kernel:
     possible time is spent.
     """
 
+    interpreted_only = SETTING == "never"
+    """Whether kernels are not compiled in this process: as asked, or because numba cannot be imported."""
     spent_without_numba = 0.0
     """Seconds of interpretation in this process because numba cannot be imported; infinite after the warning."""
 
@@ -90,14 +90,14 @@ class Kernel:
 
     def __call__(self, *arguments: Any) -> Any:
         """Return the function's result, which is the same to the bit interpreted or compiled."""
-        if self.compiled is not None:
-            return self.compiled(*arguments)
-        if SETTING == "always" or (has_numba() and self._spent + self._expected(arguments) > self._price()):
-            from rosenblatt.kernels.jit import compiled_kernel
+        if self.compiled is None and not Kernel.interpreted_only and self._is_worth_compiling(arguments):
+            try:
+                from rosenblatt.kernels.jit import compiled_kernel
 
-            self.compiled = compiled_kernel(self.function)
-            return self.compiled(*arguments)
-        return self._interpret(arguments)
+                self.compiled = compiled_kernel(self.function)
+            except ImportError:
+                Kernel.interpreted_only = True
+        return self._interpret(arguments) if self.compiled is None else self.compiled(*arguments)
 
     def _interpret(self, arguments: tuple[Any, ...]) -> Any:
         began = time.perf_counter()
@@ -105,7 +105,7 @@ class Kernel:
             result = self.function(*arguments)
         taken = time.perf_counter() - began
         self._spent += taken
-        if not has_numba() and SETTING == "auto":
+        if Kernel.interpreted_only and SETTING != "never":
             Kernel.spent_without_numba += taken
             if _SLOW < Kernel.spent_without_numba < math.inf:
                 Kernel.spent_without_numba = math.inf
@@ -116,9 +116,10 @@ class Kernel:
                 )
         return result
 
-    def _expected(self, arguments: tuple[Any, ...]) -> float:
-        """Return about the seconds that interpreting a call takes."""
-        return _INTERPRETED_NUMBER * _numbers(arguments)
+    def _is_worth_compiling(self, arguments: tuple[Any, ...]) -> bool:
+        """Return whether interpreting this call would bring the time spent beyond the time of compiling."""
+        expected = self._spent + _INTERPRETED_NUMBER * sum(map(_numbers, arguments))
+        return SETTING == "always" or expected > self._price()
 
     def _price(self) -> float:
         """Return about the seconds until a compiled function is there."""

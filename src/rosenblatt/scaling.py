@@ -7,6 +7,7 @@ give equal results to the last bit, however rows are cut into blocks, and whethe
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -175,6 +176,29 @@ class ColumnSums:
         if self.method == "standard":
             self._sums = np.pad(self._sums, ((0, more), (0, 0)))
             self._squares = np.pad(self._squares, ((0, more), (0, 0)))
+
+    def total(self, column: int) -> Fraction:
+        """Return the exact sum of a column."""
+        return Fraction(_integers(self._sums[column : column + 1])[0], 1 << UNIT)
+
+    def select(self, columns: Sequence[int]) -> ColumnSums:
+        """Return a copy with only these columns."""
+        other = ColumnSums(self.method)
+        other.rows, other.width, chosen = self.rows, len(columns), np.asarray(columns, np.int64)
+        for name in ("nonzero", "_largest", "_sums", "_squares"):
+            setattr(other, name, getattr(self, name)[chosen])
+        return other
+
+    def fill(self, numbers: Floats, counts: NDArray[np.int64]) -> None:
+        """Replace zeros by other numbers: in ``counts[j]`` rows, column j holds ``numbers[j]`` instead of 0."""
+        for j in np.flatnonzero((counts > 0) & (numbers != 0.0)).tolist():
+            number, count = Fraction(float(numbers[j])), int(counts[j])
+            self.nonzero[j] += count
+            self._largest[j] = max(self._largest[j], abs(float(number)))
+            for totals, value in ((self._sums, number), (self._squares, number * number)):
+                total = _integers(totals[j : j + 1])[0] + int(count * value * (1 << UNIT))
+                limbs = np.frombuffer(total.to_bytes(4 * LIMBS, "little", signed=True), "<u4")
+                totals[j] = limbs.astype(np.int64)
 
     def means(self) -> NDArray[np.float64]:
         """Return the mean of each column, computed exactly and rounded once."""

@@ -114,11 +114,11 @@ def test_a_file_without_names_may_lack_the_target(tmp_path):
     assert train.read()[0].tolist() == [[1.0, 2.0], [3.0, 4.0]]
 
 
-def test_what_is_decided_comes_from_the_first_rows_whatever_the_blocks(tmp_path):
+def test_what_first_rows_decide_does_not_depend_on_blocks(tmp_path):
     lines = ["y,c"] + [f"{k % 2},{'early' if k < 10_000 else 'late'}" for k in range(10_050)]
     (tmp_path / "a.csv").write_text("\n".join(lines))
     for block_rows in (999, 20_000):
-        stream = data.open(tmp_path / "a.csv", "y", block_rows=block_rows)
+        stream = data.open(tmp_path / "a.csv", "y", block_rows=block_rows, first_rows=10_000)
         X, _ = stream.read()
         assert stream.feature_names == ["c=early"]
         assert X.sum() == 10_000

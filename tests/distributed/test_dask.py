@@ -210,6 +210,29 @@ def test_files(client, rows, write, tmp_path):
     assert model.preparation_ == local.preparation_
 
 
+def test_the_rows_of_all_files_make_categories_and_means(client, tmp_path):
+    """They do not depend on how the rows are cut into files, and rows held out take no part in them."""
+    lines = [f"r{k // 1000},{k % 7 if k % 5 else ''},{'ab'[k // 1000 % 2]}" for k in range(12_000)]
+    options = {"target": "y", "missing": "mean", "scale": "standard"}
+    given = {"random_state": 0, "max_iter": 2}
+    prepared = []
+    for early_stopping in (False, True):
+        for files in (1, 2, 5):
+            folder = tmp_path / f"{files}-{early_stopping}"
+            folder.mkdir()
+            for number, part in enumerate(np.array_split(lines, files)):
+                (folder / f"part-{number}.csv").write_text("\n".join(["region,x,y", *part]) + "\n")
+            path, options_of_run = folder / "part-*.csv", given | {"early_stopping": early_stopping}
+            model = quietly(DaskPerceptron(**options_of_run).fit_files, path, **options)
+            local = quietly(Perceptron(**options_of_run).fit_stream, data.open(path, **options))
+            assert_same_bits(model, local)
+            assert model.preparation_ == local.preparation_
+            prepared.append(model.preparation_)
+    assert prepared[0]["columns"][0]["categories"] == sorted(f"r{k}" for k in range(12))
+    assert prepared[0] == prepared[1] == prepared[2]
+    assert prepared[3] == prepared[4] == prepared[5] != prepared[0]
+
+
 @pytest.mark.parametrize("scale", ["none", "standard"])
 def test_files_that_change_before_or_while_workers_load_them_are_refused(client, rows, tmp_path, monkeypatch, scale):
     for when, find in (("before", "file_shards_of"), ("while", "all_classes")):

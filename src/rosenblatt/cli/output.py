@@ -333,11 +333,18 @@ def _bar(length: float) -> str:
 
 def note_preparation(stream: Stream) -> None:
     """Print which columns of a table are left out, and notes about how the files are read, such as ambiguous dates."""
+    note_excluded(stream)
+    for note in stream.notes:
+        print_note(note_text(note))
+
+
+def note_excluded(stream: Stream, noted: Collection[str] = ()) -> None:
+    """Print which columns of a table are left out, except those in ``noted``."""
     from rosenblatt.data.tables.schema import excluded_note
 
-    for note in (excluded_note(stream.excluded), *stream.notes):
-        if note is not None:
-            print_note(note_text(note))
+    note = excluded_note({name: reason for name, reason in stream.excluded.items() if name not in noted})
+    if note is not None:
+        print_note(note_text(note))
 
 
 def note_extra_columns(stream: Stream, owner: str = "the model", used: Collection[str] = ()) -> None:

@@ -33,6 +33,7 @@ from rosenblatt.cli.output import (
     JsonObject,
     ProgressBar,
     note_counts,
+    note_excluded,
     note_preparation,
     note_text,
     on_terminal,
@@ -287,6 +288,7 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     }
     stream = open_data(data, options.target, {**open_options, "cache": _cache(options, run_options)})
     note_preparation(stream)
+    left_out = stream.excluded
     risks = _risks(stream, options.rows.keep or [])
     if test:
         _open_test(stream.unscaled(), options)  # opened here only to fail before training; opened again afterwards
@@ -311,7 +313,8 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     model = training.model
     answer = training.answer(time.perf_counter() - started)
     answer["interrupted"] = interrupted
-    answer["left_out"] = stream.excluded
+    note_excluded(training.stream, left_out)
+    answer["left_out"] = training.stream.excluded
     answer["look_at"] = [{"column": risk.column, "risk": risk.kind, "remark": note_text(risk.remark)} for risk in risks]
     save_error = _save(model, options.out, answer)
     classes = [plain_label(label) for label in model.classes.tolist()]
@@ -369,7 +372,7 @@ def _risks(stream: Stream, keep: Sequence[str]) -> list[Risk]:
     """
     from rosenblatt.data.describe import ColumnTable
 
-    columns = stream.preparation.get("order")
+    columns = stream.unscaled().preparation.get("order")  # does not read all rows
     if not columns:
         return []
     table = stream.describe(rows=max(_FEWEST_ROWS, min(_MOST_ROWS, _MOST_CELLS // len(columns))))

@@ -30,6 +30,7 @@ import scipy.sparse as sp
 
 from rosenblatt.blocks import Block, Features, is_canonical_csr, is_sparse, is_text
 from rosenblatt.data.io.prefetch import ordered_map
+from rosenblatt.data.preparation import check_preparation
 from rosenblatt.data.source import Facts
 from rosenblatt.kernels.parsing.bytes import MAX_COLUMNS
 from rosenblatt.messages import ParameterError, warn_user
@@ -246,6 +247,18 @@ _COUNTS = checked("numbers by name", lambda v: type(v) is dict and all(type(coun
 _WORD = checked("a number and a word", lambda v: type(v) is list and [type(part) for part in v] == [int, str])
 
 
+def _is_schema(value: object) -> bool:
+    """Return whether ``value`` is what a source keeps of a schema that was made from all rows."""
+    if type(value) is not dict or value.keys() != {"preparation", "excluded"}:
+        return value is None
+    check_preparation(value["preparation"])
+    reasons = value["excluded"]
+    return type(reasons) is dict and all(type(reason) is str for reason in reasons.values())
+
+
+_SCHEMA = checked("a schema of all rows, or null", _is_schema)
+
+
 class _RowFields:
     """The facts that are needed to read the blocks of a row file."""
 
@@ -267,6 +280,7 @@ class _FactsFields:
     unseen: Annotated[dict[str, int], _COUNTS]
     filled: Annotated[dict[str, int], _COUNTS]
     words: Annotated[list[object], list_of(_WORD)]
+    schema: Annotated[dict[str, Any] | None, _SCHEMA] = None
 
 
 def check_facts(facts: Facts) -> None:

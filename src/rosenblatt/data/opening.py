@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from rosenblatt.blocks import Block, DataError
@@ -164,7 +165,7 @@ def open(
     keep_words: bool = False,
     on_error: str = "raise",
     max_line_bytes: int = LONGEST_LINE,
-    first_rows: int = FIRST_ROWS,
+    first_rows: int | None = None,
     block_rows: int | None = None,
     threads: int | None = None,
     cache: bool | str | os.PathLike[str] = False,
@@ -179,14 +180,16 @@ def open(
     zstd. Memory is bounded for files of any size. The rows depend neither on the compression of the files nor on the
     size of the blocks.
 
-    The schema of a table is inferred from its first 10,000 rows (``first_rows``), stored in ``stream.preparation`` and
-    applied to all rows:
+    The schema of a table is inferred from its first 10,000 rows. If there are more, one pass over all rows completes
+    it: categories, means for missing values, and the kinds of columns that look like numbers or categories at first.
+    Input that can be read only once keeps the schema of its first rows, and ``stream.notes`` says so. The schema is
+    stored in ``stream.preparation`` and applied to all rows:
 
     - a column of numbers becomes one feature, rounded to the nearest float64; booleans become 0 and 1. Whitespace
       around values is ignored;
     - strings with few distinct values are categories: at most 1000, and at most half the number of rows (20 are always
-      allowed). They are one-hot encoded, with a feature such as ``colour=red`` for each value. A value that first
-      occurs in later rows is 0 in all these features and counted in ``stream.unseen``;
+      allowed). They are one-hot encoded, with a feature such as ``colour=red`` for each value. Any other value,
+      such as one that occurs only in rows held out, is 0 in all these features and counted in ``stream.unseen``;
     - strings that average at least three words and mostly differ are text. The words are hashed into ``2**bits``
       columns and counted. The counts of each text are scaled to Euclidean norm 1. An empty text has no words;
     - numbers with a decimal comma (3,14 or 1.234,56) or with commas between thousands (1,234.56) are numbers too, if
@@ -199,10 +202,10 @@ def open(
       ``Unnamed: 0``, ``index``, ``id``, ``customer_id`` or ``CustomerId``.
 
     Tables of numbers become dense rows. So do tables with categories if at least a quarter of all feature values in the
-    first rows are nonzero. Other tables become CSR rows.
+    rows are nonzero. Other tables become CSR rows.
 
     From standard input, pipes and file objects, rows are returned as soon as their lines arrive. For a table, the first
-    ``first_rows`` rows (or all rows, if there are fewer) must arrive before any row is returned.
+    10,000 rows, or ``first_rows`` (or all rows, if there are fewer) must arrive before any row is returned.
 
     Parameters
     ----------
@@ -302,8 +305,9 @@ def open(
     max_line_bytes : int, default 64,000,000
         The largest size in bytes of a line of text, or of a CSV record of several lines. A longer line counts as a row
         that cannot be read, and takes no more memory than this.
-    first_rows : int, default 10,000
-        The number of rows from which the schema of a table and the means for missing values are computed.
+    first_rows : int, optional
+        The number of rows from which the schema of a table and the means for missing values are computed. By default
+        all rows are read for this, or the first 10,000 if the input can be read only once.
     block_rows : int, optional
         The number of rows in a block; by default the format determines it. It does not change the rows.
     threads : int, optional
@@ -351,7 +355,8 @@ def open(
     table = _table_in_memory(path)
     check_choice("on_error", on_error, ("raise", "skip"))
     check_choice("on_ambiguous", on_ambiguous, ON_AMBIGUOUS)
-    check_integer("first_rows", first_rows, 1)
+    if first_rows is not None:
+        check_integer("first_rows", first_rows, 1)
     if block_rows is not None:
         check_integer("block_rows", block_rows, 1)
     if threads is None:
@@ -384,7 +389,8 @@ def open(
         labels=labels,
         skip=on_error == "skip",
         threads=check_integer("threads", threads, 0),
-        first_rows=first_rows,
+        first_rows=FIRST_ROWS if first_rows is None else first_rows,
+        all_rows=first_rows is None,
         on_ambiguous=on_ambiguous,
         **given,
     )
@@ -405,7 +411,7 @@ def open(
     scaled = StreamScale(scale or "none", None if stored is None else ColumnScale.from_plain(stored))
     if not files.rereadable:
         return SinglePassStream(source, block_rows, scaled)
-    return Stream(source, block_rows, _make_cache(request, source, cache) if cache else None, scaled)
+    return Stream(source, block_rows, partial(_make_cache, request, cache) if cache else None, scaled)
 
 
 def _table_in_memory(path: object) -> MemoryTable | None:
@@ -449,15 +455,20 @@ def _make_source(request: OpenRequest) -> RowSource:
     )
 
 
-def _make_cache(request: OpenRequest, source: RowSource, cache: bool | str | os.PathLike[str]) -> RowCache:
-    """Return the cache for the rows. A named file that already contains the same rows is reused."""
+def _make_cache(
+    request: OpenRequest, cache: bool | str | os.PathLike[str], source: RowSource, made_from: list[object]
+) -> RowCache:
+    """Return the cache for the rows. A named file that already contains the same rows is reused.
+
+    ``made_from`` identifies the rows from which the schema is made, if it is not made from the first rows.
+    """
     path = None if isinstance(cache, bool) else os.fspath(cache)
     if path is not None and source.files.reads(path):
         raise ParameterError("{cache} must not be one of the files that are read, got {path}.", path=path)
     if request.passthrough:
         raise ParameterError("{passthrough} and {cache} cannot be combined: leave out one of the two.")
-    recipe = [VERSION, source.recipe, request.labels, request.keep_words, request.skip]
+    recipe = [VERSION, source.recipe, request.labels, request.keep_words, request.skip, *made_from]
     if request.preparation is not None:  # the dialect of these files may differ from its dialect
         recipe.append([getattr(request, name) for name in DIALECT])
-    width = source.n_features if source.fixed_width else None
+    width = source.n_features if source.fixed_width and not source.is_provisional else None
     return RowCache(path, source.files.fingerprint(recipe, dated=True), source.facts, width)

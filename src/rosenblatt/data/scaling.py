@@ -60,7 +60,14 @@ class StreamScale:
             X = block.X if numbers is None else block.X[:, numbers]
             sparse |= is_sparse(X)
             sums.add(X if block.held_out is None else X[~block.held_out])
-        self.pending = False
+        self.fit_sums(sums, numbers, sparse)
+
+    def fit_sums(self, sums: ColumnSums, numbers: NDArray[np.int64] | None, sparse: bool) -> None:
+        """Fit the scale to rows with these sums, which are those of the columns ``numbers``, as in `fit`.
+
+        ``sparse`` tells whether the rows are sparse.
+        """
+        self.pending, sums.method = False, "maxabs" if self.method == "maxabs" else "standard"
         if not sums.rows:
             return
         most = 2 * sums.nonzero > sums.rows if numbers is not None else np.zeros(sums.width, bool)

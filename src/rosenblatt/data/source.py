@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -23,6 +23,7 @@ from rosenblatt.messages import Message, ParameterError, shorten, show_text
 
 if TYPE_CHECKING:
     from rosenblatt.data.tables.reader import TableChunk
+    from rosenblatt.scaling import ColumnSums
 
 VERSION = 1
 """The version of the layout of preparations."""
@@ -63,6 +64,8 @@ class OpenRequest:
     skip: bool = False
     threads: int = 0
     first_rows: int = FIRST_ROWS
+    all_rows: bool = True
+    """Whether all rows complete the schema of the first rows, if they can be read twice."""
     on_ambiguous: str = "error"
     target: str | int | None = _option(None, *TABLES, "npz")
     columns: Sequence[str] | None = _option()
@@ -137,6 +140,8 @@ class RowSource:
 
     skips = False
     """Whether rows that cannot be read are left out."""
+    is_provisional = False
+    """Whether `fit_schema` has still to read all rows to find how rows are made."""
 
     def __init__(self, files: LineSource, labelled: bool, fixed_width: bool = True) -> None:
         self.files, self.labelled, self.fixed_width = files, labelled, fixed_width
@@ -203,6 +208,16 @@ class RowSource:
     def recipe(self) -> Preparation:
         """The preparation, without the number of columns if that is known only after the last row."""
         return self.preparation | ({} if self.fixed_width else {"n_features": None})
+
+    def for_other_rows(self) -> RowSource:
+        """Return a source of which `fit_schema` can find how rows are made from other rows; by default this one."""
+        return self
+
+    def fit_schema(
+        self, select: Callable[[Iterable[Block]], Iterable[Block]], summed: bool
+    ) -> tuple[ColumnSums | None, bool]:
+        """Find how rows are made, from all rows that ``select`` keeps; only for provisional sources."""
+        raise NotImplementedError
 
     def head(self, rows: int | None = None) -> tuple[TableChunk, bool, str] | None:
         """Return the first rows of a table, whether its format has types, and a title; None for other formats.

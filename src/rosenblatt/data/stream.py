@@ -68,16 +68,18 @@ class Stream:
         self,
         source: RowSource,
         block_rows: int | None = None,
-        cache: RowCache | None = None,
+        make_cache: Callable[[RowSource, list[object]], RowCache] | None = None,
         scale: StreamScale | None = None,
     ) -> None:
-        self._source, self._block_rows, self._cache = source, block_rows, cache
+        self._source, self._block_rows, self._make_cache = source, block_rows, make_cache
+        self._cache = cache = None if make_cache is None else make_cache(source, [])
         self._scale = scale or StreamScale()
+        self._schema_pending = source.is_provisional
         self._parts: tuple[Part, ...] = ()
         """A split, a split of the part that it selects, and so on."""
         self.rows_read = 0
         self.labelled = source.labelled
-        if cache is not None and cache.facts is not None:
+        if cache is not None and cache.facts is not None and not source.is_provisional:
             source.restore(cache.facts)
             source.files.check_unchanged()  # so that no other rows follow if the cache turns out to be damaged
 
@@ -117,30 +119,37 @@ class Stream:
 
         Of a part, this is a part of its rows.
 
-        Columns are scaled as in the stream ``scaled_as``. If it is None, a scale that does not come from a preparation
-        is fitted to the rows of the part.
+        Rows are made and columns are scaled as in the stream ``scaled_as``. If it is None, the categories and means
+        that all rows determine, and a scale that does not come from a preparation, are those of the rows of the part.
         """
-        stream = copy.copy(self)
+        stream = self.rescaled() if scaled_as is None else copy.copy(scaled_as)
         stream._parts = (*self._parts, Part(split, held))
-        stream._scale = self._scale.for_other_rows() if scaled_as is None else scaled_as._scale
         return stream
 
     def rescaled(self) -> Stream:
-        """Return a stream of the same rows whose scale will be fitted again, for instance to other training rows."""
+        """Return a stream of the same rows whose scale and schema will be fitted again, to other training rows."""
         stream = copy.copy(self)
         stream._scale = self._scale.for_other_rows()
+        stream._source = self._source.for_other_rows()
+        if stream._source is not self._source:
+            stream._schema_pending, stream._cache = True, None
         return stream
 
     def unscaled(self) -> Stream:
-        """Return a stream of the same rows without scaling."""
+        """Return a stream of the same rows without scaling.
+
+        If all rows have still to be read for the schema, its rows are made by the schema of the first rows.
+        """
         stream = copy.copy(self)
         stream._scale = StreamScale()
+        if self._schema_pending:
+            stream._schema_pending, stream._cache = False, None
         return stream
 
     @property
     def scale_pending(self) -> bool:
-        """Whether all rows will be read once before the first block is returned, to fit the column scale."""
-        return self._scale.pending
+        """Whether all rows will be read once before the first block is returned, to find the schema or the scale."""
+        return self._schema_pending or self._scale.pending
 
     @property
     def scale(self) -> ColumnScale | None:
@@ -151,11 +160,10 @@ class Stream:
     def fit_scale(self, split: Split | None = None, progress: Callable[[float], None] | None = None) -> None:
         """Fit the column scale to all rows, or only to the rows that ``split`` does not hold out.
 
-        If the scale is fitted already, nothing happens. ``progress`` is called with the share of the files that has
-        been read, from 0 to 1.
+        If a table has more rows than those from which its schema was inferred, the same rows complete the schema. If
+        schema and scale are fitted already, nothing happens. ``progress`` is called with the share of the files that
+        has been read, from 0 to 1.
         """
-        if not self._scale.pending:
-            return
 
         def watched(blocks: Iterable[Block]) -> Iterator[Block]:
             for block in blocks:
@@ -163,8 +171,35 @@ class Stream:
                 if progress is not None:
                     progress(self.share_read)
 
-        with closing(self._stored()) as blocks:
-            self._scale.fit(self._of_part(watched(blocks)), self.number_columns, split)
+        if self._schema_pending:
+            self._fit_schema(split, watched)
+        if self._scale.pending:
+            with closing(self._stored()) as blocks:
+                self._scale.fit(self._of_part(watched(blocks)), self._source.number_columns, split)
+
+    def _complete_schema(self) -> None:
+        if self._schema_pending:
+            self.fit_scale()
+
+    def _fit_schema(self, split: Split | None, watched: Callable[[Iterable[Block]], Iterator[Block]]) -> None:
+        """Complete the schema and, from the same pass, fit the scale; a cache may hold the schema of an earlier run."""
+        if self._make_cache is not None:
+            training = [] if split is None else [Part(split, False)]
+            self._cache = self._make_cache(self._source, [part.recipe for part in (*self._parts, *training)])
+        if self._cache is not None and self._cache.facts is not None:
+            self._source.restore(self._cache.facts)
+            self.check_unchanged()
+        else:
+
+            def select(blocks: Iterable[Block]) -> Iterable[Block]:
+                blocks = self._of_part(watched(blocks))
+                return blocks if split is None else split.mark(blocks)
+
+            self.check_unchanged()
+            sums, sparse = self._source.fit_schema(select, self._scale.pending)
+            if sums is not None:
+                self._scale.fit_sums(sums, self._source.number_columns, sparse)
+        self._schema_pending = False
 
     def _stored(self) -> Generator[Block, None, None]:
         """Yield the blocks before scaling, from the cache if it is complete, else from the files.
@@ -236,11 +271,13 @@ class Stream:
     @property
     def n_features(self) -> int:
         """The number of columns of ``X``; for svmlight text, the number found so far."""
+        self._complete_schema()
         return self._source.n_features
 
     @property
     def number_columns(self) -> np.ndarray | None:
         """The indices of the columns of ``X`` that are columns of numbers in a table; None for other formats."""
+        self._complete_schema()
         return self._source.number_columns
 
     @property
@@ -250,6 +287,7 @@ class Stream:
         The feature ``colour=red`` is 1 in rows whose colour is red. The name of a hashed column is ``#`` and its number
         or, with ``keep_words=True``, the first word that was hashed to it.
         """
+        self._complete_schema()
         return self._source.feature_names
 
     @property
@@ -259,7 +297,7 @@ class Stream:
         If it is given to ``data.open``, other files are read in exactly the same way. If the column scale is not fitted
         yet, all rows are read once.
         """
-        made = {} if self.scale is None else {"scale": self.scale.to_plain()}
+        made = {} if self.scale is None else {"scale": self.scale.to_plain()}  # all rows are read before this
         return json.loads(json.dumps(self._source.preparation | made))
 
     @property
@@ -352,4 +390,4 @@ class Stream:
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self._source.files.names[:3]))
         more = len(self._source.files.names) - 3
-        return f"<Stream of {names}{f' and {more} more' if more > 0 else ''}, {self.n_features} features>"
+        return f"<Stream of {names}{f' and {more} more' if more > 0 else ''}, {self._source.n_features} features>"

@@ -218,7 +218,10 @@ class Streamed:
         Rows that ``split`` holds out do not influence the scale. If it is None, no rows are held out.
         """
         if self._files is not None:
+            pending = self._files.scale_pending
             self._files.fit_scale(split)
+            if pending:
+                self._labelled = self._files.unscaled()  # whose rows may be cached
 
     def read_classes(self) -> None:
         """Read all labels, and add the classes that are not known yet to ``classes``."""

@@ -84,7 +84,7 @@ def test_late_surprises_in_json_name_their_lines(tmp_path):
     good = '{"a": 1, "c": "u", "y": 0}\n'
     bad = ['{"a": 1, "c": "u", "y": 0, "z": 1}', '{"a": "two", "c": "u", "y": 1}', '{"a": 1, "c": {}, "y": 1}', "{"]
     (tmp_path / "a.jsonl").write_text(good * 10_000 + "\n".join([*bad, '{"c": 7, "a": "2", "y": 1}']))
-    stream = data.open(tmp_path / "a.jsonl", "y", on_error="skip")
+    stream = data.open(tmp_path / "a.jsonl", "y", on_error="skip", first_rows=10_000)
     X, y = stream.read()
     assert len(y) == 10_001
     assert X[-1].tolist() == [2.0, 0.0], "a string that spells a number, a category that is new"

@@ -196,8 +196,8 @@ def _detect_encoding(head: bytes, name: str) -> str | None:
     found = next((encoding for mark, encoding in _MARKS.items() if head.startswith(mark)), None)
     if found is None and b"\0" in head:
         for encoding in _UNMARKED:
-            text = head.decode(encoding, "ignore")
-            if 2 * sum(" " <= character <= "~" for character in text) > len(text) > 0:
+            text, bytes_each = head.decode(encoding, "ignore"), 4 if "32" in encoding else 2
+            if 2 * bytes_each * sum(" " <= character <= "~" for character in text) > len(head):
                 what = "{file} looks like {kind} text without a byte order mark, expected UTF-8: give {encoding=found}."
                 raise DataError(what, file=name, kind=encoding[:6].upper(), found=encoding)
     return found

@@ -175,7 +175,7 @@ def infer_kind(
             return "number"
         if bad and (n := int((~np.isnan(numbers)).sum())) > 9 * len(bad):
             return _mixed_numbers(head, name, "number", n, bad)
-    return _kind_of_number_format(head, name, missing, values) or _kind_of_strings(values, categories)
+    return _kind_of_number_format(head, name, missing, values) or kind_of_strings(Counter(values), categories)
 
 
 def _kind_of_amounts(head: TableChunk, name: str, missing: tuple[str, ...], unit: str) -> str | AmbiguousColumn | None:
@@ -219,22 +219,27 @@ def _kind_of_number_format(
     return None
 
 
-def _kind_of_strings(values: list[str], categories: str) -> str | AmbiguousColumn:
-    different = set(values)
-    known = different.difference(MISSING_NUMBERS) or different
-    shown = repr(next(value for value in values if value in known)[:_SHOWN])
-    dates = detect_date_format(value for value in dict.fromkeys(values) if value in known)
+def kind_of_strings(counts: Counter[str], categories: str, more: bool = False) -> str | AmbiguousColumn:
+    """Return the kind of a column of strings, given the number of rows of each string that is not missing.
+
+    ``more`` tells whether there are very many other strings, which ``counts`` does not have.
+    """
+    rows, different = counts.total(), len(counts)
+    known = [text for text in counts if text not in MISSING_NUMBERS] or list(counts)
+    shown = repr(known[0][:_SHOWN])
+    dates = detect_date_format(known)
     if dates is not None and dates.ambiguity:
         return AmbiguousColumn(dates.ambiguity, ("category",), example=dates.example)
     if dates is not None:
         return AmbiguousColumn(f"holds dates, such as {shown}", ("date",), "date")
-    mostly_different = len(different) > max(FEW, len(values) / 2)
-    words = sum(len(value.split()) for value in values) / len(values)
-    if words >= 3 and 2 * len(different) > len(values):
+    mostly_different = different > max(FEW, rows / 2)
+    words = sum(len(text.split()) * count for text, count in counts.items()) / rows
+    if words >= 3 and 2 * different > rows:
         return "text"
-    if categories == "hash" or (len(different) <= MOST_CATEGORIES and not mostly_different):
+    if categories == "hash" or (different <= MOST_CATEGORIES and not mostly_different and not more):
         return "category"
-    reason = f"has {len(different)} different values in {len(values)} rows, such as {shown}"
+    values = f"more than {different:,}" if more else str(different)
+    reason = f"has {values} different values in {rows} rows, such as {shown}"
     return AmbiguousColumn(reason, ("text",), "text" if mostly_different else "hash")
 
 

@@ -278,19 +278,12 @@ class Encoder:
         values = np.zeros((n, len(plain)))
         codes = {}
         for k, column in enumerate(plain):
-            array, name = chunk.columns[column["name"]], column["name"]
+            array = chunk.columns[column["name"]]
             if column["kind"] == "category":
                 codes[k] = self._codes(array, column, faults, counted)
                 values[:, k] = codes[k] >= 0
                 continue
-            values[:, k], bad = parser_of(column)(array, self._missing)
-            if column.get("unit"):
-                expected = f"an amount in {column['unit']}, as in the first rows"
-                faults.add_unexpected(bad, array, name, expected)
-            elif column["kind"] == "number":
-                faults.add_unexpected(bad, array, name, _A_NUMBER, comma_advice)
-            else:
-                faults.add_unexpected(bad, array, name, _EXPECTED[column.get("order", column["kind"])])
+            values[:, k] = self._numbers(array, column, faults)
         if not np.isfinite(values).all():
             self._fill(values, faults, counted)
         if not codes and not self._preparation["sparse"]:
@@ -310,6 +303,17 @@ class Encoder:
         X = sp.csr_array((values[there], places[there], indptr), shape=(n, self.fixed))
         X.has_canonical_format = True
         return X
+
+    def _numbers(self, array: pa.Array, column: ColumnEntry, faults: Faults) -> np.ndarray:
+        """Return the numbers of a column that is not a category, NaN if missing; add others to ``faults``."""
+        values, bad = parser_of(column)(array, self._missing)
+        if column.get("unit"):
+            faults.add_unexpected(bad, array, column["name"], f"an amount in {column['unit']}, as in the first rows")
+        elif column["kind"] == "number":
+            faults.add_unexpected(bad, array, column["name"], _A_NUMBER, comma_advice)
+        else:
+            faults.add_unexpected(bad, array, column["name"], _EXPECTED[str(column.get("order", column["kind"]))])
+        return values
 
     def _codes(self, array: pa.Array, column: ColumnEntry, faults: Faults, counted: RowsToCount) -> np.ndarray:
         """Return the code of the category in each row, -1 if it is missing or unknown."""

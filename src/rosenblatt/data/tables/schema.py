@@ -276,6 +276,24 @@ def exclusion_reason(column: AmbiguousColumn) -> str:
     return column.reason if column.fallback else f"{column.reason}, {UNUSABLE}"
 
 
+def no_columns(file: str, excluded: Mapping[str, str]) -> DataError:
+    """Return the error for a table of which all columns are left out, for the given reasons."""
+    reasons = "; ".join(f"column {name!r} {reason}" for name, reason in excluded.items())
+    return DataError("{file} has no column to learn from: {reasons}.", file=file, reasons=reasons)
+
+
+def kind_to_use(name: str, kind: str | AmbiguousColumn, options: OpenRequest) -> str | None:
+    """Return the kind as which a column is used, "" if it is left out, or None if that is an error."""
+    if isinstance(kind, str):
+        return kind
+    kept = name in options.keep
+    if kind.never_dropped or (options.on_ambiguous == "error" and not kept):
+        return None
+    if kind.fallback == "hash" or (kind.fallback and kept):
+        return kind.fallback
+    return None if kept else ""
+
+
 def check_table_options(request: OpenRequest) -> None:
     """Raise a ParameterError if an option for tables has an invalid value."""
     for name in ("columns", "drop", "keep", "missing_values"):
@@ -359,8 +377,7 @@ def infer_schema(
             ambiguities.add_missing(gaps, head.n)
         raise ambiguities.error()
     if not columns.entries and not lists and not described:
-        reasons = "; ".join(f"column {name!r} {reason}" for name, reason in columns.excluded.items())
-        raise DataError("{file} has no column to learn from: {reasons}.", file=file, reasons=reasons)
+        raise no_columns(file, columns.excluded)
     kept = {*used, target, weight}.difference(columns.excluded, columns.ambiguous)
     preparation: Preparation = {
         "order": order,
@@ -446,15 +463,12 @@ class _Columns:
                 kind = self._unnamed_id(name) or kind
             if name not in options.keep and options.on_ambiguous != "error":
                 kind = self._like_id(name, kind, called) or kind
-            if isinstance(kind, str):
-                self.entries.append(self._entry(name, kind))
-            elif kind.never_dropped or (options.on_ambiguous == "error" and name not in options.keep):
+            use = kind_to_use(name, kind, options)
+            if use:
+                self.entries.append(self._entry(name, use))
+            elif isinstance(kind, AmbiguousColumn) and use is None:
                 self.ambiguous[name] = kind
-            elif kind.fallback == "hash" or (kind.fallback and name in options.keep):
-                self.entries.append(self._entry(name, kind.fallback))
-            elif name in options.keep:
-                self.ambiguous[name] = kind
-            else:
+            elif isinstance(kind, AmbiguousColumn):
                 self.excluded[name] = exclusion_reason(kind)
                 fallbacks[name] = kind.fallback
         self._decide_points()
@@ -614,15 +628,20 @@ def _mean(array: pa.Array, column: ColumnEntry, missing: tuple[str, ...]) -> flo
 
 
 def _is_sparse(head: TableChunk, preparation: Preparation) -> bool:
-    """Return whether the rows of features are stored as CSR.
-
-    They are if columns are hashed, or if there are categories and less than a quarter of the values are nonzero.
-    """
-    encoder = Encoder(preparation)
-    if encoder.n_features != encoder.fixed:
-        return True
-    if all(column["kind"] != "category" for column in preparation["columns"]):
-        return False
-    X = encoder.encode(head).X
+    columns = preparation["columns"]
+    if any(map(is_hashed, columns)) or all(column["kind"] != "category" for column in columns):
+        return is_sparse_table(columns, 0, 0)
+    X = Encoder(preparation).encode(head).X
     assert is_sparse(X)
-    return 4 * X.nnz < X.shape[0] * X.shape[1]
+    return is_sparse_table(columns, X.nnz, X.shape[0])
+
+
+def is_sparse_table(columns: Sequence[ColumnEntry], nonzero: int, rows: int) -> bool:
+    """Return whether rows with ``nonzero`` nonzero features in all are stored as CSR.
+
+    They are if columns are hashed, or if there are categories and less than a quarter of the features are nonzero.
+    """
+    if any(map(is_hashed, columns)):
+        return True
+    features = sum(len(names_of_features(column)) for column in columns)
+    return any(column["kind"] == "category" for column in columns) and 4 * nonzero < rows * features

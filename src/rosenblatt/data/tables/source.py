@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import copy
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.source import VERSION, Facts, OpenRequest, Preparation, RowSource
+from rosenblatt.data.tables.all_rows import ColumnSummaries, ValueEncoder, complete
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
 from rosenblatt.data.tables.delimited import NAMES_FIRST, DelimitedReader, header_notes, looks_like_names, renamed_notes
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder, ListEncoder
@@ -19,6 +21,7 @@ from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk, TableReader, join_names
 from rosenblatt.data.tables.schema import Schema, check_table_options, infer_schema, units_note
 from rosenblatt.messages import Message
+from rosenblatt.scaling import MOST_COLUMNS, ColumnSums
 
 
 class TableSource(RowSource):
@@ -28,6 +31,8 @@ class TableSource(RowSource):
         super().__init__(reader.files, encoder.labelled, encoder.fixed_width)
         self._reader, self._encoder, self._request = reader, encoder, request
         self._begun = False
+        self._first: tuple[Preparation, dict[str, str]] | None = None
+        """The preparation and the excluded columns of the first rows, if all rows make others."""
         reader.layout = encoder.layout
         if request.preparation is not None:  # made from other files, so these files may have more columns
             fills = request.preparation.get("missing", "error") != "error"
@@ -56,6 +61,73 @@ class TableSource(RowSource):
     def preparation(self) -> Preparation:
         """Plain data that defines how rows are made from the files."""
         return self._encoder.preparation
+
+    @property
+    def recipe(self) -> Preparation:
+        """The preparation or, if all rows complete it, that of the first rows, which identifies the same rows."""
+        return super().recipe if self._first is None else self._first[0] | {"from": "all rows"}
+
+    def complete_later(self) -> None:
+        """Let `fit_schema` complete the preparation, which was made from the first rows."""
+        self._first, self.is_provisional = (self.preparation, dict(self.excluded)), True
+
+    def for_other_rows(self) -> TableSource:
+        """Return a source whose preparation will be made from other rows, or this one if all rows share it."""
+        if self._first is None:
+            return self
+        other = self._with_encoder(Encoder(self._first[0], self.labelled, self._request.keep_words))
+        other.excluded, other.is_provisional = dict(self._first[1]), True
+        return other
+
+    def _with_encoder(self, encoder: Encoder) -> TableSource:
+        """Return a source that reads the same files and encodes their rows in another way."""
+        other = copy.copy(self)
+        other.reset_counts()
+        other._reader, other._encoder, other.hashed_names = copy.copy(self._reader), encoder, {}
+        other._reader.layout = encoder.layout
+        return other
+
+    def fit_schema(
+        self, select: Callable[[Iterable[Block]], Iterable[Block]], summed: bool
+    ) -> tuple[ColumnSums | None, bool]:
+        """Complete the preparation from the rows that ``select`` keeps: from all blocks, it yields those to use.
+
+        If ``summed``, return the sums of the columns of numbers. Also return whether the rows will be sparse. A column
+        of numbers in which many values of later rows are not numbers is read again, as a column of strings.
+        """
+        given, preparation = self._request.column_types, self.preparation
+        count_others, mistaken = True, set[str]()
+        while True:
+            encoder = ValueEncoder(preparation, self.labelled, given, count_others)
+            summaries = ColumnSummaries(encoder, summed or preparation["missing"] == "mean")
+            source = self._with_encoder(encoder)
+            source._reader.passthrough_columns = []
+            with closing(source.blocks()) as blocks:
+                for block in select(blocks):
+                    self.share = source.share
+                    summaries.add(block.X if block.held_out is None else block.X[~block.held_out])
+            new = encoder.mistaken()
+            if new:
+                mistaken.update(new)
+                columns = [
+                    {"name": column["name"], "kind": "category", "categories": []} if column["name"] in new else column
+                    for column in preparation["columns"]
+                ]
+                preparation = preparation | {"columns": columns}
+            elif encoder.has_others:  # rows with such cells are left out, or an error
+                count_others = False
+            else:
+                break
+        if summaries.rows:
+            preparation, excluded = complete(preparation, summaries, mistaken, self._request)
+            self.excluded |= excluded
+        self._use(preparation)
+        return summaries.sums(preparation["columns"]) if summed else None, preparation["sparse"]
+
+    def _use(self, preparation: Preparation) -> None:
+        """Encode rows as a preparation that was made from all rows says."""
+        self._encoder, self.is_provisional = Encoder(preparation, self.labelled, self._request.keep_words), False
+        self._reader.layout = self._encoder.layout
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks. If a row cannot be read, the rows before it are yielded before the error is raised."""
@@ -121,7 +193,16 @@ class TableSource(RowSource):
     def restore(self, facts: Facts) -> None:
         """Restore the counts and the number of columns with which an earlier complete pass ended."""
         super().restore(facts)
+        if facts.get("schema") is not None:
+            self._use(facts["schema"]["preparation"])
+            self.excluded = dict(facts["schema"]["excluded"])
         self._encoder.n_features = int(facts["n_features"])
+
+    def facts(self) -> Facts:
+        """Return the counts and, if it was made from all rows, the preparation; call this after the last row."""
+        if self._first is None:
+            return super().facts()
+        return super().facts() | {"schema": {"preparation": self.preparation, "excluded": self.excluded}}
 
     def _encode(self, item: object) -> EncodedRows:
         chunk = self._reader.parse(item)
@@ -135,12 +216,14 @@ def open_table(request: OpenRequest) -> TableSource:
     """Return the source for a table. If the request has no preparation, infer one from the first rows."""
     reader, preparation = _make_reader(request), request.preparation
     schema: Schema | None = None
+    notes: list[Message] = []
+    is_whole = True
     if preparation is not None:
         target = preparation["target"] and preparation["target"]["name"]
         reader.read_columns(request.first_rows)
         labelled = request.labels and target is not None and target in (reader.columns or [target])
     else:
-        schema, notes = _infer_schema(request, reader)
+        schema, notes, is_whole = _infer_schema(request, reader)
         preparation = schema.preparation
         labelled = request.labels and preparation["target"] is not None
     lists = preparation.get("lists")
@@ -148,11 +231,33 @@ def open_table(request: OpenRequest) -> TableSource:
     source = TableSource(reader, encoder, request)
     if schema is not None:
         source.excluded, source.notes = schema.excluded, notes
+        if not is_whole and not lists and request.all_rows:
+            reason = _first_rows_only(request, preparation)
+            if reason:
+                what = "{file} {reason}: kinds, categories and means come from its first {rows:,} rows."
+                source.notes.append(Message(what, file=request.file, reason=reason, rows=request.first_rows))
+            elif _depends_on_all_rows(request, preparation):
+                source.complete_later()
     return source
 
 
-def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schema, list[Message]]:
-    """Return the schema of a table, inferred from its first rows, and notes about how the table is read."""
+def _first_rows_only(request: OpenRequest, preparation: Preparation) -> str:
+    """Return why all rows cannot complete the preparation of the first rows, or "" if they can."""
+    if not request.files.rereadable:
+        return "can be read only once"
+    return "has very many columns" if len(preparation["columns"]) > MOST_COLUMNS["standard"] else ""
+
+
+def _depends_on_all_rows(request: OpenRequest, preparation: Preparation) -> bool:
+    """Return whether later rows may have other categories or means than the first rows."""
+    return request.missing == "mean" or any(
+        "categories" in column and isinstance(request.column_types.get(column["name"], ""), str)
+        for column in preparation["columns"]
+    )
+
+
+def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schema, list[Message], bool]:
+    """Return the schema of a table, inferred from its first rows, notes about it, and whether these are all rows."""
     check_table_options(request)
     head = reader.head(request.first_rows)
     if not head.n:
@@ -170,7 +275,7 @@ def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schem
     if isinstance(reader, DelimitedReader):
         notes += renamed_notes(reader.renamed, request.file)
         notes += header_notes(head, request) if reader.header_guessed else []
-    return schema._replace(preparation=prepared), notes
+    return schema._replace(preparation=prepared), notes, head.n < request.first_rows
 
 
 def _make_reader(request: OpenRequest) -> TableReader[Any]:

@@ -7,6 +7,7 @@ import io
 import json
 import random
 import tempfile
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ def _labels(rng: random.Random, folder: Path) -> str | None:
         return None if str(refusal).endswith(".") else f"{path.suffix}: no sentence for {labels!r}: {refusal}"
     told = f"{path.suffix} {labels!r} is read as {y!r}"
     if len(y) == len(labels):
-        pairs = {(label, read) for label, read in zip(map(repr, labels), map(repr, y), strict=True)}
+        pairs = {(label, read) for label, read in zip(_meanings(labels, path), map(repr, y), strict=True)}
         if len({read for _, read in pairs}) < len({label for label, _ in pairs}) and not _are_blanks(labels, path):
             return f"labels became one: {told}"
         if known is NUMBERS and [int(one) for one in y] != labels:
@@ -75,6 +76,14 @@ def _labels(rng: random.Random, folder: Path) -> str | None:
     save(model, folder / "model")
     classes = load(folder / "model").classes_.tolist()
     return None if classes == sorted({*y}) else f"{told}, and the model has the classes {classes!r}"
+
+
+def _meanings(labels: list[Any], path: Path) -> list[Any]:
+    """Return what labels stand for: numbers if all are, since a CSV file does not say whether 1e0 is a word."""
+    try:
+        return [Decimal(label) for label in labels] if path.suffix == ".csv" else [repr(label) for label in labels]
+    except InvalidOperation:
+        return [repr(label) for label in labels]
 
 
 def _are_blanks(labels: list[Any], path: Path) -> bool:

@@ -295,6 +295,21 @@ def as_labels(given: object) -> np.ndarray:
     return labels
 
 
+def as_classes(given: object) -> np.ndarray:
+    """Return the sorted classes that a user gave; raise a ParameterError unless they are a one-dimensional array.
+
+    >>> as_classes(["yes", "no", "no"])
+    array(['no', 'yes'], dtype='<U3')
+    """
+    if np.ndim(given) != 1:  # type: ignore[arg-type]
+        raise ParameterError(
+            "{classes} must be a one-dimensional array of the labels of all classes, got {got}: give a list, such as "
+            "[0, 1, 2].",
+            got=shorten(given),
+        )
+    return np.unique(as_labels(given))
+
+
 def check_labels_kept(given: Any, labels: np.ndarray) -> None:
     """Raise a ValueError if ``labels``, the array that was made from ``given``, holds other labels than ``given``."""
     rounds = labels.dtype.kind == "f" and bool((np.abs(labels) >= EXACT_BELOW).any())

@@ -9,7 +9,8 @@ import pytest
 
 from helpers.examples import small_set
 from helpers.naive import run
-from rosenblatt import AveragedPerceptron, Perceptron
+from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron
+from rosenblatt.messages import ParameterError
 
 
 def same_model(one, other, X):
@@ -193,3 +194,13 @@ def test_words_and_numbers_are_not_mixed():
 def test_a_stream_whose_weights_overflow_says_so():
     with pytest.raises(ValueError, match="overflowed float64"):
         Perceptron().partial_fit([[1e308], [-1e308]], [1, -1], sample_weight=[10, 10])
+
+
+@pytest.mark.parametrize("classes", [3.0, "ab", {0, 1}, [[0, 1]]])
+@pytest.mark.parametrize("learner", [Perceptron(), KernelPerceptron(gamma=0.5)])
+def test_classes_are_a_one_dimensional_array(learner, classes):
+    sentence = r"^classes must be a one-dimensional array of the labels of all classes, got .*: give a list, .*\.$"
+    with pytest.raises(ParameterError, match=sentence):
+        learner.partial_fit([[1.0], [2.0]], [0, 1], classes=classes)
+    with pytest.raises(ParameterError, match=sentence):
+        learner.fit_stream([([[1.0], [2.0]], [0, 1])], classes=classes)

@@ -23,6 +23,7 @@ from rosenblatt.blocks import (
     Block,
     DataError,
     Features,
+    as_classes,
     as_labels,
     is_sparse,
     join_blocks,
@@ -392,7 +393,7 @@ class ShardSet:
             lambda: [engine.call(shard_facts, shard) for shard in range(engine.shards)], progress
         )
         check_facts(self.facts)
-        known = [] if classes is None else [np.unique(as_labels(classes))]
+        known = [] if classes is None else [as_classes(classes)]
         self.classes = all_classes([*known, *(facts.classes for facts in self.facts)])
         self.width = max(facts.width for facts in self.facts if facts.rows)
         self.starts = np.concatenate([[0], np.cumsum([facts.rows for facts in self.facts])]).tolist()

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.blocks import (
     Block,
+    as_classes,
     as_file_stream,
     as_labels,
     check_label_types,
@@ -185,7 +186,7 @@ class Streamed:
         self._peeked: Iterator[Block] | None = None
         self._split: Split | None = None
         if classes is not None:
-            self.classes = np.unique(as_labels(classes))
+            self.classes = as_classes(classes)
         elif self._labelled is blocks:
             self._peeked = as_blocks(iterator)
             self.classes = np.unique(self.first_block().y)

@@ -12,9 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple, TypedDict, Unpack
 
-import numpy as np
-
-from rosenblatt.blocks import Contents, as_file_stream, as_labels, check_label_types, join_classes
+from rosenblatt.blocks import Contents, as_classes, as_file_stream, check_label_types, join_classes
 from rosenblatt.messages import ParameterError
 from rosenblatt.training.batches import Batch, InMemory, NewClass, Streamed, TrainingSource
 from rosenblatt.training.checkpoint import Checkpoint, CheckpointWriter
@@ -213,11 +211,11 @@ def online_run(
     options = replace(options, early_stopping=False, verbose=0)
     options.check_for_blocks("chunks of rows do")
     if start is None:
-        known = batch.classes if classes is None else join_classes(as_labels(classes), batch.classes)
+        known = batch.classes if classes is None else join_classes(as_classes(classes), batch.classes)
         state = new_state(options, len(known), batch.rows.d)
     else:
         check_label_types(start.classes, batch.classes)
-        given = start.classes if classes is None else np.unique(as_labels(classes))
+        given = start.classes if classes is None else as_classes(classes)
         start.state.renumber_rows()
         state, known = start.state.with_classes(start.classes, given, options.direct)
     return TrainingRun(state, InMemory(batch), options, classes=known, threads=threads, one_by_one=one_by_one)

@@ -101,6 +101,16 @@ def test_halfspaces_and_discs_agree_with_linear_programs(family, n, d, top, seed
     assert vc.dichotomies(points, family) == expected
 
 
+FLAT = [(0, 1), (1, 2), (0, 0), (1, 1), (0, 2), (2, 2)]
+SOLID = [(1, 2, 1), (1, 1, 0), (2, 2, 2), (2, 1, 0), (2, 0, 0), (0, 2, 2), (1, 1, 1)]
+
+
+@pytest.mark.parametrize(("family", "points"), [("halfspaces", FLAT), ("halfspaces", SOLID), ("discs", SOLID)])
+def test_points_of_which_many_lie_on_one_boundary_agree_with_linear_programs(family, points):
+    expected = {s for s in subsets(len(points)) if separable_lp(points, s, lift=family == "discs")}
+    assert vc.dichotomies(points, family) == expected
+
+
 @some
 @given(small_points)
 def test_rectangles_agree_with_every_box_on_the_grid(points):

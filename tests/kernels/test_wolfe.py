@@ -150,3 +150,14 @@ def test_equal_and_dependent_points_are_left_out():
     assert search.state[0]["high"] == pytest.approx(math.sqrt(5), rel=1e-15)
     assert Search([[0.0, 0.0], [1.0, 1.0]], [0, 0]).go() == AT_ZERO
     assert Search([[1.0, 1.0], [-1.0, -1.0]], [0, 1]).go() == AT_ZERO
+
+
+def test_a_search_that_is_stuck_keeps_the_corral_that_it_has():
+    search = Search([[1.0], [2.0]], [0, 0])
+    places, weights, Q, R = search.corral
+    places[:], weights[:] = [0, 1], 0.5
+    R[:] = [10.0, 0.0, 1.0, 1.0]  # column by column; with this Q, one point leaves, and the other has a negative sum
+    Q.reshape(2, 3)[:, 1] = [10 * -0.9 + 1.0, 1.0]
+    search.state[0]["held"] = 2
+    assert search.go() == STUCK
+    assert search.held()[0].tolist() == [1]

@@ -271,6 +271,7 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
                     sum_11 += x_1[k]
             determinant = sum_00 * sum_11 - sum_01 * sum_10
             if not determinant > 0.0:  # can only happen by rounding: the corral has become dependent
+                state["held"] = count
                 return STUCK
             mix_0, mix_1 = share * (sum_11 - sum_01) / determinant, share * (sum_00 - sum_10) / determinant
             for k in range(count):
@@ -294,6 +295,7 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
                 else:
                     sum_11 += target[k]
             if not (sum_00 > 0.0 and sum_11 > 0.0):
+                state["held"] = count
                 return STUCK
             # Step 3: move from the weights towards the target by theta, the largest step at which no weight becomes
             # negative. A point whose target is at most ``least`` stops the move. If its weight is positive and its

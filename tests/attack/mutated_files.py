@@ -91,7 +91,8 @@ def healthy_files() -> list[tuple[str, bytes]]:
     folder = Path(tempfile.mkdtemp(dir="/tmp"))
     for write, end in ((write_xlsx, "xlsx"), (write_ods, "ods")):
         for sheets in ({"rows": lines}, {"notes": [["a title"]], "rows": lines}):
-            out.append((f"a.{end}", write(folder / "workbook", sheets).read_bytes()))
+            content = write(folder / "workbook", sheets).read_bytes()
+            out.append((f"a.{end}", _archive(_members(content), zipfile.ZIP_DEFLATED)))
     shutil.rmtree(folder)
     n = 12
     plain = {"a": np.arange(n) / 4, "b": pa.array(["red", "blue", "red"] * 4), "i": pa.array(range(n), pa.int16())}
@@ -136,15 +137,24 @@ def healthy_files() -> list[tuple[str, bytes]]:
 
 def _mutated_archive(rng: random.Random, content: bytes) -> bytes:
     """Return an .npz file or a workbook with one part changed inside, its checksum right again."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
+    members = _members(content)
     name = rng.choice(sorted(members))
     members[name] = mutated_bytes(rng, members[name])
     if rng.random() < 0.3:
         members[name] = members[name].replace(b"(8,", rng.choice(SHAPES), 1)
-    with zipfile.ZipFile(sink := io.BytesIO(), "w", rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))) as archive:
+    return _archive(members, rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)))
+
+
+def _members(content: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _archive(members: dict[str, bytes], compression: int) -> bytes:
+    """Return a zip archive that does not depend on the time."""
+    with zipfile.ZipFile(sink := io.BytesIO(), "w") as archive:
         for name, stored in members.items():
-            archive.writestr(name, stored)
+            archive.writestr(zipfile.ZipInfo(name), stored, compression)
     return sink.getvalue()
 
 

@@ -285,7 +285,7 @@ class _CellCounter:
         if self._is_xml and self.count <= MOST_CELLS:
             try:
                 self._parser.Parse(piece)
-            except (expat.ExpatError, ValueError):
+            except (expat.ExpatError, ValueError, LookupError):  # a LookupError for an unknown encoding
                 self._is_xml, self.is_damaged = False, self._in_sheet
         if not self._is_xml:
             text = self._tail + piece

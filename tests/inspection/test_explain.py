@@ -26,7 +26,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC
 
 from helpers.weighted_models import X3, Y3, with_weights
-from rosenblatt import AROW, AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron
+from rosenblatt import AROW, AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron, data
 from rosenblatt.inspection.contributions import contributions
 from rosenblatt.inspection.explain import Units, explain, find_units
 
@@ -382,12 +382,12 @@ def test_sparse_rows_are_scaled_too():
 
 
 def scaled_as_files_are(method="standard"):
-    """Return a model as training on a table with a scale leaves it: the second feature is scaled, the first is not."""
+    """Return a model as training on an .npz file with a scale leaves it: only the second feature is scaled."""
     centre, spread = (50.0, 20.0) if method == "standard" else (0.0, 128.0)
     Z = np.column_stack([X[:, 0], (X[:, 1] - centre) / spread])
     model = AveragedPerceptron(random_state=0).fit(Z, Y)
     model.preparation_ = {
-        "format": "csv",
+        "format": "npz",
         "version": 1,
         "scale": {"method": method, "features": [1], "centre": [centre], "spread": [spread]},
     }
@@ -408,7 +408,7 @@ def test_a_model_from_files_knows_its_scale(method):
 
 def test_contributions_show_the_number_before_scaling_beside_the_one_the_learner_sees():
     model = scaled_as_files_are()
-    table = contributions(model, [0.5, 1.23], ["size", "price"])
+    table = contributions(model, data.Block([[0.5, 1.23]]), ["size", "price"])
     assert table.columns == ["feature", "raw value", "value", "weight", "contribution"]
     line = dict(zip(table["feature"], table, strict=True))
     assert line["price"]["raw value"] == 74.6
@@ -421,7 +421,7 @@ def test_contributions_show_the_number_before_scaling_beside_the_one_the_learner
 def test_a_dictionary_holds_numbers_before_scaling():
     model = scaled_as_files_are()
     table = contributions(model, {"price": 75.0}, ["size", "price"])
-    assert table.to_dict() == contributions(model, [0.0, 1.25], ["size", "price"]).to_dict()
+    assert table.to_dict() == contributions(model, data.Block([[0.0, 1.25]]), ["size", "price"]).to_dict()
     pipeline = make_pipeline(StandardScaler(), AveragedPerceptron(random_state=0)).fit(X, Y)
     assert (
         contributions(pipeline, {"x1": 7.0, "x2": 1.0}).to_dict() == contributions(pipeline, [0.0, 7.0, 1.0]).to_dict()

@@ -13,7 +13,7 @@ from rosenblatt.cli.output import print_json, print_table
 from rosenblatt.messages import count_of, escape_unprintable, label_text
 
 if TYPE_CHECKING:
-    from rosenblatt.blocks import Features
+    from rosenblatt.blocks import Block
     from rosenblatt.tables import Table
 
 _WIDTH = 80
@@ -121,7 +121,9 @@ def _names(model: Any) -> list[str] | None:
     return [number_of_feature(preparation, i) for i in range(model.n_features_in_)]
 
 
-def _one_row(model: str, row: str, files: FileOptions) -> Features:
+def _one_row(model: str, row: str, files: FileOptions) -> Block:
+    from rosenblatt.blocks import slice_block
+
     match = re.fullmatch(r"(.+):(\d+)", row)
     if not match:
         raise ValueError(f"--row expects FILE:NUMBER, such as new.csv:17, got {row!r}.")
@@ -131,7 +133,8 @@ def _one_row(model: str, row: str, files: FileOptions) -> Features:
     for block in rows:
         numbers = range(block.first, block.first + len(block)) if block.numbers is None else block.numbers.tolist()
         if number in numbers:
-            return block.X[[list(numbers).index(number)]]
+            place = list(numbers).index(number)
+            return slice_block(block, place, place + 1)
         seen += len(block)
     if number < seen + rows.skipped.rows:
         raise ValueError(f"row {number:,} of {match[1]} cannot be read, so it was skipped: choose another row.")

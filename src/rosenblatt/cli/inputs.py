@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rosenblatt.blocks import Features
+    from rosenblatt.blocks import Block, Features
     from rosenblatt.data import Stream
     from rosenblatt.storage.schema import Place
     from rosenblatt.training.calibration import Calibration
@@ -146,13 +146,20 @@ class _Estimator:
         return int(self.estimator.n_features_in_)
 
     def predict(self, X: Features) -> Any:
-        return self.estimator.predict(X)
+        return self.estimator.predict(_block(X))
 
     def decision_function(self, X: Features) -> Any:
-        return self.estimator.decision_function(X)
+        return self.estimator.decision_function(_block(X))
 
     def rounded_scores(self, X: Features) -> Any:
         return self.estimator._rounded_scores(self.estimator._rows(X))
 
     def predict_proba(self, X: Features) -> Any:
-        return self.estimator.predict_proba(X)
+        return self.estimator.predict_proba(_block(X))
+
+
+def _block(X: Features) -> Block:
+    """Return rows that are prepared already as a block, since estimators take other rows as tables."""
+    from rosenblatt.blocks import Block
+
+    return Block(X)

@@ -420,7 +420,7 @@ def _table_in_memory(path: object) -> MemoryTable | None:
         return None
     from rosenblatt.data.tables.frames import MemoryTable, is_table
 
-    return MemoryTable(path) if is_table(path) else None
+    return path if isinstance(path, MemoryTable) else MemoryTable(path) if is_table(path) else None
 
 
 def _format_in_memory(format: str | None) -> str:

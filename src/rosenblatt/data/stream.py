@@ -60,7 +60,7 @@ class Stream:
      [  7.   0.   1.]] ['apple' 'apple' 'cherry' 'cherry']
     >>> stream.feature_names
     ['weight', 'colour=green', 'colour=red']
-    >>> Perceptron(max_iter=1000, random_state=0).fit_stream(stream).predict([[100, 0, 1]])
+    >>> Perceptron(max_iter=1000, random_state=0).fit_stream(stream).predict({"weight": 100, "colour": "red"})
     array(['apple'], dtype='<U6')
     """
 

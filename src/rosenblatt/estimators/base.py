@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.blocks import as_labels
 from rosenblatt.estimators.parameter_hints import HINTS, check_unused, unknown_parameter
+from rosenblatt.estimators.prepared import check_prepared_alike, prepare_labelled, rows_of_tables
 from rosenblatt.estimators.validation import (
     MatrixLike,
     as_numpy,
@@ -168,10 +169,13 @@ def refuse_stream(X: MatrixLike, method: str, learner: object) -> None:
         return
     if method in ("fit", "partial_fit") and hasattr(learner, "fit_stream"):
         raise TypeError(f"{method} takes rows and labels as arrays, got a stream: use fit_stream(stream).")
-    labels = "" if method == "predict" else ", y"
+    if method == "fit":
+        raise TypeError(
+            "fit takes rows and labels as arrays, got a stream: read it with X, y = stream.read(), then fit(X, y)."
+        )
     raise TypeError(
-        f"{method} takes {'rows' if method == 'predict' else 'rows and labels'} as arrays, got a stream: read it with "
-        f"X, y = stream.read(), then {method}(X{labels})."
+        f"{method} takes {'rows' if method == 'predict' else 'rows and labels'} at once, got a stream: take its "
+        f"blocks, with {method}(block) for each block in stream."
     )
 
 
@@ -237,7 +241,9 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n, d)
-            Rows to classify.
+            Rows to classify. A model that was trained from a table takes tables with the columns ``columns_``, which
+            it prepares as in training: data frames, Arrow tables, dictionaries and lists of dictionaries. Rows that are
+            prepared already are given as a ``data.Block``. This applies to all methods that take rows.
 
         Returns
         -------
@@ -256,7 +262,7 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         X : {array-like, sparse matrix, data frame} of shape (n, d)
             Test rows.
         y : array-like of shape (n,)
-            True labels of the test rows.
+            True labels of the test rows. For a table or a ``data.Block`` they are read from it by default.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows. None gives all rows the same weight.
 
@@ -266,6 +272,7 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
             The share of correctly classified rows, weighted by ``sample_weight``.
         """
         refuse_stream(X, "score", self)
+        X, y, sample_weight = prepare_labelled(self, X, y, sample_weight, weighted=False)
         if y is None:
             raise TypeError("score compares predictions with labels, got none: use score(X, y).")
         return float(super().score(X, as_labels(as_numpy(y)), sample_weight))
@@ -337,6 +344,20 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         """
         scores = self._scores(self._rows(X))
         return like_input(scores[:, 0] if scores.shape[1] == 1 else scores, X)
+
+    @property
+    def columns_(self) -> NDArray[np.object_]:
+        """Names of the columns of the table that the model was trained from, without the target and unused columns."""
+        rows = rows_of_tables(self)
+        if rows is None:
+            raise AttributeError("only a model that was trained from a table has columns_: use feature_names_in_.")
+        return np.array(rows.columns, object)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the attributes to pickle: all except what is made from others."""
+        state = dict(super().__getstate__())
+        state.pop("_rows_of_tables", None)
+        return state
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -470,6 +491,7 @@ class BasePerceptron(ExactClassifier):
         options = self._options(X)
         with restored_on_error(self):
             warm = given is None and self._is_warm()
+            X, y, sample_weight = prepare_labelled(self, X, y, sample_weight, fresh=not warm)
             # A linear run that starts from zero detects NaN in its first pass; a separate check would read X again.
             finite = warm or options.early_stopping or not options.is_linear
             X, y = validate_pair(self, X, y, reset=not warm, finite=finite)
@@ -554,10 +576,12 @@ class BasePerceptron(ExactClassifier):
         )
         with restored_on_error(self):
             warm = self._is_warm()
+            if warm:
+                check_prepared_alike(self, blocks)
             width = self.n_features_in_ if warm else 0
             validate = block_validator(self, reset=not warm)
             source = Streamed(blocks, classes, class_weight=options.class_weight, validate=validate, width=width)
-            observers = [] if on_pass is None else [Callback(self._callback(on_pass))]
+            observers = [] if on_pass is None else [Callback(self._callback(on_pass, blocks, warm))]
             return self._train(source, options, observers, checkpoints=checkpoints)
 
     def _restore_features(self, found: Checkpoint) -> None:
@@ -624,6 +648,7 @@ class BasePerceptron(ExactClassifier):
         if refusal:
             raise ValueError(refusal)
         with restored_on_error(self):
+            X, y, sample_weight = prepare_labelled(self, X, y, sample_weight, fresh=start is None)
             X, y = validate_pair(self, X, y, reset=start is None)
             batch = labelled_batch(X, y, as_numpy(sample_weight), self.class_weight)
             run = online_run(batch, options, start, as_numpy(classes), effective_n_jobs(self.n_jobs))
@@ -721,9 +746,7 @@ class BasePerceptron(ExactClassifier):
             state, more = trained_state(run)
             self._set_trained(state, run.classes, more)
             self.n_features_in_ = state.n_features
-            self.__dict__.pop("preparation_", None)
-            if isinstance(source, Streamed):
-                attach_preparation(self, source.blocks)
+            attach_preparation(self, source.blocks if isinstance(source, Streamed) else (), start is not None)
 
         threads = effective_n_jobs(self.n_jobs)
         try:
@@ -755,11 +778,14 @@ class BasePerceptron(ExactClassifier):
             warn_about_scales(run)
         return self
 
-    def _callback(self, function: Callable[[Self], object]) -> Callable[[TrainingRun], object]:
-        """Return a function that stores the state of a run in this model and then calls ``function`` with the model."""
+    def _callback(
+        self, function: Callable[[Self], object], blocks: Iterable[object] = (), warm: bool = False
+    ) -> Callable[[TrainingRun], object]:
+        """Return a function that stores the state of a run on ``blocks`` in this model and calls ``function``."""
 
         def call(run: TrainingRun) -> object:
             self._set_trained(run.state, run.classes)
+            attach_preparation(self, blocks, warm)
             return function(self)
 
         return call
@@ -806,6 +832,8 @@ class BasePerceptron(ExactClassifier):
         """
         if (X_test is None) != (y_test is None):
             raise ValueError("X_test and y_test must be given together: give both, or neither.")
+        X, y, _ = prepare_labelled(self, X, y)
+        X_test, y_test, _ = prepare_labelled(self, X_test, y_test)
         model = clone(self).set_params(warm_start=False, verbose=0)
         given = {"training_error": (X, y)} | ({} if X_test is None else {"test_error": (X_test, y_test)})
         columns: dict[str, list[float]] = {name: [] for name in ("pass", "mistakes", *given)}

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.blocks import as_file_stream
 from rosenblatt.estimators.base import ExactClassifier
+from rosenblatt.estimators.prepared import check_prepared_alike, prepare_labelled
 from rosenblatt.estimators.validation import MatrixLike, as_numpy
 from rosenblatt.messages import check_choice, label_text, shorten
 from rosenblatt.training.calibration import METHODS, fit_calibration
@@ -111,6 +112,8 @@ def calibrated(
     learner = learner.to_local() if hasattr(learner, "to_local") else learner
     if len(learner.classes_) < 2:
         raise ValueError("probabilities need a model of at least two classes, got one class: train it on more rows.")
+    if steps is None or not len(steps):
+        X, y, sample_weight = prepare_labelled(learner, X, y, sample_weight)
     if as_file_stream(X) is not None:
         scores, labels, weights = _scores_of_stream(learner, steps, X, y, sample_weight)
     elif y is None:
@@ -144,12 +147,7 @@ def _scores_of_stream(
     """Return the scores, the labels and the weights of all rows of a stream that ``data.open`` returned."""
     if y is not None or sample_weight is not None:
         raise TypeError("a stream has labels and weights of its own: use calibrated(model, stream).")
-    prepared = getattr(learner, "preparation_", None)
-    if prepared is not None and stream.preparation != prepared:
-        raise ValueError(
-            "the rows of this stream are not prepared as those that the model was trained on: open it with "
-            "data.open(..., preparation=model.preparation_)."
-        )
+    check_prepared_alike(learner, stream)
     scores, labels, weights = [], [], []
     for block in stream:
         X = block.X if steps is None or not len(steps) else steps.transform(block.X)

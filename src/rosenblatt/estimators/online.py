@@ -90,11 +90,8 @@ def record_features(record: object) -> dict[str, float]:
     >>> record_features({"age": 22, "port": "Cherbourg"})
     {'age': 22.0, 'port=Cherbourg': 1.0}
     """
-    if not isinstance(record, Mapping):
-        raise TypeError(
-            f"expected a dictionary of values by feature name, got {shorten(record)}: for arrays use partial_fit and "
-            "predict."
-        )
+    check_record(record)
+    assert isinstance(record, Mapping)
     features: dict[str, float] = {}
     for key, value in record.items():
         if not isinstance(key, str):
@@ -104,6 +101,15 @@ def record_features(record: object) -> dict[str, float]:
             raise ValueError(f"expected each feature once, got {name!r} twice: rename one of them.")
         features[name] = number
     return features
+
+
+def check_record(record: object) -> None:
+    """Raise a TypeError unless ``record`` is a dictionary."""
+    if not isinstance(record, Mapping):
+        raise TypeError(
+            f"expected a dictionary of values by feature name, got {shorten(record)}: for arrays use partial_fit and "
+            "predict."
+        )
 
 
 def _number(name: str, value: object) -> float:

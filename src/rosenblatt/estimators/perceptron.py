@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Self, Unpack
 
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.blocks import check_label_types
 from rosenblatt.estimators.base import BasePerceptron, Floats, complete_docstring, refuse_stream, set_parameters
-from rosenblatt.estimators.online import Label, RecordColumns, label_array, record_row
+from rosenblatt.estimators.online import Entries, Label, RecordColumns, check_record, label_array, record_row
 from rosenblatt.estimators.parameter_hints import PerceptronParameters, accepts
+from rosenblatt.estimators.prepared import rows_of_tables
 from rosenblatt.estimators.validation import MatrixLike, as_numpy
 from rosenblatt.training.batches import labelled_batch
 from rosenblatt.training.linear import GivenWeights, LinearState
@@ -201,13 +203,18 @@ class LinearPerceptron(BasePerceptron):
         """
         options = self._options()
         options.check_for_stream("learn_one")
-        columns, label = self._record_columns(), label_array(y)
+        rows = rows_of_tables(self)
+        columns = self._record_columns() if rows is None else None
+        label = label_array(y) if rows is None else rows.label(y)
         if hasattr(self, "state_"):
             check_label_types(self.classes_, label)
         run = self._row_run(options)
         if run is None and hasattr(self, "state_"):
             self._check_unchanged()
-        row = record_row(columns.learn(x), len(columns))
+        if columns is None:
+            row = self._prepared_row(x)
+        else:
+            row = record_row(columns.learn(x), len(columns))
         batch = labelled_batch(row, label, None, self.class_weight, None if run is None else run.classes)
         continues = run is not None
         if run is None:
@@ -217,8 +224,9 @@ class LinearPerceptron(BasePerceptron):
             run.visit(batch, continues)
         finally:
             self._set_trained(run.state, run.classes)
-            self.n_features_in_, self.feature_names_in_ = run.state.n_features, columns.names
-            self._columns, self._learns_by_name = (self.feature_names_in_, columns), True
+            if columns is not None:
+                self.n_features_in_, self.feature_names_in_ = run.state.n_features, columns.names
+                self._columns, self._learns_by_name = (self.feature_names_in_, columns), True
             self._online = run, options, run.state.passes
         return self
 
@@ -236,7 +244,8 @@ class LinearPerceptron(BasePerceptron):
         Parameters
         ----------
         x : dict
-            Feature names and values, as for `learn_one`. Features without a weight in the model are ignored.
+            Feature names and values, as for `learn_one`. Features without a weight in the model are ignored. For a
+            model that was trained from a table, a row of that table.
 
         Returns
         -------
@@ -256,11 +265,19 @@ class LinearPerceptron(BasePerceptron):
         """
         if not hasattr(self, "state_"):
             return None
-        entries = self._record_columns().look_up(x)
+        if rows_of_tables(self) is None:
+            row = record_row(self._record_columns().look_up(x), self.state_.n_features)
+        else:
+            row = self._prepared_row(x)
         labels = self.classes_.tolist()
-        if len(labels) == 1:
-            return labels[0]
-        return labels[self.state_.decide_one(self.hypothesis, record_row(entries, self.state_.n_features))]
+        return labels[0] if len(labels) == 1 else labels[self.state_.decide_one(self.hypothesis, row)]
+
+    def _prepared_row(self, x: Mapping[str, object]) -> sp.csr_array:
+        """Return a record as a sparse row, prepared as the table that the model was trained from."""
+        rows = rows_of_tables(self)
+        assert rows is not None
+        check_record(x)
+        return record_row(Entries(*rows.record(x)), self.state_.n_features)
 
     def _record_columns(self) -> RecordColumns:
         """Return the map from feature names to columns; raise a ValueError if the columns have no usable names."""
@@ -394,7 +411,10 @@ class Perceptron(LinearPerceptron):
     report_ : Report
         Radius of the data, bounds on the margin and on the number of updates, and the results of early stopping.
     preparation_ : dict
-        Settings with which files were converted to rows; set by ``fit_stream`` on a stream of ``data.open``.
+        Settings with which files were converted to rows; set by ``fit_stream`` on a stream of ``data.open``. Tables are
+        prepared alike by all methods that take rows.
+    columns_ : array of str
+        Names of the columns of the table from which the model was trained; only such a model has them.
     seed_ : int
         Seed from which the visiting orders are drawn.
 

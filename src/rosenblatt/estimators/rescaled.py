@@ -139,7 +139,8 @@ class RescaledPerceptron(ExactClassifier):
         targets = range(len(classes)) if len(classes) > 2 else [1]
         classifiers = [_Classifier(self, X, numbers == k, classes.tolist()[k], seed) for k in targets]
         self.classes_, self.seed_ = classes, seed
-        self.__dict__.pop("calibration_", None)  # it was fitted to other scores
+        for name in ("calibration_", "preparation_"):  # they belong to other weights
+            self.__dict__.pop(name, None)
         self.coef_ = np.array([classifier.w for classifier in classifiers])
         self.intercept_ = np.array([classifier.b for classifier in classifiers])
         self.converged_ = all(classifier.separates for classifier in classifiers)

@@ -16,7 +16,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from rosenblatt.blocks import Block, as_file_stream, check_labels_kept
-from rosenblatt.training.rows import Labels, Matrix, VectorLike, check_sparse
+from rosenblatt.estimators.prepared import prepare
+from rosenblatt.training.rows import Labels, Matrix, VectorLike, check_sparse, pad_columns
 
 MatrixLike: TypeAlias = Any
 """Rows in any supported form, such as an array, a sparse matrix, a data frame, a list of lists or a tensor."""
@@ -65,14 +66,16 @@ class Trained(Protocol):
     n_features_in_: int
 
 
-def attach_preparation(model: Trained, blocks: Iterable[object]) -> None:
+def attach_preparation(model: Trained, blocks: Iterable[object], warm: bool = False) -> None:
     """Set ``preparation_`` and ``feature_names_in_`` of a model that was trained on a stream of files.
 
-    With ``preparation_`` a saved model converts further files to rows in the same way. Blocks that do not come from
-    files leave the model unchanged.
+    With ``preparation_`` the model converts further files and tables to rows in the same way. Blocks that do not come
+    from files remove the preparation of earlier training, unless the run is ``warm`` and continues that training.
     """
     files = as_file_stream(blocks)
     if files is None:
+        if not warm:
+            vars(model).pop("preparation_", None)
         return
     names = files.feature_names
     vars(model)["preparation_"] = files.preparation
@@ -81,9 +84,9 @@ def attach_preparation(model: Trained, blocks: Iterable[object]) -> None:
 
 
 @contextmanager
-def _names_from_files(model: object) -> Iterator[None]:
-    """Suppress the warning about rows without feature names if the model was trained on files."""
-    if not hasattr(model, "preparation_"):
+def _names_are_known(model: object, X: MatrixLike) -> Iterator[None]:
+    """Suppress the warning about rows without feature names if the model was trained on files, or for a `Block`."""
+    if not (hasattr(model, "preparation_") or isinstance(X, Block)):
         yield
         return
     with warnings.catch_warnings():
@@ -107,9 +110,13 @@ def _advice_on_strings() -> Iterator[None]:
 
 def validate_matrix(model: object, X: MatrixLike, *, reset: bool) -> Matrix:
     """Return ``X`` as a C-ordered or CSR matrix of float32 or float64, copied only if its layout or type differs."""
-    X = as_numpy(X)
+    given = X = as_numpy(X) if reset else prepare(model, as_numpy(X))
+    if isinstance(X, Block):
+        if _is_ready(model, X, reset):
+            return X.X
+        X = _matrix(model, X, reset)
     _check_structure(X)
-    with _names_from_files(model), _advice_on_strings():
+    with _names_are_known(model, given), _advice_on_strings():
         return _aligned(validate_data(model, X, reset=reset, **_LAYOUT))
 
 
@@ -117,15 +124,30 @@ def validate_pair(
     model: object, X: MatrixLike, y: VectorLike, *, reset: bool, finite: bool = True
 ) -> tuple[Matrix, Labels]:
     """Return ``X`` as `validate_matrix` does, and the checked labels; ``finite=False`` allows NaN and infinity."""
-    X, y = as_numpy(X), as_numpy(y)
-    _check_structure(X)
-    with _names_from_files(model), _advice_on_strings():
-        X, labels = validate_data(model, X, y, reset=reset, ensure_all_finite=finite, **_LAYOUT)
-    check_labels_kept(y, labels)
-    y = labels
+    given = X = as_numpy(X) if reset else prepare(model, as_numpy(X))
+    y = as_numpy(y)
+    if isinstance(X, Block) and _is_ready(model, X, reset) and y is X.y and y.dtype.kind != "f":
+        X = X.X
+    else:
+        X = _matrix(model, X, reset) if isinstance(X, Block) else X
+        _check_structure(X)
+        with _names_are_known(model, given), _advice_on_strings():
+            X, labels = validate_data(model, X, y, reset=reset, ensure_all_finite=finite, **_LAYOUT)
+        check_labels_kept(y, labels)
+        y = labels
     if y.dtype.kind not in "biuUS":  # integers and strings are always classes
         _check_classes(y)
     return _aligned(X), y
+
+
+def _is_ready(model: Any, block: Block, reset: bool) -> bool:
+    """Return whether a block needs no validation: a reader has validated it, and it has the model's features."""
+    return not reset and block.is_validated and len(block) > 0 and block.X.shape[1] == model.n_features_in_
+
+
+def _matrix(model: Any, block: Block, reset: bool) -> Matrix:
+    """Return the rows of a block; sparse rows get as many columns as the model has features."""
+    return block.X if reset or not sp.issparse(block.X) else pad_columns(block.X, model.n_features_in_)
 
 
 def _check_classes(y: Labels) -> None:
@@ -163,6 +185,6 @@ def block_validator(model: Trained, reset: bool) -> Callable[[Block], tuple[Matr
         classes = y.dtype.kind != "f" or np.array_equal(y, np.trunc(y))
         if block.is_validated and classes and X.shape[1] == known:
             return X, y
-        return validate_pair(model, X, y, reset=known is None)
+        return validate_pair(model, block, y, reset=known is None)
 
     return validate

@@ -15,8 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from rosenblatt.data.preparation import is_preparation
+from rosenblatt.blocks import Block
 from rosenblatt.estimators.online import record_features
+from rosenblatt.estimators.prepared import prepare, rows_of_tables
 from rosenblatt.estimators.validation import MatrixLike
 from rosenblatt.inspection.explain import (
     VOTE_NOTE,
@@ -67,14 +68,12 @@ def row_of_names(
     names: list[str],
     units: Units | None,
     any_name: bool = False,
-    fills: Mapping[str, float] | None = None,
 ) -> tuple[np.ndarray, list[str]]:
     """Return (row, unknown): a record as a row for the learner, and the names of its features without a weight.
 
     The record is a dictionary of values by feature name. A string value stands for the feature "name=string". A missing
-    feature gets its value in ``fills``, or 0 if it has none there. Then the row is scaled by ``units``. An unknown
-    string value of a known feature is ignored. An unknown name raises a ValueError, or is ignored if ``any_name`` is
-    True.
+    feature is 0. Then the row is scaled by ``units``. An unknown string value of a known feature is ignored. An unknown
+    name raises a ValueError, or is ignored if ``any_name`` is True.
 
     >>> row_of_names({"sun": 3, "wind": "west"}, ["rain", "sun", "wind=east", "wind=west"], None)
     (array([[0., 3., 0., 1.]]), [])
@@ -93,9 +92,8 @@ def row_of_names(
             raise _no_feature(name, names)
     features = record_features(x)
     row = np.zeros(len(names))
-    given = {**(fills or {}), **features}
-    for name in given.keys() & places.keys():
-        row[places[name]] = given[name]
+    for name in features.keys() & places.keys():
+        row[places[name]] = features[name]
     return (row if units is None else units.scaled(row)).reshape(1, -1), [
         name for name in features if name not in places
     ]
@@ -237,7 +235,7 @@ def linear_parts(model: Classifier, x: Row, feature_names: Sequence[str] | None 
     with _names_are_known(x):
         row, unknown = _row(x, steps, learner, names)
         prediction = np.asarray(learner.predict(row)).tolist()[0]  # this also checks names and number of features
-        matrix = check_array(row, accept_sparse="csr", dtype=np.float64)
+        matrix = check_array(row.X if isinstance(row, Block) else row, accept_sparse="csr", dtype=np.float64)
         value = (matrix.toarray() if sp.issparse(matrix) else matrix)[0]
         k = rule.classes.index(prediction) if len(rule.w) > 1 else 0
         w, b = rule.w[k], float(rule.b[k])
@@ -262,19 +260,25 @@ def _names_are_known(x: Row) -> Iterator[None]:
 
 def _row(x: Row, steps: Transformer | None, learner: Any, names: list[str] | None) -> tuple[MatrixLike, list[str]]:
     """Return (row, notes): the row in the form that the learner takes, and a note if some features are unknown."""
+    rows = None if steps is not None else rows_of_tables(learner)
+    if isinstance(x, Block) or rows is not None:
+        row = prepare(learner, x.to_frame().T if hasattr(x, "iloc") and x.ndim == 1 else x)
+        unseen = rows.unseen(x) if rows is not None and isinstance(x, Mapping) else []
+        return _checked_block(row), _note_on(unseen)
     if steps is not None or not isinstance(x, Mapping):
-        return one_row(x, steps), []
+        return prepare(learner, one_row(x, None)) if steps is None else one_row(x, steps), []
     d = int(learner.n_features_in_) if names is None else len(names)
     names = feature_labels(learner, d) if names is None else names
     any_name = getattr(learner, "_learns_by_name", False)
-    row, unknown = row_of_names(x, names, find_units(None, learner, d), any_name, _fills(learner))
-    if not unknown:
-        return row, []
-    return row, [f"Not known to the model and ignored: {name_some(unknown)}."]
+    row, unknown = row_of_names(x, names, find_units(None, learner, d), any_name)
+    return Block(row) if hasattr(learner, "preparation_") else row, _note_on(unknown)
 
 
-def _fills(learner: object) -> dict[str, float]:
-    """Return the fill values for missing values, by column name; {} unless the model was trained on files."""
-    prepared = getattr(learner, "preparation_", None)
-    columns = prepared.get("columns", ()) if isinstance(prepared, dict) and is_preparation(prepared) else ()
-    return {column["name"]: column["fill"] for column in columns if "fill" in column}
+def _note_on(unknown: list[str]) -> list[str]:
+    return [f"Not known to the model and ignored: {name_some(unknown)}."] if unknown else []
+
+
+def _checked_block(row: Block) -> Block:
+    if len(row) != 1:
+        raise ValueError(f"expected one row, got {len(row)}: pick one, for instance X.iloc[[0]].")
+    return row

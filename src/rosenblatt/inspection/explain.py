@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.preparation import is_hashed, is_preparation
+from rosenblatt.estimators.prepared import prepare
 from rosenblatt.estimators.validation import MatrixLike
 from rosenblatt.inspection.geometry import Classifier, LinearRule, linear_rule, title_by_side
 from rosenblatt.inspection.support import Words, class_columns, explain_support, is_kernel_model
@@ -199,6 +200,15 @@ def searched(model: Any) -> Any:
 def through_steps(steps: Transformer | None, X: MatrixLike) -> MatrixLike:
     """Return the input of a pipeline's learner: ``X`` transformed by ``steps``, or ``X`` if ``steps`` is None."""
     return X if steps is None else steps.transform(X)
+
+
+def through_model(model: Any, X: MatrixLike) -> MatrixLike:
+    """Return the input of a model's learner: ``X`` through the steps of a pipeline, or prepared as in training.
+
+    A table for a model that was trained from a table becomes a `Block`.
+    """
+    steps, learner = split_pipeline(model)
+    return prepare(learner, X) if steps is None else through_steps(steps, X)
 
 
 def feature_labels(

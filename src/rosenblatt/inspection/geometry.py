@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt.blocks import Block
+from rosenblatt.estimators.prepared import prepare
 from rosenblatt.estimators.validation import MatrixLike
 from rosenblatt.messages import check_integer, count_of, label_text
 from rosenblatt.training.rows import VectorLike
@@ -143,10 +145,12 @@ def distance(model: Classifier, X: MatrixLike) -> np.ndarray:
     array([ 5.2, -4.8,  0. ])
     """
     w, b, exponent, length = _scaled(model)
+    X = prepare(model, X)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         activation = np.ravel(model.decision_function(X))
         if abs(exponent) < _EXTREME and np.isfinite(activation).all():
             return np.ldexp(activation, -exponent) / length
+        X = X.X if isinstance(X, Block) else X
         X = X if sp.issparse(X) else np.asarray(X, dtype=np.float64)
         return np.ravel(safe_sparse_dot(X, w / length, dense_output=True)) + b / length
 

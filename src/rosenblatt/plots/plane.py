@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
+from rosenblatt.estimators.prepared import prepare
 from rosenblatt.inspection.explain import feature_labels, split_pipeline, through_steps
 from rosenblatt.inspection.geometry import LinearRule, distance, linear_rule, unit_weights
 from rosenblatt.inspection.support import SupportRule, kernel_words, support_rule
@@ -117,6 +118,7 @@ class PlaneDisplay:
             The display, already drawn.
         """
         steps, learner = split_pipeline(model)
+        X = prepare(learner, X) if steps is None else X
         points, labels, classes = parts.plane_rows("plot_plane", X, y, learner)
         rule = _rule_of_two_classes(learner) if steps is None else None
         line = Line(*unit_weights(learner)) if rule is not None and rule.w.any() else None
@@ -312,10 +314,11 @@ def plot_votes(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     """
     steps, learner = split_pipeline(model)
     rule = _rule_of_a_vote(learner)
+    X = prepare(learner, X) if steps is None else X
     rows = parts.plane_rows("plot_votes", X, y, learner)
     regions = parts.plane_regions(model, X, rows.points, rows.classes)
     places = through_steps(steps, parts.like(X, regions.frame.places()))
-    average = np.ravel(safe_sparse_dot(np.asarray(places), rule.w[0])) + rule.b[0]
+    average = np.ravel(safe_sparse_dot(parts.dense(places), rule.w[0])) + rule.b[0]
     average = average.reshape(parts.GRID, parts.GRID)
     differ = (average > 0) != (regions.lines[0] > 0)
     ax = axes_for(ax)
@@ -405,6 +408,7 @@ def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     """
     steps, learner = split_pipeline(model)
     rule = support_rule(learner)
+    X = prepare(learner, X) if steps is None else X
     rows = parts.plane_rows("plot_support", X, y, learner)
     support = _support_points(learner, steps, rule, X, rows.points)
     wrong = int((np.asarray(model.predict(X)) != rows.labels).sum())

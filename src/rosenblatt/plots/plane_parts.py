@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt.blocks import Block
 from rosenblatt.inspection.explain import feature_labels
 from rosenblatt.messages import evenly_spaced
 from rosenblatt.plots.axes import (
@@ -267,7 +268,9 @@ def column_names(X: Any) -> list[str]:
 
 
 def like(X: Any, places: np.ndarray) -> Any:
-    """Return points as rows of the type of ``X``: a data frame with its column names, or an array."""
+    """Return points as rows of the type of ``X``: a data frame with its column names, a block, or an array."""
+    if isinstance(X, Block):
+        return Block(places)
     if not hasattr(X, "columns"):
         return places
     return type(X)({name: places[:, i] for i, name in enumerate(X.columns)})
@@ -275,6 +278,7 @@ def like(X: Any, places: np.ndarray) -> Any:
 
 def dense(X: Any) -> np.ndarray:
     """Return rows as a dense array of floats."""
+    X = X.X if isinstance(X, Block) else X
     return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.inspection.explain import split_pipeline, through_steps
+from rosenblatt.inspection.explain import split_pipeline, through_model
 from rosenblatt.inspection.geometry import check_two_classes, distance, linear_rule, unit_weights
 from rosenblatt.messages import count_of, evenly_spaced
 from rosenblatt.plots import axes
@@ -63,7 +63,7 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     'signed distance to the boundary, (w·x + b) / |w|'
     """
     steps, learner = split_pipeline(model)
-    X = through_steps(steps, X)
+    X = through_model(model, X)
     rule = linear_rule(learner)
     check_two_classes(learner, rule)
     if not rule.w.any():

@@ -218,11 +218,21 @@ def plain_text(value: Any) -> str:
 def parse_numbers(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray, list[int]]:
     """Return the numbers, rounded to the nearest float64 (NaN if missing), and the rows that are not numbers."""
     values, bad = _floats(array, missing)
-    if missing:
-        numbers, no_numbers = strings_to_numbers(strings_to_arrow(missing))
-        for number in np.delete(numbers, no_numbers):
-            values = np.where(values == number, np.nan, values)
+    for number in find_missing_numbers(missing):
+        values = np.where(values == number, np.nan, values)
     return values, bad
+
+
+def find_missing_numbers(missing: tuple[str, ...]) -> list[float]:
+    """Return the numbers among the texts that denote a missing value.
+
+    >>> find_missing_numbers(("-999", "unknown", "1e3"))
+    [-999.0, 1000.0]
+    """
+    if not missing:
+        return []
+    numbers, no_numbers = strings_to_numbers(strings_to_arrow(missing))
+    return [number for number in np.delete(numbers, no_numbers).tolist() if number == number]
 
 
 def _floats(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray, list[int]]:
@@ -471,7 +481,7 @@ ISO_DATE = re.compile(
 """A date in ISO 8601, with or without a time and an offset."""
 _FIRST_YEAR = -719_162
 """The first day of year 1, where Python's calendar begins, in days since 1970-01-01."""
-_EPOCH = datetime.date(1970, 1, 1).toordinal()
+DAYS_BEFORE_EPOCH = datetime.date(1970, 1, 1).toordinal()
 _SECONDS = 86_400
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -561,7 +571,7 @@ def _days_of_text(text: str) -> float:
             return np.nan
         seconds -= int(f"{offset[0]}1") * (3600 * hours + 60 * minutes)
     try:
-        days = datetime.date(year, month, day).toordinal() - _EPOCH
+        days = datetime.date(year, month, day).toordinal() - DAYS_BEFORE_EPOCH
     except ValueError:
         return np.nan
     whole, rest = divmod(seconds, _SECONDS)
@@ -612,6 +622,19 @@ def parse_formatted(array: pa.Array, missing: tuple[str, ...], kind: str) -> tup
     values, _ = strings_to_numbers(pc.if_else(known, plain, pa.nulls(1, pa.string())[0]))
     bad = np.flatnonzero(~as_numpy(known.fill_null(True)))
     return values, np.setdiff1d(bad, null_rows(texts)).tolist()
+
+
+def plain_number(text: str, kind: str) -> str | None:
+    """Return a number in this format as text without separators; None if the text is not in this format.
+
+    >>> plain_number("1.234,5", "decimal-comma"), plain_number("1.2.3", "decimal-comma")
+    ('1234.5', None)
+    """
+    if _MATCHERS[kind].fullmatch(text) is None:
+        return None
+    for mark in (_MARKS[kind], *_BETWEEN):
+        text = text.replace(mark, "")
+    return text.replace(",", ".")
 
 
 def possible_formats(texts: list[str]) -> list[str]:

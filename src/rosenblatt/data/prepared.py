@@ -1,0 +1,167 @@
+"""The rows of tables in memory, prepared as a model's training rows were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from rosenblatt.blocks import Block, Features, join_blocks
+from rosenblatt.data.io.bytes import TABLES
+from rosenblatt.data.opening import open
+from rosenblatt.data.preparation import check_preparation, is_preparation
+from rosenblatt.data.source import Preparation
+from rosenblatt.data.tables.encoder import LISTS
+from rosenblatt.data.tables.frames import MemoryTable, column_of
+from rosenblatt.data.tables.records import RecordEncoder
+from rosenblatt.data.tables.schema import unlabelled_note
+from rosenblatt.data.tables.values import Faults, parse_labels
+from rosenblatt.messages import ParameterError, Setting, count_of, shorten, warn_user
+
+
+def is_of_table(preparation: object) -> bool:
+    """Return whether ``preparation`` is that of a table.
+
+    >>> is_of_table({"format": "csv", "version": 1}), is_of_table({"format": "vw", "version": 1}), is_of_table(None)
+    (True, False, False)
+    """
+    return isinstance(preparation, dict) and is_preparation(preparation) and preparation["format"] in TABLES
+
+
+class PreparedRows:
+    """The rows of tables in memory, as the model takes them that was trained from a table with this preparation.
+
+    Parameters
+    ----------
+    preparation : dict
+        The preparation of a table.
+
+    Attributes
+    ----------
+    columns : list of str
+        The columns of the table that become features.
+
+    Examples
+    --------
+    >>> from rosenblatt import data
+    >>> people = [{"age": 20, "city": "Bern", "y": "no"}, {"age": 40, "city": "Rome", "y": "yes"}]
+    >>> rows = PreparedRows(data.open(people, "y", scale="standard").preparation)
+    >>> rows.columns
+    ['age', 'city']
+    >>> rows.features([{"city": "Bern", "age": 30, "shoes": 41}])
+    array([[0., 1., 0.]])
+    >>> rows.labelled([{"city": "Bern", "age": 30}], ["no"]).y
+    array(['no'], dtype='<U2')
+    """
+
+    def __init__(self, preparation: Preparation) -> None:
+        self.n_features = check_preparation(preparation) or 0
+        self._preparation = preparation
+        lists = bool(preparation.get("lists"))
+        self.columns: list[str] = [*LISTS] if lists else [column["name"] for column in preparation["columns"]]
+        self._record = None if lists else RecordEncoder(preparation)
+        self._is_sparse = self._record is None or self._record.is_sparse
+
+    @property
+    def target(self) -> str | None:
+        """The name of the column with the labels."""
+        target = self._preparation["target"]
+        return None if target is None else str(target["name"])
+
+    def features(self, table: Any) -> Features:
+        """Return the rows of a data frame, an Arrow table, a dictionary (one row) or a list of dictionaries."""
+        if isinstance(table, Mapping) and (row := self._encoded(table)) is not None:
+            columns, values = row
+            if self._is_sparse:
+                X = sp.csr_array((values, columns, np.array([0, len(columns)], np.int32)), shape=(1, self.n_features))
+                X.has_canonical_format = True
+                return X
+            X = np.zeros((1, self.n_features))
+            X[0, columns] = values
+            return X
+        return self._unlabelled(table)
+
+    def _unlabelled(self, table: Any) -> Features:
+        return self._block(MemoryTable(table), self._preparation, labels=False).X
+
+    def record(self, record: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+        """Return a dictionary as the entries of a sparse row: increasing columns, and the value in each."""
+        row = self._encoded(record)
+        if row is None:
+            X = sp.csr_array(self._unlabelled(record))
+            return X.indices, X.data
+        return row
+
+    def _encoded(self, record: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray] | None:
+        row = None if self._record is None else self._record.encode(record)
+        return None if row is None else (np.array(row.columns, np.int32), np.array(row.values, np.float64))
+
+    def unseen(self, record: Mapping[str, Any]) -> list[str]:
+        """Return the features that the categories of a record would have if they had occurred in training."""
+        if self._record is None:
+            return []
+        return self._record.unseen(record)
+
+    def labelled(self, table: Any, labels: Any = None, weights: Any = None, weighted: bool = True) -> Block:
+        """Return the rows of a table with their labels and weights; rows without a label are left out, with a warning.
+
+        ``labels`` and ``weights`` are read as if they were columns of the table. By default they are the columns that
+        training used; the column of the weights only if ``weighted``.
+        """
+        rows, preparation = MemoryTable(table), self._preparation
+        if self.target is None or (labels is None and self.target not in rows.columns):
+            column = "" if self.target is None else f", or a table with the column {self.target!r}"
+            raise TypeError(f"expected labels, got none: give them as y{column}.")
+        if labels is not None:
+            rows.add_column(self.target, _one_each(labels, rows.n, "label"))
+        if weights is not None:
+            name = "sample_weight"
+            while name in rows.columns or name in self.columns:
+                name += "_"
+            rows.add_column(name, _one_each(weights, rows.n, "sample weight"))
+            preparation = preparation | {"weight": name}
+        elif not weighted:
+            preparation = preparation | {"weight": None}
+        return self._block(rows, preparation, labels=True)
+
+    def label(self, label: Any) -> np.ndarray:
+        """Return one label as training reads it, in an array. Raise a ValueError if it is missing."""
+        assert self._preparation["target"] is not None
+        target, missing = self._preparation["target"], tuple(self._preparation["missing_values"])
+        faults = Faults(1)
+        y, unlabelled = parse_labels(column_of([label]).array, target, missing, faults)
+        if faults:
+            raise ValueError(f"{faults[0].render(_without_parameters)}.")
+        if len(unlabelled):
+            raise ValueError(f"expected a label, got {shorten(label)}, which means that it is missing.")
+        return y
+
+    def _block(self, rows: MemoryTable, preparation: Preparation, labels: bool) -> Block:
+        try:
+            stream = open(rows, preparation=preparation, labels=labels)
+            blocks = list(stream)
+        except ParameterError as error:  # its hints are about parameters of ``data.open``
+            raise type(error)("{text}", text=error.message.render(_without_parameters)) from None
+        if stream.unlabelled and self.target is not None:
+            note = unlabelled_note(self.target, stream.unlabelled)
+            warn_user(f"{note.render(_without_parameters)}.", UserWarning)
+        if not blocks:
+            return Block(sp.csr_array((0, self.n_features)) if self._is_sparse else np.empty((0, self.n_features)))
+        return join_blocks(blocks)
+
+
+def _without_parameters(setting: Setting) -> None:
+    """Return None: spell a message for readers who cannot set its parameters."""
+
+
+def _one_each(values: Any, n: int, what: str) -> Any:
+    """Return labels or weights; raise a ValueError unless there is one for each of ``n`` rows."""
+    if np.ndim(values) == 0 and what == "sample weight":
+        values = np.full(n, values)
+    if hasattr(values, "shape") and len(values.shape) == 2 and values.shape[1] == 1:
+        values = np.ravel(values)
+    if len(values) != n:
+        raise ValueError(f"expected one {what} for each of the {count_of(n, 'row')}, got {len(values):,}.")
+    return values

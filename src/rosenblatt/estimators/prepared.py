@@ -1,0 +1,112 @@
+"""Rows for models of files: tables are prepared as in training, and a `Block` holds rows that are prepared already."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rosenblatt.blocks import Block, as_file_stream
+from rosenblatt.data.preparation import is_preparation
+from rosenblatt.messages import list_some
+
+if TYPE_CHECKING:
+    from rosenblatt.data.prepared import PreparedRows
+
+_MOST_NAMED = 10
+"""The maximum number of columns that a message names."""
+
+
+def rows_of_tables(model: Any) -> PreparedRows | None:
+    """Return what prepares the rows of tables for a model; None unless the model was trained from a table."""
+    preparation: Any = getattr(model, "preparation_", None)
+    if not is_preparation(preparation):
+        return None
+    kept = getattr(model, "_rows_of_tables", None)
+    if kept is not None and kept[0] is preparation:
+        rows: PreparedRows | None = kept[1]
+        return rows
+    from rosenblatt.data.prepared import PreparedRows, is_of_table
+
+    rows = PreparedRows(preparation) if is_of_table(preparation) else None
+    if rows is not None and rows.n_features not in (0, model.n_features_in_):
+        raise ValueError(
+            f"this model is inconsistent: it has {model.n_features_in_:,} features, but its preparation_ makes "
+            f"{rows.n_features:,}. Train it again."
+        )
+    vars(model)["_rows_of_tables"] = preparation, rows
+    return rows
+
+
+def prepare(model: object, X: Any) -> Any:
+    """Return a table as a `Block` of rows that are prepared as the model's training rows were; return others unchanged.
+
+    Raises
+    ------
+    ValueError
+        If the model was trained from a table or on scaled rows, and ``X`` is neither a table nor a `Block`.
+    """
+    preparation: Any = getattr(model, "preparation_", None)
+    if isinstance(X, Block) or not is_preparation(preparation):
+        return X
+    rows = rows_of_tables(model)
+    if rows is not None and _is_table(X):
+        return Block(rows.features(X), is_validated=True)
+    if rows is not None and not preparation.get("lists"):
+        raise ValueError(
+            f"this model was trained from a table: expected a table with {_columns(rows.columns)}, got "
+            f"{_kind(X)} without their names. Give a data frame, an Arrow table, a dictionary or a list of "
+            "dictionaries; or, if these rows are prepared already, rosenblatt.data.Block(X)."
+        )
+    if preparation.get("scale") is not None:
+        raise ValueError(
+            f"this model was trained on scaled rows: expected rows that are known to be scaled alike, got {_kind(X)}. "
+            "Give the blocks of data.open(..., preparation=model.preparation_); or, if these rows are scaled already, "
+            "rosenblatt.data.Block(X)."
+        )
+    return X
+
+
+def prepare_labelled(
+    model: object, X: Any, y: Any, sample_weight: Any = None, *, weighted: bool = True, fresh: bool = False
+) -> tuple[Any, Any, Any]:
+    """Return (X, y, sample_weight), where the rows, labels and weights of a table are as in training, and X is a Block.
+
+    By default, labels and weights are those in the table or the block, the weights only if ``weighted``. Rows without
+    a label are left out. Other rows are returned unchanged, and so are all tables if training begins ``fresh``.
+    """
+    if isinstance(X, Block):
+        labelled = X.y.dtype.kind != "f" or not np.isnan(X.y).any()
+        y = X.y if y is None and labelled else y
+        return X, y, X.weight if sample_weight is None and weighted else sample_weight
+    rows = None if fresh else rows_of_tables(model)
+    if rows is None or not _is_table(X):
+        return X, y, sample_weight
+    block = rows.labelled(X, y, sample_weight, weighted)
+    return block, block.y, block.weight
+
+
+def check_prepared_alike(model: object, blocks: object) -> None:
+    """Raise a ValueError unless the rows of ``blocks`` are prepared as those that the model was trained on."""
+    preparation, stream = getattr(model, "preparation_", None), as_file_stream(blocks)
+    of_table = stream is None and rows_of_tables(model) is not None
+    if of_table or (preparation is not None and stream is not None and stream.preparation != preparation):
+        raise ValueError(
+            "the rows of this stream are not prepared as those that the model was trained on: open it with "
+            "data.open(..., preparation=model.preparation_), which also takes tables in memory."
+        )
+
+
+def _is_table(X: object) -> bool:
+    from rosenblatt.data.tables.frames import is_table
+
+    return is_table(X)
+
+
+def _columns(names: list[str]) -> str:
+    return f"the column{'' if len(names) == 1 else 's'} {list_some(names, _MOST_NAMED)}"
+
+
+def _kind(X: object) -> str:
+    name = "array" if isinstance(X, np.ndarray) else type(X).__name__
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"

@@ -1,0 +1,325 @@
+"""Models of tables take the table's rows wherever they are loaded, prepared as `rosenblatt predict` prepares them."""
+
+import pickle
+import re
+import subprocess
+import sys
+from copy import deepcopy
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from helpers import random_tables
+from helpers.random_tables import RandomTable, in_memory, records, write_csv
+from rosenblatt import (
+    AROW,
+    AveragedPerceptron,
+    KernelPerceptron,
+    Perceptron,
+    VotedPerceptron,
+    calibrated,
+    contributions,
+    data,
+    explain,
+    load,
+    save,
+)
+from rosenblatt.cli.inputs import model_and_rows
+
+N = 200
+
+
+def people(n=N, seed=0):
+    """Return columns of very different scales, with gaps and categories; the income decides."""
+    rng = np.random.default_rng(seed)
+    income = rng.normal(50_000, 9000, n).round(0)
+    return {
+        "age": [None if rng.random() < 0.1 else float(x) for x in rng.integers(18, 90, n)],
+        "income": income.tolist(),
+        "city": [None if rng.random() < 0.1 else str(x) for x in rng.choice(["Bern", "Rome", "Oslo"], n)],
+        "bought": ["yes" if x > 50_000 else "no" for x in income],
+    }
+
+
+def trained(tmp_path, model=None, **options):
+    """Return a model trained from a CSV file of people as `rosenblatt train` does it, saved and loaded."""
+    write_csv(tmp_path / "people.csv", people())
+    given = {"missing": "auto", "scale": "auto"} | options
+    stream = data.open(tmp_path / "people.csv", "bought", **given)
+    model = AveragedPerceptron(random_state=0) if model is None else model
+    save(model.fit_stream(stream), tmp_path / "people.model")
+    return load(tmp_path / "people.model")
+
+
+def as_predict(tmp_path, columns, model="people.model"):
+    """Return the labels and the scores that `rosenblatt predict` gives for a file with these columns."""
+    write_csv(tmp_path / "new.csv", columns)
+    predictor, rows = model_and_rows(str(tmp_path / model), [str(tmp_path / "new.csv")], labels=False)
+    blocks = list(rows)
+    labels = np.concatenate([predictor.predict(block.X) for block in blocks])
+    scores = np.concatenate([predictor.decision_function(block.X) for block in blocks])
+    return labels, scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
+
+
+def test_a_loaded_model_prepares_the_rows_of_a_table(tmp_path):
+    model, new = trained(tmp_path), people(90, seed=1)
+    labels, scores = as_predict(tmp_path, new)
+    accuracy = float(np.mean(labels == new["bought"]))
+    assert accuracy > 0.9
+    for name, table in [*in_memory(new), ("batch", pa.table(new).to_batches()[0])]:
+        assert np.array_equal(model.predict(table), labels), name
+        assert np.array_equal(model.decision_function(table), scores), name
+        assert not model.on_boundary(table).any()
+        assert model.score(table, new["bought"]) == accuracy, name
+        assert model.score(table) == accuracy, "the labels of the table itself"
+    for k, record in enumerate(records(new)):
+        assert np.array_equal(model.decision_function(record), scores[[k]])
+        assert model.predict_one(record) == labels[k]
+    features = pd.DataFrame(new)[["city", "income", "age"]].assign(shoes=41)
+    assert np.array_equal(model.decision_function(features), scores)
+    assert np.array_equal(model.decision_function(features.iloc[::-1])[::-1], scores)
+    assert model.score(features, pd.Series(new["bought"], index=np.arange(90) + 5)) == accuracy
+    assert model.columns_.tolist() == ["age", "income", "city"]
+    assert model.n_features_in_ == 5
+    assert model.feature_names_in_.tolist() == ["age", "income", "city=Bern", "city=Oslo", "city=Rome"]
+    assert not hasattr(AveragedPerceptron().fit([[0.0], [1.0]], [0, 1]), "columns_")
+
+
+def test_an_array_without_names_is_refused_and_prepared_rows_are_blocks(tmp_path):
+    model, new = trained(tmp_path), people(90, seed=1)
+    _, scores = as_predict(tmp_path, new)
+    stream = data.open(new := pd.DataFrame(new), preparation=model.preparation_)
+    (block,) = stream
+    ways = "a table with the columns age, income and city, got .* without their names. Give a data frame.*Block"
+    for rows in (block.X, block.X.tolist(), sp.csr_array(block.X), new["age"], new.iloc[0]):
+        calls = [model.predict, model.decision_function, model.on_boundary, lambda X: model.score(X, new["bought"])]
+        calls += [lambda X: model.partial_fit(X, new["bought"]), lambda X: calibrated(model, X, new["bought"])]
+        for call in calls:
+            with pytest.raises(ValueError, match=ways):
+                call(rows)
+    with pytest.raises(ValueError, match=ways):
+        contributions(model, block.X[0])
+    for prepared in (block, data.Block(block.X), data.Block(block.X.tolist())):
+        assert np.array_equal(model.decision_function(prepared), scores)
+    for prepared in (block, data.Block(sp.csr_array(block.X))):
+        assert np.array_equal(model.predict(prepared), model.predict(new))
+        assert model.score(prepared, new["bought"]) == model.score(new, new["bought"])
+    assert model.score(block) == model.score(new)
+    with pytest.raises(TypeError, match="score compares predictions with labels, got none"):
+        model.score(data.Block(block.X))
+    with pytest.raises(ValueError, match="X has 4 features, but AveragedPerceptron is expecting 5"):
+        model.predict(data.Block(block.X[:, :4]))
+
+
+def test_blocks_are_rows_of_any_model():
+    model = Perceptron(shuffle=False).fit(data.Block([[1.0], [-1.0]], ["yes", "no"]))
+    assert model.predict(data.Block([[3.0]])).tolist() == ["yes"]
+    assert model.score(data.Block([[3.0]], ["no"])) == 0.0
+    assert model.partial_fit(data.Block([[-5.0]], ["no"])).n_iter_ > 1
+    assert contributions(model, data.Block([[3.0]])).title.startswith("Predicted 'yes'")
+
+
+def test_scaled_rows_of_other_formats_are_not_guessed_either(tmp_path):
+    X = np.array([[1000.0, 1.0], [3000.0, 2.0], [-500.0, 1.5], [-900.0, 2.5]])
+    np.savez(tmp_path / "a.npz", X=X, y=[1, 1, 0, 0])
+    stream = data.open(tmp_path / "a.npz", scale="standard")
+    model = Perceptron().fit_stream(stream)
+    with pytest.raises(ValueError, match=r"trained on scaled rows: expected .* got an array\. Give the blocks of"):
+        model.predict(X)
+    (block,) = stream
+    assert model.score(block) == 1.0
+    plain = Perceptron().fit_stream(data.open(tmp_path / "a.npz"))
+    assert plain.score(X, [1, 1, 0, 0]) == 1.0
+
+
+def test_missing_columns_are_named(tmp_path):
+    model, new = trained(tmp_path), pd.DataFrame(people(20, seed=1))
+    what = "has no column 'age' and no column 'city', expected age, income, city; found income, bought: add them, empty"
+    with pytest.raises(ValueError, match=f"the data frame {what}"):
+        model.predict(new[["income", "bought"]])
+    record = records(people(1))[0]
+    for method in (model.predict, model.predict_one, lambda x: contributions(model, x)):
+        with pytest.raises(ValueError, match="the record has no column 'city', expected age, income, city"):
+            method({"age": 3, "income": 10})
+        with pytest.raises(ValueError, match=re.escape("no column 'cty' (did you mean 'city'?)") + "|no column 'city'"):
+            method({"age": 3, "income": 10, "cty": "Bern"})
+        with pytest.raises(ValueError, match=r"the record: column 'income' holds 'much', expected a number\.$"):
+            method(record | {"income": "much"})
+    with pytest.raises(ValueError, match=r"row 7 .counted from 0.: column 'income' holds 'much', expected a number\.$"):
+        model.predict(new.assign(income=["1"] * 7 + ["much"] * 13))
+    with pytest.raises(TypeError, match="expected labels, got none: give them as y, or a table with the column 'bou"):
+        model.score(new[["age", "income", "city"]])
+    with pytest.raises(ValueError, match="expected one label for each of the 20 rows, got 3"):
+        model.score(new, ["yes", "no", "no"])
+
+
+def test_labels_are_those_of_the_file(tmp_path):
+    columns = people()
+    columns["bought"] = [int(label == "yes") for label in columns["bought"]]
+    write_csv(tmp_path / "ints.csv", columns)
+    model = AROW().fit_stream(data.open(tmp_path / "ints.csv", "bought", missing="mean", scale="standard"))
+    accuracy = model.score(columns_of := pd.DataFrame(columns))
+    assert accuracy > 0.9
+    for labels in (columns["bought"], [str(label) for label in columns["bought"]], np.array(columns["bought"], float)):
+        assert model.score(columns_of, labels) == accuracy
+    with pytest.raises(ValueError, match="column 'bought' holds 'yes', expected an integer label"):
+        model.score(columns_of, ["yes"] * N)
+    gone = columns_of.assign(bought=[None] * 10 + columns["bought"][10:])
+    weights = np.arange(N) % 3
+    with pytest.warns(UserWarning, match="^10 rows have no label and are left out.$") as caught:
+        assert model.score(gone) == model.score(columns_of[10:])
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="10 rows have no label"):
+        left = model.score(gone, sample_weight=weights)
+    assert left == model.score(columns_of[10:], sample_weight=weights[10:])
+
+
+def test_training_continues_on_tables(tmp_path):
+    new, more = people(60, seed=2), people(50, seed=3)
+    for learner in (AveragedPerceptron(max_iter=2, random_state=0), AROW(), VotedPerceptron(max_iter=1)):
+        model = trained(tmp_path, learner)
+        names = model.feature_names_in_
+        expected = deepcopy(model)
+        for columns in (new, more):
+            (block,) = data.open(pd.DataFrame(columns), preparation=model.preparation_)
+            expected.partial_fit(block)
+        again, one_by_one = deepcopy(model), deepcopy(model)
+        model.partial_fit(pl.DataFrame(new)).partial_fit(records(more))
+        features = pd.DataFrame(new).drop(columns="bought")
+        again.partial_fit(features, new["bought"]).partial_fit(pa.table(more), more["bought"])
+        for record in records(new) + records(more):
+            one_by_one.learn_one(record, record["bought"])
+        scores = expected.decision_function(features)
+        for other in (model, again, one_by_one):
+            assert np.array_equal(other.decision_function(features), scores)
+            assert np.array_equal(other.last_coef_, expected.last_coef_)
+            assert other.preparation_ == expected.preparation_
+            assert other.feature_names_in_ is names or (other.feature_names_in_ == names).all()
+            assert other.n_features_in_ == len(names)
+        save(one_by_one, tmp_path / "again.model")
+        assert np.array_equal(load(tmp_path / "again.model").decision_function(features), scores)
+        with pytest.raises(ValueError, match="expected a label, got None, which means that it is missing"):
+            one_by_one.learn_one(record, None)
+
+
+def test_weights_of_the_table_count_as_in_training(tmp_path):
+    columns = people() | {"w": [float(k % 3) for k in range(N)]}
+    write_csv(tmp_path / "a.csv", columns)
+    stream = data.open(tmp_path / "a.csv", "bought", weight="w", missing="mean")
+    model = Perceptron(max_iter=1, shuffle=False, hypothesis="average").fit_stream(stream)
+    table = pd.DataFrame(columns)
+    given, ours = deepcopy(model), deepcopy(model)
+    assert (ours.partial_fit(table).coef_ == given.partial_fit(table, sample_weight=columns["w"]).coef_).all()
+    assert model.score(table.drop(columns="w")) == model.score(table)
+    with pytest.raises(ValueError, match="has no column 'w'"):
+        model.partial_fit(table.drop(columns="w"))
+
+
+def test_the_preparation_stays_and_goes_with_the_training(tmp_path):
+    model, table = trained(tmp_path), pd.DataFrame(people(60, seed=1))
+    scores = model.decision_function(table)
+    for again in (pickle.loads(pickle.dumps(model)), deepcopy(model)):
+        assert np.array_equal(again.decision_function(table), scores)
+    assert "_rows_of_tables" not in model.__getstate__()
+    assert not hasattr(clone(model), "preparation_")
+    model.set_params(warm_start=True, max_iter=3)
+    unchanged = deepcopy(model)
+    model.fit(table, table["bought"])
+    stream = data.open(table, preparation=unchanged.preparation_)
+    assert np.array_equal(unchanged.fit_stream(stream).coef_, model.coef_)
+    assert model.preparation_ == unchanged.preparation_
+    for blocks in (data.open(table, "bought", missing="mean"), [([[0.0] * 5], ["yes"])]):
+        with pytest.raises(ValueError, match="not prepared as those that the model was trained on: open it with"):
+            model.fit_stream(blocks)
+    seen = []
+    model.set_params(warm_start=False).fit_stream(
+        data.open(table, "bought", missing="mean", scale="standard"), on_pass=lambda m: seen.append(m.score(table))
+    )
+    assert seen[-1] == model.score(table) > 0.9
+    errors = model.score_by_pass(table, table["bought"], X_test=table, y_test=table["bought"])
+    assert errors["test_error"][-1] < 0.1
+    model.fit(data.Block(np.eye(2), ["yes", "no"]))
+    assert not hasattr(model, "preparation_")
+    assert model.predict(np.eye(2)).tolist() == ["yes", "no"]
+
+
+def test_probabilities_and_explanations_of_a_table(tmp_path):
+    model, table = trained(tmp_path), pd.DataFrame(people(120, seed=1))
+    (block,) = data.open(table, preparation=model.preparation_)
+    expected = calibrated(model, data.open(table, preparation=model.preparation_)).predict_proba(block)
+    for given in ((table, table["bought"]), (table,), (records(people(120, seed=1)),), (block,)):
+        found = calibrated(model, *given)
+        assert np.array_equal(found.predict_proba(table), expected)
+        assert np.array_equal(found.predict_proba(records(people(120, seed=1))[3]), expected[[3]])
+    save(found, tmp_path / "p.model")
+    assert np.array_equal(load(tmp_path / "p.model").predict_proba(pl.from_pandas(table)), expected)
+    for k, record in enumerate(records(people(120, seed=1))[:5]):
+        tables = [contributions(model, x) for x in (record, table.iloc[k], table.iloc[[k]], [record])]
+        assert len({str(one) for one in tables}) == 1
+        assert str(tables[0]) == str(contributions(model, data.Block(block.X[[k]])))
+    odd = contributions(model, {"age": None, "income": 1, "city": "Paris"})
+    assert "Not known to the model and ignored: city=Paris." in odd.notes
+    with pytest.raises(ValueError, match="expected one row, got 120"):
+        contributions(model, table)
+    assert explain(model)["feature"][0] == "income"
+
+
+def test_kernels_take_tables(tmp_path):
+    model = trained(tmp_path, KernelPerceptron("rbf", gamma=0.5, random_state=0))
+    table = pd.DataFrame(people(40, seed=1))
+    labels, scores = as_predict(tmp_path, people(40, seed=1))
+    assert np.array_equal(model.predict(table), labels)
+    assert np.array_equal(model.decision_function(table), scores)
+    assert model.kernel_values(table).shape == (40, len(model.support_))
+    assert contributions(model, records(people(1))[0]).title.startswith("Predicted")
+
+
+def test_a_record_needs_no_library_for_tables(tmp_path):
+    trained(tmp_path)
+    text = (
+        "import sys; sys.modules.update(dict.fromkeys(['pandas', 'polars', 'pyarrow']));"
+        "import rosenblatt; model = rosenblatt.load(sys.argv[1]);"
+        "record = {'age': 30, 'income': '90000', 'city': 'Bern'};"
+        "print(model.predict_one(record), *model.predict(record), *model.predict(rosenblatt.data.Block([[1.0] * 5])))"
+    )
+    words = [sys.executable, "-c", text, tmp_path / "people.model"]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "yes yes yes\n"
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(20), pytest.param(range(20, 200), marks=pytest.mark.slow)], ids=["few", "many"]
+)
+def test_random_tables_give_the_bits_of_predict_in_every_form(tmp_path, seeds):
+    for seed in seeds:
+        compare_forms(tmp_path, seed)
+
+
+def compare_forms(tmp_path, seed):
+    recipe = RandomTable(seed)
+    options, columns, new = recipe.options(), recipe.columns(80), recipe.columns(25)
+    new = {name: new[name] for name in recipe.rng.permutation(list(new))} | {"another": list(range(25))}
+    write_csv(tmp_path / "train.csv", columns)
+    forms = [tmp_path / "train.csv", *(table for name, table in in_memory(columns) if name != "texts")]
+    stream = data.open(forms[seed % len(forms)], "y", **options)
+    learner = [Perceptron, AveragedPerceptron, AROW][seed % 3](max_iter=3, random_state=seed)
+    if seed % 3 == 0:
+        learner.set_params(hypothesis="average")
+    save(learner.fit_stream(stream), tmp_path / "m")
+    model = load(tmp_path / "m")
+    labels, scores = as_predict(tmp_path, new, "m")
+    pairs = zip(map(random_tables.cell, labels.tolist()), map(random_tables.cell, new["y"]), strict=True)
+    accuracy = sum(label == true for label, true in pairs) / len(labels)
+    for name, table in in_memory(new):
+        assert np.array_equal(model.decision_function(table), scores), (seed, name)
+        assert np.array_equal(model.predict(table), labels), (seed, name)
+        assert model.score(table) == accuracy, (seed, name)
+    for k, record in enumerate(records(new)):
+        texts = {name: random_tables.cell(value) for name, value in record.items()}
+        for one in (record, texts):
+            assert np.array_equal(model.decision_function(one), scores[[k]]), (seed, k)
+            assert model.predict_one(one) == labels[k], (seed, k)

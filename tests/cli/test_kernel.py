@@ -5,6 +5,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -85,9 +86,9 @@ def test_every_format_gives_the_model_of_the_library(tmp_path, rings, kind, word
     assert f"Kernel: {kernel} with " in result.stdout
     assert f"; {len(twin.support_)} support vectors." in result.stdout.replace("\n", " ")
 
-    X = data.open(path, **opened).read()[0]
+    (rows,) = data.open(path, **opened)
     predicted = ran("predict", tmp_path / "m", path)
-    assert predicted.stdout.split() == [str(int(label)) for label in twin.predict(X)]
+    assert predicted.stdout.split() == [str(int(label)) for label in twin.predict(rows)]
 
 
 def test_three_classes_and_the_facts_for_machines(tmp_path):
@@ -161,10 +162,10 @@ def test_other_commands_take_such_a_model(tmp_path, rings):
     assert command("train", path, "-t", "label", "-l", "kernel", "--kernel", "rbf", "-o", model).exit_code == 0
     loaded = rosenblatt.load(model)
     right = json.loads(command("test", model, path, "--json").stdout)["right"]
-    assert right == (loaded.predict(rings[0]) == rings[1]).sum()
+    assert right == (loaded.predict(pd.read_csv(path)) == rings[1]).sum()
     scores = command("predict", model, path, "--scores").stdout.splitlines()
     assert scores[0] == "label,score 1"
-    assert [float(line.split(",")[1]) for line in scores[1:]] == loaded.decision_function(rings[0]).tolist()
+    assert [float(line.split(",")[1]) for line in scores[1:]] == loaded.decision_function(pd.read_csv(path)).tolist()
     shown = ran("explain", model, "--top", "2")
     assert "Kernel: rbf with gamma" in shown.stdout
     assert command("explain", model, "--row", f"{path}:3").exit_code == 0

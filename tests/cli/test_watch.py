@@ -289,10 +289,11 @@ def test_a_scaled_model_goes_on_with_its_scale(tmp_path, format):
     assert again.preparation_["scale"] == scale
     rows = written(tmp_path, "more", more)
     stream = data.open(rows, format=format, preparation=again.preparation_)
-    X, y = stream.read()
+    (block,) = stream
+    X, _ = block
     assert X.shape[1] == again.n_features_in_
     if format == "csv":
-        assert model.partial_fit(X, y).coef_.tobytes() == again.coef_.tobytes()
+        assert model.partial_fit(block).coef_.tobytes() == again.coef_.tobytes()
     else:
         assert X[:, [0]].toarray().ravel().tolist() == [(i % 5 + 1) / scale["spread"][0] for i in range(10)]
 

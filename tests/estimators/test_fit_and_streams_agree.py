@@ -152,7 +152,7 @@ def test_one_pass_in_the_given_order_is_the_same_by_every_road(road, learner, li
     assert limit is None or model.n_updates_ == limit
     for name in ("last_coef_", "last_intercept_", "average_coef_", "average_intercept_"):
         assert getattr(model, name).tobytes() == getattr(fitted, name).tobytes()
-    assert model.predict(X).tolist() == fitted.predict(X).tolist()
+    assert model.predict(data.Block(X)).tolist() == fitted.predict(X).tolist()
     assert limit or model.report_.radius == fitted.report_.radius  # a generator is not read beyond the limit
     assert model.n_updates_ == fitted.n_updates_
 

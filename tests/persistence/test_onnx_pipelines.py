@@ -159,18 +159,18 @@ def lines(n=200, gaps=True, notes=False):
 def test_a_model_of_a_table_takes_its_columns(tmp_path, path, scale):
     options = {"missing": "mean", "scale": scale, "drop": ["day"]}
     model, file = csv_model(tmp_path, lines(), **options)
-    X, _ = data.open(file, preparation=model.preparation_).read()
+    (rows,) = data.open(file, preparation=model.preparation_)
     frame = pd.read_csv(file)
     frame["member"] = frame["member"].astype(float)
     label, _ = exported(model, path, frame)
-    assert label.tolist() == model.predict(X).tolist()
+    assert label.tolist() == model.predict(rows).tolist()
     kinds = {one.name: one.type.tensor_type.elem_type for one in onnx.load(path).graph.input}
     double, string = onnx.TensorProto.DOUBLE, onnx.TensorProto.STRING
     assert kinds == {"age": double, "member": double, "colour": string, "fare": double}
     strange = frame.assign(colour="pink")
     file.write_text(lines().replace("red", "pink").replace("green", "pink").replace("blue", "pink"))
-    X, _ = data.open(file, preparation=model.preparation_).read()
-    assert exported(model, path, strange)[0].tolist() == model.predict(X).tolist()
+    (rows,) = data.open(file, preparation=model.preparation_)
+    assert exported(model, path, strange)[0].tolist() == model.predict(rows).tolist()
 
 
 def test_dates_and_numbers_with_commas_are_numbers(tmp_path, path):
@@ -185,12 +185,12 @@ def test_dates_and_numbers_with_commas_are_numbers(tmp_path, path):
     kinds = {"day": "date", "price": "decimal-comma", "paid": "thousands-comma"}
     options = {"missing": "mean", "delimiter": ";", "scale": "standard", "column_types": kinds}
     model, file = csv_model(tmp_path, "\n".join(out) + "\n", **options)
-    X, _ = data.open(file, preparation=model.preparation_).read()
+    (rows,) = data.open(file, preparation=model.preparation_)
     frame = pd.DataFrame({"day": days.astype(float), "price": prices[:, 0], "paid": prices[:, 1]})
     frame.loc[::11, "day"] = np.nan
     label, scores = exported(model, path, frame)
-    assert label.tolist() == model.predict(X).tolist()
-    assert scores[:, 0] == pytest.approx(model.decision_function(X), rel=1e-12, abs=1e-12)
+    assert label.tolist() == model.predict(rows).tolist()
+    assert scores[:, 0] == pytest.approx(model.decision_function(rows), rel=1e-12, abs=1e-12)
     assert {one.type.tensor_type.elem_type for one in onnx.load(path).graph.input} == {onnx.TensorProto.DOUBLE}
 
 
@@ -201,8 +201,8 @@ def test_hashed_words_stay_outside(tmp_path, path):
     raw, _ = data.open(file, preparation=model.preparation_).read()
     scale = {"method": "standard", "features": [0, 5], "centre": [40.0, 30.0], "spread": [3.0, 7.0]}
     model.preparation_ = model.preparation_ | {"scale": scale}
-    X, _ = data.open(file, preparation=model.preparation_).read()
-    assert exported(model, path, raw.toarray())[0].tolist() == model.predict(X).tolist()
+    (rows,) = data.open(file, preparation=model.preparation_)
+    assert exported(model, path, raw.toarray())[0].tolist() == model.predict(rows).tolist()
     notes = {entry.key: entry.value for entry in onnx.load(path).metadata_props}
     assert notes["note"].startswith("Words are hashed, which ONNX cannot express: X holds the features")
 
@@ -217,7 +217,7 @@ def test_svmlight_rows_are_scaled_inside(tmp_path, path):
     stream = data.open(tmp_path / "a.svm", scale="maxabs")
     model = Perceptron(random_state=0, max_iter=3).fit_stream(stream)
     model.preparation_ = stream.preparation
-    rows, _ = data.open(tmp_path / "a.svm", preparation=stream.preparation).read()
+    (rows,) = data.open(tmp_path / "a.svm", preparation=stream.preparation)
     assert exported(model, path, X)[0].tolist() == model.predict(rows).tolist()
 
 

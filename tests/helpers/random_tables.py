@@ -36,6 +36,18 @@ def _money(rng):
     return lambda rng: f"{rng.normal() * 1e6:,.2f}"
 
 
+def _amount(rng):
+    sign = str(rng.choice(["${}", "{} €", "EUR {}", "{}%"]))
+    style = int(rng.integers(3))
+
+    def draw(rng):
+        x = rng.normal() * 1e4
+        text = sign.format(f"{abs(x):,.2f}")
+        return text if x > 0 else [f"-{text}", f"({text})", f"\u2212{text}"][style]
+
+    return draw
+
+
 def _boolean(rng):
     return lambda rng: bool(rng.random() < 0.4)
 
@@ -77,6 +89,7 @@ KINDS = {
     "number-as-text": _number_as_text,
     "decimal-comma": _decimal_comma,
     "money": _money,
+    "amount": _amount,
     "boolean": _boolean,
     "category": _category,
     "code": _code,

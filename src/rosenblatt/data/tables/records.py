@@ -22,6 +22,7 @@ from rosenblatt.data.tables.values import (
     DAYS_BEFORE_EPOCH,
     MISSING_NUMBERS,
     NUMBER_FORMATS,
+    amount_without_unit,
     find_missing_numbers,
     parse_strings,
     plain_number,
@@ -202,6 +203,9 @@ def _known(value: Any) -> Any:
 
 
 def _reader_of(column: ColumnEntry, missing: tuple[str, ...]) -> ReadNumber:
+    if (unit := column.get("unit")) is not None:
+        plain = _reader_of({**column, "unit": None}, missing)
+        return partial(_read_amount, words=frozenset(("", *MISSING_NUMBERS, *missing)), unit=unit, read=plain)
     kind, words = column["kind"], frozenset(("", *MISSING_NUMBERS, *missing))
     gone = frozenset(find_missing_numbers(missing))
     if kind == "number":
@@ -254,6 +258,19 @@ def _read_formatted(value: Any, words: frozenset[str], gone: frozenset[float], k
     if plain is None or not _NUMBER.fullmatch(plain):
         raise Unusual
     return float(plain)
+
+
+def _read_amount(value: Any, words: frozenset[str], unit: str, read: ReadNumber) -> float:
+    """Return the number of an amount in this unit, as ``parse_amounts`` reads it."""
+    if type(value) is not str:
+        return read(value)
+    text = value.strip()
+    if text in words:
+        return math.nan
+    plain = amount_without_unit(text, unit)
+    if plain is None:
+        raise Unusual
+    return read(plain)
 
 
 def _read_boolean(value: Any, words: frozenset[str], gone: frozenset[float]) -> float:

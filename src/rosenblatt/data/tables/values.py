@@ -750,6 +750,21 @@ def parse_amounts(
     return values, sorted({*bad, *np.setdiff1d(null_rows(plain), null_rows(texts)).tolist()})
 
 
+def amount_without_unit(text: str, unit: str) -> str | None:
+    """Return one text as `without_unit` does, or None.
+
+    >>> amount_without_unit("($7)", "$"), amount_without_unit("7", "$")
+    ('-7', None)
+    """
+    text = re.sub(r"\A\(([^()+-]+)\)\Z", r"-\1", text.replace("\u2212", "-"))
+    if not unit:
+        return text
+    sign, other = f"[{_SPACES}]*{re.escape(unit)}[{_SPACES}]*", f"[^{re.escape(unit)}]+"
+    if re.fullmatch(f"[+-]?{sign}{other}|{other}{sign}", text) is None:
+        return None
+    return re.sub(f"{sign}\\Z", "", re.sub(rf"\A([+-]?){sign}", r"\1", text))
+
+
 def without_unit(texts: pa.Array, unit: str) -> pa.Array:
     """Return texts without their unit and with a minus sign for parentheses; texts that lack the unit become null.
 

@@ -192,7 +192,7 @@ def test_parts_that_unpack_to_more_than_they_say(tmp_path, monkeypatch):
 def test_workbooks_that_cannot_be_read(tmp_path):
     assert "cannot be read as a workbook (" in refusal(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000))
     broken = sheet("<row><c/></row>").replace("</row>", "")
-    unknown = '<?xml version="1.0" encoding="UTTTF-8"?>' + sheet("")
+    unknown = '<?xml version="1.0" encoding="UTTTF-8"?>' + sheet("<row><c/></row>")
     for odd in (broken, unknown, '<!DOCTYPE x [<!ENTITY a "b">]>' + sheet("")):
         book = write_xlsx(tmp_path / "a.xlsx", {"A": odd}).read_bytes()
         assert "xl/worksheets/sheet1.xml is not valid XML): save it again, or save the sheet as CSV" in refusal(book)

@@ -288,7 +288,7 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     }
     stream = open_data(data, options.target, {**open_options, "cache": _cache(options, run_options)})
     note_preparation(stream)
-    left_out = stream.excluded
+    left_out, notes = stream.excluded, stream.notes
     risks = _risks(stream, options.rows.keep or [])
     if test:
         _open_test(stream.unscaled(), options)  # opened here only to fail before training; opened again afterwards
@@ -314,6 +314,8 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     answer = training.answer(time.perf_counter() - started)
     answer["interrupted"] = interrupted
     note_excluded(training.stream, left_out)
+    for note in training.stream.notes[len(notes) :]:
+        print_note(note_text(note))
     answer["left_out"] = training.stream.excluded
     answer["look_at"] = [{"column": risk.column, "risk": risk.kind, "remark": note_text(risk.remark)} for risk in risks]
     save_error = _save(model, options.out, answer)

@@ -133,13 +133,19 @@ def test_rows_that_are_left_out_take_no_part(tmp_path):
         data.open(tmp_path / "a.csv", **options).read()
 
 
+def name_of(k):
+    """Return a word for a number."""
+    return "".join(chr(ord("a") + k // 26**place % 26) for place in (3, 2, 1, 0))
+
+
 def test_columns_that_turn_out_to_be_something_else(tmp_path):
     n = 20_000
     columns = {
         "codes": [str(k % 7) if k < 11_000 else f"{'ab'[k % 2]}{k % 9}" for k in range(n)],
         "flags": ["true" if k < 12_000 else ["yes", "no"][k % 2] for k in range(n)],
         "dates": [None if k < 12_000 else f"2020-01-{1 + k % 28:02}" for k in range(n)],
-        "names": [f"n{k % 40}" if k < 11_000 else f"n{k}" for k in range(n)],
+        "names": [name_of(k % 40 if k < 11_000 else k) for k in range(n)],
+        "hashes": [f"h{k % 40 if k < 11_000 else k}" for k in range(n)],
         "x": [k % 11 for k in range(n)],
         "y": ["ab"[k % 2] for k in range(n)],
     }
@@ -149,14 +155,20 @@ def test_columns_that_turn_out_to_be_something_else(tmp_path):
     assert kinds == {"codes": "category", "flags": "category", "names": "category", "x": "number"}
     assert len(stream.preparation["columns"][0]["categories"]) == 7 + 18
     assert stream.preparation["columns"][1]["categories"] == ["no", "true", "yes"]
-    assert stream.excluded == {"dates": "holds dates, such as '2020-01-01'"}
+    reason = "has 9040 different values in 20000 rows, such as "
+    assert stream.excluded == {"dates": "holds dates, such as '2020-01-01'", "hashes": f"{reason}'h0'"}
+    assert [str(note).partition("a.csv: ")[2] for note in stream.notes] == [
+        f"column 'names' {reason}'aaaa': they are hashed; drop=['names'] leaves it out."
+    ]
     assert "categories" not in stream.preparation["columns"][2], "too many, so they are hashed"
     assert stream.read()[0].shape[0] == n
     with pytest.raises(
         data.DataError, match=r"column 'dates' holds dates, .*; column 'names' has 9040 different values"
     ):
         data.open(path, "y", missing="mean").read()
-    given = data.open(path, "y", missing="mean", drop=["names"], column_types={"flags": "boolean", "dates": "date"})
+    given = data.open(
+        path, "y", missing="mean", drop=["names", "hashes"], column_types={"flags": "boolean", "dates": "date"}
+    )
     with pytest.raises(data.DataError, match="line 12002: column 'flags' holds 'yes', expected true or false"):
         given.read()
 

@@ -326,3 +326,30 @@ def test_a_row_without_a_label_may_hold_anything(tmp_path):
     stream = data.open(file, "y", missing="mean")
     X, _ = stream.read()
     assert (X.tolist(), stream.unlabelled) == ([[1, 1], [2, 1]] * 40, {"": 1})
+
+
+def test_thousands_of_hashes_or_ids_are_left_out_and_thousands_of_names_are_hashed(tmp_path):
+    numbers = np.random.default_rng(0).integers(0, 1500, 6000)
+    names = ["".join(chr(ord("a") + k // 26**place % 26) for place in (2, 1, 0)) for k in numbers.tolist()]
+    rows = {
+        "user": [f"{k * 2654435761 % 2**32:08x}" for k in numbers.tolist()],
+        "city": [f"New {name}" if k % 2 else name for k, name in zip(numbers.tolist(), names, strict=True)],
+        "x": (numbers % 7).tolist(),
+        "y": np.where(numbers % 2, "a", "b").tolist(),
+    }
+    for name in ("a.csv", "a.parquet", "a.jsonl"):
+        file = table(tmp_path, rows, name)
+        stream = data.open(file, "y", on_ambiguous="drop")
+        (reason,) = stream.excluded.values()
+        assert reason.startswith(f"has {len(set(rows['user']))} different values in 6000 rows, such as '")
+        assert [(column["name"], column["kind"]) for column in stream.preparation["columns"]] == [
+            ("city", "category"),
+            ("x", "number"),
+        ]
+        (note,) = stream.notes
+        assert str(note).endswith(": they are hashed; drop=['city'] leaves it out.")
+        kept = data.open(file, "y", on_ambiguous="drop", keep=["user"], drop=["city"])
+        assert [column["name"] for column in kept.preparation["columns"]] == ["user", "x"]
+        assert kept.notes == []
+        with pytest.raises(data.DataError, match=r"column 'user' has .* different values .*; column 'city' has"):
+            data.open(file, "y")

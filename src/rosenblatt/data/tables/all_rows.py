@@ -22,11 +22,13 @@ from rosenblatt.data.tables.reader import TableChunk
 from rosenblatt.data.tables.schema import (
     Ambiguities,
     exclusion_reason,
+    hashed_note,
     is_sparse_table,
     kind_to_use,
     no_columns,
 )
 from rosenblatt.data.tables.values import Faults, as_numpy, parse_strings, replace_nulls
+from rosenblatt.messages import Message
 from rosenblatt.scaling import ColumnSums
 
 if TYPE_CHECKING:
@@ -201,16 +203,17 @@ class ColumnSummaries:
 
 def complete(
     preparation: Preparation, summaries: ColumnSummaries, mistaken: Collection[str], options: OpenRequest
-) -> tuple[Preparation, dict[str, str]]:
-    """Return the preparation with the categories and fill values of all rows, and the columns that are now left out.
+) -> tuple[Preparation, dict[str, str], list[Message]]:
+    """Return the preparation with the categories and fill values of all rows, the columns that are now left out, notes.
 
-    These are mapped to the reasons. ``mistaken`` are columns of numbers that turned out to hold strings. What becomes
-    of them, and of columns with too many categories, is decided as it is from first rows.
+    These columns are mapped to the reasons. ``mistaken`` are columns of numbers that turned out to hold strings. What
+    becomes of them, and of columns with too many categories, is decided as it is from first rows.
     """
     ambiguities = Ambiguities(options.file)
     ambiguous: dict[str, AmbiguousColumn] = {}
     excluded: dict[str, str] = {}
     columns: list[ColumnEntry] = []
+    notes: list[Message] = []
     for column in preparation["columns"]:
         name, entry = column["name"], dict(column)
         if "fill" in column and options.missing == "mean":
@@ -230,6 +233,8 @@ def complete(
                     excluded[name] = exclusion_reason(kind)
                 continue
             entry = {"name": name, "kind": "category" if use == "hash" else use}
+            if use == "hash" and isinstance(kind, AmbiguousColumn) and name not in options.keep:
+                notes.append(Message("{file}: {what}.", file=options.file, what=hashed_note(name, kind)))
             if use == "category" and options.categories == "onehot":
                 entry["categories"] = list(counts)
         columns.append(entry)
@@ -242,7 +247,7 @@ def complete(
         raise no_columns(options.file, excluded)
     ignored = [name for name in preparation["order"] if name in excluded or name in preparation["ignored"]]
     completed = preparation | {"columns": columns, "ignored": ignored}
-    return completed | {"sparse": summaries.is_sparse(completed)}, excluded
+    return completed | {"sparse": summaries.is_sparse(completed)}, excluded, notes
 
 
 def _check_number(name: str, more: bool, options: OpenRequest) -> None:

@@ -76,6 +76,8 @@ class AmbiguousColumn(NamedTuple):
     """The distinct words among the numbers of the column, if there are few."""
     example: str = ""
     """A value of the column, rewritten so that it is not ambiguous."""
+    like_ids: bool = False
+    """Whether the values are codes, such as hashes or ids, so that the column is used only if it is kept."""
 
 
 def parser_of(column: ColumnEntry) -> Parser:
@@ -240,7 +242,20 @@ def kind_of_strings(counts: Counter[str], categories: str, more: bool = False) -
         return "category"
     values = f"more than {different:,}" if more else str(different)
     reason = f"has {values} different values in {rows} rows, such as {shown}"
-    return AmbiguousColumn(reason, ("text",), "text" if mostly_different else "hash")
+    return AmbiguousColumn(
+        reason, ("text",), "text" if mostly_different else "hash", like_ids=codes_like_ids(list(counts))
+    )
+
+
+def codes_like_ids(texts: list[str]) -> bool:
+    """Return whether nearly all strings are codes: one word with a digit, such as a hash or an id.
+
+    Examples
+    --------
+    >>> codes_like_ids(["9f86d081", "60303ae2", "c-0017"]), codes_like_ids(["Oslo", "New York", "Area 51"])
+    (True, False)
+    """
+    return sum(map(bool, map(_CODE.fullmatch, texts))) >= _DIFFERENT * len(texts)
 
 
 # Columns that look like ids. Ids identify rows, so what is learned from them does not generalise to new rows.
@@ -262,6 +277,7 @@ _FEW_WORDS = 2.0
 _QUICK = 64
 """The number of rows in a first check, which quickly rules out most columns."""
 _WORD = re.compile(r"\w+")
+_CODE = re.compile(r"\S*[0-9]\S*")
 
 
 _ID_NAME = re.compile(r"(?i:index|rownames?|id|.*[_. -]id)|.*[a-z]I[dD]")

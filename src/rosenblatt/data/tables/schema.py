@@ -282,6 +282,16 @@ def no_columns(file: str, excluded: Mapping[str, str]) -> DataError:
     return DataError("{file} has no column to learn from: {reasons}.", file=file, reasons=reasons)
 
 
+def hashed_note(name: str, kind: AmbiguousColumn) -> Message:
+    """Return a note, without a full stop, about a column with so many categories that they are hashed."""
+    return Message(
+        "column {name} {reason}: they are hashed; {drop=names} leaves it out",
+        name=repr(name),
+        reason=kind.reason,
+        names=[name],
+    )
+
+
 def kind_to_use(name: str, kind: str | AmbiguousColumn, options: OpenRequest) -> str | None:
     """Return the kind as which a column is used, "" if it is left out, or None if that is an error."""
     if isinstance(kind, str):
@@ -289,7 +299,7 @@ def kind_to_use(name: str, kind: str | AmbiguousColumn, options: OpenRequest) ->
     kept = name in options.keep
     if kind.never_dropped or (options.on_ambiguous == "error" and not kept):
         return None
-    if kind.fallback == "hash" or (kind.fallback and kept):
+    if (kind.fallback == "hash" and not kind.like_ids) or (kind.fallback and kept):
         return kind.fallback
     return None if kept else ""
 
@@ -317,7 +327,7 @@ def check_table_options(request: OpenRequest) -> None:
     request.missing_values = tuple(map(str, request.missing_values))
 
 
-_KEPT_FIRST = ("number", "text", "date", "category")
+_KEPT_FIRST = ("number", "text", "date", "category", "hash")
 """If all columns would be left out, the columns of one kind are used: the first of these kinds that occurs."""
 
 
@@ -466,6 +476,8 @@ class _Columns:
             use = kind_to_use(name, kind, options)
             if use:
                 self.entries.append(self._entry(name, use))
+                if use == "hash" and isinstance(kind, AmbiguousColumn) and name not in options.keep:
+                    self.decisions.append(hashed_note(name, kind))
             elif isinstance(kind, AmbiguousColumn) and use is None:
                 self.ambiguous[name] = kind
             elif isinstance(kind, AmbiguousColumn):

@@ -31,8 +31,8 @@ class TableSource(RowSource):
         super().__init__(reader.files, encoder.labelled, encoder.fixed_width)
         self._reader, self._encoder, self._request = reader, encoder, request
         self._begun = False
-        self._first: tuple[Preparation, dict[str, str]] | None = None
-        """The preparation and the excluded columns of the first rows, if all rows make others."""
+        self._first: tuple[Preparation, dict[str, str], list[Message]] | None = None
+        """The preparation, the excluded columns and the notes of the first rows, if all rows make others."""
         reader.layout = encoder.layout
         if request.preparation is not None:  # made from other files, so these files may have more columns
             fills = request.preparation.get("missing", "error") != "error"
@@ -69,14 +69,15 @@ class TableSource(RowSource):
 
     def complete_later(self) -> None:
         """Let `fit_schema` complete the preparation, which was made from the first rows."""
-        self._first, self.is_provisional = (self.preparation, dict(self.excluded)), True
+        self._first, self.is_provisional = (self.preparation, self.excluded, self.notes), True
 
     def for_other_rows(self) -> TableSource:
         """Return a source whose preparation will be made from other rows, or this one if all rows share it."""
         if self._first is None:
             return self
         other = self._with_encoder(Encoder(self._first[0], self.labelled, self._request.keep_words))
-        other.excluded, other.is_provisional = dict(self._first[1]), True
+        _, other.excluded, other.notes = self._first
+        other.is_provisional = True
         return other
 
     def _with_encoder(self, encoder: Encoder) -> TableSource:
@@ -119,8 +120,9 @@ class TableSource(RowSource):
             else:
                 break
         if summaries.rows:
-            preparation, excluded = complete(preparation, summaries, mistaken, self._request)
-            self.excluded |= excluded
+            preparation, excluded, notes = complete(preparation, summaries, mistaken, self._request)
+            self.excluded = self.excluded | excluded
+            self.notes = [*self.notes, *notes]
         self._use(preparation)
         return summaries.sums(preparation["columns"]) if summed else None, preparation["sparse"]
 

@@ -58,9 +58,11 @@ def parameters(draw):
         "fit_intercept": draw(st.booleans()),
         "class_weight": draw(st.sampled_from([None, None, {0: 2.0, 1: 0.5}])),
         "max_updates": draw(st.sampled_from([None, None, 1, 7, 40])),
+        "tol": draw(st.sampled_from([None, None, 0.0, 0.1])),
+        "n_iter_no_change": draw(st.integers(1, 2)),
     }
     if draw(st.booleans()):
-        given |= {"early_stopping": True, "validation_fraction": 0.3, "n_iter_no_change": draw(st.integers(1, 2))}
+        given |= {"early_stopping": True, "validation_fraction": 0.3}
     return given
 
 

@@ -186,10 +186,11 @@ def _small_windows(monkeypatch):
         {"multi_class": "direct"},
         {"max_updates": 30},
         {"n_jobs": 2},
+        {"tol": 0.05, "n_iter_no_change": 1, "max_iter": 30},
     ],
 )
 def test_ctrl_c_inside_a_window_loses_nothing(kind, options, tmp_path, monkeypatch):
-    rng = np.random.default_rng(0)
+    rng, options = np.random.default_rng(0), {"max_iter": 3, "random_state": 1} | options
     written = CheckpointWriter.write
     press, places = CtrlC(0), []
 
@@ -199,12 +200,12 @@ def test_ctrl_c_inside_a_window_loses_nothing(kind, options, tmp_path, monkeypat
 
     monkeypatch.setattr(CheckpointWriter, "write", write)
     monkeypatch.setattr(TrainingRun, "window", 256)
-    whole = kind(max_iter=3, random_state=1, **options).fit_stream(Blocks(60))
+    whole = kind(**options).fit_stream(Blocks(60))
     monkeypatch.setattr(run_module, "ProgressLine", lambda *_: press)
     for turn in range(3):
         interrupts, places[:] = 0, []
         while True:
-            model = kind(max_iter=3, random_state=1, verbose=1, **options)
+            model = kind(verbose=1, **options)
             press.left = int(rng.integers(1, 40))
             blocks = Blocks(int(rng.choice([40, 60, 300])))
             try:

@@ -27,6 +27,7 @@ from rosenblatt.messages import ParameterError, Setting, check_choice, check_int
 from rosenblatt.training.early_stopping import ValidationSet
 from rosenblatt.training.linear import InitialWeights as Weights
 from rosenblatt.training.linear import LinearState
+from rosenblatt.training.losses import Losses
 from rosenblatt.training.model_file import is_divisible, put_classifiers, take_classifiers
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions
@@ -211,6 +212,7 @@ class ExactRun(ClusterRun):
             active=np.arange(len(members)),
             was_done=current.was_done[places],
             visits=current.visits[places],
+            losses=None if current.losses is None else current.losses.some(members),
         )
         return take_classifiers(state, members), part
 
@@ -221,6 +223,13 @@ class ExactRun(ClusterRun):
                 put_classifiers(self.state, members, transfer.state)
         else:
             self.state = returned[0].state.snapshot()  # clusters deliver read-only arrays
+        if self.current.losses is not None:
+            everyone = np.arange(len(self.state.counters))
+            sums = [np.empty(0) for _ in everyone]
+            for members, transfer in zip(groups if self._divides else [everyone], returned, strict=True):
+                for k, total in zip(members, cast(Losses, transfer.current.losses).sums, strict=True):
+                    sums[k] = total
+            self.current.losses = self.current.losses.begin_pass().add(sums)
         furthest = max(returned, key=lambda transfer: transfer.current.row)
         self.current.row = furthest.current.row
         if furthest.current.ranges is not None:
@@ -341,6 +350,7 @@ class ShardResult(NamedTuple):
     labels: LabelSummary
     validation: ValidationSet | None
     ranges: Floats | None
+    losses: Losses | None
 
 
 def train_shard(shard: Shard, start: Weights, task: Round) -> ShardResult:
@@ -369,6 +379,7 @@ def train_shard(shard: Shard, start: Weights, task: Round) -> ShardResult:
         labels=run.labels,
         validation=run.early_stopping.validation if run.early_stopping is not None and collected else None,
         ranges=run.last_ranges() if task.measures else None,
+        losses=run.current.losses,
     )
 
 
@@ -436,6 +447,8 @@ class MixingRun(ClusterRun):
                 self.labels.extend(result.labels)
             if self.early_stopping is not None and result.validation is not None:
                 self.early_stopping.validation.extend(result.validation)
+            if self.current.losses is not None and result.losses is not None:
+                self.current.losses = self.current.losses.add(list(result.losses.sums))
 
     def _mix(self, results: Sequence[ShardResult]) -> None:
         """Add the mean change of the weights to the state, and combine the counters of all shards."""

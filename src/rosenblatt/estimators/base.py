@@ -461,7 +461,7 @@ class BasePerceptron(ExactClassifier):
         """Fit the model to labelled rows.
 
         Training stops after the first pass without an update. It stops earlier if ``max_iter`` or ``max_updates`` is
-        reached, or if early stopping is triggered.
+        reached, or if ``tol`` or early stopping ends it.
 
         Parameters
         ----------

@@ -69,6 +69,9 @@ class KernelPerceptron(BasePerceptron):
     n_jobs : int or None, default=None
         Number of threads for matrix products in ``fit`` and ``fit_stream``. None uses the default of the numerical
         libraries.
+    tol : float or None, default=None
+        With ``early_stopping=True``, the amount by which the error on the held-out rows must fall for a pass to count
+        as an improvement; None accepts any fall. Without early stopping it must be None.
 
     Attributes
     ----------
@@ -142,6 +145,7 @@ class KernelPerceptron(BasePerceptron):
         device: str | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        tol: float | None = None,
         **others: Unpack[PerceptronParameters],
     ) -> None:
         set_parameters(self, locals())

@@ -72,6 +72,7 @@ class MarginPerceptron(LinearPerceptron):
         n_jobs: int | None = None,
         verbose: int = 0,
         decay: float = 0.0,
+        tol: float | None = None,
         **others: Unpack[ScikitLearnParameters],
     ) -> None:
         set_parameters(self, locals())
@@ -149,6 +150,7 @@ class PassiveAggressive(LinearPerceptron):
         n_jobs: int | None = None,
         verbose: int = 0,
         decay: float = 0.0,
+        tol: float | None = None,
         **others: Unpack[ScikitLearnParameters],
     ) -> None:
         set_parameters(self, locals())
@@ -228,6 +230,7 @@ class AROW(LinearPerceptron):
         n_jobs: int | None = None,
         verbose: int = 0,
         decay: float = 0.0,
+        tol: float | None = None,
         **others: Unpack[ScikitLearnParameters],
     ) -> None:
         set_parameters(self, locals())

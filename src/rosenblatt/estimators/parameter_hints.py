@@ -16,13 +16,9 @@ def _by_name(hints: dict[str, str]) -> dict[str, str]:
     return {name: hint for names, hint in hints.items() for name in names.split()}
 
 
-_TOL = (
-    "training stops after a pass without {}, or after max_iter passes: leave it out (as tol=None), or set "
-    "early_stopping=True to stop when the error on held-out rows no longer improves"
-)
 HINTS = _by_name(
     {
-        "tol": _TOL.format("a mistake"),
+        "tol": "training stops when every row is classified correctly: leave it out",
         "eta0 learning_rate power_t optimizer clip_gradient intercept_lr": (
             "weights start from zero, so predictions do not depend on the step size: leave it out"
         ),
@@ -44,7 +40,6 @@ HINTS = _by_name(
 )
 """Hints by parameter name, for every class that does not have the parameter."""
 _MARGIN_LEARNERS = {
-    "tol": _TOL.format("an update"),
     "average": 'every run keeps averages: set hypothesis="average" instead of average=True',
 }
 OWN_HINTS = {

@@ -51,6 +51,7 @@ class LinearPerceptron(BasePerceptron):
         n_jobs: int | None = None,
         verbose: int = 0,
         decay: float = 0.0,
+        tol: float | None = None,
         **others: Unpack[PerceptronParameters],
     ) -> None:
         set_parameters(self, locals())
@@ -66,7 +67,7 @@ class LinearPerceptron(BasePerceptron):
         """Fit the model to labelled rows.
 
         Training stops after the first pass without an update. It stops earlier if ``max_iter`` or ``max_updates`` is
-        reached, or if early stopping is triggered.
+        reached, or if ``tol`` or early stopping ends it.
 
         Parameters
         ----------
@@ -375,6 +376,14 @@ class Perceptron(LinearPerceptron):
         Forgetting rate of the average, for streams that drift. Each visit reduces the influence of all earlier weights
         by this fraction; 0.001 averages over about the last thousand visits, and 0 averages over all visits. Not
         available for votes.
+    tol : float or None, default=None
+        With a number, training of a one-vs-rest classifier also stops if the loss of a pass has not fallen below the
+        lowest loss so far by at least ``tol`` for ``n_iter_no_change`` passes in a row. ``converged_`` is then False,
+        and no warning is given. The loss of a pass is the mean over its visits of ``max(0, t - y a)``, for label y =
+        +-1, activation a, and t = 0 (the perceptron loss); t is ``margin`` for `MarginPerceptron`, and 1 for
+        `PassiveAggressive` and `AROW` (the hinge loss). It is an exact sum, divided and rounded once. Each ``fit``
+        counts its own passes. With ``early_stopping=True``, ``tol`` is instead the amount by which the error on the
+        held-out rows must fall. None sets no such limit.
     loss : {"perceptron"} or None, default=None
         The loss is fixed. The parameter exists for code that is written for scikit-learn's ``SGDClassifier``.
     penalty, alpha, l1_ratio, eta0, learning_rate, power_t, epsilon, average : default=None
@@ -462,6 +471,7 @@ class Perceptron(LinearPerceptron):
         n_jobs: int | None = None,
         verbose: int = 0,
         decay: float = 0.0,
+        tol: float | None = None,
         **others: Unpack[PerceptronParameters],
     ) -> None:
         set_parameters(self, locals())

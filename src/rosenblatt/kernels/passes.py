@@ -121,6 +121,7 @@ def _record_update(rule, rows, weights, log, candidate, s, low, high, update):
         log.rows[low, log.counts[low]] = update.i
         log.visits[low, log.counts[low]] = before
         log.steps[low, log.counts[low]] = step
+        log.margins[low, log.counts[low]] = update.a
         log.counts[low] += 1
     counted, epoch, factor = average_weight(weights.decay, before, s["epoch"])
     if epoch > s["epoch"]:  # u and beta are rescaled before their powers overflow: see average_weight

@@ -126,6 +126,8 @@ class Log(NamedTuple):
     """The number of visits before each update."""
     steps: Floats
     """The step size of each update."""
+    margins: Floats
+    """``y a`` before each update, or the margin of the true class over its rival."""
     counts: Integers
     """The number of updates logged for each classifier."""
 

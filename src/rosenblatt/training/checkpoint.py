@@ -38,6 +38,7 @@ from rosenblatt.storage.schema import (
 )
 from rosenblatt.training.batches import Batch, as_blocks
 from rosenblatt.training.early_stopping import BestPass
+from rosenblatt.training.losses import Losses
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import LEARNERS, RunOptions
 from rosenblatt.training.rows import Labels, Names
@@ -114,6 +115,12 @@ class _FileRecord:
     digest: str | None
 
 
+class _LossFields:
+    sums: Annotated[NDArray[np.float64], array("f8", "judged", None, finite=False)]
+    least: Annotated[NDArray[np.float64], array("f8", "judged", least=0, finite=False)]
+    stalled: Annotated[NDArray[np.int64], array("i8", "judged", least=0)]
+
+
 class _PassFields:
     """The fields of the pass in progress, named like the attributes of `PassState`."""
 
@@ -125,6 +132,7 @@ class _PassFields:
     was_done: Annotated[NDArray[np.bool_], array("b1", "active")]
     visits: Annotated[NDArray[np.float64], array("f8", "active", least=0, most=LARGEST, integral=True)]
     ranges: Annotated[NDArray[np.float64], array("f8", "features", least=0, finite=False)] | None = None
+    losses: Annotated[Losses, record(_LossFields, Losses)] | None = None
 
 
 class _CheckpointFields:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class BestPass:
-    """The pass with the lowest error on the held-out rows so far, and the number of passes since then."""
+    """The pass with the lowest error on the held-out rows so far, and the number of passes without improvement."""
 
     state: RunState | None = None
     error: float = np.inf
@@ -154,17 +154,25 @@ def small_classes_note(run: TrainingRun) -> Message | None:
 class EarlyStopping(Observer):
     """An observer that measures the error on the held-out rows after each pass, and keeps the best pass.
 
-    The run ends after ``patience`` passes without improvement.
+    The run ends after ``patience`` passes without improvement. With ``tol``, an improvement is a fall of the error by
+    at least ``tol``, as in scikit-learn.
     """
 
-    def __init__(self, validation: ValidationSet, hypothesis: str, patience: int, best: BestPass | None = None) -> None:
-        self.validation, self.hypothesis, self.patience = validation, hypothesis, patience
+    def __init__(
+        self,
+        validation: ValidationSet,
+        hypothesis: str,
+        patience: int,
+        tol: float | None = None,
+        best: BestPass | None = None,
+    ) -> None:
+        self.validation, self.hypothesis, self.patience, self.tol = validation, hypothesis, patience, tol
         self.best = BestPass() if best is None else best
         self._judged_again = best is None or best.state is None
 
     @property
     def should_stop(self) -> bool:  # type: ignore[override]
-        """Whether ``patience`` passes have been made since the best pass."""
+        """Whether ``patience`` passes have been made without improvement."""
         return self.best.passes_since >= self.patience
 
     def on_start(self, run: TrainingRun) -> None:
@@ -196,9 +204,10 @@ class EarlyStopping(Observer):
             self.validation.complete()
             self._judge_again(run)
         error = self.validation.error(state, self.hypothesis)
-        if error < best.error or (state.done.all() and error == best.error):
-            best.state, best.error, best.passes_since = state.snapshot(), error, 0
+        is_best = error < best.error or (state.done.all() and error == best.error)
+        improves = is_best if self.tol is None else error <= best.error - self.tol
+        best.passes_since = 0 if improves else best.passes_since + 1
+        if is_best:
+            best.state, best.error = state.snapshot(), error
             best.state.cut = None
-        else:
-            best.passes_since += 1
         state.validation_error.append(error)

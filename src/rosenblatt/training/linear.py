@@ -510,6 +510,7 @@ class PassRunner:
         first: bool,
         on_slice: Callable[[int], bool],
         on_updates: Callable[[list[Updates]], None] | None,
+        on_margins: Callable[[list[Floats]], None] | None = None,
         visited: int = 0,
     ) -> None:
         """Visit ``order`` with the classifiers ``active``, as `Runner` describes."""
@@ -521,14 +522,16 @@ class PassRunner:
             state.interleave()
         elif not (sparse and state.s is not None and state.is_interleaved):
             state.set_layout("F" if sparse and len(state.w) > 1 else "C")
-        log = _log(state, len(order) if on_updates is not None else 0)
+        log = _log(state, len(order) if on_updates is not None or on_margins is not None else 0)
+        # The perceptron's rule computes signs. With a margin of 0 the updates are the same, and activations are exact.
+        rule = MarginRule(0.0) if on_margins is not None and state.rule == _PERCEPTRON else state.rule
         groups = _groups(state, rows, active, log, self.threads)
         slice_rows = max(1024, SLICE_BYTES // rows.row_bytes)
         try:
             for start in range(visited, len(order), slice_rows):
                 stop = min(start + slice_rows, len(order))
                 visits = Visits(order, start, stop, rows.ahead if shuffled else 0, 0, first)
-                self._visit_slice(state, batch, visits, groups)
+                self._visit_slice(state, batch, visits, groups, rule)
                 if first and not np.isfinite(state.counters["radius2"]).all():
                     check_finite(batch.rows.matrix)  # squares may overflow although all numbers are finite
                 if on_slice(stop) or state.at_limit[active].all():
@@ -537,10 +540,12 @@ class PassRunner:
             _join(state, groups)
             if on_updates is not None:
                 on_updates(_updates(state, batch, log))
+            if on_margins is not None:
+                on_margins([log.margins[k, : log.counts[k]] for k in range(len(state.counters))])
         if first:
             _measure(state, batch, order)
 
-    def _visit_slice(self, state: LinearState, batch: Batch, visits: Visits, groups: list[_Group]) -> None:
+    def _visit_slice(self, state: LinearState, batch: Batch, visits: Visits, groups: list[_Group], rule: Rule) -> None:
         """Visit a slice of the rows, with a thread for each group of classifiers."""
         rows, several = batch.rows, len(state.w) > 1
         examples = Examples(rows.parts, batch.labels, batch.steps, float(state.fit_intercept), rows.terms)
@@ -551,10 +556,10 @@ class PassRunner:
             arguments = group.weights, group.active
             if state.direct:
                 scores = np.empty(len(state.w))
-                direct_pass(examples, visits, *arguments, scores, group.log, group.candidate, state.rule)
+                direct_pass(examples, visits, *arguments, scores, group.log, group.candidate, rule)
                 return
             block_scores = np.empty((visits.block, len(group.weights.b))) if several else None
-            one_vs_rest_pass(examples, visits, *arguments, block_scores, group.log, group.candidate, state.rule)
+            one_vs_rest_pass(examples, visits, *arguments, block_scores, group.log, group.candidate, rule)
 
         if len(groups) == 1:
             visit(groups[0])
@@ -606,7 +611,7 @@ def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log:
         weights = Weights(
             own_w, own_u, b[part], state.beta[part], own_s, s_b[part], state.decay, counters[part], _total()
         )
-        lines = Log(log.rows[part], log.visits[part], log.steps[part], log.counts[part])
+        lines = Log(log.rows[part], log.visits[part], log.steps[part], log.margins[part], log.counts[part])
         groups.append(_Group(group - part.start, weights, lines, Candidate(own, candidate.b[part]), part))
     return groups
 
@@ -632,8 +637,8 @@ def _log(state: LinearState, visits: int) -> Log:
     lines = 2 if state.direct else len(state.counters)
     if not visits:
         lines = 0
-    rows, numbers = np.empty((lines, visits), np.uint32), np.empty((2, lines, visits))
-    return Log(rows, numbers[0], numbers[1], np.zeros(lines, np.int64))
+    rows, numbers = np.empty((lines, visits), np.uint32), np.empty((3, lines, visits))
+    return Log(rows, numbers[0], numbers[1], numbers[2], np.zeros(lines, np.int64))
 
 
 def _updates(state: LinearState, batch: Batch, log: Log) -> list[Updates]:

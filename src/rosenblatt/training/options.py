@@ -194,17 +194,22 @@ _PARAMETERS = {
         lambda v: v is None or (type(v) is str and _DEVICE.fullmatch(v) is not None),
     ),
     "decay": _NUMBER,
+    "tol": _NUMBER,
     "margin": _NUMBER,
     "r": _NUMBER,
     "C": Codec(lambda value, place: "inf" if value == math.inf else float(value), _read_possibly_infinite),
 }
 """The codecs of parameters; a parameter that is not listed may be any scalar."""
+_OMITTED = {"tol"}
+"""The parameters that are left out of files if they are None."""
 
 
 def parameters_to_plain(parameters: Mapping[str, object], seed: int) -> dict[str, object]:
     """Return parameters as data that JSON can hold; a ``random_state`` that is a generator becomes ``seed``."""
     out = {}
     for name, value in parameters.items():
+        if name in _OMITTED and value is None:
+            continue
         value = value.item() if isinstance(value, np.generic) else value
         if name == "random_state" and (isinstance(value, bool) or not isinstance(value, Integral | None)):
             value = seed
@@ -215,10 +220,11 @@ def parameters_to_plain(parameters: Mapping[str, object], seed: int) -> dict[str
 
 def parameters_from_plain(data: dict[str, object], names: Iterable[str]) -> dict[str, Any]:
     """Return the parameters that `parameters_to_plain` wrote; raise a ValueError unless their names are ``names``."""
-    if data.keys() != set(names):
-        odd = min(data.keys() ^ set(names))
-        raise ValueError(f"'parameters' has {'no' if odd in names else 'an unknown'} field {shorten(odd)}.")
-    return {name: _PARAMETERS.get(name, _SCALAR).read(data[name], Place(name)) for name in names}
+    stored = [name for name in names if name in data or name not in _OMITTED]
+    if data.keys() != set(stored):
+        odd = min(data.keys() ^ set(stored))
+        raise ValueError(f"'parameters' has {'no' if odd in stored else 'an unknown'} field {shorten(odd)}.")
+    return {name: _PARAMETERS.get(name, _SCALAR).read(data[name], Place(name)) for name in stored}
 
 
 RandomSource: TypeAlias = int | np.integer[Any] | np.random.RandomState | np.random.Generator | None
@@ -244,6 +250,7 @@ class RunOptions:
     n_jobs: int | None = None
     verbose: int = 0
     decay: float = 0.0
+    tol: float | None = None
 
     hypotheses: ClassVar[tuple[str, ...]] = ("last", "average", "pocket", "vote")
     """The values of ``hypothesis`` that the learner accepts."""
@@ -296,6 +303,8 @@ class RunOptions:
                 least=_LEAST_DECAY,
                 got=shorten(self.decay),
             )
+        if self.tol is not None:
+            check_positive("tol", self.tol, or_zero=True)
         if self.decay and self.hypothesis == "vote":
             raise ParameterError("{decay} is for averages and does not apply to votes: use {hypothesis='average'}.")
         for name in ("fit_intercept", "warm_start", "early_stopping"):
@@ -434,6 +443,12 @@ class KernelOptions(RunOptions):
     def check(self) -> KernelOptions:
         """Return these options; raise a ParameterError that names the first option out of range."""
         super().check()
+        if self.tol is not None and not self.early_stopping:
+            raise ParameterError(
+                "{tol} must be None for kernels, whose loss is not summed exactly, got {got}: leave it out, or set "
+                "{early_stopping=True}.",
+                got=shorten(self.tol),
+            )
         check_kernel(self.kernel, self.degree, self.gamma, self.coef0)
         if isinstance(self.cache_size, bool) or not isinstance(self.cache_size, Real) or not 0 < self.cache_size < 1e15:
             raise ParameterError(

@@ -25,6 +25,7 @@ from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import BestPass, EarlyStopping, ValidationSet
 from rosenblatt.training.linear import InitialWeights as Weights
 from rosenblatt.training.linear import LinearState
+from rosenblatt.training.losses import Losses
 from rosenblatt.training.observers import History, Observer, ProgressLine
 from rosenblatt.training.options import KernelOptions, RunOptions
 from rosenblatt.training.rows import Labels, LabelSummary, Matrix, check_numbers, class_numbers, feature_ranges
@@ -153,7 +154,11 @@ class TrainingRun:
         if split is not None:
             source.hold_out(split)
             validation = ValidationSet(options.validation_fraction)
-            self.early_stopping = EarlyStopping(validation, options.hypothesis, options.n_iter_no_change, best)
+            self.early_stopping = EarlyStopping(
+                validation, options.hypothesis, options.n_iter_no_change, options.tol, best
+            )
+        if options.tol is not None and split is None and options.max_iter > 1 and self.current.losses is None:
+            self.current.losses = Losses.of_new_run(len(state.counters))
         own: list[Observer | None] = [
             History(),
             *state.observers(),
@@ -233,17 +238,31 @@ class TrainingRun:
         if not idle.all():
             current.passes_done += 1
             self.state.check_finite()
+            if current.losses is not None and self.options.tol is not None:
+                made = state.counters["visits"][active] - current.visits
+                current.losses = current.losses.judge(active[~idle], made[~idle], float(self.options.tol))
             for observer in self.observers[: self._own]:
                 observer.on_pass(self, active[~idle])
         return active[~idle]
 
+    @property
+    def _has_stalled(self) -> NDArray[np.bool_]:
+        """Whether ``tol`` has stopped each classifier."""
+        losses = self.current.losses
+        if losses is None:
+            return np.zeros(len(self.state.counters), bool)
+        return losses.stalled >= self.options.n_iter_no_change
+
     def _unfinished(self) -> NDArray[np.int64]:
-        return np.flatnonzero(~(self.state.done | self.state.at_limit))
+        return np.flatnonzero(~(self.state.done | self.state.at_limit | self._has_stalled))
 
     def _outcome(self) -> Outcome | None:
         """Return how the run ends, or None if it needs another pass."""
         if not len(self.current.active):
-            return Outcome.CLEAN_PASS if self.state.done.all() else Outcome.MAX_UPDATES
+            if self.state.done.all():
+                return Outcome.CLEAN_PASS
+            limited = self.state.at_limit & ~self.state.done
+            return Outcome.MAX_UPDATES if limited.any() else Outcome.LOSS_STALLED
         if any(observer.should_stop for observer in self.observers):
             return Outcome.STOPPED
         return Outcome.MAX_PASSES if self.current.passes_done >= self.options.max_iter else None
@@ -455,6 +474,12 @@ class TrainingRun:
         def on_updates(updates: list[Updates]) -> None:
             self._notify("on_updates", batch, order, updates)
 
+        losses = self.current.losses
+
+        def on_margins(margins: list[NDArray[np.float64]]) -> None:
+            if losses is not None:
+                self.current.losses = losses.add([self.options.rule.threshold - part for part in margins])
+
         logged = any(observer.wants_updates for observer in self.observers)
         self._runner.visit(
             self.state,
@@ -465,6 +490,7 @@ class TrainingRun:
             first=self.in_first_pass,
             on_slice=on_slice,
             on_updates=on_updates if logged else None,
+            on_margins=None if losses is None else on_margins,
             visited=self.current.visited,
         )
 
@@ -480,6 +506,8 @@ class TrainingRun:
         started["lowest"] = started["lowest_step"] = math.inf
         started["last_change"] = started["visits"]
         state.counters[current.active] = started
+        if current.losses is not None:
+            current.losses = current.losses.begin_pass()
 
     def _snapshot_before_pass(self) -> None:
         """Store which active classifiers are clean before the pass, and how many visits each has made."""

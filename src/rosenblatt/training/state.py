@@ -24,6 +24,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.blocks import check_label_types, join_classes
 from rosenblatt.kernels.rules import COUNTERS
+from rosenblatt.messages import count_of
+from rosenblatt.training.losses import Losses
 from rosenblatt.training.rows import Labels, Matrix, RowMatrix, as_rows
 
 if TYPE_CHECKING:
@@ -66,6 +68,8 @@ class PassState:
     """The number of rows of a whole pass; 0 until the first pass has ended."""
     ranges: NDArray[np.float64] | None = None
     """In a checkpoint, the ranges of the features in the last batch before it, in case no other batch follows."""
+    losses: Losses | None = None
+    """The losses of this run; None if ``tol`` does not stop it."""
 
     def rows_visited(self, counters: NDArray[np.void]) -> int:
         """Return the number of rows that this pass has visited, given the counters of the classifiers."""
@@ -92,14 +96,15 @@ class Runner(Protocol[StateT]):
         first: bool,
         on_slice: Callable[[int], bool],
         on_updates: Callable[[list[Updates]], None] | None,
+        on_margins: Callable[[list[Floats]], None] | None = None,
         visited: int = 0,
     ) -> None:
         """Visit the rows ``order`` with the classifiers ``active``, but skip the first ``visited`` of these rows.
 
         ``first`` means that these rows are new to the state, so that their norms are computed. ``on_slice`` is called
         after each slice with the number of rows visited; if it returns True, that slice is the last. ``on_updates`` is
-        called at the end, also after an interrupt, with the updates of each classifier. Without ``on_updates`` no
-        updates are logged.
+        called at the end, also after an interrupt, with the updates of each classifier, and ``on_margins`` with the
+        margin ``y a`` before each of them. Without both no updates are logged. Kernels have no ``on_margins``.
         """
 
 
@@ -423,6 +428,7 @@ class Outcome(enum.Enum):
     CLEAN_PASS = "clean pass"
     MAX_PASSES = "max_iter"
     MAX_UPDATES = "max_updates"
+    LOSS_STALLED = "tol"
     STOPPED = "stopped"
     INTERRUPTED = "interrupted"
 
@@ -432,8 +438,10 @@ class Outcome(enum.Enum):
             return "separated"
         if self is Outcome.INTERRUPTED:
             return "interrupted; the model keeps what it has learned"
+        if self is Outcome.LOSS_STALLED:
+            return f"stopped after {count_of(passes, 'pass')}, as the loss no longer falls by tol"
         why = "as asked" if self is Outcome.STOPPED else f"with {'mistakes' if mistakes else 'updates'} left"
-        return f"stopped after {passes} pass{'' if passes == 1 else 'es'}, {why}"
+        return f"stopped after {count_of(passes, 'pass')}, {why}"
 
 
 # Deferred interrupts.

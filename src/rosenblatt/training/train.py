@@ -208,7 +208,7 @@ def online_run(
     The run continues from ``start`` if given. ``classes`` may name classes that have not occurred yet. With
     ``one_by_one`` each batch is a single row.
     """
-    options = replace(options, early_stopping=False, verbose=0)
+    options = replace(options, early_stopping=False, tol=None, verbose=0)
     options.check_for_blocks("chunks of rows do")
     if start is None:
         known = batch.classes if classes is None else join_classes(as_classes(classes), batch.classes)

@@ -518,6 +518,7 @@ class DualPassRunner:
         first: bool,
         on_slice: Callable[[int], bool],
         on_updates: Callable[[list[Updates]], None] | None,
+        on_margins: Callable[[list[Floats]], None] | None = None,
         visited: int = 0,
     ) -> None:
         """Visit ``order`` with the classifiers ``active``, as `Runner` describes."""

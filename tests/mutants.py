@@ -104,7 +104,7 @@ TRAINING = _of(
      "training/test_checkpoint.py"),
     ("shards-count-from-zero", "(self._block,) = split.mark([self._block], before)",
      "(self._block,) = split.mark([self._block])", "distributed/test_exact.py distributed/test_mix.py"),
-    ("equal-error-is-better", "if error < best.error or", "if error <= best.error or",
+    ("equal-error-is-better", "is_best = error < best.error or", "is_best = error <= best.error or",
      "training/test_train.py training/test_report.py estimators/test_fit.py"),
     ("one-more-pass-of-patience", "self.best.passes_since >= self.patience", "self.best.passes_since > self.patience",
      "training/test_train.py training/test_report.py estimators/test_fit.py"),

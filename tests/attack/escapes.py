@@ -27,7 +27,7 @@ def attack(rng: random.Random) -> str | None:
         return rng.choice(["a", "b", "größe ", ""]) + rng.choice(TRICKS) + rng.choice(["", "z", rng.choice(TRICKS)])
 
     names = [word() for _ in range(3)]
-    labels, categories = [word(), word(), "plain"][: rng.choice([2, 3])], [word(), "red", word()]
+    labels, categories = [word(), f"{word()}b", "plain"][: rng.choice([2, 3])], [word(), "red", word()]
     target = rng.choice(["y", f"y{rng.choice(TRICKS)}"])
     bad = rng.random() < 0.3
     rows = [

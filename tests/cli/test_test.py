@@ -6,6 +6,7 @@ import json
 from collections import Counter
 
 import numpy as np
+import pytest
 from sklearn.metrics import (
     average_precision_score,
     balanced_accuracy_score,
@@ -159,3 +160,17 @@ def test_rows_that_cannot_be_read_may_be_skipped(model, tmp_path):
     assert command("test", model, rows).exit_code == 2
     result = command("test", model, rows, "--on-error", "skip", "--json")
     assert (json.loads(result.stdout)["rows"], json.loads(result.stdout)["skipped"]) == (2, 1)
+
+
+@pytest.mark.parametrize("learner", ["voted", "kernel", "arow"])
+def test_every_learner_ranks(learner, tmp_path):
+    rng = np.random.default_rng(4)
+    X = rng.integers(-3, 4, (60, 2))
+    y = np.where(X[:, 0] + rng.normal(size=60) > 0, "yes", "no")
+    lines = [f"{a},{b},{label}" for (a, b), label in zip(X.tolist(), y, strict=True)]
+    rows = written(tmp_path, "rows.csv", "\n".join(["a,b,label", *lines]) + "\n")
+    ran("train", rows, "-t", "label", "-l", learner, "--passes", "2", "-o", tmp_path / "m")
+    predicted = csv.DictReader(io.StringIO(ran("predict", tmp_path / "m", rows, "--scores").stdout))
+    scores = np.array([float(row["score yes"]) for row in predicted]).round(12)  # equal rows have equal scores
+    found = json.loads(ran("test", tmp_path / "m", rows, "--json").stdout)
+    np.testing.assert_allclose(found["roc_auc"], roc_auc_score(y == "yes", scores), atol=1e-3)

@@ -252,3 +252,11 @@ def test_means_of_dense_rows_fill_sparse_ones(tmp_path):
     np.savez(tmp_path / "sparse.npz", y=[0, 1, 1], format=np.bytes_("csr"), **parts)
     X, _ = data.open(tmp_path / "sparse.npz", preparation=dense.preparation).read()
     assert X.toarray().tolist() == [[0.0, 4.0], [2.0, 0.0], [5.0, 4.0]]
+
+
+def test_a_zip_archive_of_other_files(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("table.csv", "x,y\n1,2\n")
+    for labels in (True, False):
+        with pytest.raises(data.DataError, match=r"a.zip is a zip archive, expected \.npz .*: unpack it, and name the"):
+            data.open(tmp_path / "a.zip", labels=labels)

@@ -391,6 +391,11 @@ class NpzSource(RowSource):
         name, target = self.files.display_name(file), self._target
         with rename_errors(name, "npz", *ERRORS), NpzArchive(self.files.names[file], name) as archive:
             found, sparse = join_names(sorted(archive.arrays)), archive.arrays >= {"data", "format", "shape"}
+            if not archive.arrays:
+                what = (
+                    "{file} is a zip archive, expected .npz with arrays of NumPy: unpack it, and name the files in it."
+                )
+                raise DataError(what, file=name)
             if self.labelled and target not in archive.arrays:
                 raise DataError(
                     "{file} has no labels: expected an array {y}, got {found}; save them together, as in "

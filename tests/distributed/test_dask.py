@@ -210,6 +210,17 @@ def test_files(client, rows, write, tmp_path):
     assert model.preparation_ == local.preparation_
 
 
+def test_a_model_of_a_table_takes_frames_with_its_columns(client, tmp_path):
+    frame = pd.DataFrame({"city": ["Bern", "Rome"] * 30, "pay": np.arange(60) * 1e3, "y": ["no"] * 30 + ["yes"] * 30})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    options = {"target": "y", "scale": "standard"}
+    model = quietly(DaskPerceptron(random_state=0, max_iter=4).fit_files, tmp_path / "a.csv", **options)
+    table, local = dd.from_pandas(frame, npartitions=2), model.to_local()
+    assert model.predict(table).compute().tolist() == local.predict(frame).tolist()
+    assert np.array_equal(model.decision_function(table).compute(), local.decision_function(frame))
+    assert model.score(table, table["y"]) == local.score(frame) == model.score(frame)
+
+
 def test_the_rows_of_all_files_make_categories_and_means(client, tmp_path):
     """They do not depend on how the rows are cut into files, and rows held out take no part in them."""
     lines = [f"r{k // 1000},{k % 7 if k % 5 else ''},{'ab'[k // 1000 % 2]}" for k in range(12_000)]

@@ -16,11 +16,13 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.blocks import Block
 from rosenblatt.distributed.engines import ClusterError, Function, Progress, WorkLost
 from rosenblatt.distributed.learners import ClusterLearner, state_without, with_parameters
 from rosenblatt.distributed.shards import Shard, errors_named, identified, join_shards, load_shard, make_shard
 from rosenblatt.estimators.base import BasePerceptron
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
+from rosenblatt.estimators.prepared import prepare_labelled, rows_of_tables
 from rosenblatt.estimators.validation import MatrixLike
 from rosenblatt.messages import ParameterError, shorten
 from rosenblatt.training.rows import VectorLike
@@ -306,8 +308,11 @@ def _blocks(X: Collection, what: str) -> list[Delayed]:
     return list(X.to_delayed().ravel())
 
 
-def partitions(X: Collection, y: Any, sample_weight: Any = None) -> list[PartitionShard]:
-    """Return the shards of a Dask collection: the rows, labels and weights of each partition."""
+def partitions(X: Collection, y: Any, sample_weight: Any = None, of_table: bool = False) -> list[PartitionShard]:
+    """Return the shards of a Dask collection: the rows, labels and weights of each partition.
+
+    The columns of a frame must be numbers, unless it is ``of_table``, whose rows the model itself prepares.
+    """
     if not is_collection(X):
         raise TypeError(
             f"expected X as a Dask array or data frame, got a {type(X).__name__}: use the local learner for rows in "
@@ -315,7 +320,7 @@ def partitions(X: Collection, y: Any, sample_weight: Any = None) -> list[Partiti
         )
     if y is None:
         raise TypeError("training needs labels, got none: use fit(X, y).")
-    if _is_frame(X):
+    if _is_frame(X) and not of_table:
         _check_columns(X)
     rows = _blocks(X, "X")
     labels = _cut_like(X, rows, y, "y")
@@ -386,7 +391,9 @@ def _make(number: int, X: MatrixLike, y: VectorLike, weight: VectorLike) -> Shar
 
 
 def _count(model: BasePerceptron, number: int, X: MatrixLike, y: VectorLike, weight: VectorLike) -> tuple[float, float]:
-    shard = _make(number, X, y, weight)
+    with errors_named(f"partition {number}"):
+        X, y, weight = prepare_labelled(model, X, y, weight, weighted=False)
+    shard = _make(number, X.X if isinstance(X, Block) else X, y, weight)
     if not len(shard.numbers):
         return 0.0, 0.0
     right = model.predict(X) == shard.classes[shard.numbers]
@@ -508,7 +515,8 @@ class DaskLearner(ClusterLearner):
         import dask
 
         model = self.to_local()
-        parts = [part.count_right(model) for part in partitions(X, y, sample_weight)]
+        of_table = rows_of_tables(model) is not None
+        parts = [part.count_right(model) for part in partitions(X, y, sample_weight, of_table)]
         counted = dask.compute(*parts) if self.client is None else self.client.compute(parts, sync=True)
         right, total = np.sum(counted, axis=0)
         if not total > 0:

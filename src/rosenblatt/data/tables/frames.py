@@ -120,7 +120,9 @@ def column_of(values: Sequence[Any]) -> Column:
         known = [math.nan if kind == "missing" else to_float(v) for v, kind in zip(values, kinds, strict=True)]
         return Column(python_numbers_to_arrow(values, np.array(known, np.float64)))
     if found == {"time"}:
-        return Column(pa.array([None if kind == "missing" else v for v, kind in zip(values, kinds, strict=True)]))
+        return Column(
+            pa.array([None if kind == "missing" else _time(v) for v, kind in zip(values, kinds, strict=True)])
+        )
     if "time" in found:
         place = kinds.index("time")
         raise Unreadable(place, values[place])
@@ -129,6 +131,12 @@ def column_of(values: Sequence[Any]) -> Column:
     if found == {"boolean"}:
         return Column(array.cast(pa.bool_()))
     return Column(array, " and ".join(sorted(_WORDS[kind] for kind in found)) if len(found) > 1 else "")
+
+
+def _time(value: Any) -> Any:
+    """Return a duration of NumPy in weeks, days, hours or minutes, which Arrow does not have, as one of Python."""
+    coarse = isinstance(value, np.timedelta64) and np.datetime_data(value.dtype)[0] in ("W", "D", "h", "m")
+    return value.item() if coarse else value
 
 
 # The columns of data frames, Arrow tables and records.

@@ -249,6 +249,7 @@ def _read_number(value: Any, words: frozenset[str], gone: frozenset[float]) -> f
 
 def _read_formatted(value: Any, words: frozenset[str], gone: frozenset[float], kind: str) -> float:
     """Return a number with commas or thousands separators, as ``parse_formatted`` reads it."""
+    value = _known(value)
     if type(value) is not str:
         return _read_number(value, words, gone)
     text = value.strip()
@@ -262,6 +263,7 @@ def _read_formatted(value: Any, words: frozenset[str], gone: frozenset[float], k
 
 def _read_amount(value: Any, words: frozenset[str], unit: str, read: ReadNumber) -> float:
     """Return the number of an amount in this unit, as ``parse_amounts`` reads it."""
+    value = _known(value)
     if type(value) is not str:
         return read(value)
     text = value.strip()

@@ -182,6 +182,20 @@ def test_a_cluster_is_started_and_closed_with_the_run(tmp_path, kind):
     assert not living(process.pid)
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="Ray watches memory on Linux only")
+def test_ray_workers_that_need_too_much_memory_are_an_error(tmp_path, monkeypatch):
+    pytest.importorskip("ray")
+    monkeypatch.setenv("RAY_memory_usage_threshold", "0.01")  # so every worker uses too much
+    monkeypatch.setenv("RAY_memory_monitor_refresh_ms", "50")
+    with started(tables(tmp_path, "csv", 4), "-t", "y", "--cluster", "ray") as process:
+        _, errors = process.communicate()
+    assert process.returncode == 2, errors
+    assert "lost 10 times in a row (OutOfMemoryError: " in errors
+    assert "they may not fit into the memory of a worker." in errors
+    assert not living(process.pid)
+
+
 OWN_NETWORK = ["unshare", "--map-root-user", "--net", "sh", "-c"]
 SECOND_ADDRESS = "ip link set lo up && ip addr add 192.0.2.1/24 dev lo && ip route add default dev lo src 192.0.2.1"
 LISTENING = "0A"

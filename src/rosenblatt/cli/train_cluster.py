@@ -218,6 +218,8 @@ def _open_ray(address: str | None, workers: int) -> Iterator[Engine]:
         # that, where clusters are disabled, the default on macOS and Windows. It reads this variable when imported.
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        # Ray repeats tasks that it ends for lack of memory without limit, after ever longer breaks
+        os.environ.setdefault("RAY_task_oom_retries", "0")
     try:
         import ray
     except ImportError:

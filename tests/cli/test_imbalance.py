@@ -70,7 +70,7 @@ def test_the_threshold_of_least_cost_on_rows_held_out(rare, tmp_path, more):
     model = rosenblatt.load(tmp_path / "m")
     assert model.coef_.tobytes() == twin.coef_.tobytes()
     assert model.intercept_[0] == twin.intercept_[0] - found["threshold"]["threshold"]
-    predicted = model.predict(X[unseen])
+    predicted = model.predict(pd.read_csv(rare))[unseen]
     assert (
         10 * ((y[unseen] == "fraud") & (predicted == "ok")).sum() + ((y[unseen] == "ok") & (predicted == "fraud")).sum()
         == threshold.cost
@@ -94,9 +94,9 @@ def test_every_way_to_use_the_model_follows_the_threshold(rare, tmp_path):
     tested = json.loads(ran("test", tmp_path / "m", rare, "--json").stdout)
     assert tested["right"] == (expected == y).sum()
     model = rosenblatt.load(tmp_path / "m")
-    scale = data.open(rare, "label", scale="standard")
-    Z = scale.read()[0]
-    assert model.predict(Z).tolist() == expected.tolist()
+    frame = pd.read_csv(rare)
+    assert model.predict(frame).tolist() == expected.tolist()
+    assert model.predict_one(frame.iloc[0].to_dict()) == expected[0]
     rosenblatt.save(model, tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
     ran("export", tmp_path / "m", tmp_path / "m.json")
@@ -106,7 +106,7 @@ def test_every_way_to_use_the_model_follows_the_threshold(rare, tmp_path):
     session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
     outputs = session.run(None, as_inputs(session, pd.read_csv(rare).drop(columns="label")))
     assert outputs[0].ravel().tolist() == expected.tolist()
-    model.partial_fit(Z[:1], y[:1])  # learning goes on; the threshold stays
+    model.partial_fit(frame[:1])  # learning goes on; the threshold stays
     assert model.state_.threshold == 1.5
 
 
@@ -179,14 +179,21 @@ def test_a_sentence_says_what_to_try(tmp_path):
     assert [text.split(":")[0] for text in found] == ["only 0.0% of the rows of fraud are found"]
     assert found[0] in " ".join(ran("test", tmp_path / "m", noise).stderr.split())
     given = [noise, "-t", "y", "--holdout", "30%"]
-    worse = answer(*given, "--class-weight", "balanced")["advice"]
-    assert worse[0] == (
-        "always predicting ok is right more often: train with --cost ok=1 for the threshold with the fewest mistakes"
-    )
+    lost = pd.read_csv(noise).assign(y=np.where(rng.random(1000) < 0.4, "fraud", "ok"))
+    lost = [written(tmp_path, "l.csv", lost.to_csv(index=False)), "-t", "y", "--holdout", "30%"]
+    worse = "always predicting ok is right more often: train with "
+    sentence = answer(*lost, "-o", tmp_path / "lost")["advice"][0]
+    assert sentence == f"{worse}--cost ok=1 for the threshold with the fewest mistakes"
+    for more in (["--class-weight", "ok=0.9"], ["--cost", "fraud=1.1"], ["--threshold", "-0.1"]):  # on purpose
+        assert not any(text.startswith(worse) for text in answer(*lost, *more, "-o", tmp_path / "m")["advice"])
+        tested = json.loads(ran("test", tmp_path / "m", noise, "--json").stdout)["advice"]
+        assert not any(text.startswith(worse) for text in tested)
+    assert answer(*lost, "-l", "voted")["advice"][0].startswith(f"{worse}another --learner, or look at the columns")
+    ones = written(tmp_path, "ones.csv", "".join(noise.read_text().splitlines(True)[:1] + ["0,1,ok\n"] * 3))
+    said = json.loads(ran("test", tmp_path / "lost", ones, "--json").stdout)["advice"]
+    assert said[0] == "all rows tested are of class ok, so these scores say nothing about the others"
     better = answer(*given, "--cost", "ok=1")["holdout"]
     assert better["accuracy"] == better["commonest"]["accuracy"]
-    voted = answer(*given, "-l", "voted", "--class-weight", "balanced")["advice"]
-    assert voted[0].endswith("train with another --learner, or look at the columns with describe")
     third = pd.read_csv(noise).assign(y=np.where(np.arange(1000) % 50 == 1, "theft", y))
     third = written(tmp_path, "t.csv", third.to_csv(index=False))
     several = answer(third, "-t", "y", "--folds", "2", "-l", "arow")["advice"]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from rosenblatt.cli.inputs import Predictor
 from rosenblatt.cli.options import LEARNERS, Group, option
 from rosenblatt.cli.output import JsonObject
 from rosenblatt.messages import count_of, label_text, name_some
@@ -136,10 +137,17 @@ _LOW_RECALL = 0.1
 _MOST_NAMED = 5
 
 
-def advice(scores: JsonObject, learner: str) -> list[str]:
+def weighs_mistakes(model: Predictor) -> bool:
+    """Return whether a model was trained with class weights, costs or a threshold: not for the fewest mistakes."""
+    options, state = getattr(model, "options", None), getattr(model, "state", None)
+    return bool(getattr(options, "class_weight", None)) or getattr(state, "threshold", None) is not None
+
+
+def advice(scores: JsonObject, learner: str, weighted: bool = False) -> list[str]:
     """Return sentences that name options of ``train`` if a model misses a class, or is worse than no model.
 
-    ``scores`` are those of `rosenblatt.cli.test.class_scores`, and ``learner`` is the class of the model.
+    ``scores`` are those of `rosenblatt.cli.test.class_scores`, ``learner`` is the class of the model, and ``weighted``
+    is what `weighs_mistakes` returns for it.
 
     >>> by_class = [{"class": "fraud", "rows": 20, "recall": 0.05}, {"class": "ok", "rows": 980, "recall": 0.99}]
     >>> scores = {"accuracy": 0.971, "commonest": {"class": "ok", "accuracy": 0.98}, "by_class": by_class}
@@ -151,7 +159,11 @@ def advice(scores: JsonObject, learner: str) -> list[str]:
     """
     by_class, commonest, sentences = scores["by_class"], scores["commonest"], []
     has_threshold = len(by_class) == 2 and learner not in WITHOUT_THRESHOLD
-    if scores["accuracy"] < commonest["accuracy"]:
+    if commonest["accuracy"] == 1.0:
+        if len(by_class) > 1:
+            label = label_text(commonest["class"])
+            sentences.append(f"all rows tested are of class {label}, so these scores say nothing about the others")
+    elif scores["accuracy"] < commonest["accuracy"] and not weighted:
         label = label_text(commonest["class"])
         remedy = f"--cost {label}=1 for the threshold with the fewest mistakes"
         if not has_threshold:

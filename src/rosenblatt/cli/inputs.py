@@ -152,7 +152,7 @@ class _Estimator:
         return self.estimator.decision_function(_block(X))
 
     def rounded_scores(self, X: Features) -> Any:
-        return self.estimator._rounded_scores(self.estimator._rows(X))
+        return self.estimator._rounded_scores(self.estimator._rows(_block(X)))
 
     def predict_proba(self, X: Features) -> Any:
         return self.estimator.predict_proba(_block(X))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rosenblatt.cli.imbalance import advice
+from rosenblatt.cli.imbalance import advice, weighs_mistakes
 from rosenblatt.cli.inputs import Predictor, model_and_rows
 from rosenblatt.cli.options import AS_JSON, FILES, MODEL, FileOptions, command
 from rosenblatt.cli.output import (
@@ -61,7 +61,7 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
     if error is not None:
         raise error
     scores = found.scores(classes)
-    remarks = advice(scores, predictor.learner)
+    remarks = advice(scores, predictor.learner, weighs_mistakes(predictor))
     right = sum(count for (true, predicted), count in pairs.items() if true == predicted)
     if as_json:
         confused = [

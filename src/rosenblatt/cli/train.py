@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rosenblatt.cli.curve import compare_with_kernel, curve_advice, may_gain
-from rosenblatt.cli.imbalance import ImbalanceOptions, advice, threshold_line
+from rosenblatt.cli.imbalance import ImbalanceOptions, advice, threshold_line, weighs_mistakes
 from rosenblatt.cli.inputs import check_out, lenient_defaults, open_data
 from rosenblatt.cli.options import (
     AS_JSON,
@@ -344,7 +344,9 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     if options.seeds > 1 and measured and not interrupted:
         measured["by_seed"] = more_seeds(measured["accuracy"], training, rows_to_test_on)
     scores = measured or answer.get("folds")
-    answer["advice"] = advice(scores, model.learner) if scores and "rows" in scores else []
+    answer["advice"] = []
+    if scores and "rows" in scores:
+        answer["advice"] = advice(scores, model.learner, weighs_mistakes(model))
     if split is not None and measured and not options.no_curve_check and not interrupted:
         try:
             answer["curve"] = _curve(training, rows_to_test_on(training.stream), measured)

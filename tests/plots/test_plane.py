@@ -17,11 +17,19 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC
 
 from helpers.pictures import axes, legend, rings
-from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, SphereLift, VotedPerceptron, separability
+from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, SphereLift, VotedPerceptron, data, separability
 from rosenblatt.data import make_rings, make_spiral, make_xor
 from rosenblatt.inspection.geometry import distance
 from rosenblatt.messages import percent
-from rosenblatt.plots import PlaneDisplay, plot_plane, plot_projection, plot_support, plot_verdict, plot_votes
+from rosenblatt.plots import (
+    PlaneDisplay,
+    plot_errors,
+    plot_plane,
+    plot_projection,
+    plot_support,
+    plot_verdict,
+    plot_votes,
+)
 from rosenblatt.plots.axes import BLUE, ORANGE
 from rosenblatt.plots.plane_parts import Frame, Line, draw_w
 
@@ -568,3 +576,27 @@ def test_a_pipeline_is_drawn_in_the_plane_of_its_rows():
     np.testing.assert_array_equal(places, frame.to_numpy()[model[-1].support_])
     assert ax.get_xlabel() == "width"
     assert ax.get_aspect() == "auto"
+
+
+def test_models_of_tables_are_drawn_with_their_tables():
+    """The plane is that of the prepared rows; the same rows as a block give the same picture."""
+    frame = pd.DataFrame({"pay": CLOUDS[:, 0] * 1e4, "age": CLOUDS[:, 1] + 30, "y": NAMES})
+    stream = data.open(frame, "y", scale="standard")
+    (block,) = stream
+    features = frame[["age", "pay"]]
+    for model, plots in (
+        (AveragedPerceptron(random_state=0), [plot_plane, plot_projection, plot_errors]),
+        (VotedPerceptron(random_state=0, max_iter=2), [plot_votes]),
+        (KernelPerceptron("rbf", gamma=0.5, random_state=0), [plot_support, plot_plane]),
+    ):
+        model.fit_stream(stream)
+        for plot in plots:
+            for rows in (features, block):
+                ax = plot(model, rows, NAMES, ax=axes())
+                again = plot(model, data.Block(block.X), NAMES, ax=axes())
+                assert ax.get_title() == again.get_title()
+                assert ax.get_xlim() == again.get_xlim()
+            with pytest.raises(ValueError, match="expected a table with the columns pay and age, got an array"):
+                plot(model, block.X, NAMES, ax=axes())
+    model = AveragedPerceptron(random_state=0).fit_stream(stream)
+    assert np.array_equal(distance(model, features), distance(model, block))

@@ -833,7 +833,8 @@ class BasePerceptron(ExactClassifier):
         if (X_test is None) != (y_test is None):
             raise ValueError("X_test and y_test must be given together: give both, or neither.")
         X, y, _ = prepare_labelled(self, X, y)
-        X_test, y_test, _ = prepare_labelled(self, X_test, y_test)
+        if X_test is not None:
+            X_test, y_test, _ = prepare_labelled(self, X_test, y_test)
         model = clone(self).set_params(warm_start=False, verbose=0)
         given = {"training_error": (X, y)} | ({} if X_test is None else {"test_error": (X_test, y_test)})
         columns: dict[str, list[float]] = {name: [] for name in ("pass", "mistakes", *given)}

@@ -112,9 +112,10 @@ def calibrated(
     learner = learner.to_local() if hasattr(learner, "to_local") else learner
     if len(learner.classes_) < 2:
         raise ValueError("probabilities need a model of at least two classes, got one class: train it on more rows.")
-    if steps is None or not len(steps):
+    of_stream = as_file_stream(X) is not None
+    if not of_stream and (steps is None or not len(steps)):
         X, y, sample_weight = prepare_labelled(learner, X, y, sample_weight)
-    if as_file_stream(X) is not None:
+    if of_stream:
         scores, labels, weights = _scores_of_stream(learner, steps, X, y, sample_weight)
     elif y is None:
         raise TypeError("calibrated compares scores with labels, got none: use calibrated(model, X, y).")

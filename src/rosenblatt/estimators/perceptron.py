@@ -176,7 +176,8 @@ class LinearPerceptron(BasePerceptron):
         x : dict
             Feature names and values. Numbers are used unchanged, booleans as 0 and 1. A string is one-hot encoded:
             ``{"colour": "red"}`` is the feature ``colour=red`` with the value 1. None and NaN raise a ValueError, so
-            leave out missing values.
+            leave out missing values. For a model that was trained from a table, a row of that table, which is prepared
+            as in training.
         y : str, int or bool
             Class label. A new class may appear at any time.
 

@@ -73,7 +73,8 @@ def prepare_labelled(
     """Return (X, y, sample_weight), where the rows, labels and weights of a table are as in training, and X is a Block.
 
     By default, labels and weights are those in the table or the block, the weights only if ``weighted``. Rows without
-    a label are left out. Other rows are returned unchanged, and so are all tables if training begins ``fresh``.
+    a label are left out. Other rows are returned unchanged, or raise the error of `prepare`. Training that begins
+    ``fresh`` takes all rows as they are, but for blocks.
     """
     if isinstance(X, Block):
         labelled = X.y.dtype.kind != "f" or not np.isnan(X.y).any()
@@ -81,7 +82,7 @@ def prepare_labelled(
         return X, y, X.weight if sample_weight is None and weighted else sample_weight
     rows = None if fresh else rows_of_tables(model)
     if rows is None or not _is_table(X):
-        return X, y, sample_weight
+        return X if fresh else prepare(model, X), y, sample_weight
     block = rows.labelled(X, y, sample_weight, weighted)
     return block, block.y, block.weight
 

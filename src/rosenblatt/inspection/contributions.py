@@ -142,9 +142,9 @@ def contributions(
         The earlier steps of a pipeline are applied to ``x``; the table shows the transformed values.
     x : array-like, sparse row, data frame, dict or str
         One row of shape (d,) or (1, d), in a form that ``predict`` accepts; one string for a pipeline that takes text.
-        A dictionary maps feature names to values before scaling. A feature that is not in it counts as 0; in a model
-        trained on files, it gets the value that replaces missing values. As in ``learn_one``, ``{"colour": "red"}`` is
-        the feature ``colour=red``. Features that the model does not have are listed in a note.
+        A dictionary maps feature names to values before scaling. A feature that is not in it counts as 0. As in
+        ``learn_one``, ``{"colour": "red"}`` is the feature ``colour=red``. Features that the model does not have are
+        listed in a note. For a model that was trained from a table, a row of that table.
     feature_names : sequence of str, default=None
         A name for each weight, as in `explain`.
     top : int, default=None

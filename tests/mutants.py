@@ -106,6 +106,8 @@ TRAINING = _of(
      "(self._block,) = split.mark([self._block])", "distributed/test_exact.py distributed/test_mix.py"),
     ("equal-error-is-better", "is_best = error < best.error or", "is_best = error <= best.error or",
      "training/test_train.py training/test_report.py estimators/test_fit.py"),
+    ("equal-loss-stalls", "loss > least[k] - tol", "loss >= least[k] - tol", "training/test_losses.py"),
+    ("loss-is-compared-with-the-last", "min(loss, least[k])", "loss", "training/test_losses.py"),
     ("one-more-pass-of-patience", "self.best.passes_since >= self.patience", "self.best.passes_since > self.patience",
      "training/test_train.py training/test_report.py estimators/test_fit.py"),
     ("resumes-at-wrong-row", "current.row, current.visited = batch.first + batch.rows.n, 0",

@@ -200,3 +200,11 @@ def test_sums_are_exact_in_any_order_and_any_division():
         assert sum(map(Fraction, losses.sums[0].tolist()), Fraction(0)) == total
         assert losses.judge(np.array([0]), np.array([500.0]), 0.0).least[0] == float(total / 500)
     assert losses.add([np.array([1e308, 1e308])]).judge(np.array([0]), np.array([1.0]), 0.0).least[0] == np.inf
+
+
+@pytest.mark.parametrize(("tol", "stalled"), [(0.0, 0), (1e-9, 2)])
+def test_an_equal_loss_stalls_unless_tol_is_0_as_in_scikit_learn(tol, stalled):
+    losses = Losses.of_new_run(1)
+    for _ in range(3):
+        losses = losses.begin_pass().add([np.array([1.0])]).judge(np.array([0]), np.array([3.0]), tol)
+    assert losses.stalled.tolist() == [stalled]

@@ -38,7 +38,8 @@ def cluster(engine, workers, **options):
         import ray
 
         paths = os.pathsep.join(path for path in sys.path if path)
-        with patch.dict(os.environ, PYTHONPATH=paths):  # workers import what tests do
+        # workers import what tests do, and Ray ends those that take long to start, as they do on a busy machine
+        with patch.dict(os.environ, PYTHONPATH=paths, RAY_worker_register_timeout_seconds="600"):
             ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
         try:
             yield ray_workers

@@ -128,6 +128,11 @@ TRAINING = _of(
      "self._sign(rows, place, coefficients) < 0", "training/dual"),
     ("kernel-forgets-bound", "sure = found & ((margin < -bound) | (bound == 0.0))", "sure = found & (margin < 0.0)",
      "training/dual"),
+    ("ties-count-whole-in-the-roc-curve", "twice += n * (2 * above + p)", "twice += n * (2 * above + 2 * p)",
+     "training/test_ranking.py"),
+    ("threshold-adds-to-the-bias", "else b - self.threshold", "else b + self.threshold", "cli/test_imbalance.py"),
+    ("threshold-of-equal-cost", "key=lambda k: (abs(values[k]), -values[k])", "key=lambda k: -abs(values[k])",
+     "training/test_ranking.py"),
 )  # fmt: skip
 
 SOUND = "theory/test_soundness.py"  # where a bound without one of its terms would let a false proof pass

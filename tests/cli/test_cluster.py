@@ -64,6 +64,7 @@ def trained(folder, *words):
         pytest.param("parquet", 4, "-l averaged", marks=pytest.mark.slow),
         pytest.param("csv", 3, "--class-weight balanced --early-stopping", marks=pytest.mark.slow),
         pytest.param("csv", 3, "--no-shuffle --no-bias", marks=pytest.mark.slow),
+        pytest.param("csv", 2, "--class-weight k1=3 --threshold 0.5", marks=pytest.mark.slow),
     ],
 )
 def test_the_file_of_an_exact_model_is_that_of_one_machine(tmp_path, address, kind, classes, words):

@@ -176,7 +176,7 @@ class TrainOptions(Group):
     every: str = option("30s", "TIME", "Time between two checkpoints, such as 30s, 5m or 1h.")
     resume: bool = option(False, None, "Resume from --checkpoint if the file exists.")
     cache: Path | None = option(None, "FILE", "Cache the parsed rows in this file, for use by later runs.")
-    names: bool = option(False, None, "Store the hashed words, so that explain can show them (slower).")
+    names: bool = option(False, None, "Store all hashed words for explain, even more than 10,000 of them (slower).")
     as_json: bool = AS_JSON
     kernel: KernelChoice = field(default_factory=KernelChoice)
     steps: TrainSteps = field(default_factory=TrainSteps)

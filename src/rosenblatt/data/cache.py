@@ -279,7 +279,7 @@ class _FactsFields:
     unlabelled: Annotated[dict[str, int], _COUNTS]
     unseen: Annotated[dict[str, int], _COUNTS]
     filled: Annotated[dict[str, int], _COUNTS]
-    words: Annotated[list[object], list_of(_WORD)]
+    words: Annotated[list[object], list_of(_WORD)] | None
     schema: Annotated[dict[str, Any] | None, _SCHEMA] = None
 
 

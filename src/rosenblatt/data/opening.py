@@ -26,7 +26,7 @@ from rosenblatt.data.source import (
     RowSource,
 )
 from rosenblatt.data.stream import Stream
-from rosenblatt.messages import ParameterError, Setting, check_choice, check_integer
+from rosenblatt.messages import ParameterError, Setting, check_choice, check_integer, shorten
 from rosenblatt.scaling import ColumnScale
 from rosenblatt.splits import LastRows, Split
 
@@ -162,7 +162,7 @@ def open(
     n_features: int | None = None,
     passthrough: Sequence[str] | None = None,
     labels: bool = True,
-    keep_words: bool = False,
+    keep_words: bool | str | None = None,
     on_error: str = "raise",
     max_line_bytes: int = LONGEST_LINE,
     first_rows: int | None = None,
@@ -298,8 +298,10 @@ def open(
         is returned as it is written, other values as they are stored.
     labels : bool, default True
         Whether each row must have a label. With False, the labels of tables and .npz files are not read.
-    keep_words : bool, default False
-        Whether to keep the words that are hashed, so that ``stream.feature_names`` can name them. This is slower.
+    keep_words : bool or "few", optional
+        Whether to keep the words that are hashed, so that ``stream.feature_names`` can name them. This is slower. For
+        tables the default is "few", or False with a ``preparation``: words are kept until they are in more than 10,000
+        columns; then none is. For Vowpal Wabbit text the default is False.
     on_error : "raise" or "skip", default "raise"
         Whether a row that cannot be read raises a ``DataError``, or is left out and counted in ``stream.skipped``.
     max_line_bytes : int, default 64,000,000
@@ -375,6 +377,11 @@ def open(
                 what = "{file} is a workbook, where {option} has no meaning: leave it out."
                 raise ParameterError(what, file=files.display_name(0), option=Setting(name))
         kind, arguments["delimiter"], arguments["quote"] = "csv", ",", '"'
+    if keep_words is None and preparation is None and kind in TABLES:
+        arguments["keep_words"] = "few"
+    elif isinstance(keep_words, str) and (keep_words != "few" or kind not in TABLES):
+        what = "{keep_words} must be a boolean or, for tables, 'few', got {got}."
+        raise ParameterError(what, got=shorten(keep_words))
     if missing == "auto":
         arguments["missing"] = "mean" if kind in OPTION_FORMATS["missing"] else None
     given = {name: arguments[name] for name in OPTION_FORMATS if arguments[name] is not None}
@@ -445,7 +452,7 @@ def _make_source(request: OpenRequest) -> RowSource:
         from rosenblatt.data.text.formats import VwReader
 
         return VwReader(
-            request.files, request.labels, bits=request.setting("bits"), keep_words=request.keep_words, **common
+            request.files, request.labels, bits=request.setting("bits"), keep_words=bool(request.keep_words), **common
         )
     from rosenblatt.data.text.formats import SvmlightReader
 

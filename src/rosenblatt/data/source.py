@@ -36,6 +36,8 @@ ON_AMBIGUOUS = ("error", "drop", "note")
 DIALECT = ("header", "delimiter", "quote")
 """The options that describe how CSV and TSV files are written."""
 _KEPT_MESSAGES = 10
+FEW_WORDS = 10_000
+"""With ``keep_words="few"``, words are kept unless they are in more hashed columns than this."""
 
 Preparation: TypeAlias = dict[str, Any]
 """Plain data that defines how rows are made from files, and that JSON can represent."""
@@ -86,7 +88,7 @@ class OpenRequest:
     sheet: str | None = _option(None, "csv")
     zero_based: bool | None = _option(None, "svmlight")
     n_features: int | None = _option(None, "svmlight")
-    keep_words: bool = _option(False, *TABLES, "vw")
+    keep_words: bool | str = _option(False, *TABLES, "vw")
     passthrough: Sequence[str] = _option(())
 
     @property
@@ -130,6 +132,8 @@ class RowSource:
         For each column of a table, the number of missing values in rows that were not left out.
     hashed_names : dict
         The first word that was hashed to each column, if words are kept.
+    has_many_words : bool
+        Whether words are not kept because there are too many.
     extra_columns : list of str
         Columns found so far that the preparation does not name.
     excluded : dict
@@ -146,6 +150,7 @@ class RowSource:
     def __init__(self, files: LineSource, labelled: bool, fixed_width: bool = True) -> None:
         self.files, self.labelled, self.fixed_width = files, labelled, fixed_width
         self.hashed_names: dict[int, str] = {}
+        self.has_many_words = False
         self.extra_columns: list[str] = []
         self.excluded: dict[str, str] = {}
         self.notes: list[Message] = []
@@ -165,6 +170,15 @@ class RowSource:
         if len(self.messages) < _KEPT_MESSAGES:
             self.messages.append(message)
 
+    def add_words(self, words: Mapping[int, str]) -> None:
+        """Keep words by their hashed columns, but for columns that have one."""
+        for column, word in words.items():
+            self.hashed_names.setdefault(column, word)
+
+    def drop_words(self) -> None:
+        """Keep no words from now on, because there are too many."""
+        self.has_many_words, self.hashed_names = True, {}
+
     def facts(self) -> Facts:
         """Return the counts, the number of columns and the names of hashed columns; call this after the last row."""
         return {
@@ -174,7 +188,7 @@ class RowSource:
             "unseen": dict(self.unseen),
             "filled": dict(self.filled),
             "n_features": self.n_features,
-            "words": [list(pair) for pair in self.hashed_names.items()],
+            "words": None if self.has_many_words else [list(pair) for pair in self.hashed_names.items()],
         }
 
     def restore(self, facts: Facts) -> None:
@@ -182,7 +196,10 @@ class RowSource:
         self.skipped, self.messages = int(facts["skipped"]), [str(message) for message in facts["complaints"]]
         self.unlabelled = Counter(facts["unlabelled"])
         self.unseen, self.filled = Counter(facts["unseen"]), Counter(facts["filled"])
-        self.hashed_names.update((int(column), str(word)) for column, word in facts["words"])
+        if facts["words"] is None:
+            self.drop_words()
+        else:
+            self.add_words({int(column): str(word) for column, word in facts["words"]})
 
     @property
     def n_features(self) -> int:
@@ -237,11 +254,12 @@ def add_facts(parts: Sequence[Facts]) -> Facts:
     unseen: Counter[str] = Counter()
     filled: Counter[str] = Counter()
     words: dict[int, str] = {}
+    has_many_words = any(part["words"] is None for part in parts)
     for part in parts:
         unlabelled.update(part["unlabelled"])
         unseen.update(part["unseen"])
         filled.update(part["filled"])
-        words = dict(part["words"]) | words
+        words = dict(part["words"] or ()) | words
     return {
         "skipped": sum(part["skipped"] for part in parts),
         "complaints": [message for part in parts for message in part["complaints"]][:_KEPT_MESSAGES],
@@ -249,7 +267,7 @@ def add_facts(parts: Sequence[Facts]) -> Facts:
         "unseen": dict(unseen),
         "filled": dict(filled),
         "n_features": max(part["n_features"] for part in parts),
-        "words": [list(pair) for pair in words.items()],
+        "words": None if has_many_words else [list(pair) for pair in words.items()],
     }
 
 

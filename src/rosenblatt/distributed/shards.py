@@ -31,6 +31,7 @@ from rosenblatt.blocks import (
     rebatch,
     skip_rows,
 )
+from rosenblatt.data.io.bytes import TABLES
 from rosenblatt.data.io.identity import RunningDigest
 from rosenblatt.data.stream import Stream
 from rosenblatt.distributed.engines import ClusterError, Engine, Handle, Progress, WorkLost
@@ -615,6 +616,8 @@ def file_shards_of(stream: Stream, options: Mapping[str, Any]) -> list[FileShard
         raise ParameterError("workers open files by name, but this input has none: save it to a file.")
     alike = {name: value for name, value in options.items() if name in _OF_FILES}
     preparation = stream.preparation
+    if alike.get("keep_words") is None and preparation["format"] in TABLES:
+        alike["keep_words"] = "few"  # the default without a preparation
     stream.check_unchanged()
     return [FileShard(name, preparation, alike) for name in files]
 

@@ -8,7 +8,9 @@ import pytest
 
 from rosenblatt import data
 from rosenblatt.data.source import names_of_hashed
+from rosenblatt.distributed.shards import file_shards_of
 from rosenblatt.estimators.online import RecordColumns
+from rosenblatt.messages import ParameterError
 
 COLLIDING = {
     # columns, options, the columns that the message names
@@ -77,3 +79,38 @@ def test_records_need_columns_with_different_names():
     with pytest.raises(ValueError, match="trained on two columns named 'b'"):  # older scikit-learn takes such frames
         RecordColumns(["a", "b", "c", "b"])
     assert RecordColumns(["a", "b"]).names.tolist() == ["a", "b"]
+
+
+def test_words_are_kept_by_default_if_they_are_few(tmp_path, monkeypatch):
+    texts = [f"film number {'abcdefg'[k % 7] * 2} of {'uvwxyz'[k % 6] * 3}" for k in range(60)]
+    lines = [f"{text},{'ab'[k % 2]}" for k, text in enumerate(texts)]
+    for number in range(3):
+        part = ["t,y", *lines[20 * number : 20 * number + 20]]
+        (tmp_path / f"part-{number}.csv").write_text("\n".join(part) + "\n")
+    path, options = tmp_path / "part-*.csv", {"target": "y", "column_types": {"t": "text"}, "bits": 12}
+    words = {f"t={word}" for text in texts for word in text.split()}
+
+    def kept(**more):
+        stream = data.open(path, **options, **more)
+        found = []
+        for _ in range(2):
+            stream.read()
+            found.append({name for name in stream.feature_names if not name.startswith("#")})
+        assert found[0] == found[1]
+        return found[0]
+
+    def kept_by_workers():
+        stream = data.open(path, **options)
+        stream.restore_counts([loader().read[0] for loader in file_shards_of(stream, options)])
+        return {name for name in stream.feature_names if not name.startswith("#")}
+
+    for few, expected in ((len(words), words), (len(words) - 1, set())):
+        monkeypatch.setattr("rosenblatt.data.tables.source.FEW_WORDS", few)
+        cache = tmp_path / f"rows-{few}"
+        assert kept() == kept(threads=0) == kept(cache=cache) == kept(cache=cache) == kept_by_workers() == expected
+        assert kept(keep_words=True) == words
+        assert kept(keep_words=False) == set()
+    preparation = data.open(path, **options).preparation
+    assert not {name for name in data.open(path, preparation=preparation).feature_names if not name.startswith("#")}
+    with pytest.raises(ParameterError, match="keep_words must be a boolean or, for tables, 'few', got 'all'"):
+        data.open(path, **options, keep_words="all")

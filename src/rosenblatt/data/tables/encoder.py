@@ -210,7 +210,7 @@ class Encoder:
     """
 
     def __init__(self, preparation: Preparation, labelled: bool = True, keep_words: bool = False) -> None:
-        self._preparation, self.labelled, self._keep_words = preparation, labelled, keep_words
+        self._preparation, self.labelled, self.keep_words = preparation, labelled, keep_words
         self._missing = tuple(preparation["missing_values"])
         columns = preparation["columns"]
         self._hashed = [column for column in columns if is_hashed(column)]
@@ -377,11 +377,11 @@ class Encoder:
                 continue
             self._note_missing(texts, name, faults, counted)
             hashed = hashed + self._hashed_codes(name, texts)
-            if self._keep_words:
+            if self.keep_words:
                 every.append([[] if text is None else [f"{name}={text}"] for text in texts.to_pylist()])
         both = sp.csr_array(sp.hstack([X, hashed], format="csr"))
         both.has_canonical_format = True
-        return both, self._hasher.names(every) if self._keep_words else {}
+        return both, self._hasher.names(every) if self.keep_words else {}
 
     def _hashed_codes(self, name: str, texts: pa.Array) -> sp.csr_array:
         """Return rows with a single 1, in the hashed column of the category; a missing category gives an empty row."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.prefetch import ordered_map
-from rosenblatt.data.source import VERSION, Facts, OpenRequest, Preparation, RowSource
+from rosenblatt.data.source import FEW_WORDS, VERSION, Facts, OpenRequest, Preparation, RowSource
 from rosenblatt.data.tables.all_rows import ColumnSummaries, ValueEncoder, complete
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
 from rosenblatt.data.tables.delimited import NAMES_FIRST, DelimitedReader, header_notes, looks_like_names, renamed_notes
@@ -75,7 +75,8 @@ class TableSource(RowSource):
         """Return a source whose preparation will be made from other rows, or this one if all rows share it."""
         if self._first is None:
             return self
-        other = self._with_encoder(Encoder(self._first[0], self.labelled, self._request.keep_words))
+        other = self._with_encoder(Encoder(self._first[0], self.labelled, bool(self._request.keep_words)))
+        other.has_many_words = False
         _, other.excluded, other.notes = self._first
         other.is_provisional = True
         return other
@@ -128,7 +129,8 @@ class TableSource(RowSource):
 
     def _use(self, preparation: Preparation) -> None:
         """Encode rows as a preparation that was made from all rows says."""
-        self._encoder, self.is_provisional = Encoder(preparation, self.labelled, self._request.keep_words), False
+        keep_words = bool(self._request.keep_words) and not self.has_many_words
+        self._encoder, self.is_provisional = Encoder(preparation, self.labelled, keep_words), False
         self._reader.layout = self._encoder.layout
 
     def blocks(self) -> Generator[Block, None, None]:
@@ -150,8 +152,8 @@ class TableSource(RowSource):
                 self.unlabelled.update(rows.markers)
                 self.unseen.update(rows.unseen)
                 self.filled.update(rows.filled)
-                for column, word in rows.words.items():
-                    self.hashed_names.setdefault(column, word)
+                if not self.has_many_words:
+                    self.add_words(rows.words)
                 self.share = rows.chunk.share
                 if len(rows.y):
                     numbers = before + rows.numbers if self._reader.skip else None
@@ -200,6 +202,17 @@ class TableSource(RowSource):
             self.excluded = dict(facts["schema"]["excluded"])
         self._encoder.n_features = int(facts["n_features"])
 
+    def add_words(self, words: Mapping[int, str]) -> None:
+        """Keep words by their hashed columns, but for columns that have one; drop all of them if only few are kept."""
+        super().add_words(words)
+        if self._request.keep_words == "few" and len(self.hashed_names) > FEW_WORDS:
+            self.drop_words()
+
+    def drop_words(self) -> None:
+        """Keep no words from now on, because there are too many."""
+        super().drop_words()
+        self._encoder.keep_words = False
+
     def facts(self) -> Facts:
         """Return the counts and, if it was made from all rows, the preparation; call this after the last row."""
         if self._first is None:
@@ -229,7 +242,7 @@ def open_table(request: OpenRequest) -> TableSource:
         preparation = schema.preparation
         labelled = request.labels and preparation["target"] is not None
     lists = preparation.get("lists")
-    encoder = ListEncoder(preparation, labelled) if lists else Encoder(preparation, labelled, request.keep_words)
+    encoder = ListEncoder(preparation, labelled) if lists else Encoder(preparation, labelled, bool(request.keep_words))
     source = TableSource(reader, encoder, request)
     if schema is not None:
         source.excluded, source.notes = schema.excluded, notes

@@ -18,10 +18,11 @@ import json, os, sys, warnings
 os.umask(int(sys.argv[1]))
 with warnings.catch_warnings(record=True) as found:
     warnings.simplefilter("always")
-    from rosenblatt.kernels import compiler
+    from rosenblatt.kernels.compiler import cache_folder
+    from rosenblatt.kernels.jit import compiled_kernel
     import square
-    value = compiler.kernel(square.square)(7)
-print(json.dumps([value, str(compiler._FOLDER), [str(one.message) for one in found]]))
+    value = compiled_kernel(square.square)(7)
+print(json.dumps([value, str(cache_folder()), [str(one.message) for one in found]]))
 """
 STRANGER = 65534
 

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt.data import Block
 
 KINDS = ("integers", "decimals", "gauss", "huge", "tiny", "mixed")
 LAYOUTS = ("c", "fortran", "float32", "csr", "csc", "csr64", "unsorted")
@@ -123,6 +124,8 @@ class Digest:
         self.add(report.passes, report.updates, report.mistakes_by_pass, report.converged)
         self.floats(report.radius, report.margin_low, report.margin_high, report.bound)
         if X is not None:
+            if getattr(model, "preparation_", None) is not None:
+                X = Block(X)  # rows as the learner has them, prepared already
             self.add(model.predict(X), model.on_boundary(X))
             scores = model.decision_function(X)
             if hypothesis == "vote":

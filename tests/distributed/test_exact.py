@@ -26,7 +26,7 @@ from helpers.clusters import (
 from rosenblatt import AveragedPerceptron, Perceptron, load, save
 from rosenblatt.kernels.compiler import SETTING
 from rosenblatt.kernels.jit import compiled_kernel
-from rosenblatt.kernels.passes import one_vs_rest_pass
+from rosenblatt.kernels.passes import one_vs_rest_passes
 from rosenblatt.storage.container import read_container
 
 WINDOW = 16
@@ -261,8 +261,8 @@ def test_a_saved_model_is_that_of_one_machine(tmp_path):
 def test_arrays_that_cannot_be_written_to_need_no_other_kernels(mode, monkeypatch):
     """Clusters hand over such arrays; a kernel for them would be compiled again on each worker."""
     X, y = integer_rows(60, 3, 3)
-    compiled = compiled_kernel(one_vs_rest_pass.function)
-    monkeypatch.setattr(one_vs_rest_pass, "compiled", compiled)
+    compiled = compiled_kernel(one_vs_rest_passes.function)
+    monkeypatch.setattr(one_vs_rest_passes, "compiled", compiled)
     quietly(Perceptron(random_state=0, max_iter=3).fit_stream, cut([20, 40], X, y))
     before = len(compiled.signatures)
     quietly(ProcessPerceptron(random_state=0, max_iter=3, mode=mode, n_shards=2).fit_shards, cut([20, 40], X, y))

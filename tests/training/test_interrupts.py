@@ -10,8 +10,8 @@ import pytest
 
 from helpers.examples import small_set
 from rosenblatt import AveragedPerceptron, load, save
+from rosenblatt.interrupts import interrupts_deferred
 from rosenblatt.training import linear as passes
-from rosenblatt.training.state import interrupts_deferred
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "raise_signal"), reason="no signals")
 
@@ -51,7 +51,7 @@ def test_without_an_interrupt_nothing_happens_and_faults_pass():
 @pytest.mark.parametrize("turn", range(4))
 def test_no_thread_is_left_at_work(monkeypatch, tmp_path, turn):
     X, y = small_set("gauss", n=200, classes=4, seed=turn)
-    real, calls = passes.one_vs_rest_pass, []
+    real, calls = passes.one_vs_rest_passes, []
 
     def slow(*arguments):
         calls.append(threading.current_thread() is threading.main_thread())
@@ -59,9 +59,9 @@ def test_no_thread_is_left_at_work(monkeypatch, tmp_path, turn):
             signal.raise_signal(signal.SIGINT)  # while the other thread is at work
         elif not calls[-1]:
             time.sleep(0.02)
-        real(*arguments)
+        return real(*arguments)
 
-    monkeypatch.setattr(passes, "one_vs_rest_pass", slow)
+    monkeypatch.setattr(passes, "one_vs_rest_passes", slow)
     before = set(threading.enumerate())
     model = AveragedPerceptron(n_jobs=2, random_state=0)
     with pytest.raises(KeyboardInterrupt):
@@ -72,7 +72,7 @@ def test_no_thread_is_left_at_work(monkeypatch, tmp_path, turn):
     assert model.last_coef_.tobytes() == weights.tobytes()
     save(model, tmp_path / "m")
     assert load(tmp_path / "m").last_coef_.tobytes() == weights.tobytes()
-    monkeypatch.setattr(passes, "one_vs_rest_pass", real)
+    monkeypatch.setattr(passes, "one_vs_rest_passes", real)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         whole = AveragedPerceptron(random_state=0, max_iter=model.n_iter_).fit(X, y)

@@ -65,9 +65,9 @@ def separate(
     """
     import scipy.sparse as sp
 
+    from rosenblatt.interrupts import interrupts_deferred
     from rosenblatt.progress import Limits
     from rosenblatt.theory.separability import verdict_then_margin
-    from rosenblatt.training.state import interrupts_deferred
 
     check_out(out, data)
     check_seconds("max_seconds", max_seconds)

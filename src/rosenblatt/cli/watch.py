@@ -92,7 +92,7 @@ class OnlineLearner:
         ``weight`` is the weight of each row, which scales the step on the row; None means 1. An interrupt waits until
         the rows that have been learned are counted.
         """
-        from rosenblatt.training.state import interrupts_deferred
+        from rosenblatt.interrupts import interrupts_deferred
 
         with interrupts_deferred() as interrupts:
             self._learn(X, y, weight, interrupts)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from rosenblatt.blocks import Block, is_sparse
 from rosenblatt.distributed.engines import Engine, Handle
 from rosenblatt.distributed.shards import Expected, Shard, ShardRows, ShardSet
+from rosenblatt.interrupts import interrupts_deferred
 from rosenblatt.messages import ParameterError, Setting, check_choice, check_integer
 from rosenblatt.training.early_stopping import ValidationSet
 from rosenblatt.training.linear import InitialWeights as Weights
@@ -33,7 +34,7 @@ from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.rows import Labels, LabelSummary
 from rosenblatt.training.run import Phase, TrainingRun
-from rosenblatt.training.state import Outcome, PassState, interrupts_deferred
+from rosenblatt.training.state import Outcome, PassState
 from rosenblatt.training.train import MakeRun
 
 

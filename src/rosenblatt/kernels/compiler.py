@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.interrupts import interrupts_deferred
 from rosenblatt.kernels.parts import Function, cache_folder
 from rosenblatt.messages import warn_user
 
@@ -101,7 +102,8 @@ class Kernel:
 
     def _interpret(self, arguments: tuple[Any, ...]) -> Any:
         began = time.perf_counter()
-        with np.errstate(all="ignore"):  # compiled code does not warn about overflow either
+        # as with compiled code: no warnings about overflow, and no interrupt in the middle of an update
+        with np.errstate(all="ignore"), interrupts_deferred():
             result = self.function(*arguments)
         taken = time.perf_counter() - began
         self._spent += taken

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.kernels.compiler import kernel
-from rosenblatt.kernels.parts import inlined
+from rosenblatt.kernels.parts import helper, inlined
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -31,8 +31,11 @@ def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return _splitmix64(numbers * GOLDEN)
 
 
-@kernel
-def _shuffle(order, seed, pass_number):
+@helper
+def shuffle(order, seed, pass_number):
+    """Write the visiting order of a pass to ``order``, for a seed and a number of the pass of type uint64."""
+    for i in range(order.shape[0]):
+        order[i] = i
     # Fisher-Yates shuffle in place (Durstenfeld 1964). Invariant: order[i + 1 :] is final, and order[: i + 1] holds the
     # numbers still to be drawn.
     state = _splitmix64(_splitmix64(seed) + pass_number * GOLDEN)
@@ -40,6 +43,9 @@ def _shuffle(order, seed, pass_number):
         state = state + GOLDEN
         j = np.int64(((_splitmix64(state) >> np.uint64(32)) * np.uint64(i + 1)) >> np.uint64(32))
         order[i], order[j] = order[j], order[i]
+
+
+_shuffle = kernel(shuffle)
 
 
 def visiting_order(n: int, seed: int, pass_number: int = 0) -> np.ndarray:
@@ -79,6 +85,6 @@ def visiting_order(n: int, seed: int, pass_number: int = 0) -> np.ndarray:
         raise ValueError(f"expected between 0 and 2**32 - 1 rows to put in order, got {n}")
     if pass_number < 0:
         raise ValueError(f"passes are counted from 0, got pass_number={pass_number}")
-    order = np.arange(n, dtype=np.uint32)
+    order = np.empty(n, dtype=np.uint32)
     _shuffle(order, np.uint64(int(seed) % 2**64), np.uint64(pass_number))
     return order

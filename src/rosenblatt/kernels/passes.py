@@ -1,4 +1,4 @@
-"""One pass over rows: one-vs-rest for all classes together, or direct, where all classes compete in one update.
+"""Passes over rows: one-vs-rest for all classes together, or direct, where all classes compete in one update.
 
 One-vs-rest has a classifier for each class, but only one for two classes. The order of visits is an argument, so that a
 slow twin in the tests can replay it. The rule decides which visits update the weights.
@@ -18,6 +18,7 @@ import math
 import numpy as np
 
 from rosenblatt.kernels.compiler import kernel
+from rosenblatt.kernels.orders import shuffle
 from rosenblatt.kernels.parts import at, helper, inlined
 from rosenblatt.kernels.row_ops import (
     SMALLEST,
@@ -138,7 +139,7 @@ def _record_update(rule, rows, weights, log, candidate, s, low, high, update):
     return counted
 
 
-@kernel
+@inlined
 def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, rule):
     """Let each classifier of ``active`` visit the rows: CIML algorithm 5, lines 4 to 10.
 
@@ -245,7 +246,7 @@ def _best_other(rows, i, y, scores, w, b, bound, total):
     return best
 
 
-@kernel
+@inlined
 def direct_pass(examples, visits, weights, classes, scores, log, candidate, rule):
     """Visit the rows; on a mistake move the true class towards the row and its rival away from it.
 
@@ -306,3 +307,62 @@ def direct_pass(examples, visits, weights, classes, scores, log, candidate, rule
             move(rule, examples, weights, k, sign, counted, update)
         size, bound = _refresh_bound(s, terms, 2.0)
     s["visits"], s["lowest"], s["lowest_step"] = seen, lowest, lowest_step
+
+
+# several passes in a call
+
+
+@helper
+def _begin_pass(passes, made, order, counters):
+    """Reset the counters of a pass, and write its order."""
+    if passes.shuffled:
+        shuffle(order, passes.seed, passes.number + np.uint64(made))
+    for turn in range(passes.records.shape[0]):
+        s = counters[passes.records[turn]]
+        s["mistakes"], s["pass_updates"], s["longest"] = 0, 0, 0.0
+        s["lowest"], s["lowest_step"] = math.inf, math.inf
+        s["last_change"] = s["visits"]
+
+
+@helper
+def _end_pass(passes, made, counters):
+    """Record a pass, and return whether a classifier is clean after it: no mistakes, no other updates."""
+    clean = False
+    for turn in range(passes.records.shape[0]):
+        s = counters[passes.records[turn]]
+        passes.mistakes[made, turn] = s["mistakes"]
+        passes.updates[made, turn] = s["pass_updates"]
+        clean = clean or (s["mistakes"] == 0 and s["pass_updates"] == 0)
+    return clean
+
+
+@kernel
+def one_vs_rest_passes(examples, visits, passes, weights, active, scores, log, candidate, rule):
+    """Make passes with ``one_vs_rest_pass``, or a part of one; return the number of passes."""
+    made = 0
+    while True:
+        if passes.most > 0:
+            _begin_pass(passes, made, visits.order, weights.counters)
+        one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, rule)
+        if passes.most == 0:
+            return 0
+        clean = _end_pass(passes, made, weights.counters)
+        made += 1
+        if clean or made == passes.most:
+            return made
+
+
+@kernel
+def direct_passes(examples, visits, passes, weights, classes, scores, log, candidate, rule):
+    """Make passes with ``direct_pass``, or a part of one; return the number of passes."""
+    made = 0
+    while True:
+        if passes.most > 0:
+            _begin_pass(passes, made, visits.order, weights.counters)
+        direct_pass(examples, visits, weights, classes, scores, log, candidate, rule)
+        if passes.most == 0:
+            return 0
+        clean = _end_pass(passes, made, weights.counters)
+        made += 1
+        if clean or made == passes.most:
+            return made

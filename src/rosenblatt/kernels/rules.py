@@ -95,6 +95,25 @@ class Visits(NamedTuple):
     """Whether these rows are new, so that their lengths must be measured."""
 
 
+class Passes(NamedTuple):
+    """Whole passes that a call makes one after another, until a classifier is clean."""
+
+    most: int
+    """The largest number of passes; 0 if the call visits a part of a pass."""
+    shuffled: bool
+    """Whether each pass has an order of its own, which is written to ``Visits.order``."""
+    seed: np.unsignedinteger[Any]
+    """The seed of these orders."""
+    number: np.unsignedinteger[Any]
+    """The number of the first pass."""
+    records: Integers
+    """The numbers of the records of ``Weights.counters`` that take part."""
+    mistakes: Integers
+    """The call writes the mistakes of each pass: a row for a pass, a column for each of ``records``."""
+    updates: Integers
+    """The call writes the updates of each pass, as it does mistakes."""
+
+
 class Weights(NamedTuple):
     """The arrays that a pass changes: weights, biases, counters, and the cached sums of CIML algorithm 7."""
 

@@ -13,14 +13,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.interrupts import interrupts_deferred
 from rosenblatt.kernels.exact import LONG_LIMBS
-from rosenblatt.kernels.passes import direct_pass, one_vs_rest_pass
+from rosenblatt.kernels.passes import direct_passes, one_vs_rest_passes
 from rosenblatt.kernels.rules import (
     ArowRule,
     Candidate,
     Examples,
     Log,
     MarginRule,
+    Passes,
     PassiveAggressiveRule,
     PerceptronRule,
     Rule,
@@ -52,7 +54,6 @@ from rosenblatt.training.state import (
     Updates,
     attained_margin,
     competing_updates,
-    interrupts_deferred,
     mirrored_updates,
     new_counters,
 )
@@ -490,6 +491,14 @@ Each thread works on a copy of its classifiers' weights, and making the copies t
 """
 
 
+NUMBERS_AT_ONCE = 20_000_000
+"""The largest count of numbers, over all passes, that a call of several passes reads: work of some 50 ms."""
+NUMBERS_INTERPRETED = 20_000
+"""The same, for passes that are not compiled."""
+_NONE = np.zeros((0, 0), np.int64)
+_PART_OF_A_PASS = Passes(0, False, np.uint64(0), np.uint64(0), _NONE.ravel(), _NONE, _NONE)
+
+
 class PassRunner:
     """The `Runner` of linear learners, which visits batches by compiled passes.
 
@@ -514,14 +523,9 @@ class PassRunner:
         visited: int = 0,
     ) -> None:
         """Visit ``order`` with the classifiers ``active``, as `Runner` describes."""
-        rows, sparse = batch.rows, batch.rows.is_sparse
+        rows = batch.rows
         check_width(rows, state.n_features)
-        # A sparse row has few features, but for each of these features the weights of all classes are read. So all
-        # weights of a feature are stored together.
-        if sparse and state.s is not None and len(rows.parts[0]) >= state.w.shape[1]:
-            state.interleave()
-        elif not (sparse and state.s is not None and state.is_interleaved):
-            state.set_layout("F" if sparse and len(state.w) > 1 else "C")
+        _set_layout(state, rows)
         log = _log(state, len(order) if on_updates is not None or on_margins is not None else 0)
         # The perceptron's rule computes signs. With a margin of 0 the updates are the same, and activations are exact.
         rule = MarginRule(0.0) if on_margins is not None and state.rule == _PERCEPTRON else state.rule
@@ -545,30 +549,81 @@ class PassRunner:
         if first:
             _measure(state, batch, order)
 
-    def _visit_slice(self, state: LinearState, batch: Batch, visits: Visits, groups: list[_Group], rule: Rule) -> None:
-        """Visit a slice of the rows, with a thread for each group of classifiers."""
+    def passes_at_once(self, state: LinearState, batch: Batch, active: NDArray[np.int64]) -> int:
+        """Return how many passes one call may make, so that it takes no longer than interrupts can wait."""
+        run = direct_passes if state.direct else one_vs_rest_passes
+        numbers = (batch.rows.parts[0].size + 8 * batch.rows.n) * (len(state.w) if state.direct else len(active))
+        return 0 if self.threads > 1 else (NUMBERS_INTERPRETED if run.compiled is None else NUMBERS_AT_ONCE) // numbers
+
+    def repeat(
+        self,
+        state: LinearState,
+        batch: Batch,
+        order: NDArray[np.uint32],
+        active: NDArray[np.int64],
+        most: int,
+        *,
+        shuffled: bool,
+        own_orders: bool,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Make passes over a batch whose rows have all been visited, until a classifier is clean.
+
+        At most ``most`` passes are made. With ``own_orders`` each pass has the visiting order of its number, and
+        ``order`` is overwritten. Return the mistakes and the updates: a row for each pass made, a column for each of
+        the classifiers ``active``.
+        """
+        _set_layout(state, batch.rows)
+        seed, number = np.uint64(state.seed % 2**64), np.uint64(state.passes)
+        mistakes, updates = np.empty((2, most, len(active)), np.int64)
+        passes = Passes(most, own_orders, seed, number, active, mistakes, updates)
+        (group,) = _groups(state, batch.rows, active, _log(state, 0), 1)
+        visits = Visits(order, 0, len(order), batch.rows.ahead if shuffled else 0, 0, False)
+        made = self._visit_slice(state, batch, visits, [group], state.rule, passes)
+        return mistakes[:made], updates[:made]
+
+    def _visit_slice(
+        self,
+        state: LinearState,
+        batch: Batch,
+        visits: Visits,
+        groups: list[_Group],
+        rule: Rule,
+        passes: Passes = _PART_OF_A_PASS,
+    ) -> int:
+        """Visit a slice of the rows, with a thread for each group of classifiers; return the number of passes."""
         rows, several = batch.rows, len(state.w) > 1
         examples = Examples(rows.parts, batch.labels, batch.steps, float(state.fit_intercept), rows.terms)
         block = SPARSE_BLOCK if rows.is_sparse else max(1, CACHE_BYTES // rows.row_bytes)
         visits = visits._replace(block=block if several else max(1, visits.stop - visits.start))
 
-        def visit(group: _Group) -> None:
-            arguments = group.weights, group.active
+        def visit(group: _Group) -> int:
+            arguments = examples, visits, passes, group.weights, group.active
             if state.direct:
-                scores = np.empty(len(state.w))
-                direct_pass(examples, visits, *arguments, scores, group.log, group.candidate, rule)
-                return
-            block_scores = np.empty((visits.block, len(group.weights.b))) if several else None
-            one_vs_rest_pass(examples, visits, *arguments, block_scores, group.log, group.candidate, rule)
+                class_scores = np.empty(len(state.w))
+                return int(direct_passes(*arguments, class_scores, group.log, group.candidate, rule))
+            scores = np.empty((visits.block, len(group.weights.b))) if several else None
+            return int(one_vs_rest_passes(*arguments, scores, group.log, group.candidate, rule))
 
         if len(groups) == 1:
-            visit(groups[0])
-            return
+            return visit(groups[0])
         with interrupts_deferred(), ThreadPoolExecutor(len(groups) - 1) as pool:
             others = [pool.submit(visit, group) for group in groups[1:]]
             visit(groups[0])
             for other in others:
                 other.result()
+        return 0
+
+
+def _set_layout(state: LinearState, rows: RowMatrix) -> None:
+    """Give the weights the memory layout for such rows.
+
+    A sparse row has few features, but for each of these features the weights of all classes are read. So all weights of
+    a feature are stored together.
+    """
+    if rows.is_sparse and state.s is not None and len(rows.parts[0]) >= state.w.shape[1]:
+        state.interleave()
+    elif not (rows.is_sparse and state.s is not None and state.is_interleaved):
+        state.set_layout("F" if rows.is_sparse and len(state.w) > 1 else "C")
 
 
 class _Group(NamedTuple):
@@ -807,6 +862,8 @@ class InseparabilityProof(Observer):
     separator would give each of these signed rows a positive score, and hence the combination too. So there is no
     separator (Gordan 1873).
     """
+
+    looks_on = False
 
     def __init__(self) -> None:
         self._from_zero = False

@@ -26,6 +26,8 @@ class Observer:
     """Whether updates are to be logged for ``on_updates``."""
     should_stop = False
     """Whether the run is to end after the pass in progress."""
+    looks_on = True
+    """Whether it is to be called between passes; otherwise the run may make several in one call."""
 
     def on_start(self, run: TrainingRun) -> None:
         """Called before the first pass."""
@@ -55,14 +57,12 @@ class Observer:
 class History(Observer):
     """An observer that appends the mistakes of each pass to the state's history, even if the pass was cut short."""
 
+    looks_on = False
+
     def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
         """Append the mistakes of the pass to the history."""
-        mistakes = np.full(len(run.state.counters), -1)
-        mistakes[active] = run.state.counters["mistakes"][active]
-        run.state.mistakes.append(mistakes)
-        if run.state.updates_right_rows:
-            run.state.pass_updates.append(np.where(mistakes >= 0, run.state.counters["pass_updates"], -1))
-        run.state.passes += 1
+        counted = run.state.counters[active]
+        run.state.record_passes(active, counted["mistakes"][None], counted["pass_updates"][None])
         run.state.cut = _cut_pass(run) if run.state.at_limit[active].any() else None
 
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:

@@ -11,6 +11,7 @@ from enum import Enum, auto
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.interrupts import interrupts_deferred
 from rosenblatt.training.batches import (
     WINDOW,
     Batch,
@@ -24,12 +25,12 @@ from rosenblatt.training.batches import (
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import BestPass, EarlyStopping, ValidationSet
 from rosenblatt.training.linear import InitialWeights as Weights
-from rosenblatt.training.linear import LinearState
+from rosenblatt.training.linear import LinearState, PassRunner
 from rosenblatt.training.losses import Losses
 from rosenblatt.training.observers import History, Observer, ProgressLine
 from rosenblatt.training.options import KernelOptions, RunOptions
 from rosenblatt.training.rows import Labels, LabelSummary, Matrix, check_numbers, class_numbers, feature_ranges
-from rosenblatt.training.state import Outcome, PassState, RunState, Updates, interrupts_deferred
+from rosenblatt.training.state import Outcome, PassState, RunState, Updates
 
 # Initial states.
 
@@ -191,7 +192,8 @@ class TrainingRun:
         try:
             outcome = self._outcome()
             while outcome is None:
-                self._make_pass()
+                if not self._repeat_passes():
+                    self._make_pass()
                 outcome = self._outcome()
         except KeyboardInterrupt:
             try:
@@ -220,6 +222,39 @@ class TrainingRun:
         with interrupts_deferred() if self._can_resume else nullcontext():
             self.current.active = self._unfinished()
             self._snapshot_before_pass()
+
+    def _repeat_passes(self) -> bool:
+        """Make several passes in one call of compiled code, if nothing looks on between them; return whether it can.
+
+        All rows are in memory and have been visited, no losses are summed, and updates have no limit. The passes end
+        when a classifier is clean. The results are those of single passes.
+        """
+        source, state, runner, current, options = self.source, self.state, self._runner, self.current, self.options
+        if not (isinstance(source, InMemory) and isinstance(runner, PassRunner) and isinstance(state, LinearState)):
+            return False
+        limited = options.max_updates is not None or options.tol is not None
+        if self.in_first_pass or limited or source.batch.held_out is not None:
+            return False
+        if any(observer.looks_on for observer in self.observers):
+            return False
+        batch, active = source.batch, current.active
+        most = min(runner.passes_at_once(state, batch, active), options.max_iter - current.passes_done)
+        if most < 2:
+            return False
+        order = self._order(batch)
+        own_orders = bool(options.shuffle) and options.shuffle != "once"
+        with interrupts_deferred():
+            mistakes, updates = runner.repeat(
+                state, batch, order, active, most, shuffled=bool(options.shuffle), own_orders=own_orders
+            )
+            state.done[active] = (mistakes[-1] == 0) & (updates[-1] == 0)
+            state.record_passes(active, mistakes, updates)
+            current.passes_done += len(mistakes)
+            self.phase = Phase.JUDGED
+            state.check_finite()
+            current.active = self._unfinished()
+            self._snapshot_before_pass()
+        return True
 
     def _judge_pass(self) -> NDArray[np.int64]:
         """Mark the classifiers that are clean after this pass, and record the pass in the history.

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import enum
 import math
-import signal
-import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
-from types import FrameType
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, Self, TypedDict, TypeVar
 
 import numpy as np
@@ -23,6 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.blocks import check_label_types, join_classes
+from rosenblatt.interrupts import interrupts_deferred
 from rosenblatt.kernels.rules import COUNTERS
 from rosenblatt.messages import count_of
 from rosenblatt.training.losses import Losses
@@ -275,6 +272,16 @@ class RunState(ABC):
         limit = self.counters["limit"]
         return (limit >= 0) & (self.counters["updates"] >= limit)
 
+    def record_passes(self, active: NDArray[np.int64], mistakes: Integers, updates: Integers) -> None:
+        """Add whole passes to the history: a row for each pass, a column for each of the classifiers ``active``."""
+        for history, counts in ((self.mistakes, mistakes), (self.pass_updates, updates)):
+            if counts is mistakes or self.updates_right_rows:
+                made = np.full((len(counts), len(self.counters)), -1)
+                made[:, active] = counts
+                history.extend(made)
+        self.passes += len(mistakes)
+        self.cut = None
+
     @property
     def errors_by_pass(self) -> list[float]:
         """The error on the rows held out after each pass; NaN for passes after which it was not measured."""
@@ -445,26 +452,6 @@ class Outcome(enum.Enum):
 
 
 # Deferred interrupts.
-
-
-@contextmanager
-def interrupts_deferred() -> Iterator[list[tuple[int, FrameType | None]]]:
-    """Defer SIGINT to the end of the block, where its handler is called.
-
-    The context manager returns a list to which each signal appends an entry, so that the block can end early. In
-    threads other than the main thread it does nothing, because signals are handled only in the main thread.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield []
-        return
-    came: list[tuple[int, FrameType | None]] = []
-    handler = signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
-    try:
-        yield came
-    finally:
-        signal.signal(signal.SIGINT, handler if handler is not None else signal.SIG_DFL)
-        if came and callable(handler):
-            handler(*came[0])
 
 
 # Logs of updates with their rows, from which the weights after any update can be computed again.

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.interrupts import interrupts_deferred
 from rosenblatt.training.batches import Batch
 from rosenblatt.training.dual.block_updates import (
     BlockResult,
@@ -28,7 +29,7 @@ from rosenblatt.training.dual.predict import largest_scores, library_of, support
 from rosenblatt.training.dual.table import DeviceSupports, KernelTable, SumBounds, are_integers
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.rows import Matrix, check_finite, pad_columns
-from rosenblatt.training.state import Updates, interrupts_deferred, join_updates
+from rosenblatt.training.state import Updates, join_updates
 
 if TYPE_CHECKING:
     from rosenblatt.training.dual.state import DualPocket, DualState

@@ -1,0 +1,29 @@
+"""Ctrl-C at a moment of our choice."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def interrupts_deferred() -> Iterator[list[tuple[int, FrameType | None]]]:
+    """Defer SIGINT to the end of the block, where its handler is called.
+
+    The context manager returns a list to which each signal appends an entry, so that the block can end early. In
+    threads other than the main thread it does nothing, because signals are handled only in the main thread.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield []
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    handler = signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGINT, handler if handler is not None else signal.SIG_DFL)
+        if came and callable(handler):
+            handler(*came[0])

@@ -158,6 +158,19 @@ def test_missing_columns_are_named(tmp_path):
         model.score(new, ["yes", "no", "no"])
 
 
+def test_a_column_of_unknown_values_is_warned_of(tmp_path):
+    columns = {"code": [f"0{k % 5}" for k in range(60)], "x": list(range(60)), "y": ["a", "b"] * 30}
+    write_csv(tmp_path / "codes.csv", columns)
+    types = {"code": "category"}
+    model = Perceptron(max_iter=1).fit_stream(data.open(tmp_path / "codes.csv", "y", column_types=types))
+    model.predict(pd.read_csv(tmp_path / "codes.csv", dtype={"code": str}))
+    numbers = pd.read_csv(tmp_path / "codes.csv")
+    with pytest.warns(UserWarning, match="no value of column 'code' occurred in training, so all are ignored"):
+        model.predict(numbers)
+    model.predict(numbers[:5])
+    model.predict(numbers.astype({"code": str}).assign(code=["01"] + ["new"] * 59))
+
+
 def test_labels_are_those_of_the_file(tmp_path):
     columns = people()
     columns["bought"] = [int(label == "yes") for label in columns["bought"]]

@@ -20,6 +20,9 @@ from rosenblatt.data.tables.schema import unlabelled_note
 from rosenblatt.data.tables.values import Faults, parse_labels
 from rosenblatt.messages import ParameterError, Setting, count_of, shorten, warn_user
 
+_MANY = 10
+"""So many values of a column that did not occur in training are worth a warning, if none did."""
+
 
 def is_of_table(preparation: object) -> bool:
     """Return whether ``preparation`` is that of a table.
@@ -147,6 +150,14 @@ class PreparedRows:
         if stream.unlabelled and self.target is not None:
             note = unlabelled_note(self.target, stream.unlabelled)
             warn_user(f"{note.render(_without_parameters)}.", UserWarning)
+        for name in self.columns:
+            known = stream.rows_read - stream.filled.get(name, 0) - stream.unseen.get(name, 0)
+            if not known and stream.unseen.get(name, 0) >= _MANY:
+                warn_user(
+                    f"no value of column {name!r} occurred in training, so all are ignored: give values as they are "
+                    "written in the training data, for instance codes as text.",
+                    UserWarning,
+                )
         if not blocks:
             return Block(sp.csr_array((0, self.n_features)) if self._is_sparse else np.empty((0, self.n_features)))
         return join_blocks(blocks)

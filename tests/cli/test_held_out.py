@@ -115,7 +115,7 @@ def test_each_seed_has_the_scale_of_the_rows_that_it_trains_on(table):
             warnings.simplefilter("ignore")
             twin = Perceptron(max_iter=3, random_state=seed, early_stopping=True).fit_stream(rows)
         X, y = stream.part(split, held=True, scaled_as=rows).read()
-        alone.append(twin.score(X, y))
+        alone.append(twin.score(data.Block(X), y))
     assert several == alone
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from attack.same_bits import SIGNS, from_blocks, from_file, from_memory, layout
+from attack.same_bits import SIGNS, from_blocks, from_file, from_memory, layout, prepared
 from helpers.examples import KINDS, small_set
 from helpers.naive import activation, direct_votes, run, run_direct, vote
 from helpers.naive_kernel import Update
@@ -51,10 +51,13 @@ def attack(rng: random.Random) -> str | None:
         runs = [run(X, sign, options["max_iter"], **shared) for sign in signs]
     rows = np.concatenate([X, -X[:4], np.zeros((1, d))])
     expected = _answers(options["hypothesis"], model, runs, direct, classes, (X, labels, steps), rows)
-    found, tied = model.predict(layout(rng, rows)), model.on_boundary(layout(rng, rows))
+    found, tied = (
+        model.predict(prepared(model, layout(rng, rows))),
+        model.on_boundary(prepared(model, layout(rng, rows))),
+    )
     if found.tolist() != [one.label for one in expected] or tied.tolist() != [one.tied for one in expected]:
         return f"{way.__name__}, {kind}, {options}: {found.tolist()} {tied.tolist()} and not {expected}"
-    scores = model.decision_function(layout(rng, rows)).reshape(len(rows), -1)
+    scores = model.decision_function(prepared(model, layout(rng, rows))).reshape(len(rows), -1)
     for row, one in zip(scores.tolist(), expected, strict=True):
         right = [number.get(0, Fraction(0)) for number in one.scores]
         if options["hypothesis"] == "vote":

@@ -128,3 +128,8 @@ def from_file(rng: random.Random, model: Any, X: np.ndarray, labels: np.ndarray,
         file, block_rows=rng.randrange(1, 50), threads=rng.choice([0, 2]), cache=rng.random() < 0.5, **source
     )
     return model.fit_stream(stream)
+
+
+def prepared(model: Any, X: Any) -> Any:
+    """Return rows to predict; a model of a table has to know that they need no preparation."""
+    return data.Block(X) if getattr(model, "preparation_", None) else X

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from attack.same_bits import cuts, from_blocks, from_file, from_memory, layout
+from attack.same_bits import cuts, from_blocks, from_file, from_memory, layout, prepared
 from helpers.examples import KINDS
 from helpers.kernel_sets import KERNELS, SETS, assert_same_run, tied_set, twin_of
 from helpers.naive_kernel_answers import answers
@@ -70,7 +70,7 @@ def attack(rng: random.Random) -> str | None:
         return f"another run, {what}: {difference}"
     rows = np.concatenate([X, -X[:4], np.zeros((1, d))])
     expected = answers(twin, options["hypothesis"], kernel, classes, (X, labels, steps), rows)
-    found, tied = model.predict(layout(rng, rows)), model.on_boundary(rows)
+    found, tied = model.predict(prepared(model, layout(rng, rows))), model.on_boundary(prepared(model, rows))
     labelled, tie = [answer.label for answer in expected], [answer.tied for answer in expected]
     if labelled != found.tolist() or tie != tied.tolist():
         return f"other predictions, {what}: {found.tolist()} {tied.tolist()} and not {expected}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attack.same_bits import from_blocks, from_file, from_memory
+from attack.same_bits import from_blocks, from_file, from_memory, prepared
 from helpers.family_cases import CASES, KINDS, assert_is_twin, family_set, row_weights
 from helpers.rational_family import run
 from rosenblatt import visiting_order
@@ -49,7 +49,7 @@ def attack(rng: random.Random) -> str | None:
         assert_is_twin(model, twin)
     except AssertionError as difference:
         return f"{what}: {difference}"
-    found, rows = model.decision_function(X), np.asarray(X, np.float64)
+    found, rows = model.decision_function(prepared(model, X)), np.asarray(X, np.float64)
     scores = found[:, None] if found.ndim == 1 else found
     if not np.isfinite(scores).all():
         return f"{what}: scores that are not finite for {rows.tolist()}"

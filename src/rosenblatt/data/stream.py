@@ -302,12 +302,15 @@ class Stream:
 
     @property
     def excluded(self) -> dict[str, str]:
-        """The columns that ``on_ambiguous="drop"`` left out, mapped to the reasons why they were left out."""
+        """The columns that ``on_ambiguous="drop"`` left out, mapped to the reasons why they were left out.
+
+        More columns may be left out once all rows have completed the schema, see `fit_scale`.
+        """
         return dict(self._source.excluded)
 
     @property
     def notes(self) -> list[Message]:
-        """Notes about how the files are read; ``str(note)`` is the text."""
+        """Notes about how the files are read; ``str(note)`` is the text. All rows may add some, see `fit_scale`."""
         return list(self._source.notes)
 
     @property

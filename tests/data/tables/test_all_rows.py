@@ -62,7 +62,7 @@ def test_the_order_of_rows_does_not_matter(tmp_path, name):
         assert stream.unseen == {}
         assert stream.filled == {"x": 24_000 - len(x), "note": table["note"].count(None)}
         model = AveragedPerceptron(random_state=0).fit_stream(stream)
-        assert model.score(X, np.array(table["y"])) > 0.9
+        assert model.score(data.Block(X, table["y"])) > 0.9
         prepared.append(stream.preparation)
     assert prepared[0] == prepared[1]
 

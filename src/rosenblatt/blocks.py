@@ -287,8 +287,8 @@ def as_labels(given: object) -> np.ndarray:
     array(['yes', 'no'], dtype='<U3')
     >>> as_labels(["1", 1])
     Traceback (most recent call last):
-    rosenblatt.messages.ParameterError: expected labels that NumPy keeps as they are, got 1, which it would make '1':
-    convert all labels to an array of integers, or to strings that do not end in a null character.
+    rosenblatt.messages.ParameterError: expected labels that NumPy keeps as they are, got 1, which it would turn into
+    '1': convert all labels to an array of integers, or to strings that do not end in a null character.
     """
     labels = np.asarray(given)
     check_labels_kept(given, labels)
@@ -319,8 +319,8 @@ def check_labels_kept(given: Any, labels: np.ndarray) -> None:
     if before != after:
         label, made = next(pair for pair in zip(before, after, strict=True) if pair[0] != pair[1])
         raise ParameterError(
-            "expected labels that NumPy keeps as they are, got {label}, which it would make {made}: convert all labels "
-            "to an array of integers, or to strings that do not end in a null character.",
+            "expected labels that NumPy keeps as they are, got {label}, which it would turn into {made}: convert all "
+            "labels to an array of integers, or to strings that do not end in a null character.",
             label=shorten(label),
             made=shorten(made),
         )

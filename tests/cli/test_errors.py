@@ -107,7 +107,9 @@ def test_certificates_that_are_no_files_are_refused(tmp_path):
         "check", tmp_path / "empty", rows, "-t", "label"
     )
     (tmp_path / "long").write_text("1" * 5000)
-    with pytest.raises(ValueError, match=r"long is not a valid certificate: .* number too long or nesting too deep\.$"):
+    with pytest.raises(
+        ValueError, match=r"long is not a valid certificate: .* too many digits or data nested too deeply\.$"
+    ):
         Certificate.load(tmp_path / "long")
 
 

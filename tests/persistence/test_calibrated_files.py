@@ -71,8 +71,8 @@ def test_a_forged_calibration_is_refused(tmp_path):
         write_container(tmp_path / "forged", forged, arrays)
 
     for maps, sentence in (
-        ([sigmoid], "a calibration of 1 map does not fit 3 classes"),
-        ([], "a calibration of 0 maps does not fit 3 classes"),
+        ([sigmoid], "a calibration with 1 map from scores to probabilities does not fit a model of 3 classes"),
+        ([], "a calibration with 0 maps from scores to probabilities does not fit a model of 3 classes"),
         ([sigmoid, sigmoid, {**sigmoid, "slope": 1}], "'calibration.maps.2.slope' must be a finite number"),
         ([sigmoid, sigmoid, {**sigmoid, "extra": 1}], "has an unknown field 'extra'"),
     ):

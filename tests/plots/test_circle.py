@@ -41,7 +41,7 @@ def test_the_circle_passes_between_the_classes_and_broken_lines_touch_them():
     room = away[Y != 1].min() - away[Y == 1].max()
     assert ax.get_title().splitlines() == [
         f"Circle around 1: centre ({circle.center[0]:.3g}, {circle.center[1]:.3g}), radius {circle.radius:.3g}",
-        f"room of {room:.3g} between the classes",
+        f"gap of {room:.3g} between the classes",
     ]
     assert tints(ax)[0] == ORANGE
     assert tints(ax)[-1] == BLUE
@@ -73,7 +73,7 @@ def test_a_line_has_its_class_on_its_side():
     polygon = ax.patches[-1].get_xy()
     assert to_hex(ax.patches[-1].get_facecolor()).upper() == BLUE
     assert polygon[:, 0].max() == pytest.approx(1.5)
-    assert ax.get_title() == "A line is the limit of the circles; room of 3 between the classes"
+    assert ax.get_title() == "A line is the limit of the circles; gap of 3 between the classes"
 
 
 def test_the_outside_of_a_circle_comes_with_its_proof():
@@ -115,7 +115,7 @@ def test_one_point_several_classes_and_any_scale(scale):
 
 def test_outside_without_a_reason_has_no_proof():
     ax = plot_circle(Outside([0, 0], 2), [[0, 0], [3, 0]], [0, 1], axes())
-    assert ax.get_title() == "Circle around all but 1: centre (0, 0), radius 2\nroom of 3 between the classes"
+    assert ax.get_title() == "Circle around all but 1: centre (0, 0), radius 2\ngap of 3 between the classes"
 
 
 def test_the_title_names_what_is_held_with_a_true_minus():

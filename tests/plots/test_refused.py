@@ -115,11 +115,11 @@ REFUSED = [
     ("the 4 rows that the verdict is about", plot_verdict, VERDICT, 7 * SQUARE + 3, AND),
     ("the 4 rows .* got rows for which the verdict does not hold", plot_verdict, CROSSED, SQUARE, AND),
     (
-        "around a positive and finite margin, but there is none",
+        "needs a positive and finite margin, got bounds of",
         plot_bracket,
         dataset_margin([[0], [1], [2]], [0, 1, 0]),
     ),
-    ("around a positive and finite margin, but there is none", plot_bracket, dataset_margin([[0], [1]], [1, 1])),
+    ("needs a positive and finite margin, got bounds of", plot_bracket, dataset_margin([[0], [1]], [1, 1])),
     ("for separable data, got Inseparable", plot_bracket, CROSSED),
     ("k must be an integer from 1 to", plot_update, RUN, 0, SQUARE, AND),
     ("the rows and labels that were traced, got different ones", plot_update, RUN, 1, SQUARE, AND[::-1]),

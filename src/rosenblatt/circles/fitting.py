@@ -43,9 +43,9 @@ def fit_circle(
     """Return a circle with all points of one class inside and all others outside, in any dimension.
 
     The points are lifted to (x, |x|^2), where circles become planes, and a perceptron searches for a plane. If it does
-    not converge, the search for the largest margin and exact arithmetic decide. A plane gives a circle only if its
-    weight for |x|^2 is negative, so this sign is learned too, from one extra negative example at infinity in the
-    direction of |x|^2. The random order of the points is fixed, so equal input gives equal results.
+    not converge, a search for the largest margin and exact arithmetic decide whether there is one. A plane gives a
+    circle only if its weight for |x|^2 is negative. To enforce this sign, a negative example is added, at infinity in
+    the direction of |x|^2. The random order of the points is fixed, so equal input gives equal results.
 
     Results are exact for the given floating-point coordinates: a shape has every point strictly on its correct side,
     and a `NoCircle` has a proof.

@@ -428,7 +428,7 @@ def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
     """
     w, bias = _vector("w", w), _number("b", b)
     if len(w) < 2:
-        raise ValueError(f"w must hold a weight for each coordinate and one for |x|^2, got {len(w)} of them.")
+        raise ValueError(f"w must hold at least two weights, the last for |x|^2, got {len(w)}.")
     *a, c = (Fraction(value) for value in w.tolist())
     if not any(a) and c == 0:
         raise ValueError(

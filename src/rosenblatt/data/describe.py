@@ -122,7 +122,7 @@ class ColumnTable(Table):
         return [remark.render(spell) for remark in self._remarks]
 
     def lines(self, width: int, digits: int = 4) -> list[str]:
-        """Return the lines of the table without title and remarks, the longest cells cut to fit ``width`` columns."""
+        """Return the lines of the table without title and remarks. Long cells are cut to fit ``width`` columns."""
         columns: dict[str, list[Any]] = {name: values for name, values in self.to_dict().items() if name != "looks"}
         columns["becomes"] = [text.removeprefix("words, ").partition(":")[0] for text in columns["becomes"]]
         columns |= {name: [escape_unprintable(text) for text in columns[name]] for name in _CUT}

@@ -94,7 +94,7 @@ class DaskEngine:
     def _paused_workers(self) -> dict[str, bool]:
         """Return the workers that Dask has paused because their memory is nearly full, and whether a task runs there.
 
-        Dask assigns no more tasks to a paused worker, but leaves those that it has.
+        Dask assigns no more tasks to a paused worker, but does not take away those that it already has.
         """
         try:
             workers = self.client.scheduler_info(n_workers=-1)["workers"]

@@ -128,8 +128,8 @@ class ClusterLearner(BasePerceptron):
         scaled = options.get("scale") not in (None, "none")
         if scaled and seeds is not None and self.early_stopping:
             raise ParameterError(
-                "with {seeds}, early stopping holds out other rows for each seed, but the scale depends on the rows "
-                "that remain: leave out the scale, or train with one seed at a time."
+                "with {seeds}, early stopping holds out different rows for each seed, but the scale depends on the "
+                "rows that remain: leave out the scale, or train with one seed at a time."
             )
         stream, loaders = file_loaders(path, options, self._validation_split() if scaled else None)
         settings = classes, on_pass, checkpoint, every, resume, seeds

@@ -105,7 +105,7 @@ def calibrated(
     steps, learner = (model[:-1], model[-1]) if isinstance(model, Pipeline) else (None, model)
     if not isinstance(learner, ExactClassifier):
         raise TypeError(
-            f"expected a learner of rosenblatt or a Pipeline that ends in one, got {type(learner).__name__}: for other "
+            f"expected a rosenblatt learner or a Pipeline that ends in one, got {type(learner).__name__}: for other "
             "models use sklearn.calibration.CalibratedClassifierCV."
         )
     check_is_fitted(learner)

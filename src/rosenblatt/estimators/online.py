@@ -153,5 +153,8 @@ def label_array(y: object) -> Labels:
     if label.shape != (1,) or label.dtype.kind not in "biufU":
         raise TypeError(f"expected a label that is a string, an integer or a boolean, got {shorten(y)}.")
     if label.dtype.kind == "f" and not label[0] == np.trunc(label[0]):
-        raise ValueError(f"expected a class label, got the number {y!r}, which looks like a regression target.")
+        raise ValueError(
+            f"expected a class label, got the number {y!r}, which looks like a regression target: convert it to a "
+            "class first."
+        )
     return label

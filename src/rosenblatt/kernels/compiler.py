@@ -112,8 +112,9 @@ class Kernel:
             if _SLOW < Kernel.spent_without_numba < math.inf:
                 Kernel.spent_without_numba = math.inf
                 warn_user(
-                    "numba cannot be imported, so rosenblatt's loops run as plain Python, some hundred times slower "
-                    "than compiled, with the same results: install numba, or hide this by ROSENBLATT_COMPILE=never.",
+                    "numba cannot be imported, so rosenblatt's loops run as plain Python. The results are the same, "
+                    "but the loops are about a hundred times slower: install numba, or set ROSENBLATT_COMPILE=never to "
+                    "hide this warning.",
                     RuntimeWarning,
                 )
         return result

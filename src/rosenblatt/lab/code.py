@@ -1,4 +1,4 @@
-"""The Python that makes the run of a state again, bit for bit."""
+"""Python code that reproduces the run of a lab state, bit for bit."""
 
 from __future__ import annotations
 

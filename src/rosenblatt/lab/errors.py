@@ -85,7 +85,7 @@ def _learner(state: LabState) -> Any:
 
 
 def _wrong(model: Any, hypothesis: str, X: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which points the model has on the wrong side, or on none."""
+    """Return whether each point is misclassified; a point on the boundary counts as misclassified."""
     model.hypothesis = hypothesis
     return labels * model.decision_function(X) <= 0  # exact signs of the weights as stored
 

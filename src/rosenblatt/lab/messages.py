@@ -8,43 +8,45 @@ from typing import Any
 
 from starlette.responses import PlainTextResponse, Response
 
+from rosenblatt.messages import shorten
+
 _DEEPEST = 50
 
 
 def parse(body: bytes) -> Any:
-    """Return the data of a JSON text; anything that is none, or could not be meant, is a ValueError.
+    """Return the data of a JSON text; raise a ValueError if it is invalid, too deeply nested, or has extreme numbers.
 
     >>> parse(b'{"seed": 7}')
     {'seed': 7}
     >>> parse(b"[NaN]")
     Traceback (most recent call last):
-    ValueError: A question must be JSON of finite numbers, got NaN.
+    ValueError: A request must be JSON of finite numbers, got NaN.
     """
     try:
         data = json.loads(body.decode("utf-8"), parse_constant=_number, parse_float=_number, parse_int=_integer)
     except (json.JSONDecodeError, UnicodeDecodeError) as fault:
         where = f": {fault.msg} at character {fault.pos}" if isinstance(fault, json.JSONDecodeError) else ""
-        raise ValueError(f"A question must be JSON in UTF-8{where}.") from None
+        raise ValueError(f"A request must be JSON in UTF-8{where}.") from None
     except RecursionError:
         data = None
         deep = True
     else:
         deep = _deeper(data, _DEEPEST)
     if deep:
-        raise ValueError(f"A question must be JSON with at most {_DEEPEST} levels of brackets.")
+        raise ValueError(f"A request must be JSON with at most {_DEEPEST} levels of brackets.")
     return data
 
 
 def _number(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"A question must be JSON of finite numbers, got {text[:20]}.")
+        raise ValueError(f"A request must be JSON of finite numbers, got {text[:20]}.")
     return value
 
 
 def _integer(text: str) -> int:
     if len(text) > 16:
-        raise ValueError(f"A question must be JSON with integers of at most 15 digits, got {text[:16]}....")
+        raise ValueError(f"A request must be JSON with integers of at most 15 digits, got {shorten(text)}.")
     return int(text)
 
 
@@ -60,15 +62,15 @@ def _deeper(data: Any, most: int) -> bool:
 
 
 def to_json(data: Any) -> bytes:
-    """Return an answer as JSON; a number that is not finite is a ValueError."""
+    """Return an answer as JSON; raise a ValueError if a number is not finite."""
     return json.dumps(data, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 def error(status: int, sentence: str) -> Response:
-    """Return the answer to a question that cannot be answered."""
+    """Return the response to a request that cannot be answered."""
     return Response(to_json({"error": sentence}), status, media_type="application/json")
 
 
 def refusal(method: str, status: int, sentence: str) -> Response:
-    """Return the answer to a request that is refused: plain words, but for questions."""
+    """Return the response to a request that is refused: JSON for POST, otherwise plain text."""
     return error(status, sentence) if method == "POST" else PlainTextResponse(sentence, status)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.lab.state_fields import LARGEST, MOST_POINTS
-from rosenblatt.messages import count_of, show_text
+from rosenblatt.messages import count_of, name_some, show_text
 
 _LABELS = ("label", "class", "target", "species")
 _PAIRS = (("x", "y"), ("x0", "x1"), ("x1", "x2"))
@@ -81,7 +81,7 @@ def _rows(text: str) -> tuple[list[tuple[int, list[str]]], bool]:
     try:
         rows = [(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
     except csv.Error as fault:
-        raise ValueError(f"line {reader.line_num} is no line of a table: {fault}.") from None
+        raise ValueError(f"line {reader.line_num} is not valid CSV: {fault}.") from None
     if not rows:
         raise ValueError("the table is empty: it needs two columns of numbers and one of labels.")
     return rows, delimiter == ";"
@@ -109,7 +109,8 @@ def _columns(names: list[str] | None, rows: list[list[str]], width: int, comma: 
         unfit = {i for i, name in enumerate(names or []) if name in _NO_MEASURES}
         pair = [i for i in rest if i != label and i not in unfit and _is_numeric((row[i] for row in rows), comma)][:2]
     if label is None or len(pair) < 2:
-        raise ValueError("the table needs two columns of numbers and one of labels, such as x,y,label.")
+        found = name_some(list(map(show_text, names))) if names else count_of(width, "column") + " without names"
+        raise ValueError(f"the table needs two columns of numbers and one of labels, such as x,y,label, got {found}.")
     return Columns(pair[0], pair[1], label, held_out)
 
 
@@ -133,7 +134,7 @@ def _number(cell: str, comma: bool) -> float | None:
 def _coordinate(line: int, cell: str, comma: bool) -> float:
     value = _number(cell, comma)
     if value is None:
-        raise ValueError(f"line {line} must have a number where it has {show_text(cell)}.")
+        raise ValueError(f"expected a number in line {line}, got {show_text(cell)}.")
     if not abs(value) <= LARGEST:
         raise ValueError(f"line {line} has {show_text(cell)}, and coordinates go to {LARGEST:,.0f}: scale them first.")
     return value
@@ -141,7 +142,7 @@ def _coordinate(line: int, cell: str, comma: bool) -> float:
 
 def _flag(line: int, cell: str) -> bool:
     if cell.lower() not in _FLAGS:
-        raise ValueError(f"line {line} must say test or train, 1 or 0, where it has {show_text(cell)}.")
+        raise ValueError(f"expected test or train, or 1 or 0, in line {line}, got {show_text(cell)}.")
     return _FLAGS[cell.lower()]
 
 

@@ -44,7 +44,7 @@ def preset_message(body: object) -> dict[str, Any]:
     (40, 'perceptron', ['x', 'y'], 'verdict')
     """
     if type(body) is not dict or set(body) != {"name", "seed"}:
-        raise ValueError(f"a preset must be asked for by 'name' and 'seed', got {shorten(body)}.")
+        raise ValueError(f"a preset request must have 'name' and 'seed', got {shorten(body)}.")
     name, seed = body["name"], body["seed"]
     if type(name) is not str or name not in PRESETS:
         raise ValueError(f"'name' must be one of {', '.join(PRESETS)}, got {shorten(name)}.")

@@ -7,6 +7,7 @@ from typing import Any
 
 from rosenblatt.lab.points import points_of
 from rosenblatt.lab.state import LabState, view_of
+from rosenblatt.lab.state_fields import MOST_POINTS
 from rosenblatt.messages import shorten
 
 _MOST_BYTES = 100_000_000
@@ -27,11 +28,14 @@ def read_source(source: str) -> tuple[LabState, str]:
         return LabState.from_fragment(fragment), ""
     path = Path(source)
     if path.suffix.lower() not in (".json", *_TABLES):
-        raise ValueError(f"{source} must end in .csv, .tsv, .txt or .json, or be an address of the lab.")
+        raise ValueError(f"{source} must end in .csv, .tsv, .txt or .json, or be the address of a lab page.")
     with open(path, "rb") as file:
         content = file.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
-        raise ValueError(f"{source} is larger than {_MOST_BYTES // 1_000_000} MB: the lab shows some 1,000 points.")
+        raise ValueError(
+            f"{source} is larger than {_MOST_BYTES // 1_000_000} MB: save fewer rows, as the lab shows at most "
+            f"{MOST_POINTS:,} points."
+        )
     try:
         if path.suffix.lower() == ".json":
             return LabState.from_json(content), ""
@@ -48,7 +52,7 @@ def csv_message(body: object) -> dict[str, Any]:
     {'points': [[1.0, 2.0, 1], [0.0, 0.0, -1]], 'view': [0.5, 1.0, 1.25], 'note': ''}
     """
     if type(body) is not dict or set(body) != {"text"} or type(body["text"]) is not str:
-        raise ValueError(f"the question csv must be a dictionary with 'text', got {shorten(body)}.")
+        raise ValueError(f"a csv request must be a dictionary with 'text', got {shorten(body)}.")
     X, y, held_out, note = points_of(body["text"])
     state = LabState().with_points(X, y, held_out)
     return {"points": state.to_plain()["points"], "view": list(view_of(X)), "note": note}

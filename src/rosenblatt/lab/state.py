@@ -75,7 +75,7 @@ class LabState:
             raise ValueError(f"a state of the lab has no field {shorten(unknown)}.")
         state = cls(**{name: READERS[name](name, value) for name, value in given.items()})
         if any(pick >= len(state.points) for pick in state.picks):
-            raise ValueError(f"'picks' must be numbers of points, below {len(state.points)}, got {max(state.picks)}.")
+            raise ValueError(f"'picks' must be indices of points, below {len(state.points)}, got {max(state.picks)}.")
         return state
 
     @classmethod
@@ -94,7 +94,7 @@ class LabState:
             text = base64.urlsafe_b64decode(fragment + "=" * (-len(fragment) % 4))
         except (ValueError, binascii.Error):
             raise ValueError(
-                "the part of the address after # is no state of the lab: copy the whole address."
+                "the part of the address after # is not a state of the lab: copy the whole address."
             ) from None
         return cls.from_json(text)
 

@@ -63,7 +63,7 @@ def _counted(points: Points, family: str) -> tuple[frozenset[frozenset[int]], in
 
 def _read(body: object) -> tuple[Points, str, list[int]]:
     if type(body) is not dict or set(body) != {"points", "family", "subset"}:
-        raise ValueError(f"a question of the VC game must have 'points', 'family' and 'subset', got {shorten(body)}.")
+        raise ValueError(f"a vc request must have 'points', 'family' and 'subset', got {shorten(body)}.")
     points, family, subset = body["points"], body["family"], body["subset"]
     if type(points) is not list or not 1 <= len(points) <= MOST_POINTS:
         raise ValueError(f"'points' must be a list of 1 to {MOST_POINTS} points, got {shorten(points)}.")
@@ -71,9 +71,9 @@ def _read(body: object) -> tuple[Points, str, list[int]]:
         raise ValueError(f"'family' must be {' or '.join(map(repr, FAMILIES))}, got {shorten(family)}.")
     places = tuple(_point(point) for point in points)
     if type(subset) is not list or not all(type(i) is int and 0 <= i < len(points) for i in subset):
-        raise ValueError(f"'subset' must be numbers of points, below {len(points)}, got {shorten(subset)}.")
+        raise ValueError(f"'subset' must be indices of points, below {len(points)}, got {shorten(subset)}.")
     if len(set(subset)) < len(subset):
-        raise ValueError(f"'subset' must be numbers that differ, got {shorten(subset)}.")
+        raise ValueError(f"'subset' must not repeat an index, got {shorten(subset)}.")
     return places, family, subset
 
 

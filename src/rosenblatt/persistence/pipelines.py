@@ -265,7 +265,7 @@ def _fit_one_hot(step: OneHotEncoder, place: Place) -> None:
     except (TypeError, ValueError) as fault:
         raise ValueError(f"the categories of a OneHotEncoder are not valid: {shorten(str(fault), 200)}.") from None
     if list(map(len, step.categories_)) != list(map(len, known)):
-        raise ValueError("scikit-learn does not accept these categories of a OneHotEncoder unchanged.")
+        raise ValueError("the categories of a OneHotEncoder are not valid: scikit-learn's fit changes them.")
     step.categories, step.categories_ = "auto" if found else known, known
 
 
@@ -362,7 +362,7 @@ def write_columns(columns: Any) -> object:
     def plain(value: object) -> object:
         value = value.item() if isinstance(value, np.generic) else value
         if value is not None and type(value) not in (bool, int, str):
-            raise ValueError(f"columns selected by {shorten(value)} cannot be stored as data: name them.")
+            raise ValueError(f"columns selected by {shorten(value)} cannot be stored as data: select them by name.")
         return value
 
     if isinstance(columns, slice):

@@ -160,7 +160,7 @@ def plot_circle(
     >>> ax = plot_circle(fit_circle(points, labels, largest_margin=True), points, labels)
     >>> print(ax.get_title())
     Circle around 1: centre (0.375, −0.375), radius 1.94
-    room of 1.92 between the classes
+    gap of 1.92 between the classes
     >>> square = [[0, 0], [0, 1], [1, 0], [1, 1]]
     >>> ax = plot_circle(fit_circle(square, [0, 1, 1, 0]), square, [0, 1, 1, 0])
     >>> print(ax.get_title())
@@ -219,8 +219,8 @@ def _draw_shape(ax: Axes, shape: Any, frame: Frame, rows: Rows) -> str:
     elif edge.center is not None and frame.holds(edge.center):
         _draw_center(ax, edge)
     wrong = int(((positive != held[np.searchsorted(classes, y)]) | shape.on_boundary(X)).sum())
-    room = "" if wrong or positive.all() or not positive.any() else _draw_room(ax, edge, X, frame)
-    ending = f"{wrong:,} of {count_of(len(X), 'point')} on the wrong side" if wrong else room
+    gap = "" if wrong or positive.all() or not positive.any() else _draw_gap(ax, edge, X, frame)
+    ending = f"{wrong:,} of {count_of(len(X), 'point')} on the wrong side" if wrong else gap
     if isinstance(shape, HalfSpace):
         return f"A line is the limit of the circles{'; ' * bool(ending)}{ending}"
     held_names = [shown_name(label, 20) for label in classes[held].tolist()]
@@ -247,7 +247,7 @@ def _draw_center(ax: Axes, edge: Edge) -> None:
     ax.annotate("r", half, (-3, 4), color=ink(), **words)
 
 
-def _draw_room(ax: Axes, edge: Edge, X: np.ndarray, frame: Frame) -> str:
+def _draw_gap(ax: Axes, edge: Edge, X: np.ndarray, frame: Frame) -> str:
     """Draw the curves parallel to the boundary through the nearest point on each side; return the gap as text."""
     depth = edge.depth(X)
     inner, outer = depth[depth > 0].min(initial=np.inf), depth[depth < 0].max(initial=-np.inf)
@@ -258,7 +258,7 @@ def _draw_room(ax: Axes, edge: Edge, X: np.ndarray, frame: Frame) -> str:
     for level, label in ((inner, "nearest point on both sides"), (outer, None)):
         if edge.center is None or edge.radius > level:
             ax.plot(*edge.curve(middle, reach, level).T, label=label, **look)
-    return f"room of {shown_number(inner - outer)} between the classes"
+    return f"gap of {shown_number(inner - outer)} between the classes"
 
 
 def _draw_proof(ax: Axes, proof: Any, X: np.ndarray, y: np.ndarray, classes: np.ndarray) -> None:
@@ -404,7 +404,7 @@ def _draw_cut(ax: Axes, edge: Edge, low: np.ndarray, high: np.ndarray, floor: fl
 
 
 def _within(curve: np.ndarray, low: np.ndarray, high: np.ndarray, points: int = 2) -> np.ndarray:
-    """Return the points of a curve in the frame; for a segment, return ``points`` points on the part in the frame."""
+    """Return the points of a curve that are in the frame; for a segment, ``points`` points on its part in the frame."""
     if len(curve) > 2:
         return curve[((curve >= low) & (curve <= high)).all(axis=1)]
     step = curve[1] - curve[0]

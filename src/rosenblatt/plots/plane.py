@@ -349,7 +349,7 @@ def _rule_of_a_vote(learner: Any) -> LinearRule:
             "VotedPerceptron, or call plot_plane."
         )
     if len(rule.classes) != 2:
-        raise ValueError(f"plot_votes draws a vote between two classes, got a model of {len(rule.classes)}.")
+        raise ValueError(f"plot_votes draws a vote between two classes, got a model of {len(rule.classes)} classes.")
     return rule
 
 

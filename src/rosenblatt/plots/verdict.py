@@ -312,7 +312,10 @@ def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> 
     """
     kind, low, high = _claim(bracket)
     if not 0 < low <= high < math.inf:
-        raise ValueError("plot_bracket draws a bracket around a positive and finite margin, but there is none.")
+        raise ValueError(
+            f"plot_bracket needs a positive and finite margin, got bounds of {low:g} and {high:g}: use linearly "
+            "separable data with two classes."
+        )
     if not bracket.history:
         raise ValueError(
             "this bracket has no history: it was loaded from a file, or found at once by a linear program "

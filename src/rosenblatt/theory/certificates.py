@@ -247,9 +247,11 @@ class JsonFile:
         try:
             record = json.loads(text)
         except json.JSONDecodeError as error:
-            raise ValueError(f"expected a certificate as JSON, got something else: {error}.") from None
+            raise ValueError(f"expected a certificate as JSON, got text that is not JSON: {error}.") from None
         except (ValueError, RecursionError):
-            raise ValueError("expected a certificate as JSON, got a number too long or nesting too deep.") from None
+            raise ValueError(
+                "expected a certificate as JSON, got a number with too many digits or data nested too deeply."
+            ) from None
         rows = _claimed_rows(record)
         if rows > max_rows:
             raise ValueError(

@@ -272,7 +272,8 @@ class Verdicts(JsonFile, dict[Any, Any]):
     def from_dict(cls, record: object) -> Verdicts:
         """Return the verdicts in a list of decoded certificates; raise a ValueError for anything else."""
         if not isinstance(record, list):
-            raise ValueError("expected a list of certificates, got something else: load one with Certificate.load.")
+            got = type(record).__name__
+            raise ValueError(f"expected a list of certificates, got {got}: load a single one with Certificate.load.")
         if not record:
             raise ValueError("expected a list of certificates, got an empty one.")
         verdicts = [AboutRows.from_dict(item) for item in record]

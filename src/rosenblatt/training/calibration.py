@@ -145,7 +145,10 @@ class Calibration:
         """Raise a ValueError unless there is a map for each score of a model of ``n_classes`` classes."""
         expected = 1 if n_classes == 2 else n_classes
         if n_classes < 2 or len(self.maps) != expected:
-            raise ValueError(f"a calibration of {count_of(len(self.maps), 'map')} does not fit {n_classes} classes.")
+            found = count_of(len(self.maps), "map")
+            raise ValueError(
+                f"a calibration with {found} from scores to probabilities does not fit a model of {n_classes} classes."
+            )
 
     def check_hypothesis(self, hypothesis: str) -> None:
         """Raise a ValueError unless the model still predicts with the hypothesis whose scores are mapped."""
@@ -300,9 +303,10 @@ def fit_sigmoid(scores: Floats, positive: NDArray[np.bool_], weight: Floats | No
 
 
 def _newton(s: Floats, target: Floats, w: Floats) -> tuple[float, float]:
-    """Return the slope and the offset of least mean log loss: Newton's method with backtracking (Lin, Lin, Weng 2007).
+    """Return the slope and the offset that minimize the mean log loss, which is convex.
 
-    The loss is convex. It ends when the next step would lower the loss by less than 1e-20, or not at all.
+    This is Newton's method with backtracking (Lin, Lin, Weng 2007). It stops when the next step would lower the loss
+    by less than 1e-20, or not at all.
     """
 
     def loss_at(slope: float, offset: float) -> float:

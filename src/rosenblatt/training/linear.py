@@ -344,7 +344,7 @@ class LinearState(RunState):
         if not all(np.isfinite(array).all() for array in (self.radius, *arrays) if array is not None):
             advice = "scale the features, for instance with sklearn.preprocessing.MaxAbsScaler, or weight rows less"
             if isinstance(self.rule, PassiveAggressiveRule):
-                advice = "give a smaller C or smaller weights of rows, fit_intercept=False, or longer rows"
+                advice = "give a smaller C or smaller sample weights, fit_intercept=False, or longer rows"
             raise ValueError(f"the weights have overflowed float64: {advice}, and train from the start.")
 
     def widen(self, d: int) -> None:

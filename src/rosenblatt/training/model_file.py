@@ -211,7 +211,7 @@ class TrainedModel:
     def predict_proba(self, X: Matrix) -> NDArray[np.float64]:
         """Return the probability of each class for each row of a valid matrix; the model must be calibrated."""
         if self.calibration is None:
-            raise ValueError("this model is not calibrated, so it predicts no probabilities.")
+            raise ValueError("this model is not calibrated, so it cannot predict probabilities: calibrate it first.")
         self.calibration.check_hypothesis(self.options.hypothesis)
         return self.calibration.probabilities(self.rounded_scores(X))
 

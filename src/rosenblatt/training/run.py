@@ -369,7 +369,7 @@ class TrainingRun:
 
     @property
     def _can_resume(self) -> bool:
-        """Whether the run may be resumed at all: its rows can be read again and are not in memory."""
+        """Whether the source allows resuming: its rows can be read again, and are not in memory as a single batch."""
         return self.source.rereadable and not self.source.in_memory
 
     @property

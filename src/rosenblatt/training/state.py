@@ -180,9 +180,10 @@ class RunState(ABC):
         """Return the score of each row for each classifier: the activation, or for "vote" the share of the votes."""
 
     def rounded_scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
-        """Return the scores of rows for calibration: those of linear weights are exact numbers, rounded once.
+        """Return the scores of rows for calibration.
 
-        So they are the same bits for dense and sparse rows. Of a kernel they are those of `scores`.
+        For linear weights, exact scores are rounded once, so dense and sparse rows give the same bits. For a kernel,
+        the scores are those of `scores`.
         """
         return self.scores(hypothesis, rows)
 

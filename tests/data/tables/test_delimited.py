@@ -328,7 +328,7 @@ def test_columns_of_one_name(tmp_path):
     stream = data.open(tmp_path / "a.csv", "y")
     assert stream.feature_names == ["a", "b", "a.2", "a.1", "a.3"]
     assert stream.read()[0].tolist() == [[1, 2, 3, 4, 5], [6, 7, 8, 9, 0]]
-    what = "some columns have the same name and are called a.2 (another a), a.3 (another a)."
+    what = "some column names occur more than once; the later columns are renamed to a.2 (another a), a.3 (another a)."
     assert [str(note) for note in stream.notes] == [f"{tmp_path}/a.csv: {what}"]
     (tmp_path / "b.csv").write_text("a,b,a,a.1,a\n1,2,3,4,5\n")
     assert data.open(tmp_path / "b.csv", preparation=stream.preparation).read()[0].tolist() == [[1, 2, 3, 4, 5]]

@@ -449,6 +449,6 @@ def test_an_integer_beyond_all_floats_is_no_limit_for_c_and_refused_elsewhere():
 def test_weights_that_outgrow_the_floats_because_of_short_rows_are_not_blamed_on_the_scale():
     X = np.random.default_rng(1).uniform(-1, 1, (300, 3))
     y = np.random.default_rng(2).integers(0, 2, 300)
-    with pytest.raises(ValueError, match="give a smaller C or smaller weights of rows, fit_intercept=False"):
+    with pytest.raises(ValueError, match="give a smaller C or smaller sample weights, fit_intercept=False"):
         PassiveAggressive(C=np.inf, random_state=3, max_iter=60).fit(X, y)
     PassiveAggressive(C=np.inf, random_state=3, max_iter=60, fit_intercept=False).fit(X, y)

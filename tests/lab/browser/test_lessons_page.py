@@ -210,7 +210,7 @@ def test_an_address_put_in_is_opened_or_refused_with_a_sentence(lab):
     assert lab.wait().text("#lesson-title") == "The circle"
     lab.get("location.hash = 'nonsense'")
     lab.until("!document.getElementById('notice').hidden")
-    assert lab.text("#notice").startswith("What follows # in the address is no state of the lab")
+    assert lab.text("#notice").startswith("What follows # in the address is not a state of the lab")
     assert lab.state == other
     lab.until(f"location.hash === '#' + '{lab.get('location.hash')[1:]}'")
     assert LabState.from_fragment(lab.get("location.hash")[1:]) == other

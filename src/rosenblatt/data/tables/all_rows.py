@@ -123,7 +123,7 @@ class ValueEncoder(Encoder):
 
 
 class ColumnSummaries:
-    """What all rows say about each column: how many values are missing, exact sums, and the rows of each category.
+    """Summaries of each column over all rows: counts of missing values, exact sums, and counts of each category.
 
     Parameters
     ----------

@@ -586,7 +586,13 @@ def renamed_notes(renamed: Mapping[str, str], file: str) -> list[Message]:
     if not renamed:
         return []
     named = join_names([f"{new} (another {show_text(name)})" for new, name in renamed.items()])
-    return [Message("{file}: some columns have the same name and are called {named}.", file=file, named=named)]
+    return [
+        Message(
+            "{file}: some column names occur more than once; the later columns are renamed to {named}.",
+            file=file,
+            named=named,
+        )
+    ]
 
 
 def _repeated_name(head: TableChunk, missing: tuple[str, ...]) -> str | None:

@@ -196,13 +196,13 @@ _TOO_LARGE = "a number that is infinite or too large for float64, expected finit
 
 
 class Encoder:
-    """An encoder of the columns of a table as rows of features, as defined by a preparation.
+    """Encode the columns of a table as rows of features, as a preparation defines.
 
     Parameters
     ----------
     preparation : dict
-        The columns with their kinds, categories and fill values, the target, missing values and bits, as
-        ``infer_schema`` returns them.
+        What ``infer_schema`` returns: the columns with their kinds, categories and fill values, the target, the words
+        for missing values, and the number of bits of hashes.
     labelled : bool
         Whether the files have the target; otherwise labels are NaN.
     keep_words : bool

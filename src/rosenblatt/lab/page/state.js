@@ -64,8 +64,8 @@ export function toFragment(state) {
   return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** What is said about a part after the # that is no state. */
-export const NO_STATE = "What follows # in the address is no state of the lab: copy the whole address.";
+/** The message about a part after the # that is not a state. */
+export const NO_STATE = "What follows # in the address is not a state of the lab: copy the whole address.";
 
 /**
  * Return the fields that such a part stands for, or null where it stands for none. The server checks them.

@@ -106,7 +106,10 @@ def _lowered(A: Floats, b: Floats, alpha: Floats) -> Floats | None:
 
 
 def _proof(A: Matrix, b: Floats, rows: NDArray[np.intp], own: Floats, alpha: Floats) -> Infeasible | None:
-    """Return the unchecked proof from the given rows, with exact weights if there are few rows; None if it fails."""
+    """Return an unchecked proof of infeasibility that uses only the given rows, or None if it fails.
+
+    The weights are exact if there are few rows.
+    """
     if len(rows) > FEW:
         alpha = scatter(rows, alpha / alpha.sum(), A.shape[0])
         return Infeasible(alpha, max(0.0, -float(b @ alpha)), rows, None)

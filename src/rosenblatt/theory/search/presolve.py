@@ -32,8 +32,8 @@ _BLOCK = 1 << 22
 class Solvable:
     """A vector ``v`` that is proved to satisfy ``z . v > 0`` for every row z.
 
-    ``v`` contains floats, or integers if ``v`` rounded to floats is not a solution. ``least`` is the smallest ``z . v``
-    of a row, or None if it was not computed.
+    ``v`` contains floats, or integers if ``v`` rounded to floats is not a solution. ``least`` is the minimum of
+    ``z . v`` over all rows, or None if it was not computed.
     """
 
     v: Numbers

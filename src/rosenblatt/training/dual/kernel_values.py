@@ -45,7 +45,7 @@ class ArrayLibrary:
 
     @property
     def is_remote(self) -> bool:
-        """Whether the device is not the CPU, so that reading a number waits for it."""
+        """Whether the device is not the CPU, so that reading a number has to wait for the device."""
         return getattr(self.device, "type", "cpu") != "cpu"
 
     def put(self, array: NDArray[Any], dtype: str | None = None) -> Array:

@@ -267,7 +267,7 @@ class BlockLearner:
             sums = (counters["step_sum"].max() + sizes.sum()) * (counters["visits"].max() + len(sizes))
         if not sums < _LARGEST_SUM:
             raise ValueError(
-                "the coefficients of the support rows overflow float64: give smaller weights of rows, and train from "
+                "the coefficients of the support rows overflow float64: give smaller sample weights, and train from "
                 "the start."
             )
 

@@ -32,7 +32,8 @@ def scale_gamma(matrices: Iterable[Matrix], d: int) -> float:
     Parameters
     ----------
     matrices
-        The rows in parts: dense matrices, or CSR without duplicates; finite. Columns that are missing are 0.
+        The rows in parts: dense matrices, or CSR matrices without duplicates. All values are finite. Missing columns
+        are 0.
     d
         The number of features.
 

@@ -226,6 +226,10 @@ def test_training_continues_on_tables(tmp_path):
         assert np.array_equal(load(tmp_path / "again.model").predict(features), labels)
         with pytest.raises(ValueError, match="expected a label, got None, which means that it is missing"):
             one_by_one.learn_one(record, None)
+        with pytest.raises(TypeError, match=r"expected a label that is a string, a number or a boolean, got \['no'\]"):
+            one_by_one.learn_one(record, ["no"])
+        with pytest.raises(ValueError, match="0 sample"):
+            model.predict(features[:0])
 
 
 def test_weights_of_the_table_count_as_in_training(tmp_path):

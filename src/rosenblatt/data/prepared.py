@@ -14,7 +14,7 @@ from rosenblatt.data.opening import open
 from rosenblatt.data.preparation import check_preparation, is_preparation
 from rosenblatt.data.source import Preparation
 from rosenblatt.data.tables.encoder import LISTS
-from rosenblatt.data.tables.frames import MemoryTable, column_of
+from rosenblatt.data.tables.frames import MemoryTable, Unreadable, column_of
 from rosenblatt.data.tables.records import RecordEncoder
 from rosenblatt.data.tables.schema import unlabelled_note
 from rosenblatt.data.tables.values import Faults, parse_labels
@@ -134,7 +134,13 @@ class PreparedRows:
         assert self._preparation["target"] is not None
         target, missing = self._preparation["target"], tuple(self._preparation["missing_values"])
         faults = Faults(1)
-        y, unlabelled = parse_labels(column_of([label]).array, target, missing, faults)
+        try:
+            array = column_of([label]).array
+        except Unreadable:
+            raise TypeError(
+                f"expected a label that is a string, a number or a boolean, got {shorten(label)}."
+            ) from None
+        y, unlabelled = parse_labels(array, target, missing, faults)
         if faults:
             raise ValueError(f"{faults[0].render(_without_parameters)}.")
         if len(unlabelled):

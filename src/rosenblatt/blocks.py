@@ -186,7 +186,7 @@ def join_blocks(blocks: Sequence[Block]) -> Block:
             if matrix.shape[1:] != matrices[0].shape[1:]:
                 raise ValueError(
                     f"expected blocks of the same width, got {matrix.shape[1]} features after {matrices[0].shape[1]}: "
-                    "only sparse blocks may become wider."
+                    "give all the same columns; only sparse blocks may differ in width."
                 )
         X = np.concatenate(matrices)
     weight = None

@@ -122,7 +122,7 @@ class Split:
 
 @dataclass(frozen=True)
 class LastRows:
-    """A rule that holds out the last rows of a stream, whatever their classes, as for rows in the order of time."""
+    """A rule that holds out the last rows of a stream, whatever their classes, for rows sorted by time."""
 
     first: int
     """The number of rows before the first one that is held out."""

@@ -169,7 +169,7 @@ REFUSED = {
     "--folds 3 --holdout 20%": "--folds and --holdout are two ways to measure the accuracy",
     "--folds 3 --seeds 2": "--seeds shows how the accuracy varies",
     "--class-weight even": "LABEL=NUMBER, with a number of at least 0, such as fraud=10, or balanced, got 'even'.",
-    "--class-weight balanced --class-weight yes=2": "balanced sets the weights of all classes: leave out the others.",
+    "--class-weight balanced --class-weight yes=2": "the weights of all classes: leave out the other weights.",
     "--class-weight yes=-1": "got 'yes=-1'.",
     "--class-weight yes=1 --class-weight yes=2": "--class-weight is given twice for yes",
     "--class-weight maybe=2": "--class-weight names 'maybe', which is not a class: the classes are no, yes.",

@@ -126,7 +126,7 @@ def test_folds_and_shares_of_few_rows(table, tmp_path):
     assert "Accuracy" in result.stdout
     said = " ".join(ran("train", file, "-t", "label", "--early-stopping").stderr.split())
     assert "trains on all rows of the class 'b', because there are too few to hold some out" in said
-    assert "leave this class out: add rows." in said
+    assert "does not include this class: add rows." in said
     said = refused("train", file, "-t", "label", "--folds", "32", answers=True)
     assert "--folds 32 exceeds the 31 rows: use fewer folds." in said
     path = written(tmp_path, "tiny.csv", "a,label\n1,x\n2,y\n")

@@ -69,7 +69,7 @@ def test_what_is_said_about_units_and_sheets(rows, tmp_path):
     said = " ".join(run.stderr.split())
     assert "a.csv: read as numbers: Preis (in €), Anteil (in %)." in said
     book = write_xlsx(tmp_path / "b.xlsx", {"Daten": [HEADER, *rows], "Notes": [["nothing"]]})
-    what = "b.xlsx: reads the sheet 'Daten'; --sheet Notes reads another of its 2 visible sheets."
+    what = "b.xlsx: the sheet 'Daten' is read; --sheet Notes reads another of its 2 visible sheets."
     for arguments in (["train", book, "-t", "gekauft", "-o", tmp_path / "m"], ["predict", tmp_path / "m", book]):
         assert what in " ".join(ran(*arguments).stderr.split())
     assert what in " ".join(ran("describe", book, "-t", "gekauft").stdout.split())
@@ -86,7 +86,7 @@ def test_each_mistake_names_the_option(rows, tmp_path):
     assert "leave out the lines above with --skip-rows 2" in refused("train", tmp_path / "a.csv", "-t", "gekauft")
     (tmp_path / "b.csv").write_bytes(as_text(rows).encode("cp1252"))
     files = [tmp_path / "b.csv", "--skip-rows", "2"]
-    assert "give its encoding, as --encoding cp1252 for most" in refused("train", *files, "-t", "gekauft")
+    assert "give its encoding, such as --encoding cp1252 for most" in refused("train", *files, "-t", "gekauft")
     (tmp_path / "c.csv").write_bytes(as_text(rows).encode("utf-16-le"))
     assert "give --encoding utf-16-le." in refused("describe", tmp_path / "c.csv", "-t", "gekauft")
     assert "give --sheet one of Daten" in refused("predict", tmp_path / "m", book, "--sheet", "Blatt 1")

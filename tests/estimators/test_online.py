@@ -127,7 +127,7 @@ def test_what_is_no_record_is_refused_and_nothing_changes(x, kind, sentence):
     ("y", "sentence"),
     [
         (None, "expected a label that is a string"),
-        (0.5, "looks like a regression target"),
+        (0.5, "looks like a regression target: convert it to a class first"),
         ([1], "a string"),
         ("word", "all strings or"),
     ],

@@ -224,7 +224,7 @@ def test_training_continues_on_tables(tmp_path):
             assert other.n_features_in_ == len(names)
         save(one_by_one, tmp_path / "again.model")
         assert np.array_equal(load(tmp_path / "again.model").predict(features), labels)
-        with pytest.raises(ValueError, match="expected a label, got None, which means that it is missing"):
+        with pytest.raises(ValueError, match="expected a label, got None, which stands for a missing label: leave"):
             one_by_one.learn_one(record, None)
         with pytest.raises(TypeError, match=r"expected a label that is a string, a number or a boolean, got \['no'\]"):
             one_by_one.learn_one(record, ["no"])
@@ -259,7 +259,7 @@ def test_the_preparation_stays_and_goes_with_the_training(tmp_path):
     assert np.array_equal(unchanged.fit_stream(stream).coef_, model.coef_)
     assert model.preparation_ == unchanged.preparation_
     for blocks in (data.open(table, "bought", missing="mean"), [([[0.0] * 5], ["yes"])]):
-        with pytest.raises(ValueError, match="not prepared as those that the model was trained on: open it with"):
+        with pytest.raises(ValueError, match="not prepared like those that the model was trained on: open it with"):
             model.fit_stream(blocks)
     seen = []
     model.set_params(warm_start=False).fit_stream(

@@ -269,7 +269,7 @@ def test_one_short_sentence_about_mistakes():
     with pytest.warns(ConvergenceWarning) as seen:
         Perceptron(max_iter=3, random_state=0).fit(X, np.arange(50) % 2)
     assert str(seen[0].message) == (
-        "the last pass that max_iter allows made mistakes, which history_ counts: the data is not separated; raise "
+        "the last pass that max_iter allows still made mistakes (see history_), so the data is not separated: raise "
         'max_iter, or use hypothesis="average" or AveragedPerceptron if it may not be separable.'
     )
 
@@ -335,9 +335,9 @@ def test_a_stream_is_no_array_and_the_error_says_what_to_do(learner, stream):
         with pytest.raises(TypeError, match="^fit takes rows and labels as arrays, got a stream: " + advice):
             model.fit(stream, *labels)
     model.fit(X, y)
-    with pytest.raises(TypeError, match=r"^predict takes rows at once, got a stream: .* predict\(block\) for each"):
+    with pytest.raises(TypeError, match=r"^predict takes rows as arrays, got a stream: .* predict\(block\) for each"):
         model.predict(stream)
-    with pytest.raises(TypeError, match=r"^score takes rows and labels at once, got .* with score\(block\) for each"):
+    with pytest.raises(TypeError, match=r"^score takes rows and labels as arrays, got .* call score\(block\) for each"):
         model.score(stream)
     (block,) = stream
     assert model.score(block) == model.score(X, y)

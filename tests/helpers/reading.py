@@ -7,7 +7,7 @@ from rosenblatt.kernels.parsing.bytes import PAD
 
 SKIP = "; on_error='skip' leaves such rows out."
 FILL = "give missing='zero' or missing='mean' to fill it" + SKIP
-CONVERT = "give its encoding, as encoding='cp1252' for most files from Windows" + SKIP
+CONVERT = "give its encoding, such as encoding='cp1252' for most files from Windows" + SKIP
 TOO_LARGE = "column 'a' holds a number that is infinite or too large for float64, expected finite numbers" + SKIP
 
 

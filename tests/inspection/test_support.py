@@ -139,7 +139,7 @@ def test_what_cannot_be_explained_is_refused():
     for call in (lambda: explain(model, top=0), lambda: contributions(model, X[0], top=0)):
         with pytest.raises(ValueError, match="top must be an integer of at least 1, got 0"):
             call()
-    with pytest.raises(TypeError, match=r"model with support_ and dual_coef_ after fit, got KNeighborsClassifier"):
+    with pytest.raises(TypeError, match=r"such as KernelPerceptron or SVC, got KNeighborsClassifier"):
         support_rule(KNeighborsClassifier().fit(X, THREE))
     with pytest.raises(TypeError, match="got str"):
         support_rule("model")

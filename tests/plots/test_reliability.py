@@ -48,7 +48,9 @@ def test_of_more_classes_it_is_the_probability_of_the_answer():
 def test_what_has_no_probabilities_or_other_labels_is_refused():
     X, y = rows(2)
     model = AveragedPerceptron().fit(X, y)
-    with pytest.raises(ValueError, match=r"got AveragedPerceptron without: use rosenblatt.calibrated\(model, X, y\)"):
+    with pytest.raises(
+        ValueError, match=r"got AveragedPerceptron, which has none: use rosenblatt.calibrated\(model, X, y\)"
+    ):
         plot_reliability(model, X, y)
     with pytest.raises(ValueError, match="expected labels that the model was trained with, got 'dog'"):
         plot_reliability(calibrated(model, X, y), X[:2], ["ant", "dog"])

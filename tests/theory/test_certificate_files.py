@@ -60,7 +60,7 @@ def test_verdicts_are_loaded_as_such(tmp_path):
     with pytest.raises(ValueError, match=r"expected a certificate of type Certificate, got a list: use Verdicts\.load"):
         Certificate.load(path)
     EVERY_TYPE[0].save(path)
-    with pytest.raises(ValueError, match="expected a list of certificates"):
+    with pytest.raises(ValueError, match="expected a list of certificates, got dict: load"):
         Verdicts.load(path)
 
 

@@ -327,7 +327,7 @@ def test_sums_that_float64_rounds_are_refused():
     integers = (([2**53, 1], np.int64), ([2**63 - 1] * 2, np.int64), ([2**64 - 1] * 2, np.uint64))
     for values, dtype in (*((values, np.float64) for values in floats), *integers):
         for X in repeated(values, dtype):
-            with pytest.raises(ValueError, match=r"^X holds 2 numbers in row 0 and column 0, the sum of which float64"):
+            with pytest.raises(ValueError, match=r"^X has 2 entries in row 0 and column 0, and float64"):
                 check_matrix(X)
     for X in repeated([1.0, np.inf]):
         with pytest.raises(ValueError, match=r"NaN|infinity"):

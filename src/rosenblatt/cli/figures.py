@@ -26,7 +26,7 @@ def figures(
     captions and values.
 
     \b
-    Example:
+    Examples:
       rosenblatt figures
       rosenblatt figures --only 4.7,4.9 --format png --out pictures
     """

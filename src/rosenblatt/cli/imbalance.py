@@ -31,14 +31,16 @@ class ImbalanceOptions(Group):
         "threshold at which mistakes on them cost least. Repeatable.  [default: 1]",
     )
     threshold: float | None = option(
-        None, "T", "Of two classes, predict the second where its score is above T.  [default: 0]"
+        None, "T", "With two classes: predict the second if its score is above T.  [default: 0]"
     )
 
     def check(self, learner: str) -> None:
         """Raise a ValueError for invalid values and for options that cannot be combined."""
         if self.class_weight and self.class_weight != ["balanced"]:
             if "balanced" in self.class_weight:
-                raise ValueError("--class-weight balanced sets the weights of all classes: leave out the others.")
+                raise ValueError(
+                    "--class-weight balanced sets the weights of all classes: leave out the other weights."
+                )
             numbers_by_label("--class-weight", self.class_weight, ", or balanced")
         numbers_by_label("--cost", self.cost or ())
         if self.threshold is not None and not math.isfinite(self.threshold):

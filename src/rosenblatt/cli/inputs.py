@@ -88,7 +88,7 @@ class Predictor(Protocol):
         """Return the score of each row, or one score per class if there are more than two classes."""
 
     def rounded_scores(self, X: Features) -> NDArray[np.float64]:
-        """Return the scores of each row with a column for each, the same bits however the rows are stored."""
+        """Return the score of each row for each classifier, to the same bits for dense and sparse rows."""
 
     def predict_proba(self, X: Features) -> NDArray[np.float64]:
         """Return the probability of each class for each row; the model must be calibrated."""

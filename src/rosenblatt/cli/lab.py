@@ -29,7 +29,7 @@ def lab(
     written by --export replays the run without Python or a network.
 
     \b
-    Example:
+    Examples:
       rosenblatt lab
       rosenblatt lab points.csv --export run.html
     """

@@ -62,9 +62,9 @@ def predict(
 
     The input needs no labels. Columns that the model does not use are left out.
 
-    With --id, --scores, --proba or --on-error skip, the output is CSV with a header, unless -o names a .jsonl or
-    .parquet file, or --json is given without -o. --on-error skip adds a first column `row`: the number of the row in
-    the input, counted from 0.
+    With --id, --scores, --proba or --on-error skip, the output is CSV with a header. It is JSON lines or Parquet
+    if -o names a .jsonl or .parquet file, and JSON lines if --json is given without -o. --on-error skip adds a first
+    column `row`: the number of the row in the input, counted from 0.
 
     \b
     Examples:
@@ -81,7 +81,7 @@ def predict(
     note_extra_columns(rows, used=ids)
     if proba and predictor.calibration is None:
         raise ValueError(
-            f"{model} has scores and no probabilities: train it with --calibrate, or calibrate it in Python with "
+            f"{model} has scores but no probabilities: train it with --calibrate, or calibrate it in Python with "
             "rosenblatt.calibrated."
         )
     enable_gc()

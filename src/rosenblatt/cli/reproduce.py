@@ -34,7 +34,7 @@ def reproduce(
     --data, or from OpenML if it is omitted.
 
     \b
-    Example:
+    Examples:
       rosenblatt reproduce freund-schapire-1999 --degrees 2,3 --data mnist
       rosenblatt reproduce freund-schapire-1999 --small
     """

@@ -160,13 +160,15 @@ class TrainOptions(Group):
         None,
         "FRACTION",
         "Hold out a fraction of the rows, such as 20%, and test on them; last or last:20% holds out the last rows, for "
-        "tables in the order of time.",
+        "tables sorted by time.",
     )
     calibrate: bool = option(
-        False, None, "Hold out a fifth of the rows, and fit probabilities to them, which predict --proba writes."
+        False, None, "Hold out a fifth of the rows, and fit probabilities to them, for predict --proba."
     )
     no_curve_check: bool = option(
-        False, None, "With --holdout: do not compare with a kernel perceptron, which shows whether a line is enough."
+        False,
+        None,
+        "With --holdout: skip the comparison with a kernel perceptron, which shows whether a linear model is enough.",
     )
     folds: int | None = option(None, "K", "Test by K-fold cross-validation.")
     test: list[str] | None = option(None, "FILE", "File to test on. Repeatable.")

@@ -233,7 +233,7 @@ def watch(
     this. The model is written at the end of the input or on Ctrl-C. To continue training it later, use --model.
 
     \b
-    Example:
+    Examples:
       tail -f clicks.svm | rosenblatt watch --every 1000 -o clicks.model
       tail -f clicks.svm | rosenblatt watch --model clicks.model -o clicks.model
     """

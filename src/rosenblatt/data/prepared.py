@@ -144,7 +144,9 @@ class PreparedRows:
         if faults:
             raise ValueError(f"{faults[0].render(_without_parameters)}.")
         if len(unlabelled):
-            raise ValueError(f"expected a label, got {shorten(label)}, which means that it is missing.")
+            raise ValueError(
+                f"expected a label, got {shorten(label)}, which stands for a missing label: leave out this row."
+            )
         return y
 
     def _block(self, rows: MemoryTable, preparation: Preparation, labels: bool) -> Block:

@@ -101,7 +101,7 @@ class LocalEngine:
 
     def recover(self) -> None:
         """Raise a ClusterError: nothing can be lost here."""
-        raise ClusterError("work in this process cannot be lost.")
+        raise ClusterError("there is nothing to recover: work in this process cannot be lost.")
 
     def fork(self) -> LocalEngine:
         """Return this engine, since it makes each call immediately."""

@@ -161,8 +161,8 @@ def _cause(fault: Exception) -> Exception:
     first_line = str(fault).strip().partition("\n")[0]
     if isinstance(fault, RaySystemError):
         return ClusterError(
-            f"a worker could not load its task ({first_line}): install on all nodes the packages that this "
-            "process imports, in the same versions."
+            f"a worker could not load its task ({first_line}): every node needs the packages that this process "
+            "imports, in the same versions."
         )
     return WorkLost(f"{type(fault).__name__}: {first_line}")
 

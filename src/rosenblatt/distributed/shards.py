@@ -348,7 +348,7 @@ def check_facts(facts: Sequence[ShardFacts]) -> None:
         if other.width != first.width and not (other.sparse and first.sparse):
             raise ValueError(
                 f"expected shards of the same width, got {other.width} features in shard {k} after {first.width} in "
-                f"shard {first_index}: only sparse shards may have more columns than others."
+                f"shard {first_index}: give all the same columns; only sparse shards may differ in width."
             )
         if other.names != first.names and None not in (other.names, first.names):
             raise ValueError(f"expected shards with the same column names, got different ones in shard {k}.")

@@ -174,8 +174,8 @@ def refuse_stream(X: MatrixLike, method: str, learner: object) -> None:
             "fit takes rows and labels as arrays, got a stream: read it with X, y = stream.read(), then fit(X, y)."
         )
     raise TypeError(
-        f"{method} takes {'rows' if method == 'predict' else 'rows and labels'} at once, got a stream: take its "
-        f"blocks, with {method}(block) for each block in stream."
+        f"{method} takes {'rows' if method == 'predict' else 'rows and labels'} as arrays, got a stream: "
+        f"call {method}(block) for each block in the stream."
     )
 
 
@@ -291,8 +291,8 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         probabilities : array of shape (n, n_classes)
-            A column for each of ``classes_``. The probabilities of a row add up to 1, up to rounding. They are the same
-            bits for dense and sparse rows and on every machine, except with kernels.
+            A column for each of ``classes_``. The probabilities of a row add up to 1, up to rounding. They are
+            bit-identical for dense and sparse rows and on every machine, except with kernels.
         """
         self.calibration_.check_hypothesis(getattr(self, "hypothesis", "last"))
         return like_input(self.calibration_.probabilities(self._rounded_scores(self._rows(X))), X)
@@ -302,7 +302,7 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         if hasattr(self, "calibration_"):
             return ""
         return (
-            "a perceptron has scores and no probabilities: rosenblatt.calibrated(model, X, y) returns a copy with "
+            "a perceptron has scores but no probabilities: rosenblatt.calibrated(model, X, y) returns a copy with "
             "predict_proba, fitted to rows that the model has not seen."
         )
 
@@ -413,7 +413,7 @@ def warn_about_mistakes(run: TrainingRun) -> None:
     other = "another kernel, a higher degree or a larger gamma" if kernel else "AveragedPerceptron"
     scale = "" if kernel or not differ_in_scale(run) else f"; {_SCALE_ADVICE}"
     warn_user(
-        f"the last pass that {limit} allows made mistakes, which history_ counts: the data is not separated; raise "
+        f"the last pass that {limit} allows still made mistakes (see history_), so the data is not separated: raise "
         f'{limit}, or use hypothesis="average" or {other} if it may not be separable{scale}.',
         ConvergenceWarning,
     )

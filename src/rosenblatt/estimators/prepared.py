@@ -88,12 +88,12 @@ def prepare_labelled(
 
 
 def check_prepared_alike(model: object, blocks: object) -> None:
-    """Raise a ValueError unless the rows of ``blocks`` are prepared as those that the model was trained on."""
+    """Raise a ValueError unless the rows of ``blocks`` are prepared like those that the model was trained on."""
     preparation, stream = getattr(model, "preparation_", None), as_file_stream(blocks)
     of_table = stream is None and rows_of_tables(model) is not None
     if of_table or (preparation is not None and stream is not None and stream.preparation != preparation):
         raise ValueError(
-            "the rows of this stream are not prepared as those that the model was trained on: open it with "
+            "the rows of this stream are not prepared like those that the model was trained on: open it with "
             "data.open(..., preparation=model.preparation_), which also takes tables in memory."
         )
 

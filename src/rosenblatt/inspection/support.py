@@ -193,7 +193,10 @@ def support_rule(model: object) -> SupportRule:
     if rows is None or found is None:
         if hasattr(model, "fit"):
             check_is_fitted(model)
-        raise TypeError(f"expected a fitted model with support_ and dual_coef_ after fit, got {type(model).__name__}.")
+        raise TypeError(
+            f"expected a model that fit gives support_ and dual_coef_, such as KernelPerceptron or SVC, got "
+            f"{type(model).__name__}."
+        )
     coefficients = found.toarray() if sp.issparse(found) else np.asarray(found, dtype=np.float64)
     return SupportRule(np.asarray(rows), np.atleast_2d(coefficients), averaged)
 

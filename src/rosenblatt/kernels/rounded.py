@@ -95,7 +95,7 @@ def _product_sum(rows, i, w, b, size):
     """Return both parts of ``b`` plus the dot product of row ``i`` with ``w``.
 
     Here and below, the absolute values of the terms add up to at most ``size``, the M of the argument above. The loops
-    keep its invariant, in each lane and in the single number.
+    keep the invariant of that argument, in each lane and in the scalar sum.
     """
     large, values = _FACTOR * size, rows[0]
     first, n = span(rows, i)

@@ -180,7 +180,7 @@ def _results(state: LabState, made: Run) -> list[str]:
 
 
 def _has_shape(state: LabState, made: Run) -> bool:
-    """Return whether a circle, its outside or a line lies below the plane that the circle learner ended with."""
+    """Return whether the final plane of the circle learner defines a shape: a circle, its outside or a half-plane."""
     if state.learner != "circle":
         return False
     try:

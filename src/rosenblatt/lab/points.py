@@ -33,11 +33,11 @@ class Columns(NamedTuple):
 
 
 def points_of(text: str) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_], str]:
-    """Return coordinates, labels, what is held out, and a note on what was left out, of a table as text.
+    """Return the coordinates and labels of a table given as text, the rows that are held out, and notes for the user.
 
-    Cells are separated by commas, semicolons or tabs; the first line may have names. The label is the column named
-    label, class, target, species or y, else the last; the coordinates are x and y, x0 and x1, or x1 and x2, else the
-    first two with numbers. The first label in order is -1, all others are 1.
+    Cells are separated by commas, semicolons or tabs. The first line may be a header. The label is the column named
+    label, class, target, species or y, otherwise the last column. The coordinates are x and y, x0 and x1, or x1 and
+    x2, otherwise the first two numeric columns. The first label in sorted order becomes -1, all others become 1.
 
     >>> X, y, held_out, note = points_of("1;2;-1\\n3;4;1\\n;5;1\\n")
     >>> X.tolist(), y.tolist(), note

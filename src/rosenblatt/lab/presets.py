@@ -135,7 +135,7 @@ def _turned(along: Floats, across: Floats, rng: np.random.Generator) -> Floats:
 
 
 def _stretched(X: Floats, low: float, high: float, seed: int) -> Floats:
-    """Return unit rows with random lengths, which leaves them on their sides of any line through the origin."""
+    """Return unit vectors multiplied by random lengths; each stays on its side of every line through the origin."""
     return X * np.random.default_rng(seed).uniform(low, high, len(X))[:, None]
 
 
@@ -143,7 +143,7 @@ def _stretched(X: Floats, low: float, high: float, seed: int) -> Floats:
 
 
 def _iris(seed: int) -> Made:
-    """No line separates all of these 100 flowers; one has all but three on their sides."""
+    """No line separates these 100 flowers without mistakes; one line makes only three."""
     from sklearn.datasets import load_iris
 
     iris = load_iris()

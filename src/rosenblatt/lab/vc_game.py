@@ -54,7 +54,10 @@ def vc_message(body: object) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def _counted(points: Points, family: str) -> tuple[frozenset[frozenset[int]], int]:
-    """Return the subsets that are cut, and the VC dimension on these points; asked again for each subset."""
+    """Return the subsets that the family cuts out, and its VC dimension on these points.
+
+    The result is cached, since a player asks about one subset of the same points after another.
+    """
     return dichotomies(points, family), vc_dimension(points, family)
 
 

@@ -4,8 +4,8 @@ Only the sign of w . x matters, and a sum of floating-point products may have th
 weights are scaled to at most 1 by powers of two, and split into slices of B bits: slice i is a multiple of 2^-(i+1)B
 and at most 2^-iB. A product of two slices is an integer of at most 2B bits times a unit, a power of two. B is chosen so
 that the sum of these integers over all features stays below 2^53. Hence no runtime rounds it, whatever the order of
-summation. The sums with equal units are the digits of w . x. Carrying from the last digit to the first makes the
-digits unique, so that scores can be compared digit by digit.
+summation. The products that share a unit add up to one digit of w . x. Carrying from the last digit to the first
+makes the digits unique, so that scores can be compared digit by digit.
 """
 
 from __future__ import annotations

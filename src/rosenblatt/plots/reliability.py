@@ -59,7 +59,7 @@ def plot_reliability(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes
     """
     if not hasattr(model, "predict_proba"):
         raise ValueError(
-            f"plot_reliability needs a model with probabilities, got {type(model).__name__} without: use "
+            f"plot_reliability needs a model with probabilities, got {type(model).__name__}, which has none: use "
             "rosenblatt.calibrated(model, X, y) first."
         )
     probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)

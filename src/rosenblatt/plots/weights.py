@@ -88,7 +88,10 @@ def plot_weights(
         ax.set_xlabel(words, loc="right", multialignment="right")
     else:
         if math.prod(shape) != len(w) or len(shape) != 2:
-            raise ValueError(f"an image of {' by '.join(map(str, shape))} pixels does not match the {len(w)} weights.")
+            raise ValueError(
+                f"an image of {' by '.join(map(str, shape))} pixels does not match the {len(w)} weights: give "
+                "shape=(rows, columns) with one pixel for each weight."
+            )
         ax = axes_for(ax)
         _image(ax, w.reshape(shape))
         ax.set_xlabel(f"{MINUS} (orange) speaks for {negative},\n+ (blue) for {positive}")

@@ -226,8 +226,8 @@ def sum_duplicate_entries(X: Any, name: str) -> Any:
         sums[k] = as_float(total)
         if sums[k] != total:
             raise ValueError(
-                f"{name} holds {len(values)} numbers in row {rows[starts[k]]} and column {columns[starts[k]]}, the sum "
-                "of which float64 would round: add them yourself; the answer is then about that sum."
+                f"{name} has {len(values)} entries in row {rows[starts[k]]} and column {columns[starts[k]]}, and "
+                "float64 would round their sum: add them yourself; the answer is then about the rounded sum."
             )
     return sp.csr_array((sums, (rows[starts], columns[starts])), shape=X.shape)
 

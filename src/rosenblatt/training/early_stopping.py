@@ -143,8 +143,8 @@ def small_classes_note(run: TrainingRun) -> Message | None:
         return None
     one = len(labels) == 1
     return Message(
-        "early stopping trains on all rows of {classes}, because there are too few to hold some out, so the errors by "
-        "which it stops leave {them} out: add rows{hint}.",
+        "early stopping trains on all rows of {classes}, because there are too few to hold some out. The error "
+        "that decides when to stop does not include {them}: add rows{hint}.",
         classes=f"{'the class' if one else 'the classes'} {list_some(labels)}",
         them="this class" if one else "these classes",
         hint=Hint(", or raise {validation_fraction}"),

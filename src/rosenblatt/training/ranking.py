@@ -70,11 +70,12 @@ def least_cost(
 ) -> Threshold:
     """Return the threshold whose mistakes cost least.
 
-    ``costs`` are the costs of a mistake on a negative and on a positive row, which the row's ``weight`` multiplies.
+    ``costs`` are the costs of a mistake on a negative and on a positive row. Each is multiplied by the row's
+    ``weight``.
 
-    The thresholds compared are 0, the midpoints of neighbouring scores, and one beyond the scores at either end, with
-    which all rows are of one class. No midpoint is in the gap that holds 0. Of thresholds with the least cost, the
-    nearest to 0 is returned, and the positive one of two equally near.
+    The candidates are the midpoints of neighbouring scores, one threshold below all scores, and one above them. In the
+    gap that contains 0, the candidate is 0 instead. Of the candidates with the least cost, the nearest to 0 is
+    returned; of two equally near, the positive one.
 
     >>> scores, positive = np.array([-3.0, -1.0, 0.5, 2.0]), np.array([False, True, False, True])
     >>> least_cost(scores, positive, (1.0, 1.0))

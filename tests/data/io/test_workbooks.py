@@ -101,7 +101,7 @@ def test_which_sheet_is_read(tmp_path):
     book = write_xlsx(tmp_path / "a.xlsx", sheets, hidden=["hidden"])
     stream = data.open(book, "y")
     assert len(stream.read()[1]) == 30
-    what = f"{book}: reads the sheet 'first'; sheet='empty' reads another of its 3 visible sheets."
+    what = f"{book}: the sheet 'first' is read; sheet='empty' reads another of its 3 visible sheets."
     assert [str(note) for note in stream.notes] == [what]
     stream = data.open(book, "y", sheet="second")
     assert (stream.read()[1].tolist(), stream.notes) == (["a", "b"], [])

@@ -129,7 +129,7 @@ def test_numbers_are_the_nearest_float64(tmp_path):
         (b"a,y\n1,u\n2,caf\xe9\n", "a.csv, line 3: the row is not valid UTF-8: " + CONVERT),
         (
             b"caf\xe9,y\n1,u\n",
-            "a.csv, line 1: expected the first line of a table, but it is not valid UTF-8: give its encoding, as "
+            "a.csv, line 1: expected the first line of a table, but it is not valid UTF-8: give its encoding, such as "
             "encoding='cp1252' for most files from Windows.",
         ),
         ("a,y\n1,2\n".encode("utf-16"), ([[1.0]], [2])),

@@ -52,7 +52,9 @@ class Decoding(NamedTuple):
     def fault(self) -> Message:
         """The reason why a line cannot be read whose bytes are not text in the encoding."""
         if self.encoding is None:
-            return Message("is not valid UTF-8: give its encoding, as {encoding='cp1252'} for most files from Windows")
+            return Message(
+                "is not valid UTF-8: give its encoding, such as {encoding='cp1252'} for most files from Windows"
+            )
         return Message("is not valid {name}: give its true {encoding}", name=self.encoding)
 
 

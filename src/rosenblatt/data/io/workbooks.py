@@ -48,7 +48,7 @@ class SheetText(NamedTuple):
         if not self.others:
             return None
         return Message(
-            "{file}: reads the sheet {name}; {sheet=other} reads another of its {n} visible sheets.",
+            "{file}: the sheet {name} is read; {sheet=other} reads another of its {n} visible sheets.",
             file=file,
             name=repr(self.name),
             other=self.others[0],

@@ -329,7 +329,7 @@ def integers_like_ids(array: pa.Array, missing: tuple[str, ...], called: str = "
 
 
 def _order_of_ids(values: np.ndarray, first: str) -> str | None:
-    """Return the reason if integers identify rows by their order, or None; ``first`` shows the first of them."""
+    """Return why integers look like row numbers, or None if they do not; ``first`` is the first few as text."""
     if len(np.unique(values)) < len(values):
         return None
     steps = np.diff(values)

@@ -72,7 +72,7 @@ class TableSource(RowSource):
         self._first, self.is_provisional = (self.preparation, self.excluded, self.notes), True
 
     def for_other_rows(self) -> TableSource:
-        """Return a source whose preparation will be made from other rows, or this one if all rows share it."""
+        """Return a source that makes its preparation from other rows, or this one if its preparation is complete."""
         if self._first is None:
             return self
         other = self._with_encoder(Encoder(self._first[0], self.labelled, bool(self._request.keep_words)))

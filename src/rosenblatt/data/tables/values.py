@@ -732,9 +732,9 @@ def unit_of(texts: Sequence[str]) -> str | None:
 def parse_amounts(
     array: pa.Array, missing: tuple[str, ...], unit: str, parse: Callable[..., tuple[np.ndarray, list[int]]]
 ) -> tuple[np.ndarray, list[int]]:
-    """Return the numbers of amounts, and the rows that are not amounts in this unit.
+    """Return amounts as numbers, and the rows that are not amounts in this unit.
 
-    ``parse`` parses the texts without the unit, and an array that holds numbers.
+    ``parse`` parses the texts after the unit is removed. An array that already holds numbers is passed to it directly.
 
     Examples
     --------

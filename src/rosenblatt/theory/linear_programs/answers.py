@@ -163,8 +163,8 @@ class Infeasible(Certificate):
     """Proof that no x has A x < b in every row: the rows combine to 0 . x < c with c <= 0 (Farkas, Gordan).
 
     ``alpha`` has a nonnegative weight for each row of A with A^T alpha = 0 and b . alpha = ``-deficit``. If ``deficit``
-    is positive, A x <= b has no solution either. If it is 0, the set A x <= b has no interior, because each of its
-    points has equality in the rows of ``support``.
+    is positive, A x <= b has no solution either. If it is 0, the set A x <= b has no interior, because the rows
+    of ``support`` hold with equality at each of its points.
 
     ``weights`` are integers proportional to ``alpha`` on ``support``, for which these equations hold exactly. For large
     systems ``weights`` is None. Then ``check`` proves that exact weights exist that differ from ``alpha`` by rounding
@@ -236,7 +236,7 @@ class Infeasible(Certificate):
             )
         return (
             "Infeasible: no x has A x < b, because A x <= b has no interior.\n"
-            f"With the weights alpha, {rows} to 0 . x < 0: a solution of A x <= b has equality in each of them."
+            f"With the weights alpha, {rows} to 0 . x < 0: every solution of A x <= b has equality in each."
         )
 
 

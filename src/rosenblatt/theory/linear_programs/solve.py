@@ -309,7 +309,7 @@ def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | U
 
     >>> print(strict_feasibility(A, [0, 0, 0]))
     Infeasible: no x has A x < b, because A x <= b has no interior.
-    With the weights alpha, rows 0, 1, 2 add up to 0 . x < 0: a solution of A x <= b has equality in each of them.
+    With the weights alpha, rows 0, 1, 2 add up to 0 . x < 0: every solution of A x <= b has equality in each.
     >>> print(strict_feasibility(A, [0, 0, -1]))
     Infeasible: no x has A x < b, and not even A x <= b has a solution.
     With the weights alpha, rows 0, 1, 2 add up to 0 . x <= -0.3333.
@@ -360,9 +360,9 @@ def maximize(
     better x is tried. The search stops when ``high - low <= atol + rtol * max(|low|, |high|)``, or after ``max_steps``.
 
     The set A x <= b must have an interior. If it has none, the result is the `Infeasible` of `strict_feasibility`. It
-    names rows in which every solution has equality. Use them to eliminate variables, and solve the smaller program. The
-    primal and the dual program cannot be solved together as one strict system: A x <= b, A^T y = c, y >= 0,
-    c . x >= b . y never has an interior, since no c . x exceeds b . y.
+    names rows that hold with equality in every solution. Use them to eliminate variables, then solve the smaller
+    program. The primal and the dual program cannot be solved together as one strict system: A x <= b, A^T y = c,
+    y >= 0, c . x >= b . y never has an interior, since no c . x exceeds b . y.
 
     Parameters
     ----------

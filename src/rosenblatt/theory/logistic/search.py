@@ -343,8 +343,9 @@ _ROWS_PER_COEFFICIENT = 20  # for more rows, the first working set has this numb
 class IntegerRows:
     """The rows z of a problem as integers; row i * blocks + k is for observation i and its k-th other class.
 
-    Columns far from zero are centred, and each column is divided by a power of two (``exponents``). `unscaled` maps
-    coefficient vectors for these columns to the centred columns, `original` to the original columns.
+    Columns far from zero are centred, and each column is divided by a power of two (``exponents``). `unscaled`
+    converts coefficient vectors for these columns to vectors for the centred columns, and `original` converts them to
+    vectors for the original columns.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -784,7 +785,7 @@ def _distinct_observations(problem: Problem) -> tuple[Indices, Indices]:
 
 
 def _aliases(problem: Problem, prime: int) -> tuple[list[int], Vectors]:
-    """Return the columns that are independent of all columns to their left, and the relations of the others to them."""
+    """Return the columns that are independent of the columns to their left, and the linear relations of the others."""
     X, p = problem.X, problem.X.shape[1]
     start = np.unique(np.linspace(0, len(X) - 1, min(len(X), 4 * p + 20)).astype(np.intp))
     rows, kept = row_basis(X, start, prime)

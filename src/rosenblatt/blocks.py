@@ -76,7 +76,7 @@ class Block:
     is_validated: bool = False
     """Whether a reader has verified these properties, and that ``X``, ``y`` and ``weight`` are finite."""
     numbers: np.ndarray | None = field(default=None, repr=False)
-    """The index of each row among all rows of the files, counted from 0; None unless unreadable rows are skipped."""
+    """The index of each row among all rows of the files, counted from 0; None if no rows are skipped or held out."""
     passthrough: Mapping[str, Sequence[object]] | None = field(default=None, repr=False)
     """The values of each column that ``data.open(passthrough=...)`` names, by column name; None if it names none."""
     held_out: np.ndarray | None = field(default=None, repr=False)

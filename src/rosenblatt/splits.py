@@ -209,9 +209,11 @@ class Part:
     held: bool
 
     def __call__(self, blocks: Iterable[Block]) -> Iterator[Block]:
-        """Yield blocks of the rows of this part, with row indices from 0."""
+        """Yield blocks of the rows of this part, with row indices from 0, and their numbers among all rows."""
         first = 0
         for block in self.split.mark(blocks):
+            if block.numbers is None:
+                block = replace(block, numbers=np.arange(block.first, block.first + len(block)))
             part = take_rows(block, np.flatnonzero(block.held_out == self.held), first)
             if len(part):
                 first += len(part)

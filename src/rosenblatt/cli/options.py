@@ -65,6 +65,24 @@ class Group:
         values = {name: getattr(self, name) for name in self.declared}
         return {name: value for name, value in values.items() if value not in (None, [])}
 
+    @property
+    def changed(self) -> dict[str, Any]:
+        """The options whose values are not the defaults, by their names at the command, with those of nested groups.
+
+        >>> FileOptions(header=False, format="csv").changed
+        {'--format': 'csv', '--no-header': True}
+        """
+        found: dict[str, Any] = {}
+        for place in fields(self):  # type: ignore[arg-type]
+            value, declaration = getattr(self, place.name), self.declared.get(place.name)
+            if isinstance(value, Group):
+                found |= value.changed
+            elif declaration is not None and value not in (declaration.default, []):
+                names = " ".join(declaration.param_decls or ()).split() or [f"--{place.name.replace('_', '-')}"]
+                yes, _, no = names[0].partition("/")
+                found |= {no: True} if value is False and no else {yes: value}
+        return found
+
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """Turn a function into a command: expand its groups into options, and handle its errors with `exit_on_error`.

@@ -261,7 +261,7 @@ def print_json(answer: Mapping[str, object]) -> None:
     print(text if text.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text))
 
 
-def finite_or_null(value: object) -> object:
+def finite_or_null(value: Any) -> Any:
     """Return a copy of a value with infinities and NaN at any depth replaced by None, as JSON has neither."""
     if hasattr(value, "tolist"):
         value = value.tolist()
@@ -355,22 +355,30 @@ def note_extra_columns(stream: Stream, owner: str = "the model", used: Collectio
         print_note(f"{count_of(len(extra), 'column')} not used by {owner} {is_or_are} left out: {name_some(extra)}.")
 
 
-def note_counts(stream: Stream) -> None:
-    """Print notes about rows left out, missing values that were filled in, and values that did not occur in training.
+def count_notes(stream: Stream) -> list[str]:
+    """Return notes on rows left out, missing values that were filled in, and values that did not occur in training.
 
     Rows are left out because they cannot be read or have no label.
     """
     from rosenblatt.data.tables.schema import unlabelled_note
 
+    notes = []
     if stream.unlabelled:
-        print_note(f"{note_text(unlabelled_note(stream.preparation['target']['name'], stream.unlabelled))}.")
+        notes.append(f"{note_text(unlabelled_note(stream.preparation['target']['name'], stream.unlabelled))}.")
     if stream.skipped.rows:
-        print_note(f"rows skipped: {stream.skipped.rows:,}, such as: {stream.skipped.sentences[0]}")
+        notes.append(f"rows skipped: {stream.skipped.rows:,}, such as: {stream.skipped.sentences[0]}")
     filled_by = _FILLED.get(str(stream.preparation.get("missing", "error")))
     if stream.filled and filled_by:
-        print_note(f"missing values: {_listed(stream.filled)}. {filled_by}")
+        notes.append(f"missing values: {_listed(stream.filled)}. {filled_by}")
     if stream.unseen:
-        print_note(f"values that did not occur in training become all zeros: {_listed(stream.unseen)}.")
+        notes.append(f"values that did not occur in training become all zeros: {_listed(stream.unseen)}.")
+    return notes
+
+
+def note_counts(stream: Stream) -> None:
+    """Print the notes of `count_notes`."""
+    for note in count_notes(stream):
+        print_note(note)
 
 
 def _listed(counts: Mapping[str, int]) -> str:

@@ -64,23 +64,15 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
     remarks = advice(scores, predictor.learner, weighs_mistakes(predictor))
     right = sum(count for (true, predicted), count in pairs.items() if true == predicted)
     if as_json:
-        confused = [
-            {"true": true, "predicted": predicted, "rows": count}
-            for (true, predicted), count in sorted(pairs.items(), key=lambda pair: (-pair[1], str(pair[0])))
-        ]
         facts = {"rows": scores["rows"], "right": right} | scores
         del facts["commonest"]
-        print_json(
-            facts
-            | {"confusion": confused, "skipped": rows.skipped.rows, "unlabelled": rows.unlabelled, "advice": remarks}
-        )
+        print_json(facts | {"skipped": rows.skipped.rows, "unlabelled": rows.unlabelled, "advice": remarks})
         return
     print_text(
         f"Accuracy {scores['accuracy']:.2%}: {right:,} of {count_of(scores['rows'], 'row')} predicted correctly. "
         f"Balanced accuracy (mean recall of the classes): {scores['balanced_accuracy']:.2%}."
     )
-    print_ranking(scores)
-    print_calibration(scores)
+    print_text(*ranking_lines(scores), *calibration_lines(scores))
     print_text("")
     print_table(scores_table(scores["by_class"]))
     print_text("")
@@ -122,10 +114,14 @@ class Predictions:
         self._rated += other._rated
 
     def scores(self, classes: Iterable[Any]) -> JsonObject:
-        """Return the scores that `class_scores` computes, and those of the order and the probabilities of the rows."""
+        """Return the scores that `class_scores` computes, those of order and probabilities, and the pairs."""
         import numpy as np
 
         found = class_scores(self.pairs, classes)
+        found["confusion"] = [
+            {"true": true, "predicted": predicted, "rows": count}
+            for (true, predicted), count in sorted(self.pairs.items(), key=lambda pair: (-pair[1], str(pair[0])))
+        ]
         if self._ranked:
             from rosenblatt.training.ranking import average_precision, roc_auc
 
@@ -170,23 +166,25 @@ def predictions_of(
     return found
 
 
-def print_ranking(scores: JsonObject) -> None:
-    """Print how well the scores of two classes order the rows, or nothing if rows of one class are missing."""
-    if scores.get("roc_auc") is not None:
-        precisions = [
-            f"{entry['average_precision']:.4f} for {label_text(entry['class'])}" for entry in scores["by_class"][:2]
-        ]
-        print_text(f"ROC AUC {scores['roc_auc']:.4f}; average precision {', '.join(precisions)}.")
+def ranking_lines(scores: JsonObject) -> list[str]:
+    """Return a line on how well the scores of two classes order the rows; [] if rows of one class are missing."""
+    if scores.get("roc_auc") is None:
+        return []
+    precisions = [
+        f"{entry['average_precision']:.4f} for {label_text(entry['class'])}" for entry in scores["by_class"][:2]
+    ]
+    return [f"ROC AUC {scores['roc_auc']:.4f}; average precision {', '.join(precisions)}."]
 
 
-def print_calibration(scores: JsonObject) -> None:
-    """Print how well the probabilities of a calibrated model agree with the labels, or nothing for other models."""
-    if "calibration" in scores:
-        found = scores["calibration"]
-        print_text(
-            f"Calibration error {found['error']:.2%}; perfect probabilities would have {found['chance']:.2%} on these "
-            f"rows by chance. Brier score {found['brier']:.4f}."
-        )
+def calibration_lines(scores: JsonObject) -> list[str]:
+    """Return a line on how well the probabilities agree with the labels; [] for a model that is not calibrated."""
+    if "calibration" not in scores:
+        return []
+    found = scores["calibration"]
+    return [
+        f"Calibration error {found['error']:.2%}; perfect probabilities would have {found['chance']:.2%} on these rows "
+        f"by chance. Brier score {found['brier']:.4f}."
+    ]
 
 
 def unknown_labels(pairs: Pairs, classes: Sequence[Any], files: str) -> ValueError | None:

@@ -32,7 +32,8 @@ from rosenblatt.cli.options import (
 from rosenblatt.cli.output import (
     JsonObject,
     ProgressBar,
-    note_counts,
+    count_notes,
+    finite_or_null,
     note_excluded,
     note_preparation,
     note_text,
@@ -43,7 +44,7 @@ from rosenblatt.cli.output import (
     print_table,
     print_text,
 )
-from rosenblatt.cli.test import print_calibration, print_ranking, scores_table, unknown_labels
+from rosenblatt.cli.test import calibration_lines, ranking_lines, scores_table, unknown_labels
 from rosenblatt.cli.train_run import Training, check_read_once, cross_validate, more_seeds, needs_data, predict_with_bar
 from rosenblatt.messages import (
     ParameterError,
@@ -58,7 +59,7 @@ from rosenblatt.messages import (
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
-    from rosenblatt.data.describe import Risk
+    from rosenblatt.data.describe import ColumnTable, Risk
     from rosenblatt.scaling import ColumnScale
     from rosenblatt.splits import LastRows, Split
     from rosenblatt.training.model_file import TrainedModel
@@ -173,6 +174,9 @@ class TrainOptions(Group):
     folds: int | None = option(None, "K", "Test by K-fold cross-validation.")
     test: list[str] | None = option(None, "FILE", "File to test on. Repeatable.")
     seeds: int = option(1, "K", "Train with K seeds, and show how the accuracy varies.")
+    report: Path | None = option(
+        None, "FILE", "Write a page on the data, the accuracy, the weights and the worst rows to this HTML file."
+    )
     out: Path | None = MODEL_OUT
     checkpoint: Path | None = option(None, "FILE", "Save the state of the run to this file.")
     every: str = option("30s", "TIME", "Time between two checkpoints, such as 30s, 5m or 1h.")
@@ -271,7 +275,8 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     """
     options.check()
     test = options.test or []
-    _check_paths({"model": options.out, "checkpoint": options.checkpoint, "cache": options.cache}, [*data, *test])
+    written = {"model": options.out, "report": options.report, "checkpoint": options.checkpoint, "cache": options.cache}
+    _check_paths(written, [*data, *test])
     run_options = make_run_options(
         options.learner,
         options.kernel,
@@ -291,7 +296,8 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     stream = open_data(data, options.target, {**open_options, "cache": _cache(options, run_options)})
     note_preparation(stream)
     left_out, notes = stream.excluded, stream.notes
-    risks = _risks(stream, options.rows.keep or [])
+    columns = _describe_columns(stream)
+    risks = _risks(columns, options.rows.keep or [])
     if test:
         _open_test(stream.unscaled(), options)  # opened here only to fail before training; opened again afterwards
     if iter(stream) is stream:
@@ -355,24 +361,35 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
         except KeyboardInterrupt:
             interrupted = True
         answer["advice"] += curve_advice(answer.get("curve"))
+    counted = count_notes(training.stream)
+    report_error: OSError | None = None
+    if options.report is not None and test_error is None:
+        from rosenblatt.cli.report_facts import report_facts
+
+        about = {"files": list(data), "notes": [*map(note_text, training.stream.notes), *counted]}
+        answer["report"] = about | report_facts(training, answer, rows_to_test_on, _tested(answer), columns)
+        if answer["report"]["measured_on"] == "training":
+            print_note("the report measures on training rows: add --holdout 20% to measure on rows that are held out.")
+        report_error = _write_report(options.report, answer)
     if options.as_json:
         print_json(answer)
     else:
-        note_counts(training.stream)
+        for count_note in counted:
+            print_note(count_note)
         for risk in risks[:_MOST_RISKS]:
             remark = note_text(risk.remark)
             print_note(f"look at {remark}{'' if remark.endswith('?') else '.'}")
         print_scale(training.stream.scale, training.stream.feature_names, automatic=options.scale == "auto")
         print_report(model, answer)
-    error = save_error or test_error
+    error = save_error or report_error or test_error
     if error is not None:
         raise error
     if interrupted:
         raise KeyboardInterrupt
 
 
-def _risks(stream: Stream, keep: Sequence[str]) -> list[Risk]:
-    """Return what can spoil a model of a table or its accuracy, except ids that ``keep`` names; [] for other formats.
+def _describe_columns(stream: Stream) -> ColumnTable | None:
+    """Describe the columns of a table by its first rows; return None for other formats.
 
     Call this before the rows of input that can be read only once are read.
     """
@@ -380,9 +397,14 @@ def _risks(stream: Stream, keep: Sequence[str]) -> list[Risk]:
 
     columns = stream.unscaled().preparation.get("order")  # does not read all rows
     if not columns:
-        return []
+        return None
     table = stream.describe(rows=max(_FEWEST_ROWS, min(_MOST_ROWS, _MOST_CELLS // len(columns))))
-    risks = table.risks if isinstance(table, ColumnTable) else ()
+    return table if isinstance(table, ColumnTable) else None
+
+
+def _risks(columns: ColumnTable | None, keep: Sequence[str]) -> list[Risk]:
+    """Return what can spoil a model of a table or its accuracy, except ids that ``keep`` names."""
+    risks = () if columns is None else columns.risks
     return [risk for risk in risks if not (risk.kind == "id" and risk.column in keep)]
 
 
@@ -456,6 +478,7 @@ def _single_pass(options: TrainOptions, run_options: RunOptions) -> RunOptions:
         ("holdout", options.holdout),
         ("folds", options.folds),
         ("calibrate", options.calibrate or None),
+        ("report", None if options.test else options.report),
         *options.imbalance.given.items(),
     ):
         name = name.replace("_", "-")
@@ -476,6 +499,20 @@ def _save(model: TrainedModel, out: Path | None, answer: JsonObject) -> OSError 
     except OSError as error:
         return error
     answer["model"] = str(out)
+    return None
+
+
+def _write_report(path: Path, answer: JsonObject) -> OSError | None:
+    """Write the page; return an OSError instead of raising it, so that the results are printed first, or None."""
+    from rosenblatt.cli.report_page import page
+    from rosenblatt.storage.container import write_atomically
+
+    answer["report"]["file"] = str(path)
+    try:
+        write_atomically(path, [page(finite_or_null(answer)).encode("utf-8", "replace")])
+    except OSError as error:
+        del answer["report"]["file"]
+        return error
     return None
 
 
@@ -555,6 +592,8 @@ def print_report(model: TrainedModel, answer: JsonObject) -> None:
             f"some features have ranges {answer['ranges_differ']:,.0f} times as large as those of others, which have "
             "little effect: scale them with --scale standard."
         )
+    if "file" in answer.get("report", ()):
+        print_text(f"Report written to {answer['report']['file']}.")
     if "model" in answer:
         print_text(f"Model written to {answer['model']}.")
     elif on_terminal():
@@ -594,14 +633,16 @@ def print_scale(scale: ColumnScale | None, names: Sequence[str] | None, automati
     print_text(f"Scaled: {count}, {done} {by} ({between}){why}.")
 
 
-def _print_accuracy(answer: JsonObject) -> None:
-    found = answer.get("test") or answer.get("holdout") or answer.get("folds")
-    if not found or "rows" not in found:
-        return
+def _tested(answer: JsonObject) -> tuple[str, JsonObject, str] | None:
+    """Return the key of the scores in ``answer``, the scores, and the rows in words; None if nothing was tested."""
+    kind = next((kind for kind in ("test", "holdout", "folds") if "rows" in answer.get(kind, ())), None)
+    if kind is None:
+        return None
+    found = answer[kind]
     rows = f"{found['rows']:,} rows"
-    if "test" in answer:
+    if kind == "test":
         on = f"{rows} of {', '.join(found['files'])}"
-    elif "holdout" in answer:
+    elif kind == "holdout":
         unseen = answer.get("calibration") or answer.get("threshold") or {}
         share = found["rows"] / (found["rows"] + answer["rows"] + unseen.get("rows", 0))
         on = f"{rows} held out of training ({share:.0%} of each class)"
@@ -609,6 +650,14 @@ def _print_accuracy(answer: JsonObject) -> None:
             on = f"the last {rows} ({share:.0%}), held out of training"
     else:
         on = f"{rows}, each predicted by a model trained on the other {found['folds'] - 1} folds"
+    return kind, found, on
+
+
+def _print_accuracy(answer: JsonObject) -> None:
+    tested = _tested(answer)
+    if tested is None:
+        return
+    _, found, on = tested
     _print_scores(found, on)
     if found.get("by_seed"):
         _print_seeds(found["by_seed"])
@@ -621,8 +670,7 @@ def _print_scores(scores: JsonObject, on: str) -> None:
         f"Accuracy {scores['accuracy']:.2%} on {on}; always predicting {label} gives {commonest['accuracy']:.2%}. "
         f"Balanced accuracy {scores['balanced_accuracy']:.2%}."
     )
-    print_ranking(scores)
-    print_calibration(scores)
+    print_text(*ranking_lines(scores), *calibration_lines(scores))
     by_fold = scores.get("by_fold")
     if by_fold:
         print_text(f"By fold: {', '.join(f'{share:.2%}' for share in by_fold)}{_spread(by_fold)}.")

@@ -69,13 +69,20 @@ class Training:
         source = Streamed(self.stream, class_weight=self.run_options.class_weight)
         bar = ProgressBar(label, self.paths, self.run_options.max_iter)
         completed = self._learn(source, bar, checkpoints)
-        if self._unseen is not None:
-            unseen = self.rows_given.part(self._unseen, held=True, scaled_as=self.stream)
+        unseen = self.unseen
+        if unseen is not None:
             if self._costs:
                 self._find_threshold(unseen)
             if self.options.calibrate:
                 self._calibrate(unseen)
         return completed
+
+    @property
+    def unseen(self) -> Stream | None:
+        """The rows held out for probabilities and for the threshold; None if there are none."""
+        if self._unseen is None:
+            return None
+        return self.rows_given.part(self._unseen, held=True, scaled_as=self.stream)
 
     def _unseen_scores(self, unseen: Stream, label: str) -> tuple[Any, Any, Any]:
         """Return class numbers, scores and weights of rows that the model has not learned from."""

@@ -1,6 +1,7 @@
 """Kernels give the same bits interpreted and compiled, and work without numba."""
 
 import os
+import pickle
 import subprocess
 import sys
 import warnings
@@ -97,6 +98,8 @@ def _check_learner(learner, seed, layout, both_ways):
             model.average_coef_,
             model.predict(rows),
             np.array(model.report_.mistakes_by_pass),
+            np.array([model.report_.margin_low, model.report_.margin_high, model.report_.bound]),
+            model.decision_function(rows),
         ]
 
     for ours, theirs in zip(*both_ways(fitted), strict=True):
@@ -106,12 +109,14 @@ def _check_learner(learner, seed, layout, both_ways):
 @pytest.mark.parametrize("seed", range(4))
 def test_verdicts(seed, both_ways):
     rng = np.random.default_rng(seed)
-    X, y = rng.integers(-3, 4, (20, 2)).astype(float), rng.integers(0, 2, 20)
-    y[:2] = 0, 1
+    X = rng.normal(size=(40, 6))
+    y = (X[:, 0] + seed % 2 * rng.normal(size=40) > 0).astype(int)
     for verdict in (separability, detect_separation):
         interpreted, compiled = both_ways(lambda verdict=verdict: verdict(X, y))
         assert type(interpreted) is type(compiled)
-        assert interpreted.check(X, y) == compiled.check(X, y)
+        assert repr(interpreted) == repr(compiled)
+        assert pickle.dumps(interpreted) == pickle.dumps(compiled)
+        assert interpreted.check(X, y)
 
 
 WITHOUT = """

@@ -13,7 +13,7 @@ import math
 from rosenblatt.kernels.compiler import kernel
 from rosenblatt.kernels.parts import inlined
 from rosenblatt.kernels.rounded import rounded_activation
-from rosenblatt.kernels.row_ops import dot, exact_margin_sign, exact_sign, sign_threshold, square
+from rosenblatt.kernels.row_ops import dot, exact_margin_sign, exact_sign, sign_threshold, square, steady_dot
 
 
 @inlined
@@ -26,11 +26,14 @@ def _bounds(rows, i, lengths, terms, bounds):
 
 @kernel
 def activations(rows, start, stop, w, b, lengths, terms, total, bounds, out):
-    """Write ``w[k] . x_i + b[k]``, with its exact sign, to ``out[i - start, k]`` for the rows ``start <= i < stop``."""
+    """Write ``w[k] . x_i + b[k]``, with its exact sign, to ``out[i - start, k]`` for the rows ``start <= i < stop``.
+
+    It is summed in a fixed order, so that the bits are the same interpreted and compiled.
+    """
     for i in range(start, stop):
         _bounds(rows, i, lengths, terms, bounds)
         for k in range(w.shape[0]):
-            a = dot(rows, i, w[k]) + b[k]
+            a = steady_dot(rows, i, w[k]) + b[k]
             if not (abs(a) > bounds[k]):
                 a = exact_sign(rows, i, w[k], b[k], a, terms, total)
             out[i - start, k] = a

@@ -195,6 +195,26 @@ def magnitude(rows, i, w):
     return total
 
 
+def _dense_lane_dot(rows, i, w):
+    # four sums in turn, because each waits for its own last addition only
+    values = rows[0]
+    first, n = span(rows, i)
+    four, whole = n - n % (4 * LANES), n - n % LANES
+    one, two, three, last = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+    for j in range(0, four, 4 * LANES):
+        one = one + load_lanes(values, first + j) * load_lanes(w, j)
+        two = two + load_lanes(values, first + j + LANES) * load_lanes(w, j + LANES)
+        three = three + load_lanes(values, first + j + 2 * LANES) * load_lanes(w, j + 2 * LANES)
+        last = last + load_lanes(values, first + j + 3 * LANES) * load_lanes(w, j + 3 * LANES)
+    sums = (one + two) + (three + last)
+    for j in range(four, whole, LANES):
+        sums = sums + load_lanes(values, first + j) * load_lanes(w, j)
+    a = horizontal_sum(sums)
+    for j in range(whole, n):
+        a += weight(w, j) * at(values, first + j)
+    return a
+
+
 def _csr_lane_dot(rows, i, w):
     values = rows[0]
     first, n = span(rows, i)
@@ -206,6 +226,10 @@ def _csr_lane_dot(rows, i, w):
     for j in range(whole, n):  # the entries that do not fill the lanes
         a += weight(w, column(rows, first, j)) * at(values, first + j)
     return a
+
+
+steady_dot = by_layout(_dense_lane_dot, _csr_lane_dot)
+"""``steady_dot(rows, i, w)``: return the result of ``dot``, summed in a fixed order: the same bits on all machines."""
 
 
 def _dense_dot(rows, i, w):

@@ -23,7 +23,7 @@ import numpy as np
 
 from rosenblatt.kernels.compiler import kernel
 from rosenblatt.kernels.parts import at, helper
-from rosenblatt.kernels.row_ops import dot
+from rosenblatt.kernels.row_ops import steady_dot
 
 PAUSED, CLOSED, AT_ZERO, STUCK = range(4)
 """Why a call returned: it made all its steps; ``low`` and ``high`` agree; the mean is the origin; no step helps."""
@@ -63,7 +63,7 @@ def _take_along(Q, count, rest, shares):
     """
     width = rest.shape[0]
     for i in range(count):  # invariant: ``rest`` is orthogonal to the rows of Q before i, up to rounding
-        part = dot((Q, width), i, rest)
+        part = steady_dot((Q, width), i, rest)
         shares[i] += part
         for j in range(width):
             rest[j] -= part * at(Q, i * width + j)
@@ -103,7 +103,7 @@ def _lowest(Z, group, u):
     """
     low_0, low_1, where_0, where_1 = math.inf, math.inf, -1, -1
     for p in range(group.shape[0]):  # invariant: the results are those of the rows before p
-        score = dot((Z, u.shape[0]), p, u)
+        score = steady_dot((Z, u.shape[0]), p, u)
         if group[p] == 0:
             if score < low_0:
                 low_0, where_0 = score, p
@@ -130,7 +130,7 @@ def _enter(p, count, places, Z, Q, R, least, rest, shares):
         rest[j] = at(Z, p * width + j)
     for _ in range(2):  # twice is enough to keep Q orthonormal up to rounding (Kahan, in Parlett 1980)
         _take_along(Q, count, rest, shares)
-    length = math.sqrt(dot((rest, width), 0, rest))
+    length = math.sqrt(steady_dot((rest, width), 0, rest))
     if not length > least:
         return False
     for k in range(count):
@@ -167,11 +167,13 @@ def _straighten(Z, group, places, weights, count, Q, c, groups, lost, mean, u, s
         u[left], u[right] = -1.0, 1.0 - groups
     else:
         for k in range(count):
-            u[left + group[places[k]]] -= weights[k] * groups / c * dot((Z, width), places[k], mean)
+            u[left + group[places[k]]] -= weights[k] * groups / c * steady_dot((Z, width), places[k], mean)
     for _ in range(3):
         _take_along(Q, count, u, shares)
     u[left], u[right] = 0.0, 0.0
-    if not (lost or dot((u, width), 0, mean) > 0.0):  # rounding has turned u away from the mean: use the mean itself
+    if not (
+        lost or steady_dot((u, width), 0, mean) > 0.0
+    ):  # rounding has turned u away from the mean: use the mean itself
         for j in range(width):
             u[j] = mean[j]
 
@@ -322,7 +324,7 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
         if count > 0:
             _add_up(Z, places, weights, count, mean)
             mean[left], mean[right] = 0.0, 0.0
-            length = math.sqrt(dot((mean, width), 0, mean))
+            length = math.sqrt(steady_dot((mean, width), 0, mean))
             state["stuck"] += 1
             if length < state["high"]:
                 state["high"], state["best"], state["stuck"] = length, count, 0
@@ -339,7 +341,7 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
                 u[j] = mean[j]
             if careful and state["stuck"] % 2 == 0:
                 _straighten(Z, group, places, weights, count, Q, c, groups, lost, mean, u, x_0)
-            size = math.sqrt(dot((u, width), 0, u))
+            size = math.sqrt(steady_dot((u, width), 0, u))
             if size == 0.0:
                 state["held"], state["careful"] = count, careful
                 return AT_ZERO

@@ -54,6 +54,7 @@ from rosenblatt.training.state import (
     Updates,
     attained_margin,
     competing_updates,
+    first_digits,
     mirrored_updates,
     new_counters,
 )
@@ -297,7 +298,7 @@ class LinearState(RunState):
             # certain. Usually the bound is much smaller, and all of the activation but the bound is certain.
             longest = radius * steps + math.sqrt(float(counters["excess2"]))
             rounding = kesler * 1.01 * (w.size + 4) * HALF_ULP * radius * longest
-            proved = max(0.5, 1.0 - rounding / float(counters["lowest"])) / slack
+            proved = max(0.5, 1.0 - rounding / first_digits(counters["lowest"])) / slack
             low, bound = attained_margin(counters, length, kesler, proved, self.rule.threshold, start)
             if not isinstance(self.rule, PerceptronRule | MarginRule):
                 bound = math.inf

@@ -404,6 +404,15 @@ def new_counters(n_classes: int, direct: bool) -> _NewCounters:
     return {"counters": counters, "direct": direct, "done": np.zeros(judged, bool)}
 
 
+def first_digits(value: float) -> float:
+    """Return a number above 0 rounded down to 32 bits.
+
+    Passes add in any order, which may differ from call to call, so the last bits of an activation do, too.
+    """
+    mantissa, exponent = math.frexp(value)
+    return math.ldexp(math.floor(mantissa * 2.0**32), exponent - 32) if math.isfinite(value) else value
+
+
 def attained_margin(
     counters: np.void, length: float, kesler: float, proved: float, threshold: float = 0.0, start: float = 0.0
 ) -> tuple[float, float]:
@@ -415,8 +424,8 @@ def attained_margin(
     size. So M is at most ``Q / g^2 + 2 s / g``, which is Novikoff's bound (R / g)^2 if the initial weights and the
     threshold are zero.
     """
-    low = proved * float(counters["lowest"]) / length
-    low_step = proved * float(counters["lowest_step"]) / length
+    low = proved * first_digits(counters["lowest"]) / length
+    low_step = proved * first_digits(counters["lowest_step"]) / length
     max_step_norm2 = float(counters["max_step_norm2"])
     if not math.isfinite(max_step_norm2):
         return low, math.inf

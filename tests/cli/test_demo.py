@@ -117,7 +117,7 @@ def test_the_circle_is_that_of_the_plane(texts):
     x, y, r = map(float, re.search(r"learned \((\S+), (\S+)\) (\S+)", text).groups())
     assert (x, y) == (pytest.approx(-w1 / (2 * w3), rel=0.01), pytest.approx(-w2 / (2 * w3), rel=0.01))
     assert r**2 == pytest.approx(x**2 + y**2 - b / w3, rel=0.03)
-    assert "It has 120 of 120 points on the right side" in text
+    assert "It has 120 of 120 points on the correct side" in text
 
 
 @pytest.mark.slow
@@ -142,7 +142,7 @@ def test_the_three_margins_are_named_and_ordered(texts):
         float(re.search(rf"{kind} (\S+)", text)[1]) for kind in ("geometric", "augmented", "homogeneous")
     )
     assert geometric > augmented > homogeneous > 0
-    found, best = re.search(r"its margin was (\S+)\. .* The largest is (\S+),", text).groups()
+    found, best = re.search(r"its margin was (\S+)\. .* The largest margin is (\S+),", text).groups()
     assert float(found) < float(best) == geometric
     longest = float(re.search(r"√\(R² \+ 1\) = (\S+),", text)[1])
     assert (longest / augmented) ** 2 == pytest.approx(97, abs=1)

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from rosenblatt import AveragedPerceptron
+from rosenblatt.blocks import Block
 from rosenblatt.training.observers import Observer
 
 X, y = load_digits(return_X_y=True)
@@ -48,7 +49,7 @@ def assert_same(one, other):
     for name in ("w", "u", "b", "beta", "counters", "done"):
         assert np.array_equal(getattr(one.state_, name), getattr(other.state_, name)), name
     assert np.array_equal(one.history_, other.history_)
-    rows = X[:100, : one.n_features_in_]
+    rows = Block(X[:100, : one.n_features_in_])
     assert np.array_equal(one.predict(rows), other.predict(rows))
 
 

@@ -282,8 +282,11 @@ class StepOptions(Group):
     {'C': 0.1, 'hypothesis': 'average'}
     """
 
-    r: float | None = option(
-        None, "R", "For --learner arow: larger values make smaller steps; 3 suits a single pass.  [default: 10]"
+    r: str | None = option(
+        None,
+        "R",
+        "For --learner arow: larger values make smaller steps; 3 suits a single pass. With scale, 0.3 times the mean "
+        "squared length of the rows.  [default: 10]",
     )
     C: float | None = option(None, "C", "For --learner pa: largest step, or inf for no limit.  [default: 1]", "--C -C")
     loss: str | None = option(None, "NAME", "For --learner pa: hinge or squared_hinge.  [default: hinge]")
@@ -309,6 +312,8 @@ class StepOptions(Group):
                     users=f"{', '.join(others)} or {last}" if others else last,
                     learner=learner,
                 )
+        if "r" in parameters:
+            parameters["r"] = _number_or_word("r", parameters["r"], ("scale",), "above 0")
         if "hypothesis" in parameters:
             allowed = ("average", "last", "vote") if learner == "kernel" else ("last", "average")
             check_choice("hypothesis", parameters["hypothesis"], allowed)
@@ -364,7 +369,7 @@ class KernelChoice(Group):
                     kernels=" or ".join(other for other in KERNELS if name in PARAMETERS[other]),
                 )
         if "gamma" in given:
-            given["gamma"] = _gamma(given["gamma"])
+            given["gamma"] = _number_or_word("gamma", given["gamma"], ("scale", "auto"), "of at least 0")
         if "device" in given:
             from rosenblatt.training.dual.kernel_values import open_library
 
@@ -372,14 +377,19 @@ class KernelChoice(Group):
         return given
 
 
-def _gamma(text: str) -> str | float:
+def _number_or_word(name: str, text: str, words: tuple[str, ...], condition: str) -> str | float:
+    """Return the value of a parameter: one of these words or a number, which is checked later."""
     try:
         return float(text)
     except ValueError:
-        if text in ("scale", "auto"):
+        if text in words:
             return text
         raise ParameterError(
-            "{gamma} must be scale, auto or a number of at least 0, got {got}.", got=repr(text)
+            "{parameter} must be {words} or a number {condition}, got {got}.",
+            parameter=Setting(name),
+            words=", ".join(words),
+            condition=condition,
+            got=repr(text),
         ) from None
 
 

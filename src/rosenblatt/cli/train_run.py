@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from rosenblatt.cli.options import LEARNERS
 from rosenblatt.cli.output import JsonObject, ProgressBar, enable_gc, error_text, print_note
 from rosenblatt.cli.test import Predictions, class_scores, predictions_of
-from rosenblatt.messages import Message, ParameterError, label_text, name_some, plain_label
+from rosenblatt.messages import Message, ParameterError, Setting, label_text, name_some, plain_label
 
 if TYPE_CHECKING:
     from rosenblatt.cli.train import TrainOptions
@@ -259,6 +259,7 @@ class Training:
             "ranges_differ": round(self.ranges_differ) or None,
             **({"class_weight": self._weights()} if self.run_options.class_weight else {}),
             **kernel_facts(model),
+            **({} if (r := getattr(model.state, "r", None)) is None else {"r": r}),
             **calibration_facts(model),
             **({"threshold": self._threshold} if self._threshold else {}),
             "passes": report.passes,
@@ -302,17 +303,19 @@ def name_features(model: TrainedModel, names: list[str] | None) -> None:
 
 
 def needs_data(options: RunOptions) -> bool:
-    """Return whether a kernel parameter depends on all rows, so that they must be read before the first pass."""
+    """Return whether a parameter depends on all rows, so that they must be read before the first pass."""
     return bool(getattr(options, "needs_data", False))
 
 
 def check_read_once(options: RunOptions) -> None:
-    """Raise a ParameterError if a kernel parameter depends on all rows, although they can be read only once."""
+    """Raise a ParameterError if a parameter depends on all rows, although they can be read only once."""
     if needs_data(options):
+        name, number = ("r", 3) if options.is_linear else ("gamma", 0.5)
         raise ParameterError(
-            "{gamma=gamma} depends on all rows, but with input that can be read only once, such as standard input, "
-            "training starts before all rows are known: give a number, such as {gamma=0.5}.",
-            gamma=getattr(options, "gamma"),  # noqa: B009
+            "{given} depends on all rows, but with input that can be read only once, such as standard input, training "
+            "starts before all rows are known: give a number, such as {number}.",
+            given=Setting(name, getattr(options, name)),
+            number=Setting(name, number),
         )
 
 

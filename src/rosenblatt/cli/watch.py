@@ -310,13 +310,14 @@ def _model_to_continue(path: str, fixed: dict[str, object], device: str | None) 
 
 
 def _online_options(model: TrainedModel, device: str | None) -> RunOptions:
-    """Return the options for continuing a model: its own, for a kernel with its gamma as a number and ``device``."""
+    """Return the options for continuing a model: its own, with ``r`` or gamma as a number, and ``device``."""
     from rosenblatt.training.dual.state import DualState
-    from rosenblatt.training.options import KernelOptions
+    from rosenblatt.training.options import ArowOptions, KernelOptions
 
     if not (isinstance(model.options, KernelOptions) and isinstance(model.state, DualState)):
         KernelChoice(device=device).parameters(model.learner)
-        return model.options
+        number: Any = getattr(model.state, "r", None)
+        return replace(model.options, r=number) if isinstance(model.options, ArowOptions) else model.options
     KernelChoice(device=device).parameters("kernel")
     return replace(model.options, gamma=model.state.kernel.gamma, device=device)
 

@@ -177,9 +177,11 @@ class AROW(LinearPerceptron):
 
     Parameters
     ----------
-    r : float, default=10.0
-        Regularization strength: larger values make smaller steps and shrink variances more slowly. The default was the
-        best value on average over our benchmark data.
+    r : float or "scale", default=10.0
+        Regularization strength: larger values make smaller steps and shrink variances more slowly. "scale" is 0.3 times
+        the mean squared length of the rows, without the constant 1 of the bias, or 1 if all rows are 0. It is computed
+        from all rows, so streams that can be read only once and the first call of ``partial_fit`` or ``learn_one``
+        require a number.
     hypothesis : {"last", "average"}, default="last"
         Weights used for prediction: those after the last visit to a row, or their average over all visits.
     multi_class : {"ovr", "direct"}, default="direct"
@@ -190,6 +192,8 @@ class AROW(LinearPerceptron):
     ----------
     variance_, intercept_variance_ : arrays of shape (m, d) and (m,)
         Variance of each weight and of each bias; 1 if no update has changed it.
+    r_ : float
+        The value of r in use.
 
     See Also
     --------
@@ -209,12 +213,12 @@ class AROW(LinearPerceptron):
     (array([[0.6  , 0.333]]), array([[0.4  , 0.667]]))
     """
 
-    r: float
+    r: float | str
 
     @accepts(ScikitLearnParameters)
     def __init__(
         self,
-        r: float = 10.0,
+        r: float | str = 10.0,
         hypothesis: str = "last",
         max_iter: int = 5,
         fit_intercept: bool = True,
@@ -245,6 +249,13 @@ class AROW(LinearPerceptron):
         """Variance of each bias; 1 if no bias is fitted."""
         return np.array(self._trained.s_b)
 
+    @property
+    def r_(self) -> float:
+        """The value of r in use."""
+        r = self._trained.r
+        assert r is not None
+        return r
+
     def _fixed_parameters(self) -> list[tuple[str, object, object]]:
-        rule: Any = self.state_.rule
-        return [("r", rule.r, float(self.r)), *super()._fixed_parameters()]
+        given = [] if isinstance(self.r, str) else [("r", self.r_, float(self.r))]
+        return [*given, *super()._fixed_parameters()]

@@ -199,6 +199,11 @@ class LinearState(RunState):
         """Whether correctly classified rows may also trigger an update."""
         return not isinstance(self.rule, PerceptronRule)
 
+    @property
+    def r(self) -> float | None:
+        """The regularization strength of AROW; None for other rules."""
+        return self.rule.r if isinstance(self.rule, ArowRule) else None
+
     def weight_arrays(self) -> list[Floats]:
         """Return the arrays of shape (m, d): the weights, the cached weights, and the variances if there are any."""
         return [self.w, self.u] if self.s is None else [self.w, self.u, self.s]

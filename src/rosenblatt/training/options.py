@@ -151,6 +151,14 @@ def _is_scalar(value: object) -> bool:
     return type(value) in (bool, str, float, NoneType) or (type(value) is int and abs(value) < 2**62)
 
 
+def _is_number(value: object) -> bool:
+    return type(value) in (int, float) and _is_scalar(value)
+
+
+def _float_or_word(value: float | str) -> float | str:
+    return value if isinstance(value, str) else float(value)
+
+
 def _read_possibly_infinite(data: object, place: Place) -> float:
     """Return a number that may be infinite, which is stored as "inf" because JSON has no infinity."""
     return math.inf if data == "inf" else _NUMBER.read(data, place)
@@ -181,7 +189,7 @@ def _write_kernel(value: object) -> object:
 
 
 _SCALAR = checked("a string, a boolean, None, or a number below 2**62", _is_scalar)
-_NUMBER = checked("a number, below 2**62", lambda v: type(v) in (int, float) and _is_scalar(v), float)
+_NUMBER = checked("a number, below 2**62", _is_number, float)
 _PARAMETERS = {
     "random_state": checked("an integer or None", lambda v: v is None or (type(v) is int and v >= 0)),
     "n_jobs": checked("an integer or None", lambda v: v is None or (type(v) is int and 0 < abs(v) < 2**62)),
@@ -196,7 +204,7 @@ _PARAMETERS = {
     "decay": _NUMBER,
     "tol": _NUMBER,
     "margin": _NUMBER,
-    "r": _NUMBER,
+    "r": checked('a number, below 2**62, or "scale"', lambda v: v == "scale" or _is_number(v), _float_or_word),
     "C": Codec(lambda value, place: "inf" if value == math.inf else float(value), _read_possibly_infinite),
 }
 """The codecs of parameters; a parameter that is not listed may be any scalar."""
@@ -277,12 +285,14 @@ class RunOptions:
     def as_trained(self, state: RunState) -> RunOptions:
         """Return these options with the update rule and the decay that a state was trained with.
 
-        The result differs from these options if parameters were changed after training.
+        The result differs from these options if parameters were changed after training. A parameter that depends on the
+        rows stays as it is, since the state has its number.
         """
-        rule, decay = getattr(state, "rule", self.rule), getattr(state, "decay", self.decay)
-        if rule == self.rule and decay == self.decay:
-            return self
-        return replace(self, decay=decay, **({} if rule == self.rule else _parameters_of(rule)))
+        changed: dict[str, Any] = {}
+        if not self.needs_data and getattr(state, "rule", self.rule) != self.rule:
+            changed = _parameters_of(getattr(state, "rule", self.rule))
+        decay = getattr(state, "decay", self.decay)
+        return replace(self, decay=decay, **changed) if changed or decay != self.decay else self
 
     def check(self) -> RunOptions:
         """Return these options; raise a ParameterError that names the first option out of range."""
@@ -322,7 +332,7 @@ class RunOptions:
 
     @property
     def needs_data(self) -> bool:
-        """Whether the initial state depends on the data."""
+        """Whether a parameter depends on the rows, so that they are read before the first pass."""
         return False
 
     def check_may_widen(self) -> None:
@@ -402,7 +412,7 @@ class KernelOptions(RunOptions):
 
     @property
     def needs_data(self) -> bool:
-        """Whether a parameter of the kernel depends on the data."""
+        """Whether gamma depends on the rows or their number of columns."""
         return isinstance(self.gamma, str) and isinstance(self.kernel, str) and self.kernel in SCALED
 
     def check_may_widen(self) -> None:
@@ -518,19 +528,27 @@ class ArowOptions(RunOptions):
     """The parameters of AROW, adaptive regularisation of weights (Crammer, Kulesza and Dredze 2009)."""
 
     multi_class: str = "direct"
-    r: float = 10.0
+    r: float | str = 10.0
 
     hypotheses = ("last", "average")
     expects_no_mistakes = False
 
     @property
+    def needs_data(self) -> bool:
+        """Whether r depends on the rows."""
+        return isinstance(self.r, str)
+
+    @property
     def rule(self) -> Rule:
-        """The update rule."""
+        """The update rule; ``r`` must be a number."""
         return ArowRule(1.0, float(self.r))
 
     def check(self) -> RunOptions:
         """Return these options; raise a ParameterError that names the first option out of range."""
-        check_positive("r", self.r)
+        if isinstance(self.r, str) and self.r != "scale":
+            raise ParameterError('{r} must be "scale" or a number above 0, got {got}.', got=shorten(self.r))
+        if not isinstance(self.r, str):
+            check_positive("r", self.r)
         return super().check()
 
 

@@ -22,6 +22,7 @@ from rosenblatt.training.batches import (
     check_batch,
     window_order,
 )
+from rosenblatt.training.data_parameters import with_numbers
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import BestPass, EarlyStopping, ValidationSet
 from rosenblatt.training.linear import InitialWeights as Weights
@@ -40,10 +41,11 @@ def new_state(
 ) -> RunState:
     """Return the state of a learner before its first visit.
 
-    ``matrices`` is a function that returns all rows, in parts, for kernel parameters that depend on them.
+    ``matrices`` is a function that returns all rows, in parts, for parameters that depend on them.
     """
+    options = with_numbers(options, d, matrices)
     if isinstance(options, KernelOptions):
-        return DualState.initial(options, n_classes, d, matrices)
+        return DualState.initial(options, n_classes, d)
     return LinearState.initial(options, n_classes, d)
 
 
@@ -54,7 +56,7 @@ def initial_state(source: BatchSource, options: RunOptions, given: Weights | Non
         options.check_shape(source.batch.rows.n, d)
     else:
         options.check_for_blocks("a stream does")
-        if options.needs_data and source.rereadable:
+        if options.needs_data and not options.is_linear and source.rereadable:
             for batch in source.batches():
                 d = max(d, batch.rows.d)
         elif options.needs_data and isinstance(source, Streamed):
@@ -512,8 +514,8 @@ class TrainingRun:
         losses = self.current.losses
 
         def on_margins(margins: list[NDArray[np.float64]]) -> None:
-            if losses is not None:
-                self.current.losses = losses.add([self.options.rule.threshold - part for part in margins])
+            if losses is not None and isinstance(self.state, LinearState):
+                self.current.losses = losses.add([self.state.rule.threshold - part for part in margins])
 
         logged = any(observer.wants_updates for observer in self.observers)
         self._runner.visit(

@@ -6,6 +6,7 @@ forged file they may contradict each other, and then the report of its model is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Annotated
@@ -38,7 +39,15 @@ from rosenblatt.storage.schema import size as size_of
 from rosenblatt.training.dual.state import DualPocket, DualState, SupportRows
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.linear import LinearState, Pocket, returned_to_zero
-from rosenblatt.training.options import FUNCTION, KERNELS, MAX_DEGREE, NOT_SAVABLE, Kernel, RunOptions
+from rosenblatt.training.options import (
+    FUNCTION,
+    KERNELS,
+    MAX_DEGREE,
+    NOT_SAVABLE,
+    ArowOptions,
+    Kernel,
+    RunOptions,
+)
 from rosenblatt.training.rows import Matrix
 from rosenblatt.training.state import CutPass, RunState, UpdateLog, Updates, join_updates, new_counters
 
@@ -244,6 +253,7 @@ class LinearFields(RunFields):
     pocket: Annotated[Pocket, record(_PocketFields, Pocket)] | None = None
     log: Annotated[UpdateLog, Codec(_write_log, _read_log)] | None = None
     threshold: float | None = None
+    r: Annotated[float, number(math.ulp(0.0))] | None = None
 
 
 def _restore_bounds(state: LinearState) -> None:
@@ -384,10 +394,15 @@ def _read_dual_state(data: object, place: Place, learner: str, options: RunOptio
 
 
 def _read_linear_state(data: object, place: Place, learner: str, options: RunOptions) -> RunState:
-    state = LinearState(rule=options.rule, decay=float(options.decay), **read_fields(LinearFields, data, place))
-    variances = 2 if isinstance(state.rule, ArowRule) else 0
-    if (state.s is not None) + (state.s_b is not None) != variances:
+    found = read_fields(LinearFields, data, place)
+    r, is_arow = found.pop("r"), isinstance(options, ArowOptions)
+    variances = 2 if is_arow else 0
+    if (found["s"] is not None) + (found["s_b"] is not None) != variances:
         raise place.at("s").error("present for AROW and absent for every other learner", learner)
+    if (r is not None and not is_arow) or (r is None and options.needs_data):
+        raise place.at("r").error("a number for AROW and absent for every other learner", r)
+    rule = options.rule if r is None else ArowRule(1.0, r)
+    state = LinearState(rule=rule, decay=float(options.decay), **found)
     if state.threshold is not None and place.sizes["classes"] != 2:
         raise place.at("threshold").error("absent, unless there are two classes", state.threshold)
     if not state.n_features:
@@ -398,7 +413,9 @@ def _read_linear_state(data: object, place: Place, learner: str, options: RunOpt
 
 def check_alike(state: RunState, other: RunState, place: Place) -> RunState:
     """Return the ``other`` state; raise a ValueError unless both states can belong to the same run."""
-    known, found = ((one.n_features, one.direct, getattr(one, "kernel", None)) for one in (state, other))
+    known, found = (
+        (one.n_features, one.direct, getattr(one, "kernel", None), getattr(one, "rule", None)) for one in (state, other)
+    )
     if known != found:
         raise place.error("of the same model as the other states", found)
     return other

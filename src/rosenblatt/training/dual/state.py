@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -15,7 +15,7 @@ from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.dual.kernel_values import padded
 from rosenblatt.training.dual.learner import DualPassRunner, DualPocketKeeper
 from rosenblatt.training.dual.predict import largest_scores, support_scores, votes
-from rosenblatt.training.dual.start import Computing, computing, resolve_kernel
+from rosenblatt.training.dual.start import Computing, computing, kernel_of
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import Kernel, KernelOptions, RunOptions, draw_seed
 from rosenblatt.training.rows import Matrix, RowMatrix
@@ -139,11 +139,9 @@ class DualState(RunState):
     """The settings for computing kernel values. Only the limit on support rows influences what is learned."""
 
     @classmethod
-    def initial(
-        cls, options: KernelOptions, n_classes: int, d: int, matrices: Callable[[], Iterable[Matrix]] | None = None
-    ) -> Self:
-        """Return a state without updates for these options."""
-        kernel, seed = resolve_kernel(options, d, matrices), draw_seed(options.random_state)
+    def initial(cls, options: KernelOptions, n_classes: int, d: int) -> Self:
+        """Return a state without updates for these options, whose gamma is a number."""
+        kernel, seed = kernel_of(options), draw_seed(options.random_state)
         return cls.zeros(n_classes, d, kernel=kernel, direct=options.direct, hypothesis=options.hypothesis, seed=seed)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""gamma="scale": exact sums, one rounding, the same for every layout."""
+"""gamma="scale" and r="scale": exact sums, one rounding, the same for every layout."""
 
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.svm import SVC
 
 from rosenblatt.messages import ParameterError
-from rosenblatt.training.dual.start import scale_gamma
+from rosenblatt.training.data_parameters import scale_gamma, scale_r
 
 moderate = st.floats(-1e100, 1e100)
 shapes = hnp.array_shapes(min_dims=2, max_dims=2, max_side=6)
@@ -100,3 +100,21 @@ def test_a_result_beyond_the_floats_is_an_error_with_a_way_out(value, near):
 def test_extremes_that_fit():
     X = np.array([[1e150, -1e150, 5e-324, -1.7e-308, 0.0]])
     assert scale_gamma([X], 5) == naive(X)
+
+
+@settings(max_examples=100, deadline=None)
+@given(hnp.arrays(np.float64, shapes, elements=moderate), st.integers(0, 6))
+def test_r_is_the_rounded_fraction_in_every_layout(X, cut):
+    squares = sum(Fraction(float(value)) ** 2 for value in X.ravel())
+    try:
+        expected = float(Fraction(3, 10) * squares / len(X)) if squares else 1.0
+    except OverflowError:
+        expected = np.inf
+    for matrices in ([X], [np.asfortranarray(X)], [sp.csr_array(X)], [X[:cut], sp.csr_array(X[cut:])]):
+        if 0 < expected < np.inf:
+            assert scale_r(matrices, X.shape[1]) == expected
+        else:
+            with pytest.raises(
+                ParameterError, match=r"^r='scale' means 0\.3 \* mean squared length, .* give r as a num"
+            ):
+                scale_r(matrices, X.shape[1])

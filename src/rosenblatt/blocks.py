@@ -76,7 +76,7 @@ class Block:
     is_validated: bool = False
     """Whether a reader has verified these properties, and that ``X``, ``y`` and ``weight`` are finite."""
     numbers: np.ndarray | None = field(default=None, repr=False)
-    """The index of each row among all rows of the files, counted from 0; None if no rows are skipped or held out."""
+    """The index of each row among all rows of the files, counted from 0; None if no rows before are left out."""
     passthrough: Mapping[str, Sequence[object]] | None = field(default=None, repr=False)
     """The values of each column that ``data.open(passthrough=...)`` names, by column name; None if it names none."""
     held_out: np.ndarray | None = field(default=None, repr=False)
@@ -193,7 +193,9 @@ def join_blocks(blocks: Sequence[Block]) -> Block:
     if any(block.weight is not None for block in blocks):
         weight = np.concatenate([np.ones(len(b)) if b.weight is None else b.weight for b in blocks])
     y = join_labels([block.y for block in blocks])
-    numbers = [block.numbers for block in blocks if block.numbers is not None]
+    numbers = None
+    if any(block.numbers is not None for block in blocks):
+        numbers = np.concatenate([b.first + np.arange(len(b)) if b.numbers is None else b.numbers for b in blocks])
     parts = [block.passthrough for block in blocks if block.passthrough is not None]
     masks = [block.held_out for block in blocks if block.held_out is not None]
     return Block(
@@ -202,7 +204,7 @@ def join_blocks(blocks: Sequence[Block]) -> Block:
         blocks[0].first,
         weight,
         all(block.is_validated for block in blocks),
-        np.concatenate(numbers) if len(numbers) == len(blocks) else None,
+        numbers,
         {name: [cell for part in parts for cell in part[name]] for name in parts[0]}
         if len(parts) == len(blocks)
         else None,

@@ -225,3 +225,9 @@ def test_the_last_rows_are_held_out_of_training(tmp_path):
     assert drawn["last"] is False
     said = " ".join(ran("train", table, "-t", "label", "--holdout", "last").stdout.split())
     assert "on the last 40 rows (20%), held out of training;" in said
+
+
+def test_a_feature_may_first_occur_late_in_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr("rosenblatt.data.io.lines.CHUNK_BYTES", 64)
+    file = written(tmp_path, "late.svm", "1 1:1\n-1 2:1\n" * 50 + "1 1:1 900:1\n-1 2:1 901:1\n" * 50)
+    assert answer(file, "--holdout", "20%", "--calibrate", "-p", "9")["holdout"]["accuracy"] == 1.0

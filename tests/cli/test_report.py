@@ -180,10 +180,37 @@ def test_words_have_their_names(tmp_path):
     )
     given = [written(tmp_path, "words.csv", "text,label\n" + rows), "-t", "label", "--kind", "text=text"]
     _, text, _ = reported(tmp_path, *given)
-    assert "--names stores words" in text
-    _, text, _ = reported(tmp_path, *given, "--names")
     assert "text=fine" in text
-    assert "--names stores words" not in text
+    assert "--names stores" not in text
+    rows = "".join(f"{' '.join(f'w{i * 600 + k}' for k in range(600))},{'ny'[i % 2]}\n" for i in range(20))
+    given[0].write_text("text,label\n" + rows)
+    _, text, _ = reported(tmp_path, *given)
+    assert "--names stores all words" in text
+
+
+def test_rows_are_numbered_as_in_the_file(tmp_path):
+    path = table(tmp_path)
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    frame.loc[frame.index % 4 == 1, "label"] = ""  # without a label
+    frame.loc[frame.index % 8 == 2, "y"] = "n/k"  # cannot be read
+    frame.to_csv(path, index=False)
+    _, _, answer = reported(
+        tmp_path, path, "-t", "label", "--on-error", "skip", "--kind", "y=number", "--holdout", "40%"
+    )
+    assert answer["skipped"] == 30
+    labels = frame["label"].tolist()
+    rows = answer["report"]["worst"]
+    assert [row["true"] for row in rows] == [labels[row["row"]] for row in rows]
+    values = [(reason["value"], row["row"]) for row in rows for reason in row["reasons"] if reason["feature"] == "y"]
+    assert values
+    assert all(value == float(frame["y"][row]) for value, row in values)
+    frame = frame[frame["y"] != "n/k"]
+    frame.to_csv(path, index=False)
+    _, _, answer = reported(tmp_path, path, "-t", "label", "--holdout", "40%")
+    labels = frame["label"].tolist()
+    assert [row["true"] for row in answer["report"]["worst"]] == [
+        labels[row["row"]] for row in answer["report"]["worst"]
+    ]
 
 
 def hostile(folder):

@@ -62,7 +62,7 @@ def report_facts(
         "scores": scores,
         "weights": weight_facts(model),
         "worst_on": worst_on,
-        "worst": worst_rows(model, rows),
+        "worst": worst_rows(model, rows.uncached()),
         "columns": None if columns is None else _column_facts(columns),
         "options": {name: _plain(value) for name, value in options.changed.items() if name not in _OF_OUTPUT},
         "parameters": model.options.to_plain(model.learner, model.state.seed),

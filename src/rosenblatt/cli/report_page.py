@@ -43,6 +43,7 @@ th { font-weight: 600; }
 td.n, th.n { text-align: right; }
 td.n { white-space: nowrap; }
 .data { font-size: .9rem; }
+.data td:nth-child(3), .data td:nth-child(6) { min-width: 9rem; }
 .matrix td, .matrix th { padding: .3rem .7rem; }
 .bars { display: grid; grid-template-columns: fit-content(50%) minmax(5rem, 1fr) max-content; gap: .2rem .7rem;
   align-items: center; max-width: 46rem; font-size: .92rem; }
@@ -208,7 +209,9 @@ def _weights(answer: JsonObject) -> list[Markup]:
         units = " Columns differ widely in their ranges, so lengths cannot be compared: train with --scale standard."
     parts.append(_dim(told + units))
     if any(re.match(r"#\d+$", weight["feature"]) for each in entries for weight in each["weights"]):
-        parts.append(_dim("A name such as #17 stands for a column without a name or for words: --names stores words."))
+        parts.append(
+            _dim("A name such as #17 stands for a column without a name or for words: --names stores all words.")
+        )
     blocks = []
     for each in entries[:_MOST_CLASSES]:
         rows = [(weight["feature"], weight["weight"], number(weight["weight"])) for weight in each["weights"]]

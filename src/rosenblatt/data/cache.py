@@ -385,7 +385,7 @@ class RowCache:
                     waiting = []
                 yield block
             if self._is_only_reader(mine) and file is None:
-                self._in_memory = waiting
+                self._in_memory = [_widened(block, self._get_facts()["n_features"]) for block in waiting]
             elif self._is_only_reader(mine) and file is not None:
                 with self._disable_on_error():
                     file.finish(self._get_facts() | {"rows": rows, "key": self._key})
@@ -436,6 +436,16 @@ class RowCache:
             if not os.access(folder, os.W_OK):
                 self._disable("the folder cannot be written to" if os.path.isdir(folder) else "there is no such folder")
         return None
+
+
+def _widened(block: Block, width: int) -> Block:
+    """Return a block whose sparse rows have ``width`` columns: the first blocks of a file may have had fewer."""
+    X = block.X
+    if not is_sparse(X) or X.shape[1] == width:
+        return block
+    wide = sp.csr_array((X.data, X.indices, X.indptr), shape=(len(block), width))
+    wide.has_canonical_format = X.has_canonical_format
+    return replace(block, X=wide)
 
 
 def _open_row_file(path: str) -> RowFile | None:

@@ -146,6 +146,15 @@ class Stream:
             stream._schema_pending, stream._cache = False, None
         return stream
 
+    def uncached(self) -> Stream:
+        """Return a stream of the same rows that reads them from the files; a cache has no numbers of rows.
+
+        The schema and the scale must have been fitted.
+        """
+        stream = copy.copy(self)
+        stream._cache = None
+        return stream
+
     @property
     def scale_pending(self) -> bool:
         """Whether all rows will be read once before the first block is returned, to find the schema or the scale."""

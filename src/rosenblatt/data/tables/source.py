@@ -156,7 +156,8 @@ class TableSource(RowSource):
                     self.add_words(rows.words)
                 self.share = rows.chunk.share
                 if len(rows.y):
-                    numbers = before + rows.numbers if self._reader.skip else None
+                    are_left_out = before > first or len(rows.unlabelled) > 0
+                    numbers = before + rows.numbers if self._reader.skip or are_left_out else None
                     yield Block(X, rows.y, first, rows.weight, self.labelled, numbers, rows.passthrough)
                     first += len(rows.y)
                 before += len(rows.y) + len(rows.faults) + len(rows.unlabelled)

@@ -138,6 +138,9 @@ def test_rows_held_out_for_probabilities_are_measured(tmp_path):
     assert (found["measured_on"], found["scores"]["rows"]) == ("unseen", answer["calibration"]["rows"])
     assert "The probabilities were fitted to these rows" in text
     assert "The model has learned from these rows" not in text
+    assert f"fitted to {found['scores']['rows']} more rows held out of training, by a sigmoid." in text
+    _, text, answer = reported(tmp_path, table(tmp_path), "-t", "label", "--cost", "yes=3")
+    assert f"Threshold: yes is predicted above a score of {answer['threshold']['threshold']:.6g}." in text
 
 
 def test_folds_other_files_and_seeds(tmp_path):
@@ -163,13 +166,15 @@ def test_every_learner(tmp_path, learner):
     assert len(found["worst"]) == 10
     assert (found["weights"] is None) == (learner == "kernel")
     assert ("columns have no weights" in text) == (learner == "kernel")
+    assert ("Below each are the features" in text) == (learner != "kernel")
     assert all(row["reasons"] for row in found["worst"]) == (learner != "kernel")
 
 
 def test_rows_without_columns(tmp_path):
     _, text, answer = reported(tmp_path, written(tmp_path, "rows.svm", THREE))
     assert answer["report"]["columns"] is None
-    assert "A model of " in text
+    assert text.startswith("A model of rows.svm")
+    assert "of the 12 training rows. Always" in text
     assert "feature 2" in text
     assert "No row is wrong." in text
 

@@ -67,6 +67,7 @@ def test_training_predicting_and_watching_do_without_scikit_learn_and_pandas(tmp
         rows, cache = table(tmp_path, kind), tmp_path / f"cache-{kind}"
         train = ["train", rows, "-t", "label", "--missing", "mean", "--cache", cache, "-o", model]
         commands += [train, train, ["predict", model, rows]]  # the second time its rows come from the cache
+    commands.append(["train", rows, "-t", "label", "--calibrate", "--report", tmp_path / "report.html"])
     modules = imported(*commands)
     assert "rosenblatt.training.run" in modules
     assert not [name for name in modules if name.startswith((*HEAVY, "rosenblatt.distributed"))]

@@ -9,9 +9,12 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
+from rosenblatt.cli.imbalance import threshold_line
 from rosenblatt.cli.output import JsonObject
 from rosenblatt.cli.test import calibration_lines, ranking_lines
+from rosenblatt.cli.train_run import calibration_line
 from rosenblatt.html import BLUE, Curve, chart, number
 from rosenblatt.messages import count_of, escape_unprintable, label_text
 
@@ -77,14 +80,14 @@ class Markup(str):
 def page(answer: JsonObject) -> str:
     """Return the page for the results of a run, as ``train --report`` puts them together."""
     found = answer["report"]
-    about = label_text(found["target"]) if found["target"] else ", ".join(found["files"])
+    about = found["target"] or ", ".join(Path(name).name for name in found["files"])
     title, scores = f"A model of {about}", found["scores"]
     parts = [
         _element("h1", title),
         *_headline(answer, scores),
         *_accuracy(answer, scores),
         *_confusion(scores),
-        *_calibration(found, scores),
+        *_calibration(answer, scores),
         *_weights(answer),
         *_worst(found),
         *_data(answer),
@@ -169,13 +172,14 @@ def _confusion(scores: JsonObject) -> list[Markup]:
     return [*parts, _dim("Rows: the true class. Columns: the predicted class."), _element("div", table, kind="wide")]
 
 
-def _calibration(found: JsonObject, scores: JsonObject) -> list[Markup]:
+def _calibration(answer: JsonObject, scores: JsonObject) -> list[Markup]:
     parts = [_element("h2", "Probabilities")]
     if "calibration" not in scores:
         return [*parts, _element("p", "The model gives no probabilities: train with --calibrate to fit them.")]
-    rated = scores["calibration"]
-    two = len(scores["by_class"]) == 2
-    name = f"probability of {label_text(scores['by_class'][1]['class'])}" if two else "largest probability"
+    parts.append(_element("p", calibration_line(answer["calibration"])))
+    rated, classes = scores["calibration"], answer["classes"]
+    two = len(classes) == 2
+    name = f"probability of {label_text(classes[1])}" if two else "largest probability"
     words = "; ".join(f"{p:.0%}: {share:.0%}" for p, share in zip(rated["probability"], rated["share"], strict=True))
     picture = chart(
         [
@@ -186,7 +190,7 @@ def _calibration(found: JsonObject, scores: JsonObject) -> list[Markup]:
         name,
         least=0.0,
     )
-    if found["measured_on"] == "unseen":
+    if answer["report"]["measured_on"] == "unseen":
         parts.append(
             _element("p", "The probabilities were fitted to these rows, so the error is too small.", kind="note")
         )
@@ -229,9 +233,10 @@ def _worst(found: JsonObject) -> list[Markup]:
     told = f"Of {found['worst_on']}, those with the least margin: the score of the true class minus that of its rival. "
     if wrong == 0:
         told = f"No row is wrong. {told}"
-    told += (
-        "Below each are the features that pushed it away from its class, with their values and how far they pushed. "
-    )
+    if any(row["reasons"] for row in rows):
+        told += (
+            "Below each are the features that pushed it away from its class, their values, and how far they pushed. "
+        )
     told += "Rows are counted from 0, without the header."
     cards = []
     for row in rows:
@@ -285,6 +290,7 @@ def _run(answer: JsonObject) -> list[Markup]:
     return [
         _element("h2", "Training"),
         *(_element("p", line) for line in found["summary"].splitlines()),
+        *([_element("p", threshold_line(answer["threshold"], answer["classes"]))] if "threshold" in answer else []),
         Markup(curve),
         _element("h3", "Options given"),
         _table(["option", "value"], given),

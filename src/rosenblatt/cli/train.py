@@ -45,7 +45,15 @@ from rosenblatt.cli.output import (
     print_text,
 )
 from rosenblatt.cli.test import calibration_lines, ranking_lines, scores_table, unknown_labels
-from rosenblatt.cli.train_run import Training, check_read_once, cross_validate, more_seeds, needs_data, predict_with_bar
+from rosenblatt.cli.train_run import (
+    Training,
+    calibration_line,
+    check_read_once,
+    cross_validate,
+    more_seeds,
+    needs_data,
+    predict_with_bar,
+)
 from rosenblatt.messages import (
     ParameterError,
     Setting,
@@ -704,16 +712,6 @@ def kernel_line(facts: JsonObject) -> str:
     name, count = parameters.pop("name"), facts["support_rows"]
     used = ", ".join(f"{key} {value:.4g}" for key, value in parameters.items())
     return f"Kernel: {name}{' with ' if used else ''}{used}; {count:,} support vector{'' if count == 1 else 's'}."
-
-
-def calibration_line(facts: JsonObject) -> str:
-    """Return a line that says how probabilities were fitted.
-
-    >>> calibration_line({"rows": 180, "kinds": ["sigmoid"]})
-    'Probabilities: fitted to 180 more rows held out of training, by a sigmoid.'
-    """
-    kinds = " and ".join({"sigmoid": "a sigmoid", "isotonic": "isotonic regression"}[kind] for kind in facts["kinds"])
-    return f"Probabilities: fitted to {facts['rows']:,} more rows held out of training, by {kinds}."
 
 
 def cluster_line(facts: JsonObject) -> str:

@@ -341,6 +341,16 @@ def calibration_facts(model: TrainedModel) -> JsonObject:
     return {"calibration": {"rows": model.calibration.rows, "kinds": kinds}}
 
 
+def calibration_line(facts: JsonObject) -> str:
+    """Return a line that says how probabilities were fitted.
+
+    >>> calibration_line({"rows": 180, "kinds": ["sigmoid"]})
+    'Probabilities: fitted to 180 more rows held out of training, by a sigmoid.'
+    """
+    kinds = " and ".join({"sigmoid": "a sigmoid", "isotonic": "isotonic regression"}[kind] for kind in facts["kinds"])
+    return f"Probabilities: fitted to {facts['rows']:,} more rows held out of training, by {kinds}."
+
+
 # Testing a model: on other files, on held-out rows, or on the folds of a cross-validation.
 
 

@@ -436,7 +436,7 @@ def _becomes(name: str, preparation: Preparation, entry: ColumnEntry | None) -> 
     if "categories" not in entry:
         return "hashed"
     words = entry["categories"]
-    return f"{count_of(len(words), 'feature')}: {', '.join(words)}"[:60]
+    return _cut(f"{count_of(len(words), 'feature')}: {', '.join(words)}", 60)
 
 
 def _left_out(name: str, reason: str | None) -> list[_Remark]:

@@ -81,7 +81,7 @@ def test_the_page_has_the_numbers_of_json(tmp_path, classes):
 @pytest.mark.parametrize("classes", [("no", "yes"), ("a", "b", "c")])
 def test_worst_rows_are_those_of_least_margin_with_their_reasons(tmp_path, classes):
     path = table(tmp_path, classes)
-    _, _, answer = reported(tmp_path, path, "-t", "label", "--holdout", "25%", "-o", tmp_path / "m")
+    _, text, answer = reported(tmp_path, path, "-t", "label", "--holdout", "25%", "-o", tmp_path / "m")
     model, frame = rosenblatt.load(tmp_path / "m"), pd.read_csv(path)
     scores = model.decision_function(frame)
     scores = np.column_stack([-scores, scores * 0]) if scores.ndim == 1 else scores
@@ -91,6 +91,7 @@ def test_worst_rows_are_those_of_least_margin_with_their_reasons(tmp_path, class
     others[np.arange(len(frame)), true] = -np.inf
     margins, worst = own - others.max(axis=1), answer["report"]["worst"]
     predicted = model.predict(frame)
+    assert ("minus that of its rival" in text) == (len(classes) > 2)
     for row in worst:
         i = row["row"]
         assert (row["true"], row["predicted"]) == (frame["label"][i], predicted[i])
@@ -165,6 +166,7 @@ def test_every_learner(tmp_path, learner):
     found = answer["report"]
     assert len(found["worst"]) == 10
     assert (found["weights"] is None) == (learner == "kernel")
+    assert ("these are their averages" in text) == (learner == "voted")
     assert ("columns have no weights" in text) == (learner == "kernel")
     assert ("Below each are the features" in text) == (learner != "kernel")
     assert all(row["reasons"] for row in found["worst"]) == (learner != "kernel")

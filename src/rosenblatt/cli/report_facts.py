@@ -61,6 +61,7 @@ def report_facts(
         "on": on,
         "scores": scores,
         "weights": weight_facts(model),
+        "votes": model.options.hypothesis == "vote",
         "worst_on": worst_on,
         "worst": worst_rows(model, rows.uncached()),
         "columns": None if columns is None else _column_facts(columns),

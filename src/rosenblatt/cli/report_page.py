@@ -89,7 +89,7 @@ def page(answer: JsonObject) -> str:
         *_confusion(scores),
         *_calibration(answer, scores),
         *_weights(answer),
-        *_worst(found),
+        *_worst(answer),
         *_data(answer),
         *_run(answer),
     ]
@@ -198,7 +198,8 @@ def _calibration(answer: JsonObject, scores: JsonObject) -> list[Markup]:
 
 
 def _weights(answer: JsonObject) -> list[Markup]:
-    entries = answer["report"]["weights"]
+    found = answer["report"]
+    entries = found["weights"]
     parts = [_element("h2", "Weights")]
     if entries is None:
         return [*parts, _element("p", "A kernel model compares rows with each other, so columns have no weights.")]
@@ -211,7 +212,8 @@ def _weights(answer: JsonObject) -> list[Markup]:
     units = " Columns were scaled, so lengths can be compared." if scaled else ""
     if answer["ranges_differ"]:
         units = " Columns differ widely in their ranges, so lengths cannot be compared: train with --scale standard."
-    parts.append(_dim(told + units))
+    votes = " The model predicts by the votes of many weights; these are their averages." if found["votes"] else ""
+    parts.append(_dim(told + units + votes))
     if any(re.match(r"#\d+$", weight["feature"]) for each in entries for weight in each["weights"]):
         parts.append(
             _dim("A name such as #17 stands for a column without a name or for words: --names stores all words.")
@@ -227,10 +229,14 @@ def _weights(answer: JsonObject) -> list[Markup]:
     return [*parts, _element("div", *blocks, kind="cards"), *_rest(len(entries) - len(blocks), "class", "classes")]
 
 
-def _worst(found: JsonObject) -> list[Markup]:
+def _worst(answer: JsonObject) -> list[Markup]:
+    found = answer["report"]
     rows = found["worst"]
     wrong = sum(row["true"] != row["predicted"] for row in rows)
-    told = f"Of {found['worst_on']}, those with the least margin: the score of the true class minus that of its rival. "
+    margin = "the score of the true class minus that of its rival"
+    if len(answer["classes"]) == 2:
+        margin = "the score, positive on the side of the true class"
+    told = f"Of {found['worst_on']}, those with the least margin: {margin}. "
     if wrong == 0:
         told = f"No row is wrong. {told}"
     if any(row["reasons"] for row in rows):
@@ -240,14 +246,11 @@ def _worst(found: JsonObject) -> list[Markup]:
     told += "Rows are counted from 0, without the header."
     cards = []
     for row in rows:
-        right = row["true"] == row["predicted"]
-        answer = (
-            f"{label_text(row['true'])}, and predicted so"
-            if right
-            else (f"{label_text(row['true'])}, predicted {label_text(row['predicted'])}")
-        )
+        right, predicted = row["true"] == row["predicted"], f"predicted {label_text(row['predicted'])}"
         reasons = [(_reason(each), each["contribution"], number(each["contribution"])) for each in row["reasons"]]
-        head = _element("h3", f"Row {row['row']:,}: {answer}")
+        head = _element(
+            "h3", f"Row {row['row']:,}: {label_text(row['true'])}, {'and predicted so' if right else predicted}"
+        )
         cards.append(_element("div", head, _dim(f"Margin {number(row['margin'])}"), _bars(reasons), kind="card"))
     return [_element("h2", "The rows it gets most wrong"), _dim(told), _element("div", *cards, kind="cards")]
 
@@ -263,9 +266,7 @@ def _data(answer: JsonObject) -> list[Markup]:
     found, left_out = answer["report"], answer["left_out"]
     counts = f"{count_of(answer['rows'], 'training row')}, {count_of(answer['features'], 'feature')}"
     parts = [_element("h2", "Data"), _element("p", f"{', '.join(found['files'])}: {counts}.")]
-    parts += [
-        _element("p", f"Look at {remark}", kind="note") for remark in (risk["remark"] for risk in answer["look_at"])
-    ]
+    parts += [_element("p", f"Look at {risk['remark']}", kind="note") for risk in answer["look_at"]]
     parts += [_element("p", _sentence(note)) for note in found["notes"]]
     if left_out:
         rows = [[name, reason] for name, reason in left_out.items()]

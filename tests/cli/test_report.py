@@ -245,6 +245,16 @@ def test_hostile_names_labels_and_cells_are_text(tmp_path):
         tab.close()
 
 
+def test_characters_that_are_not_printable_are_escapes(tmp_path):
+    override = "\u202e"  # shows what follows from right to left
+    path = table(tmp_path, (f"a{override}b", f"c{override}\x1bd"))
+    path.write_text(path.read_text().replace("x,y", f"x{override},y", 1))
+    page, text, _ = reported(tmp_path, path, "-t", "label", "--holdout", "25%", "--calibrate")
+    assert not {override, "\x1b"} & set(page)
+    assert "always c\\u202e\\x1bd" in text
+    assert "x\\u202e" in text
+
+
 def test_files_that_cannot_be_written(tmp_path, monkeypatch):
     path = written(tmp_path, "and.csv", AND)
     said = refused("train", path, "-t", "label", "--report", tmp_path / "no" / "r.html")

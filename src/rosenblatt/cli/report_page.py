@@ -179,7 +179,7 @@ def _calibration(answer: JsonObject, scores: JsonObject) -> list[Markup]:
     parts.append(_element("p", calibration_line(answer["calibration"])))
     rated, classes = scores["calibration"], answer["classes"]
     two = len(classes) == 2
-    name = f"probability of {label_text(classes[1])}" if two else "largest probability"
+    name = f"probability of {escape_unprintable(label_text(classes[1]))}" if two else "largest probability"
     words = "; ".join(f"{p:.0%}: {share:.0%}" for p, share in zip(rated["probability"], rated["share"], strict=True))
     picture = chart(
         [

@@ -136,7 +136,7 @@ def test_shapes_and_planes_that_cannot_be_meant():
         ("no point is positive", circle_from_plane, [0, 0, -1], -1),
         ("every point, except perhaps one, is positive", circle_from_plane, [0, 0, 1], 0),
         ("all weights are zero", circle_from_plane, [0, 0, 0], 1),
-        (r"one for \|x\|\^2, got 1 number", circle_from_plane, [1], 1),
+        (r"the last for \|x\|\^2, got 1", circle_from_plane, [1], 1),
         ("w must be a list of finite numbers", circle_from_plane, [1, np.nan], 1),
         ("b must be a finite number", circle_from_plane, [1, 1], np.inf),
         ("radius must be above 0, got 0", Circle, [0, 0], 0),

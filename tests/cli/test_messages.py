@@ -53,6 +53,8 @@ PRINTED_BY = {
     "imbalance": ("train",),
     "curve": ("train",),
     "train_cluster": ("train",),
+    "report_facts": ("train",),
+    "report_page": ("train",),
 }
 """The commands that print what a module says, where it is not the one of its name."""
 EXCEPTIONS = {

@@ -84,5 +84,5 @@ def test_without_a_network_it_says_where_to_get_mnist_in_words_of_the_command(tm
     monkeypatch.setattr(images, "fetch_openml", unreachable)
     said = refused("reproduce", NAME, "--out", tmp_path)
     assert "any mirror and give their folder as --data" in said
-    assert "--small needs neither." in said
+    assert "--small needs no download." in said
     assert list(tmp_path.iterdir()) == []

@@ -140,14 +140,14 @@ def test_three_flowers_and_one_digit_stand_in_the_way():
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        (None, "by 'name' and 'seed'"),
-        ({"name": "xor"}, "by 'name' and 'seed'"),
+        (None, "must have 'name' and 'seed'"),
+        ({"name": "xor"}, "must have 'name' and 'seed'"),
         ({"name": "nothing", "seed": 0}, "'name' must be one of separable"),
         ({"name": ["xor"], "seed": 0}, "'name' must be one of separable"),
         ({"name": "xor", "seed": -1}, "'seed' must be an integer"),
         ({"name": "xor", "seed": 2**31}, "'seed' must be an integer"),
         ({"name": "xor", "seed": True}, "'seed' must be an integer"),
-        ({"name": "xor", "seed": 0, "more": 1}, "by 'name' and 'seed'"),
+        ({"name": "xor", "seed": 0, "more": 1}, "must have 'name' and 'seed'"),
     ],
 )
 def test_what_is_not_valid_is_refused(body, words):

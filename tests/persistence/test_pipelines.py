@@ -104,7 +104,7 @@ def test_of_a_search_the_best_model_is_saved_and_exported(path, tmp_path):
     pipeline, X, y = example("standard")
     grid = GridSearchCV(pipeline, {f"{pipeline.steps[-1][0]}__max_iter": [1, 3]}, cv=2)
     for write in (save, export_onnx, export_json):
-        with pytest.raises(TypeError, match=r"^this GridSearchCV has no best_estimator_, .*: fit it first"):
+        with pytest.raises(TypeError, match=r"^this GridSearchCV has no best_estimator_ to use: fit the search first"):
             write(grid, path)
     grid.fit(X, y)
     save(grid, path)

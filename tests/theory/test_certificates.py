@@ -50,6 +50,9 @@ def examples():
     X, y = facet(3)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gordan, "exact_search", lambda *_, **__: None)
+        patch.setattr(hyperplane, "_decide", lambda *_: None)
+        patch.setattr(gordan, "encloses_zero_combination", lambda *_: False)
+        patch.setattr(gordan, "prove_zero_combination", lambda *_: None)
         found["undecided"] = (separability(X, y.astype(int)), X, y.astype(int))
     return found
 

@@ -98,7 +98,7 @@ def calibrated(
     array([[0.96, 0.04],
            [0.14, 0.86]])
     >>> round(brier_score_loss(y_new, model.predict_proba(X_new)[:, 1]), 3)
-    0.021
+    0.032
     """
     check_choice("method", method, METHODS)
     model = getattr(model, "best_estimator_", model)

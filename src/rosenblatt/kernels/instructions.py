@@ -132,6 +132,8 @@ def load_lanes(typing_context, array, i):
         entry = data.type.pointee
         address = builder.bitcast(builder.gep(data, [arguments[1]]), ir.VectorType(entry, LANES).as_pointer())
         vector = builder.load(address, align=array.dtype.bitwidth // 8)
+        if isinstance(array.dtype, types.Integer):
+            return (builder.sitofp if array.dtype.signed else builder.uitofp)(vector, _VECTOR)
         return vector if entry == _DOUBLE else builder.fpext(vector, _VECTOR)
 
     return _lanes(array, types.int64), generate

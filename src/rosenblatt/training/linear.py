@@ -270,7 +270,7 @@ class LinearState(RunState):
         kept = replace(self, w=np.ascontiguousarray(self.w[:, columns]), u=np.ascontiguousarray(self.u[:, columns]))
         if kept.pocket is not None:
             kept.pocket = replace(kept.pocket, w=np.ascontiguousarray(kept.pocket.w[:, columns]))
-        return int(kept.decide(hypothesis, as_rows(row.data[None]))[0][0])
+        return int(kept.decide(hypothesis, as_rows(row.data[None].astype(np.float64)))[0][0])
 
     def margins(self, k: int) -> tuple[float, float, float]:
         """Return a lower and an upper bound on the margin of classifier ``k``, and an upper bound on its updates.

@@ -1,1 +1,1 @@
-"""The lab: a page in the browser where a perceptron learns step by step. Only the command imports it, on use."""
+"""The lab: a web page that shows a perceptron learning step by step. Only ``rosenblatt lab`` imports this package."""

@@ -13,7 +13,7 @@ from rosenblatt.messages import count_of
 from rosenblatt.training.rows import ratio_with_mistakes
 
 WIDTH = 100
-"""The longest line of points."""
+"""Maximum length of a line of code that lists points."""
 
 _FORMULAS = {"x": "x", "y": "y", "xy": "x * y", "x2": "x * x", "y2": "y * y", "r2": "x * x + y * y"}
 _MISTAKES_LEFT = "# warns that no pass was without a mistake"
@@ -22,9 +22,9 @@ _SORTED = "# warns that the points of one class all come first"
 
 
 def python_code(state: LabState, made: Run | None = None) -> str:
-    """Return a program that trains as this state does, with NumPy and the library alone, and prints what was learned.
+    """Return a Python program that repeats the training run of a state and prints the resulting model.
 
-    ``made`` is the run of the state, where it has been made already.
+    The program imports only NumPy and the library. ``made`` is the run if it was computed already, otherwise None.
 
     >>> points = ((1.0, 1.0, 1, False), (-1.0, 0.0, -1, False))
     >>> print(python_code(LabState(points=points, order="fixed")))
@@ -62,7 +62,7 @@ def _imports(state: LabState, made: Run) -> list[str]:
 
 
 def _data(state: LabState) -> list[str]:
-    """Return the lines that define X and y, and X_test and y_test where points are held out."""
+    """Return lines of code that define X and y, and also X_test and y_test if points are held out for testing."""
     lines, plain = [], state.feature_names == ("x", "y")
     if not plain:
         columns = ", ".join(_FORMULAS[name] for name in state.feature_names)
@@ -85,7 +85,7 @@ def _data(state: LabState) -> list[str]:
 
 
 def _array(name: str, items: Iterable[str]) -> list[str]:
-    """Return an array as Python, on one line or on several."""
+    """Return lines of code that assign an array to ``name``, each at most `WIDTH` characters long."""
     texts = list(items)
     line = f"{name} = np.array([{', '.join(texts)}])"
     if len(line) <= WIDTH:
@@ -114,7 +114,7 @@ def _model_lines(state: LabState, made: Run) -> list[list[str]]:
 
 
 def _parameters(state: LabState, made: Run) -> str:
-    """Return the parameters that differ from the learner's own and matter to this run."""
+    """Return the learner's arguments as Python, mostly without defaults and arguments that do not affect this run."""
     model = make_learner(state)
     given, default = model.get_params(), type(model)().get_params()
     always = {"kernel", "gamma"} | ({"degree", "coef0"} if state.kernel == "poly" else set())
@@ -143,7 +143,7 @@ def _literal(value: Any) -> str:
 
 
 def _note(state: LabState, made: Run) -> str:
-    """Return what the library will warn about, as a comment."""
+    """Return a code comment about the warning that the program will cause, or "" if it causes none."""
     visited = made.y if state.order == "fixed" else made.y[made.visits] if state.order == "pick" else made.y[:0]
     if len(visited) >= 100 and abs(int(visited[:100].sum())) == 100:
         return f"  {_SORTED}"
@@ -191,7 +191,7 @@ def _has_shape(state: LabState, made: Run) -> bool:
 
 
 def _restart_lines(state: LabState, made: Run) -> list[str]:
-    """Return the textbook's restart form, with a limit that ends it where this run ended."""
+    """Return lines of code that run the textbook's restart algorithm up to the update at which this run ended."""
     limit = state.updates if made.converged else len(made.updates)
     examples = "list(zip(X.tolist(), y.tolist()))"
     lines = [

@@ -1,4 +1,4 @@
-"""Training and test error after each pass, for the last weights, their average and, for perceptrons, their vote."""
+"""Training and test errors by pass: of the last weights, the averaged weights and, for perceptrons, the vote."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from rosenblatt.lab.state_fields import BY_MARGIN
 from rosenblatt.training.observers import Callback
 
 MOST_PASSES = 60
-"""So many passes are scored, the first and the last among them."""
+"""Maximum number of passes whose errors are computed. The first and the last pass are always included."""
 
 HYPOTHESES = ("last", "average", "vote")
 
 
 def error_message(state: LabState) -> dict[str, Any]:
-    """Return the shares of points that are wrong after each pass, by several ways to predict from the same run.
+    """Return the fraction of misclassified points after each pass, for each hypothesis of the learner.
 
-    A point on the boundary is wrong. Sides are exact; those of the average are the sides of the average as it is
-    stored, rounded once. ``passes`` says which passes were scored: all of them, or some if there are many.
+    A hypothesis is a way to predict with the weights of a run: the last weights, their average or their vote. A point
+    on the boundary counts as misclassified. The signs of activations are exact for the weights as stored. The stored
+    average is rounded once. ``passes`` contains the numbers of the passes whose errors were computed.
 
     >>> points = ((1.0, 1.0, 1, False), (2.0, 0.0, 1, False), (-1.0, 0.0, -1, False), (0.0, -2.0, -1, False))
     >>> error_message(LabState(points=points, order="fixed"))["train"]["last"]
@@ -58,7 +59,7 @@ def error_message(state: LabState) -> dict[str, Any]:
 
 
 def _why_not(state: LabState) -> str:
-    """Return why there are no errors by pass, in a sentence; "" if there are."""
+    """Return the reason why there are no errors by pass as a sentence, or "" if errors can be computed."""
     if state.learner == "restart":
         return "This learner starts again after each update, so it makes no passes to compare."
     if state.order == "pick":
@@ -67,7 +68,7 @@ def _why_not(state: LabState) -> str:
 
 
 def _series(state: LabState) -> dict[str, list[float]]:
-    """Return an empty list for each way to predict; only perceptrons vote."""
+    """Return an empty list for each hypothesis. Only perceptrons have the hypothesis "vote"."""
     return {hypothesis: [] for hypothesis in HYPOTHESES if hypothesis != "vote" or state.learner not in BY_MARGIN}
 
 
@@ -76,7 +77,7 @@ def _features(state: LabState, rows: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _learner(state: LabState) -> Any:
-    """Return a learner that makes the run of the state and keeps all that a vote needs."""
+    """Return a learner that repeats the run of the state and can predict with each hypothesis in `_series`."""
     model = make_learner(state)
     if isinstance(model, KernelPerceptron) or state.learner in BY_MARGIN:
         return model
@@ -91,7 +92,7 @@ def _wrong(model: Any, hypothesis: str, X: NDArray[np.float64], labels: NDArray[
 
 
 def _thinned(passes: int) -> set[int]:
-    """Return which of so many passes are scored.
+    """Return the numbers of the passes whose errors are computed, in a run of ``passes`` passes.
 
     >>> sorted(_thinned(3)), len(_thinned(1000)), max(_thinned(1000))
     ([1, 2, 3], 60, 1000)

@@ -1,4 +1,4 @@
-"""A run as one HTML file: the page, its modules and the server's answers, to be replayed without any server."""
+"""Export of a run as one HTML file with the page and the server's answers, so that no server is needed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
 
 
 def export_html(answers: dict[str, dict[str, Any]], page: Path = PAGE) -> str:
-    """Return the page with answers to its questions, as one file that needs no server and no network.
+    """Return the page as HTML that contains the server's answers and needs neither a server nor a network.
 
-    ``answers`` are by question: start, with the state, and run, both needed, and perhaps errors.
+    ``answers`` maps the name of each question to its answer. The answers to "start" and "run" are required.
 
-    Style sheets are inlined. Modules become data: URLs of an import map, as browsers load no modules from files. The
-    element ``recording`` holds the answers.
+    Style sheets are inlined. Modules become data: URLs in an import map, because browsers do not load modules from
+    files. The element with the id ``recording`` contains the answers.
     """
     html = (page / "index.html").read_text(encoding="utf-8")
     if not _SCRIPT.search(html) or not _CHARSET.search(html):
@@ -45,7 +45,10 @@ def export_html(answers: dict[str, dict[str, Any]], page: Path = PAGE) -> str:
 
 
 def _policy(scripts: list[str], styles: list[str]) -> str:
-    """Return an element that allows these scripts and styles, modules from data: URLs, and no connection at all."""
+    """Return a <meta> element with a Content-Security-Policy that allows only these scripts and styles.
+
+    It also allows modules and images from data: URLs. The page cannot open connections.
+    """
     of_scripts = " ".join(map(_digest, scripts))
     of_styles = " ".join(map(_digest, styles)) or "'none'"
     policy = (
@@ -60,7 +63,7 @@ def _digest(text: str) -> str:
 
 
 def _inlined(link: str, page: Path, styles: list[str]) -> str:
-    """Return what stands for a <link> where there are no other files; styles are added to the list."""
+    """Return HTML that replaces a <link> by the content of its file. A style sheet is also appended to ``styles``."""
     attributes = {name.lower(): value for name, value in re.findall(r'([\w-]+)="([^"]*)"', link)}
     kind, file = attributes.get("rel", "").lower(), page / attributes.get("href", "")
     if kind == "stylesheet":
@@ -75,7 +78,10 @@ def _inlined(link: str, page: Path, styles: list[str]) -> str:
 
 
 def _modules(page: Path) -> dict[str, str]:
-    """Return the modules that the main one needs, by their paths, with imports by names instead of paths."""
+    """Return the source of the main module and of all modules that it imports, by path.
+
+    In import statements, relative paths are replaced by the names in the import map.
+    """
     found: dict[str, str] = {}
     wanted = [_MAIN]
     while wanted:
@@ -100,7 +106,7 @@ def _data_url(media: str, content: str | bytes) -> str:
 
 
 def _script_json(data: Any) -> str:
-    """Return data as JSON that may stand in a <script>, where < would begin another element.
+    """Return data as JSON that is safe inside a <script> element, because < is written as an escape.
 
     >>> _script_json({"a": "</script>"})
     '{"a":"\\\\u003c/script>"}'

@@ -1,4 +1,4 @@
-"""Which points to remove so that the rest separates."""
+"""Search for the fewest points whose removal makes the other points linearly separable."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ SECONDS = 2.0
 
 
 def fewest_message(state: LabState) -> dict[str, Any]:
-    """Return the numbers of points to remove so that the rest separates in the space of the features, and words.
+    """Return indices of points whose removal makes the other points linearly separable, and a text about them.
 
-    They are the fewest such points where the text says so; the search ends after about two seconds. It is about
-    separators with a bias.
+    The separator is a hyperplane with a bias in feature space. The search stops after about two seconds. The text
+    states whether this number of points is proved to be the smallest.
 
     >>> points = ((0.0, 0.0, -1, False), (1.0, 0.0, 1, False), (2.0, 0.0, -1, False))
     >>> fewest_message(LabState(points=points))

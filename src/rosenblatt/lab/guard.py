@@ -1,4 +1,4 @@
-"""Who may talk to the server of the lab: its own page, on this machine, with the token."""
+"""Access control for the lab's server: it answers only the lab's own page, which knows a secret token."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _HEADERS = {
 
 
 class Guard:
-    """Lets those requests through that come from this machine's own page, and puts the headers on every answer.
+    """Middleware that refuses requests from other pages, and adds security headers to every response.
 
-    Another page in the same browser can send requests here: it does not know the token, and its origin is another. A
-    name of its own that leads to 127.0.0.1 is seen in Host.
+    Other pages in the same browser can send requests to this server. They do not know the token, and their Origin
+    header differs. A page whose domain name resolves to 127.0.0.1 (DNS rebinding) is recognized by its Host header.
     """
 
     def __init__(self, app: ASGIApp, token: str, port: int) -> None:
@@ -35,7 +35,7 @@ class Guard:
         self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or refuse."""
+        """Pass a request on to the application, or refuse it."""
         if scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.close", "code": 1008})
@@ -59,7 +59,7 @@ class Guard:
         await answer(scope, receive, send_with_headers)
 
     def _wrong(self, scope: Scope) -> str:
-        """Return why a request is refused, in words; "" if it is not."""
+        """Return the reason for refusing a request as a sentence, or "" if the request is allowed."""
         given: dict[str, list[str]] = {}
         for name, value in scope["headers"]:
             given.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))

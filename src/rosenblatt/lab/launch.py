@@ -1,4 +1,4 @@
-"""Starting and stopping the lab: a server on this machine, one line with its address, and a browser."""
+"""Start and stop the lab: run its server on this machine, print the address, and open the browser."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _ADDRESS = "127.0.0.1"
 
 
 def launch(state: LabState, port: int = 0, browser: bool = True) -> None:
-    """Serve the lab until Ctrl-C or SIGTERM; port 0 is a free one.
+    """Serve the lab until Ctrl-C or SIGTERM. With port 0, the operating system chooses a free port.
 
-    The address is printed once the server listens, in one line. Meanwhile warnings are silent: the page says itself
-    what a run did not reach.
+    The address is printed as soon as the server accepts connections. Warnings are suppressed, because the page itself
+    reports runs that did not converge.
     """
     if not 0 <= port <= 65535:
         raise ValueError(f"--port must be an integer from 0 to 65535, got {port}.")
@@ -53,7 +53,7 @@ def launch(state: LabState, port: int = 0, browser: bool = True) -> None:
 def make_server(
     listener: socket.socket, asked: Mapping[str, Question], page: Path, started: Callable[[str], None]
 ) -> uvicorn.Server:
-    """Return a server for a socket that is bound; it calls ``started`` with its address when it listens."""
+    """Return a server for a bound socket. It calls ``started`` with its address when it accepts connections."""
     try:
         import uvicorn
 
@@ -79,7 +79,7 @@ def make_server(
 
 
 def listening(port: int) -> socket.socket:
-    """Return a socket that is bound to a port of this machine's own address."""
+    """Return a socket that listens on a port of 127.0.0.1; raise a ValueError if the port cannot be used."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or answers wait 40 ms
     if os.name == "posix":  # elsewhere it would share the port with another program
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -95,7 +95,7 @@ def listening(port: int) -> socket.socket:
 
 
 def warm_up(asked: Mapping[str, Question]) -> None:
-    """Run each learner once on three points, so that what it needs is imported and compiled."""
+    """Train each learner once on three points, so that its modules are imported and its code is compiled."""
     tiny = LabState(points=((1.0, 2.0, 1, False), (2.0, 1.0, 1, False), (-1.0, 0.0, -1, False)), passes=5)
     for learner in LEARNERS:
         with suppress(Exception):  # it will be said when someone asks

@@ -1,4 +1,4 @@
-"""A run of the lab: the library's own learner trains on the points, and every visit and update is written down."""
+"""Training runs of the lab: train a learner of the library, and record each visit to a point and each update."""
 
 from __future__ import annotations
 
@@ -29,30 +29,34 @@ SHUFFLE: dict[str, bool | str] = {"fixed": False, "once": "once", "each": True, 
 
 @dataclass
 class Run:
-    """What happened: places count the points that are trained on, and visits from 0."""
+    """The record of a training run.
+
+    A visit is one step of the run, which looks at one point. Visits are numbered from 0. The place of a point is its
+    index among the training points.
+    """
 
     X: Floats
-    """Features of the points that are trained on."""
+    """The features of the training points, with a row for each point."""
     y: NDArray[np.int64]
     visits: NDArray[np.int64]
-    """The place of the point of each visit."""
+    """For each visit, the place of the visited point."""
     updates: NDArray[np.int64]
-    """The visits that made an update: the mistakes, and for some learners points that were right by too little."""
+    """The numbers of the visits with an update. Some learners also update on correct points with a small margin."""
     passes: list[int]
-    """The visits made by the end of each pass; the restart form has no passes."""
+    """The number of visits made by the end of each pass. The restart algorithm has no passes, so its list is empty."""
     converged: bool
     w: Floats
     b: float
     model: Any = None
-    """The fitted learner; the restart form has none."""
+    """The fitted learner, or None for the restart algorithm."""
     pocket: list[dict[str, Any]] | None = None
-    """What was in the pocket after each pass."""
+    """For the pocket algorithm, the weights in the pocket after each pass and their mistakes; otherwise None."""
     steps: Floats | None = None
-    """The size of each update's step; None where all are 1."""
+    """The step size of each update, or None if all steps have size 1."""
 
 
 def waiting(state: LabState) -> str:
-    """Return what is missing before anything can be learned, in words; "" if nothing is."""
+    """Return a sentence on what the user must do before training is possible, or "" if it is possible already."""
     labels = set(state.labels(state.rows).tolist())
     if not labels and state.points:
         return "All points are held out: train on some of them."
@@ -72,7 +76,7 @@ def waiting(state: LabState) -> str:
 
 
 def make_learner(state: LabState) -> Any:
-    """Return the library's learner with the parameters that the state stands for, not yet trained."""
+    """Return an unfitted learner of the library with the parameters given by the state."""
     common: dict[str, Any] = {
         "max_iter": most_passes(state),
         "shuffle": SHUFFLE[state.order],
@@ -101,12 +105,12 @@ def make_learner(state: LabState) -> Any:
 
 
 def most_passes(state: LabState) -> int:
-    """Return how many passes a run may make: as many as are asked for, if all visits can be sent and drawn."""
+    """Return the requested number of passes, or fewer so that there are at most `MOST_VISITS` visits."""
     return max(1, min(state.passes, MOST_VISITS // max(1, len(state.rows))))
 
 
 def run(state: LabState) -> Run:
-    """Train the learner of a state that waits for nothing.
+    """Train the learner of a state and return the record of the run; `waiting` must be "" for this state.
 
     >>> points = ((1.0, 1.0, 1, False), (2.0, 0.0, 1, False), (-1.0, 0.0, -1, False), (0.0, -2.0, -1, False))
     >>> made = run(LabState(points=points, order="fixed"))
@@ -138,7 +142,7 @@ def _passes(state: LabState, X: Floats, y: NDArray[np.int64]) -> Run:
 
 
 def _picked(state: LabState, X: Floats, y: NDArray[np.int64]) -> Run:
-    """Visit the points that were picked, one after the other, as ``partial_fit`` does, until the limit of updates."""
+    """Train with ``partial_fit`` on the points that the user picked, in this order, up to the limit of updates."""
     place = {row: i for i, row in enumerate(state.rows.tolist())}
     picks = np.array([place[row] for row in state.picks if row in place], dtype=np.int64)
     model, trace, classes = make_learner(state), UpdateTrace(), np.array([-1, 1])
@@ -155,13 +159,13 @@ def _picked(state: LabState, X: Floats, y: NDArray[np.int64]) -> Run:
 
 
 def _updates(state: LabState, trace: UpdateTrace) -> tuple[NDArray[np.int64], Floats | None]:
-    """Return the visits that made an update, and the sizes of their steps."""
+    """Return the numbers of the visits with an update, and the step sizes, or None if all are 1."""
     made = trace.updates()
     return made.visits.astype(np.int64), np.abs(made.steps) if state.learner in BY_MARGIN else None
 
 
 def _restart(state: LabState, X: Floats, y: NDArray[np.int64]) -> Run:
-    """Run Algorithm 1 of the parametric learning notes as the textbook has it: each update starts the scan again."""
+    """Run the restart algorithm (Algorithm 1 of Parametric learning): each update returns to the first point."""
     D = list(zip(X.tolist(), y.tolist(), strict=True))
     D = textbook.with_dummy_feature(D) if state.bias else D
     visits: list[int] = []
@@ -187,20 +191,20 @@ def _restart(state: LabState, X: Floats, y: NDArray[np.int64]) -> Run:
 
 
 def _weights(model: Any, X: Floats) -> tuple[Floats, float]:
-    """Return the weights after the last visit; a kernel has none."""
+    """Return the weights and the bias after the last visit, or zeros for a kernel perceptron."""
     if isinstance(model, KernelPerceptron):
         return np.zeros(X.shape[1]), 0.0
     return model.last_coef_[0].copy(), float(model.last_intercept_[0])
 
 
 class _Pockets(Observer):
-    """Notes what is in the pocket after each pass."""
+    """An observer that records the weights in the pocket, the best so far, after each pass."""
 
     def __init__(self) -> None:
         self.found: list[dict[str, Any]] = []
 
     def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
-        """Copy the pocket."""
+        """Record the weights in the pocket and their number of mistakes."""
         pocket = getattr(run.state, "pocket", None)
         if pocket is not None:
             mistakes = int(pocket.mistakes[0])
@@ -208,9 +212,9 @@ class _Pockets(Observer):
 
 
 def run_message(state: LabState, made: Run | None = None) -> dict[str, Any]:
-    """Return the run of a state as the page gets it; ``{"waiting": ...}`` where something is missing.
+    """Return the run of a state as data for the page, or ``{"waiting": ...}`` if training is not possible yet.
 
-    ``made`` is the run, where it has been made already.
+    ``made`` is the run if it was computed already, otherwise None.
     """
     missing = waiting(state)
     if missing:
@@ -240,7 +244,7 @@ def run_message(state: LabState, made: Run | None = None) -> dict[str, Any]:
 
 
 def _ended(state: LabState, made: Run) -> str:
-    """Return why the run ended, in words."""
+    """Return the reason why the run ended as a phrase."""
     if made.converged:
         if made.passes == [] or state.order == "pick":
             return "every point is on its side"

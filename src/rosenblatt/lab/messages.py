@@ -1,4 +1,4 @@
-"""Messages between page and server: JSON that is read with care, and answers."""
+"""Messages between the page and the server: strict parsing of JSON requests, and responses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DEEPEST = 50
 
 
 def parse(body: bytes) -> Any:
-    """Return the data of a JSON text; raise a ValueError if it is invalid, too deeply nested, or has extreme numbers.
+    """Parse a JSON request. Raise a ValueError if it is invalid, nested too deeply, or has NaN or too large numbers.
 
     >>> parse(b'{"seed": 7}')
     {'seed': 7}
@@ -51,7 +51,7 @@ def _integer(text: str) -> int:
 
 
 def _deeper(data: Any, most: int) -> bool:
-    """Return whether lists and dictionaries are nested more than so many levels deep."""
+    """Return whether lists and dictionaries are nested more than ``most`` levels deep."""
     level = [data]
     for _ in range(most + 1):
         inner = [value.values() if isinstance(value, dict) else value for value in level if type(value) in (dict, list)]

@@ -1,4 +1,4 @@
-"""Numbers as JSON has them."""
+"""Conversion of numbers to values that JSON can represent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def plain(value: Any) -> float | None:
-    """Return a number as JSON has it: None where it is infinite or not a number.
+    """Return a number as a float, or None if it is infinite or NaN, which JSON cannot represent.
 
     >>> plain(np.float64(0.5)), plain(math.inf)
     (0.5, None)
@@ -20,12 +20,14 @@ def plain(value: Any) -> float | None:
 
 
 def plain_list(values: Any) -> list[float | None]:
-    """Return numbers as JSON has them."""
+    """Return a list of numbers converted by `plain`."""
     return [plain(value) for value in values]
 
 
 def unit(w: Any, b: Any, with_bias: bool) -> tuple[list[float], float]:
-    """Return (w, b) scaled so that its length is 1, the bias counted or not; integers of any size too.
+    """Return w and b divided by the norm of (w, b), or by the norm of w if ``with_bias`` is False.
+
+    The numbers may be integers of any size.
 
     >>> unit([3.0, 4.0], 10, with_bias=False), unit([10**400], 0, with_bias=True)
     (([0.6, 0.8], 2.0), ([1.0], 0.0))

@@ -1,4 +1,4 @@
-"""Points from a table of text: two columns of numbers, one of labels, and perhaps one of what is held out."""
+"""Read points from a text table with two coordinate columns, a label column and an optional held-out column."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_CLASSES = 50
 
 
 class Columns(NamedTuple):
-    """The numbers of the columns that are used."""
+    """The indices of the columns with coordinates, labels and, if there is one, held-out flags."""
 
     x: int
     y: int
@@ -33,11 +33,12 @@ class Columns(NamedTuple):
 
 
 def points_of(text: str) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_], str]:
-    """Return the coordinates and labels of a table given as text, the rows that are held out, and notes for the user.
+    """Parse a text table; return its coordinates, labels, a mask of the held-out rows, and notes for the user.
 
     Cells are separated by commas, semicolons or tabs. The first line may be a header. The label is the column named
-    label, class, target, species or y, otherwise the last column. The coordinates are x and y, x0 and x1, or x1 and
-    x2, otherwise the first two numeric columns. The first label in sorted order becomes -1, all others become 1.
+    label, class, target, species or y, otherwise the last column. The coordinates are the columns x and y, x0 and
+    x1, or x1 and x2 if the table has them, otherwise the first two numeric columns. The first label in sorted order
+    becomes -1, all others become 1.
 
     >>> X, y, held_out, note = points_of("1;2;-1\\n3;4;1\\n;5;1\\n")
     >>> X.tolist(), y.tolist(), note
@@ -73,7 +74,7 @@ def points_of(text: str) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArra
 
 
 def _rows(text: str) -> tuple[list[tuple[int, list[str]]], bool]:
-    """Return the lines that are not empty with their numbers, and whether numbers may have a decimal comma."""
+    """Return (line number, cells) for each non-empty line, and whether numbers may have a decimal comma."""
     text = text.removeprefix("\ufeff")
     first = next((line for line in text.splitlines() if line.strip()), "")
     delimiter = "\t" if "\t" in first else ";" if ";" in first else ","
@@ -93,7 +94,7 @@ def _is_header(cells: list[str], comma: bool) -> bool:
 
 
 def _columns(names: list[str] | None, rows: list[list[str]], width: int, comma: bool) -> Columns:
-    """Decide what the columns are, by their names or by what is in them."""
+    """Find the columns of coordinates, labels and held-out flags by their names, or else by their values."""
     place = {name: i for i, name in reversed(list(enumerate(names or [])))}
     held_out = next((place[name] for name in _HELD_OUT if name in place), None)
     label = next((place[name] for name in _LABELS if name in place), None)
@@ -147,7 +148,7 @@ def _flag(line: int, cell: str) -> bool:
 
 
 def _signs(cells: list[str], comma: bool) -> tuple[NDArray[np.int64], str]:
-    """Return 1 or -1 for each label, and a note that says which marks the labels have, unless they are 1 and -1."""
+    """Return each label as 1 or -1, and a note on the marks of the classes, or "" if the labels are 1 and -1."""
     numbers = [_number(cell, comma) for cell in cells]
     numeric = all(value is not None and math.isfinite(value) for value in numbers)
     labels: list[float] | list[str] = [value or 0.0 for value in numbers] if numeric else cells

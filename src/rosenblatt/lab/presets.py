@@ -1,4 +1,4 @@
-"""Points to begin with: each preset is there for something that it shows."""
+"""Presets: example data sets with settings, each of which demonstrates one effect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Labels = NDArray[np.int64]
 Made = tuple[Floats, Labels, dict[str, Any]]
 
 DIGITS = 3
-"""Decimals of coordinates, so that addresses stay short."""
+"""Number of decimals to which coordinates are rounded, so that addresses stay short."""
 
 PRESETS = {
     "separable": "Two clouds",
@@ -33,11 +33,11 @@ PRESETS = {
     "iris": "Iris: versicolor and virginica by their petals",
     "digits": "Digits 3 and 8, two principal components",
 }
-"""The titles by name, in the order in which they are offered."""
+"""The title of each preset by its name, in the order in which the page lists the presets."""
 
 
 def preset_message(body: object) -> dict[str, Any]:
-    """Return the part of a state that a preset sets: the points, the view, and how to train on them.
+    """Return the fields of a state that a preset sets: the points, the view, and the settings for training.
 
     >>> found = preset_message({"name": "xor", "seed": 0})
     >>> len(found["points"]), found["learner"], found["features"], found["panel"]
@@ -63,7 +63,7 @@ def preset_message(body: object) -> dict[str, Any]:
 
 
 def _separable(seed: int) -> Made:
-    """Two clouds in a random direction from each other; a line with a margin of at least 0.3 is between them."""
+    """Return two clouds in a random direction from each other, which a line separates with a margin of at least 0.3."""
     rng = np.random.default_rng(seed)
     y = np.tile(np.array([1, -1]), 20)
     along = y * (0.3 + 3.2 * rng.beta(1.5, 2.0, len(y)))
@@ -115,20 +115,24 @@ def _noisy(seed: int) -> Made:
 
 
 def _sorted(seed: int) -> Made:
-    """Away from the origin, so that the bias alone learns what the first half has in common."""
+    """Return 500 points of one class, then 500 of the other, shifted away from the origin so that the bias matters."""
     X, y = make_sorted(1000, 2, 0.08, seed)
     chosen = {"order": "fixed", "passes": 50, "panel": "projection", "view": (1.5, 1.5, 2.5)}
     return _stretched(X, 0.5, 1.5, seed) + 2, y, chosen
 
 
 def _worst(seed: int) -> Made:
-    """Three points without a bias: the second and third undo each other's update, but for 0.4 upwards, 25 times."""
+    """Return three points on which a perceptron without a bias makes about half of the possible updates.
+
+    The updates on the second and the third point cancel, except that each raises the second weight by 0.4. They repeat
+    25 times.
+    """
     X = np.array([[2.0, 0.4], [4.0, -0.4], [4.0, 0.4]])
     return X, np.array([1, -1, 1]), {"order": "fixed", "bias": False, "panel": "bound", "view": (1.5, 0.0, 3.5)}
 
 
 def _turned(along: Floats, across: Floats, rng: np.random.Generator) -> Floats:
-    """Return points with these coordinates along a random direction and across it."""
+    """Return points, given their coordinates along a random direction and perpendicular to it."""
     turn = rng.uniform(0, 2 * np.pi)
     u = np.array([np.cos(turn), np.sin(turn)])
     return along[:, None] * u + across[:, None] * np.array([-u[1], u[0]])
@@ -143,7 +147,7 @@ def _stretched(X: Floats, low: float, high: float, seed: int) -> Floats:
 
 
 def _iris(seed: int) -> Made:
-    """No line separates these 100 flowers without mistakes; one line makes only three."""
+    """Return 100 irises of two kinds. No line separates them, but some line misclassifies only three."""
     from sklearn.datasets import load_iris
 
     iris = load_iris()
@@ -153,7 +157,10 @@ def _iris(seed: int) -> Made:
 
 
 def _digits(seed: int) -> Made:
-    """The first 120 images; each principal component points where most of its own size does."""
+    """Return 120 images of the digits 3 and 8, projected onto their first two principal components.
+
+    The sign of each component is chosen so that its coefficient with the largest absolute value is positive.
+    """
     from sklearn.datasets import load_digits
 
     digits = load_digits()
@@ -193,4 +200,4 @@ def _start() -> LabState:
 
 
 START = _start()
-"""The state to open with: 24 points that a line separates, and a run of 18 updates in 9 passes."""
+"""The state with which the page opens: 24 linearly separable points. The run makes 18 updates in 9 passes."""

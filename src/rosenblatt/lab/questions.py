@@ -1,4 +1,4 @@
-"""The questions that the page may ask, by name: each takes data from JSON and returns data for JSON."""
+"""The requests of the page, called questions. Each is answered by a function from JSON data to JSON data."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Question = Callable[[Any], dict[str, Any]]
 
 
 def questions(start: LabState) -> Mapping[str, Question]:
-    """Return the questions of a lab that opens with a state.
+    """Return the functions that answer the page's questions, by name. The page opens with the state ``start``.
 
-    What a question needs is imported when it is asked, so that the address is there at once.
+    Each function imports its modules when it is called, so that the server starts quickly.
 
     >>> sorted(questions(LabState()))
     ['csv', 'errors', 'export', 'fewest', 'preset', 'run', 'start', 'vc']
@@ -32,14 +32,14 @@ def questions(start: LabState) -> Mapping[str, Question]:
 
 
 def start_state() -> LabState:
-    """Return the state that a lab opens with where none is given."""
+    """Return the state with which the page opens by default."""
     from rosenblatt.lab.presets import START
 
     return START
 
 
 def start_answer(state: LabState) -> dict[str, Any]:
-    """Return what the page needs first: the state, the presets there are, and the version."""
+    """Return the data that the page needs to open: the state, a list of the presets, and the version."""
     from rosenblatt import __version__
     from rosenblatt.lab.presets import PRESETS
 
@@ -48,7 +48,7 @@ def start_answer(state: LabState) -> dict[str, Any]:
 
 
 def run_answer(state: LabState) -> dict[str, Any]:
-    """Train as the state says; return the run, its theory and its code, or what it waits for."""
+    """Train on a state; return the run, theory and code, or ``{"waiting": ...}`` if training is not possible."""
     from rosenblatt.lab.learning import run, run_message, waiting
 
     missing = waiting(state)
@@ -62,7 +62,7 @@ def run_answer(state: LabState) -> dict[str, Any]:
 
 
 def exported(state: LabState) -> str:
-    """Return one HTML file that replays the run of a state."""
+    """Return an HTML page that replays the run of a state without a server."""
     from rosenblatt.lab.errors import error_message
     from rosenblatt.lab.export import export_html
 
@@ -73,7 +73,10 @@ def exported(state: LabState) -> str:
 
 
 def _vc_answers(state: LabState) -> dict[str, Any]:
-    """Return the VC game's answers about the labels of a state, for each family; none for too many points."""
+    """Return the VC game's answer for each family of shapes, for the subset of points with label 1.
+
+    The result is empty if there are no training points, or too many for the game.
+    """
     from rosenblatt.lab.vc_game import MOST_POINTS, vc_message
 
     points, labels = state.coordinates(state.rows).tolist(), state.labels(state.rows)

@@ -1,4 +1,4 @@
-"""Learners that also update where a point is right by too little: their steps, mistakes and variances for the page."""
+"""Step sizes, mistakes and variances of learners that also update on correct points with a small margin."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ if TYPE_CHECKING:
     from rosenblatt.lab.learning import Run
 
 _CERTAIN = 1e-12
-"""A sum of a few floats that is larger than this share of its parts has the right sign."""
+"""A float sum has the correct sign if it exceeds this fraction of the sum of the absolute values of its terms."""
 
 
 def rule_message(state: LabState, made: Run) -> dict[str, Any] | None:
-    """Return what the page needs to replay a run whose steps are not all 1; None where they are.
+    """Return data for replaying a run of a learner in `BY_MARGIN`, or None for other learners, whose steps are 1.
 
-    ``threshold`` is the largest y a that makes an update (below 1, for those whose threshold is 1), ``steps`` has a
-    size for each update, ``mistakes`` are the visits that were mistakes. ``variance`` is AROW's at the end,
-    ``row_variances`` has that of the row of each update, x'Sx.
+    Let a be the activation of a point with label y. The margin perceptron updates if ``y a <= threshold``, the other
+    learners if ``y a < 1``. ``steps`` contains the step size of each update, and ``mistakes`` the numbers of the visits
+    that found a mistake. For AROW, ``variance`` contains the variances of the weights after the run, and
+    ``row_variances`` the variance of the activation at each update.
     """
     if state.learner not in BY_MARGIN:
         return None
@@ -46,7 +47,7 @@ def rule_message(state: LabState, made: Run) -> dict[str, Any] | None:
 
 
 def mistaken_visits(state: LabState, made: Run) -> NDArray[np.int64]:
-    """Return the visits that had a point on the wrong side or on the boundary, whether they made an update or not.
+    """Return the numbers of the visits to misclassified points, which include points on the boundary.
 
     >>> from rosenblatt.lab.learning import run
     >>> points = ((1.0, 0.0, 1, False), (3.0, 0.0, 1, False), (-1.0, 0.0, -1, False))
@@ -67,16 +68,16 @@ def mistaken_visits(state: LabState, made: Run) -> NDArray[np.int64]:
 
 
 class Replay(NamedTuple):
-    """What a run did at each update."""
+    """The weights and variances at each update of a run."""
 
     weights: NDArray[np.float64]
-    """The weights before the first update and after each; the bias is the last of them."""
+    """A row with the initial weights, and a row with the weights after each update. The last column is the bias."""
     row_variances: list[float]
-    """For AROW the variance of the row of each update."""
+    """For AROW, the variance of the activation at each update; otherwise empty."""
 
 
 def replay(state: LabState, made: Run) -> Replay:
-    """Make the updates of a run once more, bit for bit as the library does."""
+    """Repeat the updates of a run with the library's rounding, and return the weights bit for bit."""
     assert made.steps is not None
     rows = np.column_stack([made.X, np.full(len(made.X), float(state.bias))]).tolist()
     w, variance = [0.0] * len(rows[0]), [1.0] * len(rows[0])
@@ -95,7 +96,10 @@ def replay(state: LabState, made: Run) -> Replay:
 
 
 def shrunk_variance(s: float, x: float, v: float, r: float) -> float:
-    """Return a variance after an update of a row of variance ``v`` with the feature ``x``, rounded as by kernels.
+    """Return the variance of a weight after an AROW update, rounded as in the compiled code.
+
+    Before the update, ``s`` is the variance of the weight and ``v`` the variance of the activation. ``x`` is the
+    value of the feature, and ``r`` the parameter of AROW.
 
     >>> shrunk_variance(1.0, 1.0, 2.0, 2.0)
     0.75

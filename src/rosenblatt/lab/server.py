@@ -1,4 +1,4 @@
-"""The server of the lab: the page and its questions, for this machine and this address alone."""
+"""The web server of the lab, which serves the page and answers its questions, only on this machine."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _MEDIA = {
 def lab_app(
     page: Path, token: str, port: int, questions: Mapping[str, Question], threads: ThreadPoolExecutor
 ) -> ASGIApp:
-    """Return the server as an ASGI application: the files of a folder, and questions, under ``/token/``.
+    """Return an ASGI application that serves the files in ``page`` and answers ``questions`` below ``/token/``.
 
-    At most `MOST_AT_ONCE` questions are answered at a time, in ``threads``, which stay the caller's to shut down;
-    others wait, and beyond `MOST_WAITING` are refused.
+    At most `MOST_AT_ONCE` questions are answered at a time, in ``threads``. At most `MOST_WAITING` others wait, and
+    further ones are refused. The caller must shut down ``threads``.
     """
     asking = _Asking(questions, threads)
 
@@ -57,7 +57,7 @@ def lab_app(
 
 
 class _Asking:
-    """Answers questions in threads, a few at a time."""
+    """A handler that answers questions in threads, at most `MOST_AT_ONCE` at a time."""
 
     def __init__(self, questions: Mapping[str, Question], threads: ThreadPoolExecutor) -> None:
         self._questions, self._threads = questions, threads
@@ -65,7 +65,7 @@ class _Asking:
         self._asked = 0
 
     async def answer(self, name: str, request: Request) -> Response:
-        """Answer a request that passed the guard."""
+        """Return the response to a request that the guard has allowed."""
         question = self._questions.get(name)
         if question is None:
             return error(404, f"There is no such question; there are: {', '.join(self._questions)}.")
@@ -101,7 +101,7 @@ class _Asking:
 
 
 async def _read(request: Request) -> bytes | None:
-    """Return the body of a request; None where it is too long, whatever its header says."""
+    """Return the body of a request, or None if its actual or declared length exceeds `MOST_BYTES`."""
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length[:20]) > MOST_BYTES:
         return None
@@ -114,7 +114,7 @@ async def _read(request: Request) -> bytes | None:
 
 
 def _asked(question: Question, data: Any) -> tuple[int, bytes]:
-    """Return status and JSON of an answer. Nothing that a question raises ends the server."""
+    """Answer a question; return the HTTP status and the answer as JSON. All exceptions become error messages."""
     try:
         try:
             answer = question(data)
@@ -126,7 +126,7 @@ def _asked(question: Question, data: Any) -> tuple[int, bytes]:
 
 
 def _file(page: Path, name: str, compressed: bool) -> Response:
-    """Answer with a file of the page: plain names below its folder and nothing else."""
+    """Return a response with a file in the folder ``page``, or with status 404 for any other name."""
     name = name or "index.html"
     path = page / name
     if not _PAGE_NAME.fullmatch(name) or path.is_symlink() or not path.is_file():

@@ -1,4 +1,4 @@
-"""Where a lab may start from: a table of points, a state that the page exported, or its address."""
+"""Sources of the state with which the lab opens: a table of points, an exported state, or an address of the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TABLES = (".csv", ".tsv", ".txt")
 
 
 def read_source(source: str) -> tuple[LabState, str]:
-    """Return the state that a file or an address stands for, and a note on what was left out, or "".
+    """Read a state from a file or an address; return the state and notes for the user, or "" if there are none.
 
     >>> address = "http://127.0.0.1:8000/token/#" + LabState(seed=7).to_fragment()
     >>> read_source(address) == (LabState(seed=7), "")
@@ -46,7 +46,7 @@ def read_source(source: str) -> tuple[LabState, str]:
 
 
 def csv_message(body: object) -> dict[str, Any]:
-    """Return the points of a table, a view of them, and a note on what was left out.
+    """Return the points of a table, a view that shows all of them, and notes for the user.
 
     >>> csv_message({"text": "x,y,label\\n1,2,1\\n0,0,-1\\n"})
     {'points': [[1.0, 2.0, 1], [0.0, 0.0, -1]], 'view': [0.5, 1.0, 1.25], 'note': ''}

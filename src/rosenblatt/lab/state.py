@@ -1,4 +1,4 @@
-"""The state of the lab: points, learner and view, as the page keeps it in its address and writes it to files."""
+"""The state of the lab: points, learner and view. The page stores it in its address and exports it to files."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class LabState:
-    """All that a view of the lab depends on.
+    """The points and all settings that determine what the page shows.
 
-    ``points`` are [x, y, label, held_out]: a label is 1 or -1, and points held out are for testing alone.
-    ``picks`` are numbers of points, visited one after the other where ``order`` is "pick".
-    ``margin`` is the margin perceptron's, ``C`` and ``loss`` are those of passive-aggressive steps, which a ``loss`` of
-    "plain" does not limit, and ``r`` is AROW's.
-    ``view`` is the middle of the square that is shown and half its width. ``at`` counts the visits that have been made;
-    None is the end of the run.
+    Each of ``points`` is (x, y, label, held_out). Labels are 1 or -1, and held-out points are used only for testing.
+    ``picks`` contains indices of points. If ``order`` is "pick", the run visits these points in this order.
+    ``margin`` is a parameter of the margin perceptron, ``r`` of AROW, and ``C`` and ``loss`` of passive-aggressive
+    updates. If ``loss`` is "plain", ``C`` does not limit the step size.
+    ``view`` is a square, given by the coordinates of its middle and half its width. ``at`` is the number of visits
+    shown so far; None means the end of the run.
     """
 
     points: tuple[tuple[float, float, int, bool], ...] = ()
@@ -59,7 +59,7 @@ class LabState:
 
     @classmethod
     def from_plain(cls, data: object) -> LabState:
-        """Return the state that JSON data stands for; what is left out has its default, anything else is a ValueError.
+        """Return a state from JSON data, with defaults for missing fields; raise a ValueError if a field is invalid.
 
         >>> LabState.from_plain({"version": 1, "points": [[1, 2, 1], [0, 0, -1]]}).points
         ((1.0, 2.0, 1, False), (0.0, 0.0, -1, False))
@@ -80,7 +80,7 @@ class LabState:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> LabState:
-        """Return the state of a JSON text."""
+        """Return the state in a JSON text."""
         try:
             data = json.loads(text)
         except (ValueError, RecursionError):
@@ -89,7 +89,7 @@ class LabState:
 
     @classmethod
     def from_fragment(cls, fragment: str) -> LabState:
-        """Return the state of the part of an address after the #."""
+        """Return the state encoded in the fragment of an address, the part after the #."""
         try:
             text = base64.urlsafe_b64decode(fragment + "=" * (-len(fragment) % 4))
         except (ValueError, binascii.Error):
@@ -99,7 +99,7 @@ class LabState:
         return cls.from_json(text)
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the state as data that JSON holds."""
+        """Return the state as a dictionary that can be written as JSON."""
         out: dict[str, Any] = {"version": VERSION}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -112,7 +112,7 @@ class LabState:
         return json.dumps(self.to_plain(), allow_nan=False, separators=(",", ":"))
 
     def to_fragment(self) -> str:
-        """Return the state as the part of an address after the #.
+        """Return the state encoded as the fragment of an address, the part after the #.
 
         >>> state = LabState(seed=7)
         >>> LabState.from_fragment(state.to_fragment()) == state
@@ -124,32 +124,32 @@ class LabState:
 
     @property
     def rows(self) -> NDArray[np.int64]:
-        """The numbers of the points that are trained on."""
+        """The indices of the training points."""
         return np.array([i for i, point in enumerate(self.points) if not point[3]], dtype=np.int64)
 
     @property
     def held_out(self) -> NDArray[np.int64]:
-        """The numbers of the points that are held out."""
+        """The indices of the held-out points."""
         return np.array([i for i, point in enumerate(self.points) if point[3]], dtype=np.int64)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The features that the learner sees; the circle has its own, a kernel sees the coordinates."""
+        """The names of the learner's features, which are fixed for the circle learner and the kernel perceptron."""
         fixed = {"circle": ("x", "y", "r2"), "kernel": ("x", "y")}
         return fixed.get(self.learner, self.features)
 
     def coordinates(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the coordinates of some points, of shape (n, 2)."""
+        """Return the coordinates of the points with the indices ``rows``, as an array of shape (n, 2)."""
         return np.array([point[:2] for point in self.points], dtype=np.float64).reshape(-1, 2)[rows]
 
     def labels(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the labels of some points."""
+        """Return the labels of the points with the indices ``rows``."""
         return np.array([point[2] for point in self.points], dtype=np.int64)[rows]
 
     def with_points(
         self, X: NDArray[np.float64], y: NDArray[np.int64], held_out: NDArray[np.bool_] | None = None
     ) -> LabState:
-        """Return the state with these points, and a view that has them all in sight.
+        """Return a copy of the state with these points, and with a view that shows all of them.
 
         >>> LabState().with_points(np.array([[0.0, 0.0], [4.0, 2.0]]), np.array([1, -1])).view
         (2.0, 1.0, 2.5)
@@ -160,7 +160,7 @@ class LabState:
 
 
 def view_of(X: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Return the middle and half the width of a square that shows the points with room around them.
+    """Return a square that contains all points and some space around them, as (x, y, half the width).
 
     >>> view_of(np.array([[1e-7, 0.0], [0.0, 0.0]]))[2]
     1e-06
@@ -174,7 +174,7 @@ def view_of(X: NDArray[np.float64]) -> tuple[float, float, float]:
 
 
 def feature_columns(X: NDArray[np.float64], names: tuple[str, ...]) -> NDArray[np.float64]:
-    """Return the features of points of the plane, a column each.
+    """Return the features ``names`` of points of the plane, with a column for each feature.
 
     >>> feature_columns(np.array([[2.0, 3.0]]), ("x", "xy", "r2"))
     array([[ 2.,  6., 13.]])

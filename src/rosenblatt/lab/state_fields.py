@@ -1,4 +1,4 @@
-"""What each field of a state may be: limits, words, and readers that refuse anything else."""
+"""The allowed values of each field of a state, and functions that raise a ValueError for other values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be proved about the points of the lab, in the space that is trained in: verdict and bound."""
+"""The verdict on the separability of the lab's points in feature space, and the bound on the number of updates."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from rosenblatt.theory.separability import dataset_margin, separability
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, UndecidedSeparability
 
 SECONDS = 1.0
-"""The most time for a verdict; 1000 points take some milliseconds."""
+"""Time limit of a verdict in seconds. A verdict on 1000 points takes some milliseconds."""
 
 CLOSED = 1e-3
-"""A bracket whose ends differ by no larger share says which points attain the margin."""
+"""The margin counts as known if its lower and upper bounds differ by at most this fraction."""
 
 Floats = NDArray[np.float64]
 
 
 def theory_message(state: LabState, made: Run) -> dict[str, Any]:
-    """Return what is proved about the points trained on, as the page gets it.
+    """Return the verdict on the training points and the bound on the updates, as data for the page.
 
-    Weights of the verdict are scaled so that w . x + b is a distance; those of the bound so that (w, b) has length 1,
-    or w where there is no bias. ``R`` is the length of the longest example, the 1 of the bias included.
+    In the verdict, w has norm 1, so that w . x + b is a signed distance. In the bound, (w, b) has norm 1, or w if there
+    is no bias. ``R`` is the largest norm of (x, 1) for a point x, or of x if there is no bias.
 
     >>> from rosenblatt.lab.learning import run
     >>> points = ((1.0, 0.0, 1, False), (0.0, 0.0, -1, False))
@@ -88,7 +88,10 @@ def _with_bias(state: LabState, made: Run) -> dict[str, Any]:
 
 
 def _common(made: Run, found: Inseparable) -> list[float | None]:
-    """Return the features of the common point of the two hulls, exact but for one rounding where weights are."""
+    """Return the features of a common point of the two convex hulls.
+
+    If the verdict contains exact weights, each feature is computed exactly and then rounded.
+    """
     mine = made.y[found.support] > 0
     rows = made.X[found.support[mine]]
     if found.weights is None:
@@ -150,7 +153,7 @@ _UNBOUNDED = {
         "its own variance. Points that are right by less than 1 make updates too, so a run seldom ends by itself."
     ),
 }
-"""Why the theorem says nothing about the updates of some learners."""
+"""For each learner without a bound on its updates, the reason why the convergence theorem does not apply."""
 
 
 def _bound(state: LabState, made: Run, bracket: MarginBracket) -> dict[str, Any]:
@@ -171,9 +174,10 @@ def _bound(state: LabState, made: Run, bracket: MarginBracket) -> dict[str, Any]
 
 
 def _allowance(state: LabState) -> Fraction:
-    """Return what an update of a point that is right adds to the squared length of w besides that of the point.
+    """Return an upper bound on 2 y a at an update, where a is the activation of the point and y its label.
 
-    It is twice the activation, which is at most the margin when it has been rounded.
+    An update adds ``2 y a + |x|^2`` to the squared norm of w. The margin perceptron updates if y a, after rounding,
+    is at most the margin. Other perceptrons update only if y a is at most 0.
     """
     return 2 * Fraction(math.nextafter(state.margin, math.inf)) if state.learner == "margin" else Fraction(0)
 
@@ -223,7 +227,7 @@ def _kernel_verdict(state: LabState, made: Run) -> dict[str, Any]:
 
 
 def _clash(made: Run) -> list[int]:
-    """Return the places of two points that are equal but for their class; none if there are none such."""
+    """Return the places of two points with equal features and different classes, or [] if there are none."""
     first: dict[tuple[float, ...], int] = {}
     for place, features in enumerate(made.X.tolist()):
         other = first.setdefault(tuple(features), place)
@@ -249,5 +253,5 @@ def _kernel_bound(state: LabState, made: Run) -> dict[str, Any]:
 
 
 def _named(state: LabState, rows: NDArray[np.intp], alpha: Floats) -> dict[str, Any]:
-    """Return the numbers of the points in these rows, and their weights."""
+    """Return the indices and the weights of the training points at the places ``rows``."""
     return {"support": state.rows[rows].tolist(), "weights": plain_list(alpha[rows])}

@@ -1,4 +1,8 @@
-"""The VC game: which subsets of a few points a family of shapes cuts out, and a shape or a reason for one of them."""
+"""The VC game, which shows the subsets of a few points that a family of shapes cuts out.
+
+A shape cuts out the subset of the points that lie in it. For one subset, the game shows such a shape or the reason why
+there is none.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +30,10 @@ Points = tuple[tuple[float, float], ...]
 
 
 def vc_message(body: object) -> dict[str, Any]:
-    """Return which subsets of the points the family cuts, and a shape that cuts the one asked for or why none does.
+    """Return the subsets that the family cuts out, and for one subset a shape or the reason why there is none.
 
-    Everything but the numbers of a shape is exact, and each shape is checked to hold just the subset.
+    Only the coordinates of shapes are rounded; all other results are exact. Each shape is checked to contain exactly
+    the points of the subset.
 
     >>> square = [[0, 0], [0, 1], [1, 0], [1, 1]]
     >>> found = vc_message({"points": square, "family": "halfspaces", "subset": [0, 3]})
@@ -56,7 +61,7 @@ def vc_message(body: object) -> dict[str, Any]:
 def _counted(points: Points, family: str) -> tuple[frozenset[frozenset[int]], int]:
     """Return the subsets that the family cuts out, and its VC dimension on these points.
 
-    The result is cached, since a player asks about one subset of the same points after another.
+    The result is cached, because a player usually asks about several subsets of the same points.
     """
     return dichotomies(points, family), vc_dimension(points, family)
 
@@ -104,7 +109,7 @@ def _cut_by(points: Points, family: str, inside: list[int]) -> dict[str, Any]:
 
 
 def _line(X: np.ndarray, held: np.ndarray) -> dict[str, Any] | None:
-    """Return the line of largest margin."""
+    """Return the line with the largest margin around the subset, or None if floats cannot represent it."""
     found = separability(X, np.where(held, 1, -1))
     assert isinstance(found, Separable)
     lines = [unit(found.w, found.b, with_bias=False)]
@@ -117,7 +122,7 @@ def _line(X: np.ndarray, held: np.ndarray) -> dict[str, Any] | None:
 
 
 def _disc(X: np.ndarray, held: np.ndarray) -> dict[str, Any] | None:
-    """Return a disc that the circle learner proves; the widest gap first."""
+    """Return a disc that contains exactly the subset, preferably with the widest gap, or None if none was found."""
     for largest_margin in (True, False):
         found = fit_circle(X, held, largest_margin=largest_margin, inside=True)
         if not isinstance(found, Circle):
@@ -131,7 +136,7 @@ def _disc(X: np.ndarray, held: np.ndarray) -> dict[str, Any] | None:
 
 
 def _box(X: np.ndarray, held: np.ndarray) -> dict[str, Any] | None:
-    """Return the smallest box around the subset, made wider where that lets no other point in."""
+    """Return a box that contains exactly the subset, preferably wider than the smallest one, or None."""
     tight = X[held].min(axis=0), X[held].max(axis=0)
     low, high = tight[0].copy(), tight[1].copy()
     for axis in range(2):

@@ -1,4 +1,4 @@
-"""Numbers, counts and separators in the words of the page; numbers and features are written as `words.js` does."""
+"""Numbers, features and separators as text for the page. Numbers and features have the same format as in `words.js`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SIGNS = {"x": "x", "y": "y", "xy": "xy", "x2": "x²", "y2": "y²", "r2": "x² + 
 
 
 def separators_words(state: LabState) -> str:
-    """Return what separates points in the space that is trained in, after "no".
+    """Return the name of a separator in feature space, such as "line", without an article.
 
     >>> separators_words(LabState()), separators_words(LabState(features=("x", "y", "r2")))
     ('line', 'plane in the space of (x, y, x² + y²)')
@@ -26,7 +26,7 @@ def separators_words(state: LabState) -> str:
 
 
 def separator_words(state: LabState) -> str:
-    """Return the same at the beginning of a sentence.
+    """Return the result of `separators_words` after the article "A", for the beginning of a sentence.
 
     >>> separator_words(LabState(features=("xy",)))
     'A threshold on xy'
@@ -35,7 +35,7 @@ def separator_words(state: LabState) -> str:
 
 
 def short(value: float) -> str:
-    """Return up to four digits of a number that count, with a real minus sign.
+    """Return a number as text, rounded to about four significant digits, with the minus sign U+2212.
 
     >>> short(0.353553), short(-2.0), short(12345.6), short(1.2345e-5)
     ('0.3536', '−2', '12,346', '1.23e−5')
@@ -54,7 +54,7 @@ def short(value: float) -> str:
 
 
 def _rounded(value: float, digits: int) -> float:
-    """Return a number of so many digits; a half is rounded away from 0, as JavaScript does, and there is no -0.
+    """Return a number rounded to ``digits`` significant digits; ties are rounded away from 0, and -0 becomes 0.
 
     >>> _rounded(1.0625, 4), f"{1.0625:.4g}"
     (1.063, '1.062')

@@ -22,22 +22,23 @@ from rosenblatt.scaling import ColumnScale, ColumnSums
 
 
 class Combinations(PolynomialFeatures):
-    """Add a feature for every choice of up to ``degree`` different features: their product.
+    """Add the product of every combination of up to ``degree`` different features as a new feature.
 
     For features that are 0 or 1, such as "this word occurs", the product means "all of these words occur" and has a
-    name such as ``excellent∧not``. With such features a linear learner can solve problems that are not linearly
-    separable without them, such as XOR. They also make it slower and more prone to overfitting, and their number grows
-    fast: see `n_combinations`.
+    name such as ``excellent∧not``. With these products a linear learner can solve problems that are otherwise not
+    linearly separable, such as XOR. However, they make training slower and overfitting more likely. Their number grows
+    fast; see `n_combinations`.
 
     The output is that of scikit-learn's ``PolynomialFeatures(degree, interaction_only=True, include_bias=False)``. Only
-    the feature names differ. They are made without a table of all powers, so many features are possible. CSR matrices
-    with unsorted or duplicate entries are put into canonical form first; scikit-learn returns wrong columns for them.
+    the feature names differ. The names are made without a table of all powers, which saves memory if there are many
+    features. CSR matrices with unsorted or duplicate entries are put into canonical form first, because scikit-learn
+    returns wrong columns for such matrices.
 
     Parameters
     ----------
     degree : int or (int, int)
-        The largest number of features in a combination, by default 2; or the smallest and the largest number: (2, 2)
-        makes only pairs.
+        An integer is the largest number of features in a combination. A pair is the smallest and the largest number, so
+        (2, 2) makes only pairs. The default is 2.
 
     Attributes
     ----------
@@ -53,8 +54,8 @@ class Combinations(PolynomialFeatures):
 
     Examples
     --------
-    The words of CIML 4.7: "excellent" and "terrible" indicate a class each, and "not" reverses both. With the book's
-    weights:
+    The example of CIML 4.7: the words "excellent" and "terrible" indicate one class each, and "not" reverses their
+    meaning. With the book's weights:
 
     >>> import numpy as np
     >>> from rosenblatt import Combinations
@@ -108,8 +109,8 @@ class Combinations(PolynomialFeatures):
 def n_combinations(D: int, degree: int | tuple[int, int]) -> int:
     """Return the number of combinations of exactly ``degree`` of ``D`` features, the binomial coefficient.
 
-    There are O(D^2) pairs and O(D^3) triples, and O(D^degree) combinations for a fixed degree. The count is exact,
-    however large.
+    There are O(D^2) pairs and O(D^3) triples, and O(D^degree) combinations for a fixed degree. The count is exact for
+    numbers of any size.
 
     Parameters
     ----------
@@ -158,17 +159,17 @@ def _degrees(degree: Any) -> tuple[int, int]:
 
 
 class SphereLift(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Lift each point x to (x, |x|^2): add a feature, the squared distance from the origin.
+    """Lift each point x to (x, |x|^2), that is, add its squared distance from the origin as a feature.
 
-    Lifted points lie on a paraboloid. A plane cuts it in a curve that projects to a circle. So a plane that separates
-    the lifted points gives a circle that separates the points: a linear learner on lifted points learns circles, and
-    spheres in higher dimensions. If the plane's weight for ``|x|^2`` is 0, the circle is a line. The sign of that
-    weight tells whether the positive class is inside the circle or outside it. `rosenblatt.fit_circle` returns the
-    circle of such a plane.
+    Lifted points lie on a paraboloid. A plane intersects the paraboloid in a curve that projects to a circle. So a
+    plane that separates the lifted points gives a circle that separates the original points. A linear learner on lifted
+    points therefore learns circles, and spheres in higher dimensions. If the plane's weight for ``|x|^2`` is 0, the
+    circle is a line. The sign of that weight determines whether the positive class is inside or outside the circle.
+    `rosenblatt.fit_circle` finds such a plane and returns its circle.
 
-    A dense array gives a dense array, a sparse matrix gives CSR. float32 stays float32 (the squares are summed in
-    float64, and the sum is rounded to float32), everything else becomes float64. Points far from the origin lose digits
-    when they are squared, so centre and scale them first, as ``StandardScaler`` does.
+    The output is dense for dense input, and CSR for sparse input. Its type is float32 for float32 input, and float64
+    for any other input. For float32, the squares are summed in float64, and the sum is rounded to float32. Points far
+    from the origin lose digits when they are squared, so centre and scale them first, as ``StandardScaler`` does.
 
     See Also
     --------
@@ -245,11 +246,11 @@ class ExactScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Each number x of a column becomes ``(x - centre) / spread``. Centres and spreads are those of scikit-learn's
     ``StandardScaler`` and ``MaxAbsScaler`` up to rounding. Here sums are exact and each result is rounded once, so the
-    results depend neither on the order of rows nor on how rows are cut into blocks. ``data.open(scale=...)`` does the
-    same for files.
+    results depend neither on the order of rows nor on how rows are divided into blocks. ``data.open(scale=...)`` scales
+    files in the same way.
 
-    A scaler fitted on a sparse matrix centres nothing. A scaler fitted on a dense matrix also centres sparse rows, so
-    their zeros are lost. A column whose spread would be 0 is divided by 1.
+    A scaler fitted on a sparse matrix does not subtract a centre. A scaler fitted on a dense matrix also centres sparse
+    rows, which makes their zeros nonzero. A column whose spread would be 0 is divided by 1.
 
     Parameters
     ----------
@@ -260,7 +261,7 @@ class ExactScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Attributes
     ----------
     centre_, spread_ : arrays of shape (n_features,)
-        The number subtracted from each column, and its divisor.
+        The number that is subtracted from each column, and the number by which the result is divided.
 
     See Also
     --------

@@ -1,9 +1,9 @@
 """The perceptron algorithms as textbooks write them, in plain Python: the specification of this library.
 
-``D`` and ``S`` are lists of examples ``(x, y)``: ``x`` is a list or array of numbers, ``y`` is -1 or +1.
-Numbers may be ints, floats or Fractions; with ints and Fractions every decision is exact. Examples are
-visited in the given order, and arguments are never changed. One rule for ties holds throughout: in training
-an example on the boundary (activation exactly 0) is a mistake. So the first example is always a mistake.
+``D`` and ``S`` are lists of examples ``(x, y)``: ``x`` is a list or array of numbers, ``y`` is -1 or +1. Numbers may be
+ints, floats or Fractions; with ints and Fractions every decision is exact. Examples are visited in the given order, and
+arguments are never changed. All algorithms treat ties in the same way: in training, an example on the boundary
+(activation exactly 0) is a mistake. So the first example is always a mistake, since the weights start from zero.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ def activation(w: Iterable[Number], b: Number, x: Iterable[Number]) -> Number:
 
 
 def perceptron_train(D: Examples, max_iter: int) -> tuple[Vector, Number]:
-    """Visit all of ``D`` in order ``max_iter`` times, updating at each mistake; return ``(w, b)``.
+    """Make up to ``max_iter`` passes over ``D`` in order, updating at each mistake; return ``(w, b)``.
 
-    CIML algorithm 5. A mistake is y·a <= 0, ties included. The loop ends early after a pass without a mistake, since
-    later passes would not change the weights.
+    CIML algorithm 5. An example with activation a is a mistake if y·a <= 0, ties included. The loop ends early after a
+    pass without a mistake, since later passes would not change the weights.
 
     See Also
     --------
@@ -89,8 +89,8 @@ def perceptron_train(D: Examples, max_iter: int) -> tuple[Vector, Number]:
 def perceptron_test(w: Iterable[Number], b: Number, x: Iterable[Number], boundary: int = -1) -> int:
     """Return the label of ``x``: +1 if w·x + b > 0, -1 if it is < 0, ``boundary`` if it is exactly 0.
 
-    CIML algorithm 6: positive only above 0, so a tie is -1. Other texts leave the boundary undefined;
-    ``boundary=0`` marks such points.
+    In CIML algorithm 6 only activations above 0 are positive, so the label of a tie is -1. Other texts leave the
+    boundary undefined; ``boundary=0`` marks such points.
 
     See Also
     --------
@@ -106,12 +106,12 @@ def perceptron_test(w: Iterable[Number], b: Number, x: Iterable[Number], boundar
 
 
 def averaged_perceptron_train(D: Examples, max_iter: int) -> tuple[Vector, Number]:
-    """Visit all of ``D`` in order ``max_iter`` times; return the average of ``(w, b)`` over all visits.
+    """Make ``max_iter`` passes over ``D`` in order; return the average of ``(w, b)`` over all examples processed.
 
-    CIML algorithm 7: ``u`` and ``beta`` sum the updates, each weighted by the counter ``c`` at that time, so they
-    change only on mistakes. A mistake is y·a <= 0, ties included. The loop does not end early, because error-free
-    passes count in the average. ``c`` starts at 1 and ends at visits + 1, so the zero weights before the first visit
-    count once. This scales the result by visits / (visits + 1) and changes no sign.
+    In CIML algorithm 7, ``u`` and ``beta`` are sums of the updates, each multiplied by the value of the counter ``c``
+    at that time. So they change only on mistakes. A mistake is y·a <= 0, ties included. The loop does not end early,
+    because passes without a mistake count in the average, too. ``c`` starts at 1 and is N + 1 after N examples, so the
+    initial zero weights count once. This scales the result by N / (N + 1) and changes no sign.
 
     See Also
     --------
@@ -140,11 +140,11 @@ def averaged_perceptron_train(D: Examples, max_iter: int) -> tuple[Vector, Numbe
 
 
 def voted_perceptron_train(D: Examples, max_iter: int) -> list[Voter]:
-    """Visit all of ``D`` in order ``max_iter`` times; return every ``(w, b, c)``, oldest first.
+    """Make ``max_iter`` passes over ``D`` in order; return all weights with counts as ``(w, b, c)``, oldest first.
 
-    CIML Eq 4.17, after Freund and Schapire. ``c`` is 1 for the visit at which the weights were made, plus 1 for each
-    later visit without a mistake, so the counts sum to the number of visits. A mistake is y·a <= 0, ties included. So
-    the initial zero weights fail at the first visit and do not become a voter.
+    CIML Eq 4.17, after Freund and Schapire. The count ``c`` is 1 for the example whose update made the weights, plus 1
+    for each following example without a mistake. So the counts sum to the number of examples processed. A mistake is
+    y·a <= 0, ties included. So the initial zero weights misclassify the first example and do not become a voter.
 
     See Also
     --------
@@ -171,7 +171,7 @@ def voted_perceptron_train(D: Examples, max_iter: int) -> list[Voter]:
 
 
 def voted_perceptron_test(voters: Iterable[Voter], x: Iterable[Number], boundary: int = -1) -> int:
-    """Return the sign of the sum of c·sign(w·x + b) over the voters, or ``boundary`` if that sum is 0.
+    """Return the sign of the sum of c·sign(w·x + b) over all voters (w, b, c), or ``boundary`` if the sum is 0.
 
     CIML Eq 4.17. A voter whose activation is exactly 0 abstains.
 
@@ -200,12 +200,13 @@ class NoMistakesLeft(_WeightsAndUpdates):
 
 
 def perceptron_until_no_mistakes(S: Examples, *, max_updates: int | None = None) -> NoMistakesLeft:
-    """Visit all of ``S`` in order, without a bias, until a whole pass makes no mistake; return ``w, k``.
+    """Make passes over ``S`` in order, without a bias, until a whole pass makes no mistake; return ``w, k``.
 
-    Har-Peled figure 30.2: ``k`` counts the updates, ``.R`` is max |x|. A mistake is sign(w·x) != y, and sign(0) is 0,
-    so ties are mistakes. On data that no hyperplane through the origin separates (AND, for instance, without
-    `with_dummy_feature`) this never returns unless ``max_updates`` is given, in which case exceeding it raises a
-    RuntimeError. Without ``max_updates``, the default, a UserWarning is issued after a million updates.
+    In Har-Peled figure 30.2, ``k`` is the number of updates. The attribute ``R`` of the result is the largest |x|. A
+    mistake is sign(w·x) != y, and sign(0) is 0, so ties are mistakes. If no hyperplane through the origin separates the
+    data, the loop never ends; an example is AND without `with_dummy_feature`. If ``max_updates`` is given, a
+    RuntimeError is raised when it is exceeded. If it is None, the default, a UserWarning is issued after a million
+    updates.
 
     See Also
     --------
@@ -239,10 +240,10 @@ def perceptron_until_no_mistakes(S: Examples, *, max_updates: int | None = None)
 def perceptron_batch(S: Examples, max_updates: int | None = None) -> Vector:
     """Update on the first example with y·(w·x) <= 0, ties included, until there is none; return ``w``.
 
-    The batch form of the Cornell slides, without a bias; the slides do not say which of these examples to choose. On
-    data that no hyperplane through the origin separates (AND, for instance, without `with_dummy_feature`) this never
-    returns unless ``max_updates`` is given, in which case exceeding it raises a RuntimeError. Without ``max_updates``,
-    the default, a UserWarning is issued after a million updates.
+    This is the batch form of the Cornell slides, without a bias. The slides do not specify which of the misclassified
+    examples to choose. If no hyperplane through the origin separates the data, the loop never ends; an example is AND
+    without `with_dummy_feature`. If ``max_updates`` is given, a RuntimeError is raised when it is exceeded. If it is
+    None, the default, a UserWarning is issued after a million updates.
 
     See Also
     --------
@@ -264,7 +265,7 @@ def perceptron_batch(S: Examples, max_updates: int | None = None) -> Vector:
 
 
 class Step(NamedTuple):
-    """One example of a stream: the ``prediction`` before ``y`` is known (0 on the boundary), and ``w`` afterwards."""
+    """One example of a stream, with the prediction before the update (0 on the boundary) and the weights after it."""
 
     prediction: int
     y: int
@@ -274,10 +275,10 @@ class Step(NamedTuple):
 
 
 def perceptron_online(stream: Examples) -> Iterator[Step]:
-    """For each example predict, read the label, update at a mistake and yield a ``Step``; end with the stream.
+    """Predict each example of a stream, then read its label and update at a mistake; yield a `Step` for each.
 
-    The online form of the Cornell slides, without a bias; the stream may be endless. A mistake is y·(w·x) <= 0: a
-    prediction of 0 is wrong for either label. ``mistakes`` counts the mistakes so far.
+    This is the online form of the Cornell slides, without a bias. The stream may be endless. A mistake is y·(w·x) <= 0,
+    so a prediction of 0 is wrong for either label. ``mistakes`` counts the mistakes so far.
 
     See Also
     --------
@@ -304,10 +305,10 @@ def perceptron_online(stream: Examples) -> Iterator[Step]:
 
 
 def perceptron_restart(D: Examples, max_updates: int) -> Vector:
-    """Restart from the first example after each update; stop when no example is wrong or after ``max_updates``.
+    """Start again from the first example after each update, until no example is wrong or ``max_updates`` is reached.
 
-    Algorithm 1 of the parametric learning notes, without a bias; returns ``w``. An example is wrong if y·(w·x) <= 0,
-    ties included.
+    This is algorithm 1 of the parametric learning notes, without a bias. It returns ``w``. An example is wrong if
+    y·(w·x) <= 0, ties included.
 
     See Also
     --------
@@ -333,7 +334,7 @@ def perceptron_restart(D: Examples, max_updates: int) -> Vector:
 
 
 def with_dummy_feature(D: Examples) -> list[tuple[Vector, int]]:
-    """Return ``D`` with a 1 in front of every x, so that the variants without a bias learn one as ``w[0]``.
+    """Return ``D`` with a 1 in front of every x, so that algorithms without a bias learn a bias as ``w[0]``.
 
     Parametric learning notes, section 3.2. The two models are equivalent: ``w·[1, *x]`` is ``w[1:]·x + w[0]``.
 

@@ -1,4 +1,4 @@
-"""Circles that separate two classes, learned as planes in the space of (x, |x|^2) (Har-Peled 30.2)."""
+"""Learning of circles that separate two classes, as planes in the space of (x, |x|^2) (Har-Peled 30.2)."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def fit_circle(
         Labels of two classes, or of more if ``inside`` is given.
     largest_margin : bool, default=False
         Whether to find the plane of largest margin instead of any plane. The margin is measured after the lift to (u,
-        |u|^2). Here u are the points, shifted so that the centre of their bounding box is the origin, and scaled to a
-        largest norm of 1.
+        |u|^2). Here u is a shifted and scaled point: the centre of the bounding box of all points becomes the origin,
+        and the largest norm becomes 1.
     inside : label, default=None
         The class that the circle should contain, against all other classes. None means the second label in sorted
         order.
@@ -67,23 +67,23 @@ def fit_circle(
     Returns
     -------
     Circle
-        The circle contains the class; see ``center`` and ``radius``. For a single class it is a circle around all
-        points.
+        The circle contains exactly the points of the class; see ``center`` and ``radius``. If there is only one class,
+        it contains all points.
     HalfSpace
         A half-space is the limit of circles that grow without bound. With ``largest_margin`` it is returned if the
-        margin increases with the size of the circle. Without ``largest_margin`` it is returned only if all separating
+        margin keeps increasing as the circle grows. Without ``largest_margin`` it is returned only if all separating
         circles are so large that floating point cannot distinguish them from a line.
     Outside
-        No circle contains exactly the class, but a circle contains exactly the other points. The first claim is proved
-        by ``reason``.
+        No circle contains exactly the class, but a circle contains exactly the other points. The attribute ``reason``
+        proves that no circle contains exactly the class.
     NoCircle
         None of these shapes separates the points, and a few points prove it.
 
     Notes
     -----
     If a line separates the classes, so do large circles on either side of it. Otherwise, either all separating planes
-    give circles around the class, or all give circles around the other points. Proofs take seconds in 50 dimensions,
-    and the time grows fast in higher dimensions.
+    give circles around the class, or all give circles around the other points. A proof takes seconds in 50 dimensions,
+    and the time grows fast with the number of dimensions.
 
     See Also
     --------
@@ -156,7 +156,7 @@ def _checked(points: ArrayLike, labels: ArrayLike, inside: object) -> tuple[Floa
 
 
 def _hold(lifted: LiftedPoints) -> Circle | HalfSpace | BallObstruction:
-    """Return a circle (or its limit, a line) with exactly the positives inside, or a proof that no circle exists."""
+    """Return a circle or half-plane that contains exactly the positive points, or a proof that no circle does."""
     if (circle := _float_circle(lifted, _perceptron_plane(lifted))) is not None:
         return circle
     answer = gordan(lifted.rows)  # exact only for the rounded rows, so its plane is checked on the points
@@ -222,7 +222,7 @@ def _best_line(lifted: LiftedPoints, reason: str) -> tuple[HalfSpace | None, flo
 
 
 def _widest(lifted: LiftedPoints) -> Circle | HalfSpace | Outside | None:
-    """Return the shape that corresponds to the plane of largest margin, among planes with c >= 0 if one separates.
+    """Return the shape of the separating plane of largest margin; planes with c < 0 count only if no other separates.
 
     The margin is a concave function of the plane. So if the best of all planes has c < 0, the best plane with c >= 0
     has c = 0: it is the best line, if a line separates the points. The result is None if no floating-point shape
@@ -261,7 +261,7 @@ def _gap(lifted: LiftedPoints, center: Numbers) -> tuple[Fraction, Fraction]:
 def _exact_answer(rows: ExactRows, hint: Solvable | Unsolvable | None) -> list[int] | dict[int, int]:
     """Return a plane v with z . v > 0 for all rows z, or weights with sum alpha_i z_i = 0 (Gordan's theorem).
 
-    The weights are a dictionary of integers by row.
+    The weights are returned as a dictionary from row indices to integers.
 
     ``hint`` is the solution for the rounded rows; it is used only as a starting point.
     """
@@ -272,7 +272,7 @@ def _exact_answer(rows: ExactRows, hint: Solvable | Unsolvable | None) -> list[i
 
 
 def _obstruction(lifted: LiftedPoints, weights: dict[int, int]) -> BallObstruction:
-    """Return the proof that no ball contains exactly the positives, from weights that make the signed rows sum to 0."""
+    """Return the proof that no ball contains exactly the positives; the signed rows, times ``weights``, sum to 0."""
     rows = {row: tuple(map(Fraction, lifted.X[row].tolist())) for row in sorted(weights) if row < len(lifted.X)}
     total = sum(weights[row] for row in rows if lifted.positive[row])
     inside, outside = (

@@ -1,4 +1,4 @@
-"""Shapes cut out by planes in the space of (x, |x|^2): circles, outsides of circles, and half-planes.
+"""Shapes that correspond to planes in the space of (x, |x|^2): circles, outsides of circles, and half-planes.
 
 See Har-Peled 30.2. A plane is ``a . x - c |x|^2 + b = 0``. With m = a / 2c and r^2 = |m|^2 + b / c, the points on its
 positive side satisfy ``c (r^2 - |x - m|^2) > 0``. So the shape is a circle for c > 0. For c < 0 the positive points are
@@ -43,10 +43,12 @@ from rosenblatt.theory.vc import BallObstruction
 
 
 class LiftedPoints:
-    """The signed rows z = y (u, |u|^2, 1) of the points u = (x - middle) / size, and a row for the constraint c > 0.
+    """The matrix of lifted, signed points, whose separating planes correspond to circles.
+
+    The row of a point x with sign y = +-1 is z = y (u, |u|^2, 1), where u = (x - middle) / size.
 
     The plane ``v = (a, -c, b)`` has exactly the positives on its positive side if z . v > 0 for all rows z. The last
-    row, (0, -1, 0), requires c > 0; it is a negative example at infinity in the direction of |u|^2. If ``upward`` is
+    row, (0, -1, 0), requires c > 0. It is a negative example at infinity in the direction of |u|^2. If ``upward`` is
     False, this row is omitted, and c may have any sign.
 
     ``middle`` is the centre of the bounding box, and ``size`` is the distance from ``middle`` to the farthest point, or
@@ -76,7 +78,7 @@ class LiftedPoints:
         return Z if self.upward else Z[:n]
 
     def near(self, v: Floats) -> tuple[Floats, Floats]:
-        """Return z . v for each row z, and a bound on each absolute error, which includes the rounding of the rows."""
+        """Return z . v for each row z and a bound on its absolute error, including the error from rounding the row."""
         spread = np.abs(self.rows) @ (np.abs(v) + TINY)
         return self.rows @ v, 1.01 * (3 * len(v) + 16) * HALF_ULP * spread + TINY
 
@@ -86,7 +88,7 @@ class LiftedPoints:
         return max(value.bit_length() for value in self[len(self.X)]) + 1
 
     def __getitem__(self, i: int) -> list[int]:
-        """Return row i exactly, as integers: all rows are multiplied by the same positive factor."""
+        """Return row i as exact integers; all rows are multiplied by the same positive factor to avoid rounding."""
         n, d = self.X.shape
         size = self._whole(self.size)
         if i == n:
@@ -102,7 +104,7 @@ class LiftedPoints:
 
     @cached_property
     def _denominator(self) -> int:
-        """A power of two; its products with the coordinates, ``middle`` and ``size`` are integers."""
+        """A power of two; the coordinates, ``middle`` and ``size`` become integers when multiplied by it."""
         numbers = (*np.unique(np.abs(self.X)).tolist(), *self.middle.tolist(), self.size)
         return max(value.as_integer_ratio()[1] for value in numbers)
 
@@ -132,7 +134,7 @@ def squared_distances(X: Floats, center: Numbers) -> Callable[[int], Fraction]:
 
 
 def root(square: Fraction, bits: int = 60) -> Fraction:
-    """Return the square root of a nonnegative fraction, rounded down to about ``bits`` bits.
+    """Return the square root of a nonnegative fraction, rounded down, with a precision of about ``bits`` bits.
 
     >>> root(Fraction(9, 4))
     Fraction(3, 2)
@@ -150,11 +152,11 @@ def to_float(value: Fraction) -> float | Fraction:
 
 
 def exact_signs(sums: Floats, size: Floats, d: int, exact: Callable[[int], Fraction]) -> NDArray[np.int8]:
-    """Return the exact signs of sums of d terms, given the rounded ``sums`` and ``size``, the sums of absolute values.
+    """Return the exact sign of each sum of d terms, given its rounded value and the sum of its terms' absolute values.
 
-    Sums that are not larger than the error bound in absolute value are recomputed by ``exact``. A term may be the
-    square of a rounded difference, with a relative error of 3 u, and adding d + 1 terms contributes d u. Each product
-    may lose TINY to underflow.
+    ``sums`` contains the rounded values, and ``size`` the sums of absolute values. A sum that is not larger than its
+    error bound in absolute value is recomputed by ``exact``. A term may be the square of a rounded difference, with a
+    relative error of 3 u for u = 2^-53. Adding d + 1 terms contributes d u. Each product may lose TINY to underflow.
     """
     with np.errstate(all="ignore"):
         in_doubt = np.flatnonzero(~(np.abs(sums) > (d + 8) * (1.01 * HALF_ULP * size + TINY)))
@@ -294,7 +296,7 @@ class Outside(_Ball):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HalfSpace(Shape):
-    """The points with ``w . x + b > 0``, one side of a line: the shape of a plane with c = 0.
+    """The half-plane (or half-space) of points with ``w . x + b > 0``: the shape of a plane with c = 0.
 
     ``reason`` is a sentence that explains why the shape is not a circle, or an empty string.
 
@@ -339,9 +341,9 @@ class HalfSpace(Shape):
 class NoCircle:
     """Proof that no circle, no line and no outside of a circle separates the points.
 
-    ``proof`` names rows of both classes. In the space of (x, |x|^2), a convex combination of the rows of one class
-    equals a convex combination of the rows of the other. So no plane separates the classes in that space, and no
-    circle, outside of a circle or line separates the points.
+    ``proof`` lists rows of both classes and their weights. In the space of (x, |x|^2), a convex combination of the
+    listed rows of one class equals a convex combination of those of the other class. So no plane separates the classes
+    in that space, and no circle, outside of a circle or line separates the points.
 
     See Also
     --------
@@ -447,7 +449,7 @@ def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
 
 
 def unrounded_points(points: ArrayLike) -> Any:
-    """Return ``points``, or raise a ValueError if float64 would round them; sparse points are refused later."""
+    """Return ``points``; raise a ValueError if float64 would round a coordinate. Sparse points are not checked."""
     return points if sp.issparse(points) else check_exact(points, "points")
 
 

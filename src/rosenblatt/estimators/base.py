@@ -66,7 +66,9 @@ Floats = NDArray[np.float64]
 
 
 class AvailableUnless:
-    """Method descriptor: access raises an AttributeError with the text ``reason(model)`` unless that text is empty.
+    """Descriptor that makes a method unavailable while ``reason(model)`` returns a nonempty text.
+
+    Access then raises an AttributeError with this text.
 
     The message of scikit-learn's ``available_if`` gives no reason; it states only that the attribute does not exist.
 
@@ -325,7 +327,7 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         return self._decisions(self._rows(X))[1]
 
     def decision_function(self, X: MatrixLike) -> Floats:
-        """Return the score of each row, rounded but with an exact sign.
+        """Return the score of each row as a float, whose sign is exact although its value is rounded.
 
         The score of a linear model is the activation ``w @ x + b``. The score of a vote is the share of votes for a
         class minus the share against it. With more than two classes, ``predict`` compares the exact scores, so it may
@@ -347,14 +349,14 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def columns_(self) -> NDArray[np.object_]:
-        """Names of the columns of the table that the model was trained from, without the target and unused columns."""
+        """Names of the columns of the training table that the model uses, without the target."""
         rows = rows_of_tables(self)
         if rows is None:
             raise AttributeError("only a model that was trained from a table has columns_: use feature_names_in_.")
         return np.array(rows.columns, object)
 
     def __getstate__(self) -> dict[str, object]:
-        """Return the attributes to pickle: all except what is made from others."""
+        """Return the attributes to pickle, without those that can be recomputed from the others."""
         state = dict(super().__getstate__())
         state.pop("_rows_of_tables", None)
         return state
@@ -426,7 +428,7 @@ def warn_about_scales(run: TrainingRun) -> None:
 
 
 def warn_about_order(leading_run: int) -> None:
-    """Warn that the first ``leading_run`` rows in visiting order all have the same label (CIML section 4.2)."""
+    """Warn that the first ``leading_run`` rows that training processes all have the same label (CIML section 4.2)."""
     warn_user(
         f"the first {leading_run} rows all have one label and are visited in the given order: after a few of them "
         "the perceptron predicts that label for every row and learns nothing from the rest. "
@@ -470,7 +472,8 @@ class BasePerceptron(ExactClassifier):
         y : array-like of shape (n,)
             Labels of any type, from at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Factors that multiply the step of an update. Rows of weight 0 are skipped. None means 1 for all rows.
+            Weight of each row, which multiplies the step size of its updates. Rows of weight 0 are skipped. None means
+            1 for all rows.
 
         Returns
         -------
@@ -527,23 +530,23 @@ class BasePerceptron(ExactClassifier):
             that can be read repeatedly, such as a list or a file; a generator can be read only once. Later sparse
             blocks may have more columns; earlier rows have the value 0 in the additional columns.
         classes : array-like, default=None
-            All classes. None takes the classes of the first block; if a later block contains a new class, all labels
-            are read and training restarts. If the blocks can be read only once, training does not restart; the weights
-            of each class after the second then start from zero at the first row of that class.
+            All classes. None uses the classes of the first block. If a later block contains a new class, all labels are
+            read and training restarts. If the blocks can be read only once, training continues instead. The weights of
+            the third and each later class then start from zero at the first row of that class.
         on_pass : callable, default=None
             Function that is called with the model after each pass, for instance to score it on a test set. Training
             stops if the function returns True.
         checkpoint : str or path-like, default=None
-            File to which the state of the run is written periodically and on Ctrl-C. The file is replaced atomically.
-            None writes no checkpoints.
+            File to which a checkpoint of the training run is written periodically and on Ctrl-C. The file is replaced
+            atomically. None writes no checkpoints.
         every : float, default=30.0
-            Seconds between two checkpoints, at least 0. A run that ends sooner writes no checkpoint.
+            Seconds between two checkpoints, at least 0. A training run that takes less time writes no checkpoint.
         resume : bool, default=False
             Whether to resume from ``checkpoint`` if that file exists. The result is identical to that of an
-            uninterrupted run, bit for bit. A ValueError is raised if the data or a parameter has changed; only
+            uninterrupted training run, bit for bit. A ValueError is raised if the data or a parameter has changed; only
             ``verbose``, ``n_jobs``, ``cache_size`` and ``device`` may differ. Data files must have the same size and
-            content; the content is compared on samples. If the modification time of a file differs, all bytes that the
-            run had read are compared. Blocks from other sources are compared by their first 1,000 rows.
+            content; the content is compared on samples. If the modification time of a file differs, all bytes that
+            training had read are compared. Blocks from other sources are compared by their first 1,000 rows.
 
         Returns
         -------
@@ -552,7 +555,7 @@ class BasePerceptron(ExactClassifier):
 
         See Also
         --------
-        partial_fit : Learn from a chunk of rows, visiting each row once.
+        partial_fit : Learn from a chunk of rows in a single pass.
         rosenblatt.data.open : Open files as a stream of blocks.
 
         Examples
@@ -595,9 +598,9 @@ class BasePerceptron(ExactClassifier):
     ) -> Self:
         """Learn from a chunk of rows, continuing from the current weights.
 
-        Each row is visited once, in the given order. Calls on consecutive chunks of a data set give the same result as
-        one pass of ``fit`` with ``shuffle=False``, bit for bit. With more than two classes this requires ``classes`` in
-        the first call; otherwise the weights of a class that appears later start from zero at the first row of that
+        Each row is processed once, in the given order. Calls on consecutive chunks of a data set give the same result
+        as one pass of ``fit`` with ``shuffle=False``, bit for bit. With more than two classes this requires ``classes``
+        in the first call; otherwise the weights of a class that appears later start from zero at the first row of that
         class. ``n_iter_`` counts the calls, and ``max_updates`` limits the updates of all calls together.
         ``early_stopping=True`` has no effect.
 
@@ -613,7 +616,8 @@ class BasePerceptron(ExactClassifier):
         classes : array-like, default=None
             All classes that may occur. A label in ``y`` that is not listed becomes a class too.
         sample_weight : array-like of shape (n,), default=None
-            Factors that multiply the step of an update. Rows of weight 0 are skipped. None means 1 for all rows.
+            Weight of each row, which multiplies the step size of its updates. Rows of weight 0 are skipped. None means
+            1 for all rows.
 
         Returns
         -------
@@ -664,7 +668,7 @@ class BasePerceptron(ExactClassifier):
     # the run
 
     def _set_trained(self, state: RunState, classes: Labels, more: EarlyStoppingState | None = None) -> None:
-        """Store a state and its classes. Probabilities are removed, as they were fitted to the scores of another."""
+        """Store a state of a training run and its classes; remove the calibration, which was fitted to other scores."""
         self.state_, self.classes_, self._early_stopping_state = state, classes, more
         self.__dict__.pop("calibration_", None)
 
@@ -691,7 +695,7 @@ class BasePerceptron(ExactClassifier):
         return ""
 
     def _more_options(self, X: MatrixLike) -> dict[str, object]:
-        """Return, by field name, the values of the `RunOptions` fields that are not parameters of the estimator."""
+        """Return a dictionary of those `RunOptions` fields that are not parameters of the estimator."""
         return {}
 
     @classmethod
@@ -732,7 +736,7 @@ class BasePerceptron(ExactClassifier):
         checkpoints: Checkpointing | None = None,
         make_run: MakeRun = TrainingRun,
     ) -> Self:
-        """Train on ``source``, store the final state of the run in this model, and warn about remaining mistakes."""
+        """Train on ``source``, store the final model parameters in this model, and warn about remaining mistakes."""
         start = None
         if given is None and self._is_warm():
             state, best = self._early_stopping_state or (self.state_, None)
@@ -781,7 +785,7 @@ class BasePerceptron(ExactClassifier):
     def _callback(
         self, function: Callable[[Self], object], blocks: Iterable[object] = (), warm: bool = False
     ) -> Callable[[TrainingRun], object]:
-        """Return a function that stores the state of a run on ``blocks`` in this model and calls ``function``."""
+        """Return a callback that copies the state of a run on ``blocks`` to this model and then calls ``function``."""
 
         def call(run: TrainingRun) -> object:
             self._set_trained(run.state, run.classes)
@@ -793,7 +797,7 @@ class BasePerceptron(ExactClassifier):
     def score_by_pass(
         self, X: MatrixLike, y: VectorLike, X_test: MatrixLike = None, y_test: VectorLike = None
     ) -> Table:
-        """Train a copy of this model from scratch and return its errors after each pass.
+        """Train a copy of this model from scratch and return its error rates after each pass.
 
         This model itself is not changed. Figure 4.3 of CIML plots such errors.
 
@@ -862,7 +866,7 @@ class BasePerceptron(ExactClassifier):
 
     @property
     def _trained(self) -> RunState:
-        """The state of the fitted model. Before ``fit``, access raises scikit-learn's NotFittedError."""
+        """The parameters of the fitted model. Before ``fit``, access raises scikit-learn's NotFittedError."""
         check_is_fitted(self)
         return self.state_
 
@@ -878,7 +882,7 @@ class BasePerceptron(ExactClassifier):
         return self._predictor().decide(self.hypothesis, rows)
 
     def _predictor(self) -> RunState:
-        """Return the state from which scores and decisions are computed."""
+        """Return the model parameters from which scores and decisions are computed."""
         return self.state_
 
     @property
@@ -893,7 +897,7 @@ class BasePerceptron(ExactClassifier):
 
     @property
     def seed_(self) -> int:
-        """Seed from which the visiting orders are drawn."""
+        """Seed of the random orders in which training processes the rows."""
         return self._trained.seed
 
     @property
@@ -905,16 +909,16 @@ class BasePerceptron(ExactClassifier):
     def history_(self) -> NDArray[np.void]:
         """Structured array with a row for each pass.
 
-        The field ``mistakes`` is the number of mistakes made during the pass. Learners that also update on correct rows
-        have a field ``updates``. With early stopping, ``validation_error`` is the error after the pass. If the last
-        pass was interrupted, the field ``share`` is the fraction of the rows that each pass visited: 1 for complete
-        passes, and NaN if the fraction is unknown.
+        The field ``mistakes`` is the number of mistakes made during the pass. Learners that also update on correctly
+        classified rows have a field ``updates``. With early stopping, ``validation_error`` is the error after the pass.
+        If the last pass was interrupted, the field ``share`` is the fraction of the rows that each pass processed. It
+        is 1 for complete passes, and NaN if the fraction is unknown.
         """
         return history(self._trained)
 
     @property
     def report_(self) -> Report:
-        """Summary of the run and of the bounds derived from it, as a `Report`."""
+        """Summary of training, with bounds on the margin and on the number of updates, as a `Report`."""
         return report(self._trained, self.classes_, self._early_stopping)
 
     def _html_card(self) -> str:

@@ -37,21 +37,22 @@ def calibrated(
     *,
     method: str = "auto",
 ) -> Any:
-    """Return a copy of a trained model that predicts probabilities, fitted to rows that the model has not seen.
+    """Return a copy of a trained model with ``predict_proba``, calibrated on rows that were not used for training.
 
-    The copy has ``predict_proba``; apart from that it is the same model. ``predict``, ``decision_function`` and
-    ``score`` are unchanged: the prediction is still the exact decision of the model, which need not be the class of the
-    largest probability. Training it further or anew removes the probabilities, as they no longer fit its scores.
+    Apart from ``predict_proba``, the copy equals the model: ``predict``, ``decision_function`` and ``score`` are
+    unchanged. So ``predict`` still returns the exact decision of the model, which need not be the most probable class.
+    Training the copy again removes ``predict_proba``, because the calibration no longer fits the scores.
 
-    A map from scores to probabilities is fitted to the given rows. That these are not among the training rows is up to
-    the caller: on rows it has learned from, a model is right too often, and its probabilities would be too certain.
+    Calibration fits a function from scores to probabilities. The caller must pass rows that were not used for training.
+    On its training rows a model is correct too often, so its probabilities would be too close to 0 and 1. The function
+    is of one of two kinds:
 
     - A sigmoid, ``1 / (1 + exp(-(a * score + b)))``, minimises the log loss with the targets of Platt (1999).
-    - Isotonic regression takes any shape that never falls. It needs more rows.
+    - Isotonic regression fits any nondecreasing function. It needs more rows.
 
-    With more than two classes, each class has a map of its own, from its lead to the probability of the class against
-    the rest. The lead is the score of the class minus the largest score of another class. The probabilities of a row
-    are divided by their sum.
+    With more than two classes, a function is fitted for each class. It maps the lead of the class to the probability of
+    the class against the rest. The lead is the score of the class minus the largest score of another class. The
+    probabilities of a row are divided by their sum.
 
     Parameters
     ----------
@@ -60,17 +61,18 @@ def calibrated(
     X : {array-like, sparse matrix, data frame} of shape (n, d), or a stream returned by ``data.open``
         Rows that the model has not seen.
     y : array-like of shape (n,), default=None
-        Their labels. Both of two classes must occur. A class of several that does not occur gets probabilities close to
-        0. For a stream, which has labels, ``y`` must be None.
+        Labels of the rows, from at least two classes. A class of the model that does not occur gets probabilities close
+        to 0. For a stream, which contains its labels, ``y`` must be None.
     sample_weight : array-like of shape (n,), default=None
         Weights of the rows, at least 0. None gives all rows the same weight.
     method : {"auto", "sigmoid", "isotonic"}, default="auto"
-        "auto" makes an isotonic map if at least 1,000 rows are of the class and 1,000 are not, and else a sigmoid.
+        "auto" uses isotonic regression for a class if at least 1,000 rows belong to it and at least 1,000 do not.
+        Otherwise it uses a sigmoid.
 
     Returns
     -------
     model : the type of ``model``
-        A copy with ``predict_proba``. Its attribute ``calibration_`` holds the fitted maps.
+        A copy with ``predict_proba``. Its attribute ``calibration_`` contains the fitted functions.
 
     See Also
     --------
@@ -162,7 +164,7 @@ def _scores_of_stream(
 
 
 def _class_numbers(labels: Labels, classes: Labels, n: int) -> NDArray[np.int32]:
-    """Return the class number of each label; raise a ValueError unless there are n labels of known classes."""
+    """Return the index of each label in ``classes``; raise a ValueError unless there are n labels, all known."""
     if len(labels) != n:
         raise ValueError(f"expected one label for each of the {n} rows, got {len(labels)}.")
     if not n:
@@ -180,7 +182,7 @@ def _class_numbers(labels: Labels, classes: Labels, n: int) -> NDArray[np.int32]
 
 
 def _check_classes(classes: Labels, numbers: NDArray[np.int32], weights: NDArray[np.float64]) -> None:
-    """Raise a ValueError unless rows of both classes, or of at least two of several, have a positive weight."""
+    """Raise a ValueError unless rows of at least two classes have a positive weight."""
     found = np.unique(numbers[weights > 0] if len(weights) else numbers)
     if len(found) < 2:
         label = label_text(classes[numbers[0]])

@@ -55,8 +55,9 @@ class KernelPerceptron(BasePerceptron):
     coef0 : float, default=1.0
         Constant term of "poly" and "sigmoid".
     hypothesis : {"average", "last", "vote", "pocket"}, default="average"
-        Coefficients used for prediction: those after the last visit to a row ("last"), their average over all visits
-        ("average"), those with the fewest training mistakes ("pocket"), or a vote of all ("vote"); see `Perceptron`.
+        Coefficients used for prediction. "last" uses the final coefficients, and "average" uses the average of the
+        coefficients after each processed row. "pocket" uses the coefficients with the fewest training mistakes, and
+        "vote" lets all coefficients of the training run vote. See `Perceptron` for details.
     cache_size : float, default=1000
         Size in megabytes of the cache of kernel values.
     max_support : int or None, default=None
@@ -70,8 +71,8 @@ class KernelPerceptron(BasePerceptron):
         Number of threads for matrix products in ``fit`` and ``fit_stream``. None uses the default of the numerical
         libraries.
     tol : float or None, default=None
-        With ``early_stopping=True``, the amount by which the error on the held-out rows must fall for a pass to count
-        as an improvement; None accepts any fall. Without early stopping it must be None.
+        With ``early_stopping=True``, the minimum decrease of the error on the held-out rows that counts as an
+        improvement. None accepts any decrease. Without early stopping ``tol`` must be None.
 
     Attributes
     ----------
@@ -84,11 +85,11 @@ class KernelPerceptron(BasePerceptron):
         Coefficients used for prediction; m is 1 for two classes, otherwise the number of classes. Not available for
         votes.
     last_dual_coef_, average_dual_coef_ : arrays of shape (m, s)
-        Coefficients after the last visit to a row, and their average over all visits.
+        The final coefficients, and the average of the coefficients after each processed row.
     n_support_ : array of shape (n_classes,)
         Number of support rows of each class.
     gamma_ : float
-        The value of gamma in use.
+        The number used for ``gamma``.
     report_ : Report
         Radius, margin and bound on the number of updates, all measured in the feature space of the kernel.
 
@@ -167,7 +168,7 @@ class KernelPerceptron(BasePerceptron):
             return super()._train(*arguments, **options)
 
     def _predictor(self) -> DualState:
-        """Return the state from which scores and decisions are computed, with the current value of ``device``."""
+        """Return the model parameters that scores and decisions use, with the current value of ``device``."""
         if self.device is None or self.device == self.state_.computing.device:
             return self.state_
         return replace(self.state_, computing=replace(self.state_.computing, device=self.device))
@@ -215,12 +216,12 @@ class KernelPerceptron(BasePerceptron):
 
     @property
     def last_dual_coef_(self) -> Floats:
-        """Coefficients after the last visit to a row: for each support row, the sum of the steps of its updates."""
+        """The final coefficients: for each support row, the sum of the step sizes of its updates."""
         return self._coefficients("last")
 
     @property
     def average_dual_coef_(self) -> Floats:
-        """Average of the coefficients over all visits."""
+        """Average of the coefficients after each processed row."""
         return self._coefficients("average")
 
     def _coefficients(self, hypothesis: str) -> Floats:
@@ -244,7 +245,7 @@ class KernelPerceptron(BasePerceptron):
 
     @property
     def gamma_(self) -> float:
-        """The value of gamma in use."""
+        """The number used for ``gamma``."""
         return self._trained.kernel.gamma
 
     def kernel_values(self, X: MatrixLike) -> Floats:

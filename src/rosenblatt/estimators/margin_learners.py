@@ -1,4 +1,4 @@
-"""Learners that also update on correct rows with a small margin: `MarginPerceptron`, `PassiveAggressive`, `AROW`."""
+"""Learners that update on every row with a small margin: `MarginPerceptron`, `PassiveAggressive`, `AROW`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MarginPerceptron(LinearPerceptron):
         A correctly classified row triggers an update if the absolute value of its activation is at most this. Choose it
         on the scale of the activations, which grow with the scale of the features.
     hypothesis : {"last", "average"}, default="last"
-        Weights used for prediction: those after the last visit to a row, or their average over all visits.
+        Weights used for prediction: the final weights, or the average of the weights after each processed row.
 
     See Also
     --------
@@ -85,10 +85,10 @@ class MarginPerceptron(LinearPerceptron):
 class PassiveAggressive(LinearPerceptron):
     """Passive-aggressive learning: each update is just large enough to classify the row with a margin of 1.
 
-    A row with activation a and loss l = 1 - y a > 0 triggers an update with the step ``min(C, l / |x|^2)``, or
-    ``l / (|x|^2 + 1 / (2 C))`` for ``loss="squared_hinge"``. The bias is updated too, but ``|x|^2`` does not include
-    it. An update on a row of norm far below 1 therefore overshoots the margin of 1. Training stops after the first pass
-    without an update.
+    A row with label y = +-1, activation a and loss l = 1 - y a > 0 triggers an update. The step size is
+    ``min(C, l / |x|^2)``, or ``l / (|x|^2 + 1 / (2 C))`` for ``loss="squared_hinge"``. The bias is updated too, but
+    ``|x|^2`` does not include the constant 1 of the bias. An update on a row of norm far below 1 therefore overshoots
+    the margin of 1. Training stops after the first pass without an update.
 
     On dense rows with ``multi_class="ovr"`` the weights equal those of scikit-learn's ``PassiveAggressiveClassifier``,
     which is removed in scikit-learn 1.10. Sparse rows give the same weights as dense rows, bit for bit.
@@ -96,14 +96,14 @@ class PassiveAggressive(LinearPerceptron):
     Parameters
     ----------
     C : float, default=1.0
-        Aggressiveness: the maximum step for the hinge loss, and the inverse strength of damping for the squared hinge
-        loss. With ``inf`` steps are neither limited nor damped. On most of our benchmark data, 0.1 was better than 1
-        for several passes with ``hypothesis="last"``.
+        Aggressiveness. For the hinge loss it is the maximum step size. For the squared hinge loss, smaller values damp
+        the steps more. With ``inf``, steps are neither limited nor damped. On most of our benchmark data, 0.1 was
+        better than 1 for several passes with ``hypothesis="last"``.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Loss function. "hinge" is algorithm PA-I of the paper, and "squared_hinge" is PA-II.
     hypothesis : {"last", "average"}, default="last"
-        Weights used for prediction: those after the last visit to a row, or their average over all visits. The average
-        is more stable if labels are noisy.
+        Weights used for prediction: the final weights, or the average of the weights after each processed row. The
+        average is more stable if labels are noisy.
     multi_class : {"ovr", "direct"}, default="direct"
         Method for more than two classes. "direct" trains all classes jointly: the activation is the score of the true
         class minus the highest other score, and ``|x|^2`` counts twice because the weights of both classes change.
@@ -167,13 +167,14 @@ class PassiveAggressive(LinearPerceptron):
 
 @complete_docstring(Perceptron)
 class AROW(LinearPerceptron):
-    """Adaptive regularization of weights (AROW): a variance for each weight, and larger updates for larger variances.
+    """Adaptive regularization of weights (AROW), which updates weights of large variance more than the others.
 
-    A row with activation a and loss l = 1 - y a > 0 triggers an update. Each weight changes by ``y l / (v + r)`` times
-    its feature times its variance, where v is the variance of the activation. Then the variances of the changed weights
-    shrink. The bias has a variance too, and all variances start at 1. Weights of rare features therefore keep large
-    steps, while weights of frequent features change less and less, and one pass over text is often enough. The
-    covariance matrix is diagonal. Training stops after the first pass without an update. Sample weights divide ``r``.
+    A row with label y = +-1, activation a and loss l = 1 - y a > 0 triggers an update. Each weight changes by ``y l /
+    (v + r)`` times the value of its feature times its variance, where v is the variance of the activation. Then the
+    variances of the changed weights shrink. The bias has a variance too, and all variances start at 1. Weights of rare
+    features therefore keep large steps, while weights of frequent features change less and less, and one pass over text
+    is often enough. The covariance matrix is diagonal. Training stops after the first pass without an update. Sample
+    weights divide ``r``.
 
     Parameters
     ----------
@@ -183,7 +184,7 @@ class AROW(LinearPerceptron):
         from all rows, so streams that can be read only once and the first call of ``partial_fit`` or ``learn_one``
         require a number.
     hypothesis : {"last", "average"}, default="last"
-        Weights used for prediction: those after the last visit to a row, or their average over all visits.
+        Weights used for prediction: the final weights, or the average of the weights after each processed row.
     multi_class : {"ovr", "direct"}, default="direct"
         Method for more than two classes. "direct" trains all classes jointly: the activation is the score of the true
         class minus the highest other score. "ovr" trains a one-vs-rest classifier for each class.
@@ -193,7 +194,7 @@ class AROW(LinearPerceptron):
     variance_, intercept_variance_ : arrays of shape (m, d) and (m,)
         Variance of each weight and of each bias; 1 if no update has changed it.
     r_ : float
-        The value of r in use.
+        The number used for ``r``.
 
     See Also
     --------
@@ -251,7 +252,7 @@ class AROW(LinearPerceptron):
 
     @property
     def r_(self) -> float:
-        """The value of r in use."""
+        """The number used for ``r``."""
         r = self._trained.r
         assert r is not None
         return r

@@ -1,4 +1,4 @@
-"""Conversion of records to sparse rows; a record is the dictionary that ``learn_one`` and ``predict_one`` take."""
+"""Conversion of records, the dictionaries that ``learn_one`` and ``predict_one`` take, to sparse rows."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class RecordColumns:
 
     @property
     def names(self) -> Names:
-        """The names of the columns, as a view of an array that grows by doubling, so that access makes no copy."""
+        """The names of the columns, as a view of a longer array, so that access makes no copy."""
         return self._names[: len(self._columns)]
 
     def learn(self, record: object) -> Entries:

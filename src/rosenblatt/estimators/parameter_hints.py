@@ -1,4 +1,4 @@
-"""Parameters of other libraries: those of scikit-learn that are accepted, and what to use in place of the others."""
+"""Parameters of other libraries: which scikit-learn parameters are accepted, and hints for all others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rosenblatt.messages import ParameterError, Setting, did_you_mean, is_boolea
 
 
 def _by_name(hints: dict[str, str]) -> dict[str, str]:
-    """Return a dictionary with one entry for each name; a key of ``hints`` is one or more names separated by spaces."""
+    """Return ``hints`` with one entry per parameter name; its keys may be several names separated by spaces."""
     return {name: hint for names, hint in hints.items() for name in names.split()}
 
 
@@ -38,7 +38,7 @@ HINTS = _by_name(
         "max_iter": "the number of passes is not limited: max_rescalings limits the work",
     }
 )
-"""Hints by parameter name, for every class that does not have the parameter."""
+"""Hints for error messages by parameter name, used for every class that does not have the parameter."""
 _MARGIN_LEARNERS = {
     "average": 'every run keeps averages: set hypothesis="average" instead of average=True',
 }
@@ -86,7 +86,7 @@ def unknown_parameter(learner: str, name: str, own: list[str]) -> str:
 
 
 class ScikitLearnParameters(TypedDict, total=False):
-    """Parameters that all learners accept and do not use."""
+    """Parameters of scikit-learn that all learners accept but do not use."""
 
     penalty: str | None
     alpha: float | None
@@ -99,7 +99,7 @@ class ScikitLearnParameters(TypedDict, total=False):
 
 
 class PerceptronParameters(ScikitLearnParameters, total=False):
-    """The same for perceptrons, whose loss is fixed."""
+    """Parameters of scikit-learn that perceptrons accept but do not use; ``loss`` is one, as it is fixed."""
 
     loss: str | None
 
@@ -115,13 +115,13 @@ _ACCEPTED: dict[str, tuple[object, ...]] = {
     "average": (False,),
     "loss": ("perceptron",),
 }
-"""The values, in addition to None, with which these parameters change nothing."""
+"""For each unused parameter, the values that are accepted in addition to None."""
 
 
 def accepts(parameters: type[ScikitLearnParameters]) -> Callable[[Callable[..., None]], Any]:
-    """Return a decorator for constructors that end in ``**others``: it gives names and defaults to these parameters.
+    """Return a decorator that adds ``parameters`` to the signature of a constructor that ends in ``**others``.
 
-    scikit-learn reads the parameters of an estimator from the signature of its constructor.
+    Their default is None. scikit-learn reads the parameters of an estimator from the signature of its constructor.
     """
     names = list(parameters.__annotations__)
 
@@ -141,9 +141,10 @@ def accepts(parameters: type[ScikitLearnParameters]) -> Callable[[Callable[..., 
 
 
 def check_unused(model: object, learner: str, hypothesis: str) -> None:
-    """Raise a ParameterError if a parameter of scikit-learn has a value that would change something there.
+    """Raise a ParameterError if an unused parameter has a value that would have an effect in scikit-learn.
 
-    ``learner`` is the name of the learner, and ``hypothesis`` the one that it predicts with.
+    ``learner`` is the name of the learner, and ``hypothesis`` names the weights that it predicts with, such as
+    "average".
     """
     for name, accepted in _ACCEPTED.items():
         value = getattr(model, name, None)

@@ -29,10 +29,10 @@ class LinearPerceptron(BasePerceptron):
     decay: float
     state_: LinearState
     _columns: tuple[Names, RecordColumns] | None = None
-    """``feature_names_in_`` and the columns made from that array; outdated if the attribute is now another array."""
+    """The array ``feature_names_in_`` and the columns made from it; outdated if the attribute is another array now."""
     _learns_by_name = False
     _online: tuple[TrainingRun, RunOptions, int] | None = None
-    """The run that ``learn_one`` continues, the options of that run, and its number of passes."""
+    """The training run that ``learn_one`` continues, the options of that run, and its number of passes."""
 
     @accepts(PerceptronParameters)
     def __init__(
@@ -76,13 +76,14 @@ class LinearPerceptron(BasePerceptron):
         y : array-like of shape (n,)
             Labels of any type, from at least two classes.
         sample_weight : array-like of shape (n,), default=None
-            Factors that multiply the step of an update. `PassiveAggressive` applies them after it has limited the step
-            to ``C``, and `AROW` divides ``r`` by them instead. Rows of weight 0 are skipped. None means 1 for all rows.
+            Weight of each row, which multiplies the step size of its updates. `PassiveAggressive` applies the weight
+            after it has limited the step to ``C``, and `AROW` divides ``r`` by the weight instead. Rows of weight 0 are
+            skipped. None means 1 for all rows.
         coef_init : array-like of shape (d,), (1, d) or (n_classes, d), default=None
             Initial weights, for instance ``coef_`` of another model: a single row for two classes, one row for each
             class otherwise. None means zero. Averages and votes include these weights. Training starts from them even
-            with ``warm_start=True``. The bounds in ``report_`` then hold for every run that starts from weights of the
-            same norm.
+            with ``warm_start=True``. The bounds in ``report_`` then hold for every training run that starts from
+            weights of the same norm.
         intercept_init : float or array-like of shape (1,) or (n_classes,), default=None
             Initial biases. None means zero.
 
@@ -130,22 +131,22 @@ class LinearPerceptron(BasePerceptron):
 
     @property
     def last_coef_(self) -> Floats:
-        """Weights after the last visit to a row."""
+        """The final weights."""
         return self._weights("last")[0]
 
     @property
     def last_intercept_(self) -> Floats:
-        """Biases after the last visit to a row."""
+        """The final biases."""
         return self._weights("last")[1]
 
     @property
     def average_coef_(self) -> Floats:
-        """Average of the weights over all visits."""
+        """Average of the weights after each processed row."""
         return self._weights("average")[0]
 
     @property
     def average_intercept_(self) -> Floats:
-        """Average of the biases over all visits."""
+        """Average of the biases after each processed row."""
         return self._weights("average")[1]
 
     def _weights(self, hypothesis: str) -> tuple[Floats, Floats]:
@@ -176,8 +177,8 @@ class LinearPerceptron(BasePerceptron):
         x : dict
             Feature names and values. Numbers are used unchanged, booleans as 0 and 1. A string is one-hot encoded:
             ``{"colour": "red"}`` is the feature ``colour=red`` with the value 1. None and NaN raise a ValueError, so
-            leave out missing values. For a model that was trained from a table, a row of that table, which is prepared
-            as in training.
+            leave out missing values. If the model was trained from a table, pass a row with the columns of that table;
+            it is prepared as in training.
         y : str, int or bool
             Class label. A new class may appear at any time.
 
@@ -233,7 +234,7 @@ class LinearPerceptron(BasePerceptron):
         return self
 
     def _row_run(self, options: RunOptions) -> TrainingRun | None:
-        """Return the run that ``learn_one`` continues, or None if there is no run or its state or options changed."""
+        """Return the run that ``learn_one`` continues; None if there is none, or if its state or options changed."""
         if self._online is None:
             return None
         run, then, passes = self._online
@@ -246,8 +247,8 @@ class LinearPerceptron(BasePerceptron):
         Parameters
         ----------
         x : dict
-            Feature names and values, as for `learn_one`. Features without a weight in the model are ignored. For a
-            model that was trained from a table, a row of that table.
+            Feature names and values, as for `learn_one`. Features without a weight in the model are ignored. If the
+            model was trained from a table, pass a row with the columns of that table.
 
         Returns
         -------
@@ -311,7 +312,7 @@ class LinearPerceptron(BasePerceptron):
         )
 
     def __getstate__(self) -> dict[str, object]:
-        """Return the attributes to pickle: all except the run of ``learn_one``."""
+        """Return the attributes to pickle, without the training run of ``learn_one``."""
         state = dict(super().__getstate__())
         state.pop("_online", None)
         return state
@@ -321,7 +322,7 @@ class Perceptron(LinearPerceptron):
     """The perceptron: a linear classifier that adjusts its weights whenever it misclassifies a row.
 
     Training stops after the first pass without a mistake. It reaches such a pass if and only if the data is linearly
-    separable and ``max_iter`` and ``max_updates`` are large enough. Otherwise a ``ConvergenceWarning`` says so, and
+    separable and ``max_iter`` and ``max_updates`` are large enough. Otherwise a ``ConvergenceWarning`` is issued, and
     ``history_`` has the number of mistakes in each pass. During training, a row on the decision boundary counts as a
     mistake.
 
@@ -331,27 +332,28 @@ class Perceptron(LinearPerceptron):
     Parameters
     ----------
     hypothesis : {"last", "average", "pocket", "vote"}, default="last"
-        Weights used for prediction. "last" uses the weights after the last visit to a row, and "average" their average
-        over all visits. "pocket" uses the weights with the fewest training mistakes (Gallant's pocket algorithm with
-        ratchet); each pass contributes two candidates, its final weights and the weights that survived the most visits.
-        "vote" lets all weight vectors vote, each weighted by the number of visits that it survived. Only "last" warns
-        about remaining mistakes, because the other three also suit data that is not linearly separable.
+        Weights used for prediction. "last" uses the final weights, and "average" uses the average of the weights after
+        each processed row. "pocket" uses the weights with the fewest training mistakes (Gallant's pocket algorithm with
+        ratchet). Each pass contributes two candidates: its final weights, and the weights that stayed unchanged for the
+        most rows. "vote" lets all weight vectors vote. Each has one vote for every processed row after which it was the
+        current one. Only "last" warns about remaining mistakes, because the other three also suit data that is not
+        linearly separable.
     max_iter : int, default=100
         Maximum number of passes over the data.
     fit_intercept : bool, default=True
         Whether to learn a bias.
     shuffle : bool or "once", default=True
-        Visiting order. True draws a new random order for each pass, "once" draws one random order for all passes, and
-        False visits the rows in the given order.
+        Order of the rows in a pass. True draws a new random order for each pass, "once" draws one random order for all
+        passes, and False keeps the given order.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the seed for visiting orders and held-out rows. None draws it from NumPy's global generator, which
-        ``np.random.seed`` seeds. For p = 0, 1, ...,
-        ``visiting_order(n, model.seed_, p)`` reproduces the order of pass p + 1.
+        Source of the seed for row orders and held-out rows. None draws it from NumPy's global generator, which
+        ``np.random.seed`` seeds. ``visiting_order(n, model.seed_, p)`` returns the order of n rows in pass p + 1,
+        where p counts from 0.
     max_updates : int or None, default=None
         Maximum number of updates of each one-vs-rest classifier, in one call of ``fit`` or in all calls of
         ``partial_fit`` together. None sets no limit.
     warm_start : bool, default=False
-        Whether ``fit`` continues the previous run, including its pass numbers, visiting orders and averages. For
+        Whether ``fit`` continues the previous training run, including its pass numbers, row orders and averages. For
         instance, three fits with ``max_iter=1`` then give the result of one fit with ``max_iter=3``.
     early_stopping : bool, default=False
         Whether to hold out ``validation_fraction`` of the rows of each class and to stop when the error on them has not
@@ -374,23 +376,23 @@ class Perceptron(LinearPerceptron):
     verbose : int, default=0
         With 1, progress is shown on standard error: as a bar on a terminal, otherwise as a line for each pass.
     decay : float, default=0.0
-        Forgetting rate of the average, for streams that drift. Each visit reduces the influence of all earlier weights
-        by this fraction; 0.001 averages over about the last thousand visits, and 0 averages over all visits. Not
-        available for votes.
+        Forgetting rate of the average, for streams whose distribution drifts. Each processed row reduces the influence
+        of all earlier weights by this fraction. 0.001 averages over about the last thousand rows, and 0 averages over
+        all rows. Not available for votes.
     tol : float or None, default=None
-        With a number, training of a one-vs-rest classifier also stops if the loss of a pass has not fallen below the
-        lowest loss so far by at least ``tol`` for ``n_iter_no_change`` passes in a row. ``converged_`` is then False,
-        and no warning is given. The loss of a pass is the mean over its visits of ``max(0, t - y a)``, for label y =
-        +-1, activation a, and t = 0 (the perceptron loss); t is ``margin`` for `MarginPerceptron`, and 1 for
-        `PassiveAggressive` and `AROW` (the hinge loss). It is an exact sum, divided and rounded once. Each ``fit``
-        counts its own passes. With ``early_stopping=True``, ``tol`` is instead the amount by which the error on the
-        held-out rows must fall. None sets no such limit.
+        Minimum improvement of the loss. Training of a one-vs-rest classifier also stops after ``n_iter_no_change``
+        passes in a row whose loss is not at least ``tol`` below the lowest loss so far. ``converged_`` is then False,
+        and no warning is given. The loss of a pass is the mean of ``max(0, t - y a)`` over its rows, for label y = +-1
+        and activation a. The threshold t is 0 for perceptrons (the perceptron loss), ``margin`` for `MarginPerceptron`,
+        and 1 for `PassiveAggressive` and `AROW` (the hinge loss). The sum is exact, and only the mean is rounded.
+        Passes of an earlier ``fit`` do not count. With ``early_stopping=True``, ``tol`` is instead the minimum decrease
+        of the error on the held-out rows. None sets no such limit.
     loss : {"perceptron"} or None, default=None
         The loss is fixed. The parameter exists for code that is written for scikit-learn's ``SGDClassifier``.
     penalty, alpha, l1_ratio, eta0, learning_rate, power_t, epsilon, average : default=None
-        Parameters of scikit-learn's linear learners that change nothing here. None and the values that change nothing
-        are accepted, such as ``penalty=None`` and ``eta0=1.0``. For any other value ``fit`` raises an error that names
-        an alternative.
+        Parameters of scikit-learn's linear learners, which are not used here. None is accepted, and so are values that
+        would have no effect, such as ``penalty=None`` and ``eta0=1.0``. For any other value ``fit`` raises an error
+        that names an alternative.
 
     Attributes
     ----------
@@ -398,9 +400,9 @@ class Perceptron(LinearPerceptron):
         Weights and biases used for prediction; m is 1 for two classes, otherwise the number of classes. Not available
         for votes.
     last_coef_, last_intercept_ : arrays of shape (m, d) and (m,)
-        Weights and biases after the last visit to a row.
+        The final weights and biases.
     average_coef_, average_intercept_ : arrays of shape (m, d) and (m,)
-        Averages of the weights and biases over all visits.
+        Averages of the weights and biases after each processed row.
     classes_ : array of shape (n_classes,)
         Class labels.
     n_features_in_ : int
@@ -416,17 +418,17 @@ class Perceptron(LinearPerceptron):
         Whether every one-vs-rest classifier has made a whole pass without an update.
     history_ : structured array
         A row for each pass, with the number of ``mistakes`` during the pass, and the number of ``updates`` for learners
-        that also update on correct rows. Early stopping adds the field ``validation_error``, the error after the pass.
-        An interrupt adds the field ``share``, the fraction of rows that the pass visited.
+        that also update on correctly classified rows. Early stopping adds the field ``validation_error``, the error
+        after the pass. An interrupt adds the field ``share``, the fraction of rows that the pass processed.
     report_ : Report
         Radius of the data, bounds on the margin and on the number of updates, and the results of early stopping.
     preparation_ : dict
-        Settings with which files were converted to rows; set by ``fit_stream`` on a stream of ``data.open``. Tables are
-        prepared alike by all methods that take rows.
+        Settings with which files were converted to rows. They are set by ``fit_stream`` on a stream of ``data.open``.
+        All methods that take rows prepare tables with these settings.
     columns_ : array of str
-        Names of the columns of the table from which the model was trained; only such a model has them.
+        Names of the columns of the training table. Only a model that was trained from a table has this attribute.
     seed_ : int
-        Seed from which the visiting orders are drawn.
+        Seed of the random orders in which training processes the rows.
 
     See Also
     --------
@@ -480,10 +482,11 @@ class Perceptron(LinearPerceptron):
 
 @complete_docstring(Perceptron)
 class AveragedPerceptron(LinearPerceptron):
-    """The averaged perceptron: a perceptron that predicts with the average of its weights over all visits to rows.
+    """The averaged perceptron: a perceptron that predicts with the average of its weights during training.
 
-    Training is the same as for `Perceptron`. The average is more stable than the last weights, so start with this
-    learner on noisy data. Averaging adds work to updates only, not to every visit (CIML algorithm 7).
+    Training is the same as for `Perceptron`. The average is taken over the weights after each processed row. It is more
+    stable than the final weights, so start with this learner on noisy data. Averaging takes extra time only at updates,
+    not at every row (CIML algorithm 7).
 
     See Also
     --------
@@ -511,12 +514,13 @@ class AveragedPerceptron(LinearPerceptron):
 
 @complete_docstring(Perceptron)
 class VotedPerceptron(LinearPerceptron):
-    """The voted perceptron: all weight vectors of the run vote, each weighted by the number of visits that it survived.
+    """The voted perceptron: all weight vectors of the training run vote, each weighted by how long it was in use.
 
-    Training is the same as for `Perceptron`. The model stores the rows on which it made mistakes and predicts from dot
-    products with them, so prediction is much slower than with averaged weights. There is no ``coef_``. The score that
-    ``decision_function`` returns is the share of votes for a class minus the share against it. A weight vector with an
-    activation of exactly 0 abstains.
+    Training is the same as for `Perceptron`. A weight vector has one vote for every processed row after which it was
+    the current one. The model stores the rows on which it made mistakes and predicts from dot products with them, so
+    prediction is much slower than with averaged weights. There is no ``coef_``. The score that ``decision_function``
+    returns is the share of votes for a class minus the share against it. A weight vector with an activation of exactly
+    0 abstains.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Rows for models of files: tables are prepared as in training, and a `Block` holds rows that are prepared already."""
+"""Preparation of tables for models that were trained from files; a `Block` contains rows that are prepared already."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_NAMED = 10
 
 
 def rows_of_tables(model: Any) -> PreparedRows | None:
-    """Return what prepares the rows of tables for a model; None unless the model was trained from a table."""
+    """Return the object that converts tables to rows for a model, or None if the model was not trained from a table."""
     preparation: Any = getattr(model, "preparation_", None)
     if not is_preparation(preparation):
         return None
@@ -39,7 +39,7 @@ def rows_of_tables(model: Any) -> PreparedRows | None:
 
 
 def prepare(model: object, X: Any) -> Any:
-    """Return a table as a `Block` of rows that are prepared as the model's training rows were; return others unchanged.
+    """Return a table as a `Block` of rows that are prepared as in training; return any other input unchanged.
 
     Raises
     ------
@@ -70,11 +70,11 @@ def prepare(model: object, X: Any) -> Any:
 def prepare_labelled(
     model: object, X: Any, y: Any, sample_weight: Any = None, *, weighted: bool = True, fresh: bool = False
 ) -> tuple[Any, Any, Any]:
-    """Return (X, y, sample_weight), where the rows, labels and weights of a table are as in training, and X is a Block.
+    """Return (X, y, sample_weight), where a table is converted, as in training, to a `Block` with labels and weights.
 
-    By default, labels and weights are those in the table or the block, the weights only if ``weighted``. Rows without
-    a label are left out. Other rows are returned unchanged, or raise the error of `prepare`. Training that begins
-    ``fresh`` takes all rows as they are, but for blocks.
+    If ``y`` is None, the labels are read from the table or block. If ``sample_weight`` is None and ``weighted`` is
+    True, the weights are read from it too. Rows of a table without a label are left out. Any other ``X`` is returned
+    unchanged, or raises the error of `prepare`. If training begins ``fresh``, tables are not converted either.
     """
     if isinstance(X, Block):
         labelled = X.y.dtype.kind != "f" or not np.isnan(X.y).any()
@@ -88,7 +88,7 @@ def prepare_labelled(
 
 
 def check_prepared_alike(model: object, blocks: object) -> None:
-    """Raise a ValueError unless the rows of ``blocks`` are prepared like those that the model was trained on."""
+    """Raise a ValueError unless the rows of ``blocks`` are prepared in the same way as the model's training rows."""
     preparation, stream = getattr(model, "preparation_", None), as_file_stream(blocks)
     of_table = stream is None and rows_of_tables(model) is not None
     if of_table or (preparation is not None and stream is not None and stream.preparation != preparation):

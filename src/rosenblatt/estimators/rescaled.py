@@ -29,7 +29,7 @@ Verdict: TypeAlias = Separable | Inseparable | UndecidedSeparability | MarginBra
 
 
 class RescaledPerceptron(ExactClassifier):
-    """The rescaled perceptron: it separates data with a tiny margin in few updates, or proves that no hyperplane does.
+    """The rescaled perceptron: it separates data with a tiny margin in few updates, or proves it inseparable.
 
     On rows of norm at most R, the perceptron makes at most (R / margin)^2 updates. This variant works in phases. A
     phase runs the perceptron for at most max(m^2 / 4, 4 m) updates, where m is the number of weights. Then the space is
@@ -51,7 +51,7 @@ class RescaledPerceptron(ExactClassifier):
     max_rescalings : int, default=100
         Maximum number of rescalings for each one-vs-rest classifier, after which `separability` decides.
     random_state : int, RandomState, Generator or None, default=None
-        Source of the seed for visiting orders. None draws it from NumPy's global generator.
+        Source of the seed for row orders. None draws it from NumPy's global generator.
     verbose : int, default=0
         With 1, a line for each phase is printed to standard error.
 
@@ -76,7 +76,7 @@ class RescaledPerceptron(ExactClassifier):
         Largest number of passes of a one-vs-rest classifier, and the numbers of updates and rescalings, each summed
         over all one-vs-rest classifiers.
     seed_ : int
-        Seed from which the visiting orders are drawn.
+        Seed of the random orders in which training processes the rows.
 
     See Also
     --------
@@ -191,7 +191,7 @@ class RescaledPerceptron(ExactClassifier):
 
 
 class _Classifier:
-    """A trained one-vs-rest classifier: its run, its weights and the verdict on the training rows."""
+    """A trained one-vs-rest classifier: its training run, its weights and the verdict on the training rows."""
 
     w: np.ndarray
     b: float
@@ -228,10 +228,10 @@ class _Classifier:
                 self.w, self.b, self.separates = w, b, True
 
     def _separated(self, X: MatrixLike, signs: np.ndarray, bias: bool) -> Verdict:
-        """Return the verdict of a run that found a separator.
+        """Return the verdict for a training run that found a separator.
 
-        The separator proves the lower bound on the margin. The upper bound comes from the convex combination of the
-        rows y x whose weights are proportional to their numbers of updates.
+        The separator proves the lower bound on the margin. The upper bound comes from a convex combination of the rows
+        y x, each weighted by its number of updates.
         """
         alpha = self.run.alpha / self.run.alpha.sum()
         kind = "geometric" if bias else "homogeneous"

@@ -69,8 +69,8 @@ class Trained(Protocol):
 def attach_preparation(model: Trained, blocks: Iterable[object], warm: bool = False) -> None:
     """Set ``preparation_`` and ``feature_names_in_`` of a model that was trained on a stream of files.
 
-    With ``preparation_`` the model converts further files and tables to rows in the same way. Blocks that do not come
-    from files remove the preparation of earlier training, unless the run is ``warm`` and continues that training.
+    With ``preparation_`` the model converts further files and tables to rows in the same way. If the blocks do not come
+    from files, the preparation of earlier training is removed, unless ``warm`` is True and that training continues.
     """
     files = as_file_stream(blocks)
     if files is None:
@@ -85,7 +85,7 @@ def attach_preparation(model: Trained, blocks: Iterable[object], warm: bool = Fa
 
 @contextmanager
 def _names_are_known(model: object, X: MatrixLike) -> Iterator[None]:
-    """Suppress the warning about rows without feature names if the model was trained on files, or for a `Block`."""
+    """Suppress scikit-learn's warning about missing feature names for a `Block`, or for a model trained on files."""
     if not (hasattr(model, "preparation_") or isinstance(X, Block)):
         yield
         return
@@ -141,12 +141,12 @@ def validate_pair(
 
 
 def _is_ready(model: Any, block: Block, reset: bool) -> bool:
-    """Return whether a block needs no validation: a reader has validated it, and it has the model's features."""
+    """Return whether a block needs no validation: a reader validated it, and its columns match the model's features."""
     return not reset and block.is_validated and len(block) > 0 and block.X.shape[1] == model.n_features_in_
 
 
 def _matrix(model: Any, block: Block, reset: bool) -> Matrix:
-    """Return the rows of a block; sparse rows get as many columns as the model has features."""
+    """Return the rows of a block; pad sparse rows with zeros to the model's number of features."""
     return block.X if reset or not sp.issparse(block.X) else pad_columns(block.X, model.n_features_in_)
 
 

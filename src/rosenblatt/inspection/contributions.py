@@ -69,10 +69,10 @@ def row_of_names(
     units: Units | None,
     any_name: bool = False,
 ) -> tuple[np.ndarray, list[str]]:
-    """Return (row, unknown): a record as a row for the learner, and the names of its features without a weight.
+    """Return (row, unknown): a record as a row for the learner, and those of its feature names that have no weight.
 
-    The record is a dictionary of values by feature name. A string value stands for the feature "name=string". A missing
-    feature is 0. Then the row is scaled by ``units``. An unknown string value of a known feature is ignored. An unknown
+    The record is a dictionary of values by feature name. A string value sets the feature "name=string" to 1. A missing
+    feature is 0. The row is then scaled by ``units``. An unknown string value of a known feature is ignored. An unknown
     name raises a ValueError, or is ignored if ``any_name`` is True.
 
     >>> row_of_names({"sun": 3, "wind": "west"}, ["rain", "sun", "wind=east", "wind=west"], None)
@@ -126,29 +126,29 @@ def _no_feature(name: object, names: list[str]) -> ValueError:
 def contributions(
     model: Classifier, x: Row, feature_names: Sequence[str] | None = None, top: int | None = None
 ) -> Table:
-    """Explain the prediction for one row: return the contributions of the features and of the bias as a table.
+    """Return a table of how much each feature and the bias contribute to the prediction for one row.
 
     A contribution is weight times value. The contributions add up to the activation, whose sign decides the class. For
     more than two classes they add up to the score of the predicted class. The table is sorted by absolute value and
     omits features that contribute nothing.
 
     If the features were scaled (see `explain`), ``value`` is the scaled value, and ``raw value`` is the value before
-    scaling, rounded to 12 digits; it is None for a feature that was not scaled. For a `KernelPerceptron` the table
-    shows the contribution of each support row: its coefficient times its kernel value with ``x``.
+    scaling, rounded to 12 digits. ``raw value`` is None for a feature that was not scaled. For a `KernelPerceptron` the
+    table shows the contribution of each support row: its coefficient times its kernel value with ``x``.
 
     Parameters
     ----------
     model : fitted linear estimator, KernelPerceptron, or pipeline that ends in one
         The earlier steps of a pipeline are applied to ``x``; the table shows the transformed values.
     x : array-like, sparse row, data frame, dict or str
-        One row of shape (d,) or (1, d), in a form that ``predict`` accepts; one string for a pipeline that takes text.
+        One row of shape (d,) or (1, d), in a form that ``predict`` accepts. For a pipeline that takes text, one string.
         A dictionary maps feature names to values before scaling. A feature that is not in it counts as 0. As in
         ``learn_one``, ``{"colour": "red"}`` is the feature ``colour=red``. Features that the model does not have are
-        listed in a note. For a model that was trained from a table, a row of that table.
+        listed in a note. If the model was trained from a table, pass a row with the columns of that table.
     feature_names : sequence of str, default=None
         A name for each weight, as in `explain`.
     top : int, default=None
-        Number of features or support rows to show; the others are summed in one row. None shows all.
+        Number of features or support rows to show. The others are summed in one row of the table. None shows all.
 
     Returns
     -------
@@ -259,7 +259,7 @@ def _names_are_known(x: Row) -> Iterator[None]:
 
 
 def _row(x: Row, steps: Transformer | None, learner: Any, names: list[str] | None) -> tuple[MatrixLike, list[str]]:
-    """Return (row, notes): the row in the form that the learner takes, and a note if some features are unknown."""
+    """Return (row, notes): the row in the learner's input format, and a note if some features are unknown."""
     rows = None if steps is not None else rows_of_tables(learner)
     if isinstance(x, Block) or rows is not None:
         row = prepare(learner, x.to_frame().T if hasattr(x, "iloc") and x.ndim == 1 else x)

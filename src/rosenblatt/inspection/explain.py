@@ -250,7 +250,7 @@ def explain(
     *,
     label: object = None,
 ) -> Table:
-    """Return the features with the largest and the smallest weights as a table, from largest to smallest.
+    """Return a table of the features with the largest and the smallest weights, sorted from largest to smallest.
 
     A weight is the change in the activation when its feature increases by one. Large positive weights are evidence for
     the positive class, ``classes_[1]``, and large negative weights for the other class. Features with equal weights
@@ -258,16 +258,16 @@ def explain(
     in training differ by a factor of more than 100, a warning and a note name the features with the widest and the
     narrowest range.
 
-    For more than two classes, each class has its own rows. For more than three classes, each class is summarized
-    in one row, and ``label`` selects classes to show in full.
+    For more than two classes, the table has separate rows for each class. For more than three classes, each class is
+    summarized in one row, and ``label`` selects classes to show in full.
 
     If the features were scaled before training, the table has two columns. ``weight`` is for the scaled feature and can
-    be compared between features. ``weight per unit`` is for the value before scaling: the weight divided by the
-    spread, or None for a feature that was not scaled. The scaling is known for models that were trained on files with
-    ``scale``. It is also known for pipelines whose last step before the learner is a ``StandardScaler``,
+    be compared between features. ``weight per unit`` is for the value before scaling: the weight divided by the divisor
+    of the scaling, or None for a feature that was not scaled. The scaling is known for models that were trained on
+    files with ``scale``. It is also known for pipelines whose last step before the learner is a ``StandardScaler``,
     ``MaxAbsScaler``, ``RobustScaler``, `ExactScaler`, or a ``ColumnTransformer`` that contains one of these.
 
-    For `AROW` the column ``confidence`` is 1 / variance of the last weight. It is 1 if the feature occurred in no
+    For `AROW` the column ``confidence`` is 1 / variance of the final weight. It is 1 if the feature occurred in no
     update, and grows with each update in which the feature occurs.
 
     For a `KernelPerceptron` the table shows support rows instead of features: the rows with the largest and the
@@ -282,7 +282,8 @@ def explain(
         A name for each weight. None uses ``model.feature_names_in_``, the output names of the earlier pipeline steps,
         or x0, x1, ... It must be None for a KernelPerceptron.
     top : int, default=10
-        Number of features to show at each end. If this covers all features, each is shown once.
+        Number of largest weights to show, and number of smallest weights to show. If this covers all features, each is
+        shown once.
     label : label or list of labels, default=None
         Classes to show if there are more than two. None shows all.
 

@@ -32,7 +32,7 @@ _SHORTEST = 12  # names that do not fit are truncated, but never to fewer than 1
 
 @dataclass(frozen=True)
 class Words:
-    """The wording of advice: Python code by default, or options of the command line."""
+    """The wording of advice to the user: Python code by default, or options of the command line."""
 
     scale: str = "scale the features first, for instance with StandardScaler or ExactScaler in a pipeline."
     one_class: Callable[[object], str] = lambda label: f"label={label!r}"
@@ -41,7 +41,7 @@ class Words:
 def find_classes(label: object, classes: Sequence[object]) -> list[int]:
     """Return the indices of the classes in ``label``: a single label, a list of labels, or None for all classes.
 
-    A numeric label may be given as a string: "7" stands for the class 7.0.
+    A numeric label may be given as a string: "7" selects the class 7.0.
 
     Examples
     --------
@@ -151,7 +151,7 @@ _VOTE_NOTE = "A vote has no coefficients of its own: these are averaged coeffici
 
 @dataclass(frozen=True)
 class SupportRule:
-    """The support rows that a model predicts with, and their coefficients in each score."""
+    """The support rows that a model predicts with, and their coefficients for each score."""
 
     rows: np.ndarray
     """The indices of the support rows in the training data."""

@@ -1,8 +1,8 @@
-"""Batches of rows with class numbers and step sizes, from memory or from a stream, and the orders of their visits.
+"""Batches of rows with class numbers and step sizes, from memory or from a stream, and the order of their rows.
 
-Rows of a stream are numbered from 0 in the order in which they arrive. A window is ``WINDOW`` consecutive rows; the
-last may be shorter. Rows are shuffled within each window, in an order that depends on the seed, the pass and the number
-of the window. So the order of visits does not depend on how the stream is cut into blocks.
+Rows of a stream are numbered from 0 in the order in which they arrive. A window is ``WINDOW`` consecutive rows. The
+last window may be shorter. Rows are shuffled within each window, in an order that depends on the seed, the pass and the
+number of the window. So the order does not depend on how the stream is divided into blocks.
 """
 
 from __future__ import annotations
@@ -50,26 +50,26 @@ WINDOW = 1 << 16
 """The number of rows of a stream that are shuffled together."""
 
 Validate = Callable[[Block], tuple[Matrix, Labels]]
-"""A function that returns the rows of a block as a C-ordered or CSR matrix of finite floats, and its labels.
+"""A function that returns the rows and the labels of a block; the rows are a C-ordered or CSR matrix of finite floats.
 
-It raises a ValueError if the block is not valid.
+The function raises a ValueError if the block is not valid.
 """
 
 
 class Batch(NamedTuple):
-    """Consecutive rows of a source, in the form that passes need."""
+    """Consecutive rows of a source, in the form in which a training pass reads them."""
 
     rows: RowMatrix
     labels: NDArray[np.int32]
-    """The class number of each row, an index of ``classes``."""
+    """The class number of each row: its index in ``classes``."""
     steps: NDArray[np.float64]
-    """A step size for each row; empty if all are 1."""
+    """The step size of each row. The array is empty if all step sizes are 1."""
     first: int
-    """The number of the first row in its source."""
+    """The row number, within the source, of the first row of the batch."""
     classes: Labels
-    """The sorted classes; not all of them need occur in this batch."""
+    """The sorted classes. Some of them may not occur in this batch."""
     held_out: NDArray[np.bool_] | None = None
-    """A mask of the rows that early stopping holds out of training; None if it holds out none."""
+    """A mask of the rows that early stopping holds out of training; None without early stopping."""
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -79,7 +79,7 @@ class Batch(NamedTuple):
 
 
 class BatchSource(Protocol):
-    """A source of batches for a run."""
+    """The data set or stream from which a training run reads batches."""
 
     classes: Labels
     """All classes known so far, sorted."""
@@ -91,24 +91,24 @@ class BatchSource(Protocol):
     """The number of columns known so far."""
 
     def hold_out(self, split: Split) -> None:
-        """Mark the rows that a split holds out, in all batches from now on."""
+        """Mark the rows that a split holds out, in all batches that are read from now on."""
 
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
-        """Yield batches with the rows from number ``from_row`` on, each of ``window`` rows if given."""
+        """Yield batches, starting at row number ``from_row``; each has ``window`` rows if ``window`` is given."""
 
     def share(self, batch: Batch, visited: int) -> float:
-        """Return the share of the source that a pass has visited after the first ``visited`` rows of this batch."""
+        """Return the share of the source's rows that are done after the first ``visited`` rows of this batch."""
 
 
 class TrainingSource(BatchSource, Protocol):
-    """A source for `train`, whose classes can be renumbered."""
+    """A source of batches for `train`. Its classes can be numbered anew, for instance after a class is added."""
 
     def set_classes(self, classes: Labels) -> None:
         """Use the index of each class in ``classes`` as its number from now on."""
 
 
 class InMemory:
-    """A data set as one batch."""
+    """A source of batches for a data set in memory, which yields all rows as one batch."""
 
     rereadable = in_memory = True
 
@@ -126,16 +126,16 @@ class InMemory:
         self.batch = self.batch._replace(held_out=mask)
 
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
-        """Yield the only batch; a data set in memory is one window, however large."""
+        """Yield the only batch. Both parameters are ignored."""
         yield self.batch
 
     def share(self, batch: Batch, visited: int) -> float:
-        """Return the share of rows visited."""
+        """Return ``visited`` as a share of all rows."""
         return visited / max(1, batch.rows.n)
 
 
 class NewClass(Exception):
-    """Raised for a label of an unknown class; the run has to restart with all classes."""
+    """Raised for a label of an unknown class. The training run then has to restart with all classes."""
 
     def __init__(self, source: Streamed) -> None:
         super().__init__("a label of a class that is not known")
@@ -143,7 +143,7 @@ class NewClass(Exception):
 
 
 class Streamed:
-    """Batches from an iterable of blocks; sparse blocks may become wider as the stream proceeds.
+    """A source of batches that reads an iterable of blocks. Later sparse blocks may have more columns.
 
     Parameters
     ----------
@@ -156,7 +156,8 @@ class Streamed:
     class_weight : mapping, optional
         Step sizes by class; by default all are 1.
     validate : callable, optional
-        Checks blocks that no reader has validated; by default such blocks are refused.
+        Checks blocks that do not come from a reader of files, which validates its own. By default such blocks raise a
+        ValueError.
     width : int
         The number of columns known already, by default 0.
     """
@@ -196,7 +197,7 @@ class Streamed:
             self._peeked = None  # these rows are not scaled yet
 
     def first_block(self) -> Block:
-        """Return the first block, and keep it for the first pass."""
+        """Return the first block. The first pass will read the block, too."""
         stream = self._peeked or as_blocks(self.blocks)
         first = next(stream, None)
         if first is None:
@@ -206,17 +207,17 @@ class Streamed:
         return first
 
     def set_classes(self, classes: Labels) -> None:
-        """Use the index of each class in ``classes`` as its number from now on; other classes may still appear."""
+        """Use the index of each class in ``classes`` as its number. Other classes may still appear in later blocks."""
         self.classes = classes
 
     def hold_out(self, split: Split) -> None:
-        """Mark the rows that a split holds out, in all batches from now on."""
+        """Mark the rows that a split holds out, in all batches that are read from now on."""
         self._split = split
 
     def fit_scale(self, split: Split | None) -> None:
-        """Compute the scale of the columns if the blocks come from files that are to be scaled.
+        """Compute the scale of the columns, if the blocks come from files whose columns are to be scaled.
 
-        Rows that ``split`` holds out do not influence the scale. If it is None, no rows are held out.
+        The rows that ``split`` holds out are not used. If ``split`` is None, all rows are used.
         """
         if self._files is not None:
             pending = self._files.scale_pending
@@ -233,7 +234,7 @@ class Streamed:
         self.classes = known
 
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
-        """Yield batches with the rows from number ``from_row`` on: one for each block, or each of ``window`` rows."""
+        """Yield batches, starting at row number ``from_row``: one for each block, or one for each ``window`` rows."""
         stream, self._peeked = self._peeked or as_blocks(self.blocks), None
         stream = map(self._validated, stream)
         if self._split is not None:  # before rows are skipped, because the split counts the rows of each class
@@ -273,7 +274,7 @@ class Streamed:
         return make_batch(X, numbers, self.classes, block.weight, self.class_weight, block.first, block.held_out)
 
     def share(self, batch: Batch, visited: int) -> float:
-        """Return the share of the files that has been read, or 0 if it is not known."""
+        """Return the share of the files that has been read, or 0 if the blocks do not come from files."""
         return 0.0 if self._files is None else self._files.share_read
 
 
@@ -292,9 +293,9 @@ def make_batch(
 
 
 def check_batch(batch: Batch, order: NDArray[np.uint32], n_classes: int) -> None:
-    """Raise a ValueError if a row or class number is out of range, or if a label or a step size is missing.
+    """Raise a ValueError if a row number or class number is out of range, or if a label or a step size is missing.
 
-    The column numbers of sparse rows are checked in `as_rows`.
+    The column numbers of sparse rows are not checked here, but in `as_rows`.
     """
     n = batch.rows.n
     if len(batch.labels) != n or len(batch.steps) not in (0, n):
@@ -313,10 +314,10 @@ def labelled_batch(
     class_weight: ClassWeight = None,
     known: Labels | None = None,
 ) -> Batch:
-    """Return a batch of rows and their labels, which must be valid.
+    """Return a batch of rows ``X`` with labels ``y``. Both must be valid.
 
-    If all labels are among the ``known`` classes, the array ``known`` itself becomes the classes of the batch: a run
-    tests its identity to see that no class is new. Otherwise the classes are those of the labels.
+    If all labels are among the ``known`` classes, ``batch.classes`` is the array ``known`` itself. A training run tests
+    this identity to see quickly that no class is new. Otherwise the classes are those that occur in ``y``.
     """
     if known is not None and ("U" in (y.dtype.kind, known.dtype.kind)) <= (y.dtype.kind == known.dtype.kind):
         numbers, are_known = number_labels(y, known)
@@ -359,7 +360,7 @@ def as_blocks(blocks: Iterable[object]) -> Iterator[Block]:
 
 
 def _as_read(block: Block) -> tuple[Matrix, Labels]:
-    """Return the rows and labels of a block validated by a reader; raise a ValueError if labels are not classes."""
+    """Return the rows and labels of a validated block; raise a ValueError if a label is a fractional number."""
     y = block.y
     if not block.is_validated:
         raise ValueError(f"expected labels that are integers, strings or booleans, got an array of type {y.dtype}.")
@@ -374,10 +375,10 @@ def _as_read(block: Block) -> tuple[Matrix, Labels]:
 
 
 def arrivals(batch: Batch, order: NDArray[np.uint32], known: Labels) -> Iterator[tuple[Labels | None, int, int]]:
-    """Split the visits ``order`` of a batch where new classes appear; yield (class, start, stop) for each part.
+    """Split ``order``, the row numbers of a batch in visiting order, before the first row of each new class.
 
-    A part begins at the first visit to a row whose class is not among the ``known`` classes. Its class is an array of
-    one label. The first part begins at 0, and its class is None.
+    Yield ``(class, start, stop)`` for each part ``order[start:stop]``. A part begins at the first row of a class that
+    is not in ``known``, and ``class`` is an array of that one label. The first part begins at 0, and its class is None.
     """
     labels = batch.labels[order]
     new = (k for k in np.flatnonzero(~np.isin(batch.classes, known)) if (labels == k).any())
@@ -393,8 +394,8 @@ def arrivals(batch: Batch, order: NDArray[np.uint32], known: Labels) -> Iterator
 def window_order(n: int, seed: int, pass_number: int, window: int) -> NDArray[np.uint32]:
     """Return the order in which a shuffled pass visits the n rows of a window.
 
-    ``window`` is the number of the window. Window 0 has the order of ``fit``, so a stream of one window is visited as
-    if it were in memory.
+    ``window`` is the number of the window, counted from 0. The order of window 0 is that of ``fit``. So rows of a
+    stream that fit in one window are visited in the same order as rows in memory.
     """
     # The multiplier is odd, hence invertible modulo 2**64, so all windows of a pass have different seeds.
     return visiting_order(n, seed + window * 0x632BE59BD9B4E019, pass_number)

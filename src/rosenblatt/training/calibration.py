@@ -1,8 +1,9 @@
-"""Calibration: from scores to probabilities, fitted to rows that the model has not seen.
+"""Calibration: map scores to probabilities, with maps that are fitted to rows that the model was not trained on.
 
-A map for each score is either a sigmoid (Platt 1999) or isotonic regression (Zadrozny and Elkan 2002). The maps are
-fitted and applied with elementary float64 operations, in a fixed order, and exact sums. No function of a mathematical
-library is called, as these differ in their last digits. So equal scores give the same bits on every machine.
+The map of each score is a sigmoid (Platt 1999) or an isotonic regression (Zadrozny and Elkan 2002). The maps are
+fitted and applied with elementary float64 operations in a fixed order, and with exact sums. Functions of mathematical
+libraries are not called, since their results differ in the last digits. So equal scores give the same bits on every
+machine.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ Floats: TypeAlias = NDArray[np.float64]
 
 METHODS = ("auto", "sigmoid", "isotonic")
 LEAST_FOR_ISOTONIC = 1000
-"""Rows of the class and rows of the other classes from which "auto" fits an isotonic map: fewer make a coarse one."""
+"""With "auto", the least number of rows of the class, and of rows of other classes, for an isotonic map.
+
+With fewer rows an isotonic map would be coarse, so a sigmoid is fitted.
+"""
 BINS = 10
 """The number of groups of rows, of equal size, over which the calibration error is measured."""
 
@@ -34,13 +38,13 @@ BINS = 10
 
 _LOG2_E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _LEAST_EXPONENT = -800.0
-"""Below this, the exponential is 0."""
+"""For arguments below this, the exponential is 0."""
 _EXPONENTIAL = [1.0 / math.factorial(k) for k in range(13, -1, -1)]
 _ARTANH = [1.0 / (2 * k + 1) for k in range(17, -1, -1)]
 
 
 def _polynomial(coefficients: list[float], x: Floats) -> Floats:
-    """Return the polynomial with these coefficients, the highest power first, by Horner's rule."""
+    """Evaluate a polynomial at ``x`` by Horner's rule; ``coefficients`` begin with that of the highest power."""
     out = np.full_like(x, coefficients[0])
     for coefficient in coefficients[1:]:
         out *= x
@@ -49,7 +53,7 @@ def _polynomial(coefficients: list[float], x: Floats) -> Floats:
 
 
 def exponential(x: Floats) -> Floats:
-    """Return ``e**x`` for numbers of at most 0, with a relative error of a few 2**-53.
+    """Return ``e**x`` for numbers x of at most 0, with a relative error of a few times 2**-53.
 
     >>> exponential(np.array([0.0, -1.0, -1000.0])).tolist() == [1.0, math.exp(-1.0), 0.0]
     True
@@ -75,7 +79,7 @@ def softplus(x: Floats) -> Floats:
 
 
 def logistic(x: Floats) -> Floats:
-    """Return ``1 / (1 + e**-x)``, and small values with all their digits.
+    """Return ``1 / (1 + e**-x)``. Small values are accurate to all their digits.
 
     >>> logistic(np.array([0.0, -800.0, 800.0])).tolist()
     [0.5, 0.0, 1.0]
@@ -90,7 +94,7 @@ def logistic(x: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Sigmoid:
-    """The map from a score s to the probability ``1 / (1 + exp(-(slope s + offset)))``."""
+    """The map from a score s to the probability ``1 / (1 + exp(-(slope * s + offset)))``."""
 
     slope: float
     offset: float
@@ -103,7 +107,7 @@ class Sigmoid:
 
 @dataclass(frozen=True)
 class Isotonic:
-    """A map from scores to probabilities that never falls: linear between its knots, and constant outside of them."""
+    """A non-decreasing map from scores to probabilities. It is linear between its knots, and constant outside them."""
 
     scores: tuple[float, ...]
     """The scores of the knots, increasing."""
@@ -129,10 +133,10 @@ Map: TypeAlias = Sigmoid | Isotonic
 class Calibration:
     """The maps from the scores of a model to probabilities of its classes.
 
-    With two classes, one map gives the probability of the second class from its score. With more, the map of each class
-    takes its lead: its score minus the largest score of another class. Leads compare classes, as predictions do, and
-    make better probabilities than scores. The probabilities of a row are then divided by their sum; if all are 0, each
-    becomes 1 / n for n classes.
+    With two classes, one map gives the probability of the second class from the score. With more, each class has a map
+    from its lead: the score of the class minus the largest score of another class. Leads compare classes, as
+    predictions do, and give better probabilities than scores. The probabilities of a row are then divided by their sum.
+    If all of them are 0, each becomes 1 / n for n classes.
     """
 
     hypothesis: str
@@ -151,7 +155,7 @@ class Calibration:
             )
 
     def check_hypothesis(self, hypothesis: str) -> None:
-        """Raise a ValueError unless the model still predicts with the hypothesis whose scores are mapped."""
+        """Raise a ValueError unless the model's ``hypothesis`` is the one whose scores are mapped."""
         if hypothesis != self.hypothesis:
             raise ValueError(
                 f'the probabilities were fitted to hypothesis="{self.hypothesis}", but the hypothesis is '
@@ -159,7 +163,7 @@ class Calibration:
             )
 
     def probabilities(self, scores: Floats) -> Floats:
-        """Return the probability of each class, given scores as `RunState.rounded_scores` returns them.
+        """Return the probability of each class for each row, given the rows' scores from `RunState.rounded_scores`.
 
         >>> calibration = Calibration("last", 4, (Sigmoid(1.0, 0.0),))
         >>> calibration.probabilities(np.array([[0.0], [1000.0]])).tolist()
@@ -247,22 +251,22 @@ def fit_calibration(
     method: str = "auto",
     weight: Floats | None = None,
 ) -> Calibration:
-    """Return the calibration fitted to rows that the model has not seen.
+    """Fit a calibration to rows that the model was not trained on.
 
     Parameters
     ----------
     scores : array of shape (n, 1) or (n, n_classes)
         Scores of the rows as `RunState.rounded_scores` returns them.
     labels : array of shape (n,)
-        The class number of each row. Of two classes, both must occur. A class of several that does not occur gets
-        probabilities close to 0.
+        The class number of each row. If there are two classes, both must occur. If there are more, a class that does
+        not occur gets probabilities close to 0.
     n_classes : int
         The number of classes of the model.
     hypothesis : str
-        The hypothesis whose scores these are.
+        The hypothesis that gave the scores, by default "last".
     method : "auto", "sigmoid" or "isotonic"
-        The kind of the maps. "auto", the default, makes an isotonic map if there are `LEAST_FOR_ISOTONIC` rows of the
-        class and of the others, and else a sigmoid.
+        The kind of the maps. "auto", the default, fits an isotonic map if there are at least `LEAST_FOR_ISOTONIC` rows
+        of the class, and as many of other classes. Otherwise it fits a sigmoid.
     weight : array of shape (n,), optional
         Weights of the rows, at least 0; by default all are 1.
     """
@@ -281,10 +285,11 @@ def fit_calibration(
 
 
 def fit_sigmoid(scores: Floats, positive: NDArray[np.bool_], weight: Floats | None = None) -> Sigmoid:
-    """Return the sigmoid of least log loss, with the targets of Platt (1999).
+    """Return the sigmoid with the least log loss, with the targets of Platt (1999).
 
-    The targets are (P + 1) / (P + 2) and 1 / (N + 2) instead of 1 and 0, where P and N are the numbers of rows, or the
-    sums of their weights. So the slope stays finite if the scores separate the rows.
+    The target of positive rows is (P + 1) / (P + 2) instead of 1, and that of negative rows 1 / (N + 2) instead of 0.
+    P and N are the numbers of positive and negative rows, or the sums of their weights. So the slope stays finite even
+    if the scores separate the rows.
 
     >>> sigmoid = fit_sigmoid(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([False, False, True, True]))
     >>> sigmoid.apply(np.array([-2.0, 0.0, 2.0])).round(3).tolist()
@@ -303,10 +308,10 @@ def fit_sigmoid(scores: Floats, positive: NDArray[np.bool_], weight: Floats | No
 
 
 def _newton(s: Floats, target: Floats, w: Floats) -> tuple[float, float]:
-    """Return the slope and the offset that minimize the mean log loss, which is convex.
+    """Return the slope and the offset that minimize the mean log loss, which is a convex function.
 
-    This is Newton's method with backtracking (Lin, Lin, Weng 2007). It stops when the next step would lower the loss
-    by less than 1e-20, or not at all.
+    This is Newton's method with backtracking (Lin, Lin, Weng 2007). It stops when the next step is expected to lower
+    the loss by less than 1e-20, or when no step size lowers it enough.
     """
 
     def loss_at(slope: float, offset: float) -> float:
@@ -349,10 +354,10 @@ def _means(*columns: Floats) -> Floats:
 
 
 def fit_isotonic(scores: Floats, positive: NDArray[np.bool_], weight: Floats | None = None) -> Isotonic:
-    """Return the map of least squared error among those that never fall, by pooling adjacent violators.
+    """Return the non-decreasing map with the least squared error, computed by pooling adjacent violators.
 
-    Its values are kept between 1 / (N + 2) and (P + 1) / (P + 2), the targets of `fit_sigmoid`: a finite number of rows
-    does not show that a class is certain or impossible.
+    Its values are limited to the range from 1 / (N + 2) to (P + 1) / (P + 2), the targets of `fit_sigmoid`. A finite
+    number of rows does not show that a class is certain or impossible.
 
     >>> fit_isotonic(np.array([1.0, 2.0, 3.0, 4.0]), np.array([False, True, False, True])).values
     (0.25, 0.5, 0.5, 0.75)
@@ -389,29 +394,29 @@ def fit_isotonic(scores: Floats, positive: NDArray[np.bool_], weight: Floats | N
 
 @dataclass(frozen=True)
 class Reliability:
-    """How well probabilities agree with the labels of rows.
+    """How well predicted probabilities agree with the labels of rows.
 
-    The rows are sorted by probability and cut into ten groups of equal size; rows of equal probability stay together.
-    With two classes it is the probability of the second class, and with more the largest one, that of the class which
-    it names.
+    One probability of each row is rated. With two classes, this is the probability of the second class. With more, it
+    is the largest probability, that is, the probability of the predicted class. The rows are sorted by this probability
+    and divided into ten groups of equal size. Rows with equal probabilities are put into the same group.
     """
 
     brier: float
-    """The mean squared error of the probabilities; with more than two classes, summed over the classes."""
+    """The Brier score: the mean squared error of the probabilities. With more than two classes, classes are summed."""
     probability: list[float]
-    """The mean probability in each group."""
+    """The mean rated probability in each group."""
     share: list[float]
-    """The share of the rows in each group that are of the class."""
+    """For each group, the share of the rows that belong to the class whose probability is rated."""
     rows: list[int]
     """The number of rows in each group."""
     error: float
-    """The expected calibration error: the mean distance of probability and share, weighted by the rows."""
+    """The expected calibration error: the mean of ``|probability - share|`` over the groups, weighted by their rows."""
     chance: float
-    """The error that is expected of perfect probabilities on so few rows, in the normal approximation."""
+    """The calibration error that perfect probabilities would have on average, in the normal approximation."""
 
     @classmethod
     def of(cls, rated: RatedRows, n_classes: int) -> Self:
-        """Return the reliability of the probabilities of rows.
+        """Compute the reliability from the rows that `rate_rows` returns.
 
         >>> p = np.array([[0.75, 0.25]] * 4)
         >>> found = Reliability.of(rate_rows(p, np.array([0, 0, 0, 1])), 2)
@@ -436,11 +441,14 @@ class Reliability:
 
 
 RatedRows: TypeAlias = tuple[Floats, Floats, Floats]
-"""For each row a probability, 1 or 0 if the row is of the class or not, and the squared error of all probabilities."""
+"""For each row: the rated probability, whether the row is of the rated class (1 or 0), and the squared error.
+
+The squared error is summed over the probabilities of all classes.
+"""
 
 
 def rate_rows(probabilities: Floats, labels: NDArray[np.integer[Any]]) -> RatedRows:
-    """Compare probabilities with the class number of each row, which is -1 for an unknown class."""
+    """Compare the probabilities of each row with its class number, which is -1 for an unknown class."""
     n, n_classes = probabilities.shape
     target = (labels[:, None] == np.arange(n_classes)).astype(np.float64)
     squares = np.zeros(n)

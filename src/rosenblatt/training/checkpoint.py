@@ -1,7 +1,7 @@
 """Checkpoints of a run on a stream: after a crash the run can be resumed, with the same result as without the crash.
 
-A checkpoint is written between two batches or at an interrupt, and writing it does not influence the run. It holds the
-state, the position in the pass in progress, and the identity of the run and of its data.
+A checkpoint is written between two batches or at an interrupt. Writing a checkpoint does not influence the run. The
+checkpoint holds the state, the position in the pass in progress, and the identity of the run and of its data.
 """
 
 from __future__ import annotations
@@ -50,20 +50,23 @@ from rosenblatt.training.state import PassState, RunState
 
 
 class DataIdentity:
-    """The fingerprint of blocks and, if they come from watched files, records of what has been read."""
+    """The identity of a run's data: a fingerprint and, for files, records of the bytes that have been read.
+
+    ``contents`` makes these records while the files are read; without it there are none.
+    """
 
     def __init__(self, blocks: object, contents: Contents | None = None) -> None:
         self.fingerprint, self._contents = fingerprint(blocks), contents
 
     def records(self) -> Records | None:
-        """Return records of what has been read of each file, or None if the blocks do not come from watched files."""
+        """Return records of what has been read of each file, or None if reading is not recorded."""
         return None if self._contents is None else self._contents.records()
 
     def changed(self, then: object, records: Records | None, progress: Callable[[float], None]) -> str | None:
-        """Describe what has changed since a run stored the fingerprint ``then`` and ``records``; None if nothing has.
+        """Describe how the data differs from the data with the fingerprint ``then`` and the ``records``.
 
-        The description is "" if no details are known. Without records, only the fingerprints are compared. ``progress``
-        is called with the share of the comparison that is done.
+        Return None if the data has not changed, and "" if it has changed but no details are known. Without records,
+        only the fingerprints are compared. ``progress`` is called with the share of the comparison that is done.
         """
         contents, same = self._contents, self.fingerprint == then
         if contents is None or records is None:
@@ -76,9 +79,9 @@ class DataIdentity:
 
 
 def fingerprint(blocks: object) -> str:
-    """Return the ``fingerprint`` of blocks from files or shards, or a digest of the first 1,000 rows of other blocks.
+    """Return the attribute ``fingerprint`` of blocks, or if there is none a digest of their first 1,000 rows.
 
-    Rows are digested as sparse float64 rows, so that the digest depends neither on their format nor on how they are cut
+    The digest is that of sparse float64 rows. So it does not depend on the rows' format, or on how they are divided
     into blocks.
     """
     known = getattr(blocks, "fingerprint", None)
@@ -105,7 +108,7 @@ def fingerprint(blocks: object) -> str:
 
 VERSION = 3
 _MAY_DIFFER = ("verbose", "n_jobs", "cache_size", "device")
-"""Parameters whose values may differ in a resumed run, because they do not influence what is learned."""
+"""Parameters whose values may differ in a resumed run, because they do not influence the trained model."""
 
 
 class _FileRecord:
@@ -122,7 +125,7 @@ class _LossFields:
 
 
 class _PassFields:
-    """The fields of the pass in progress, named like the attributes of `PassState`."""
+    """The fields in files of the pass in progress, named like the attributes of `PassState`."""
 
     row: int
     visited: int
@@ -162,7 +165,7 @@ class Checkpoint(NamedTuple):
 class CheckpointWriter(Observer):
     """An observer that writes a checkpoint to ``path`` every ``every`` seconds, and can read it back.
 
-    The data is identified by its fingerprint, and by its ``contents`` if it comes from files.
+    The data is identified by its fingerprint and, if it comes from files, by the records in ``contents``.
     """
 
     def __init__(
@@ -192,7 +195,7 @@ class CheckpointWriter(Observer):
         self.written, self.has_written, self.has_failed = time.monotonic(), False, False
 
     def on_batch(self, run: TrainingRun, batch: Batch) -> None:
-        """Write a checkpoint if one is due; if that fails, warn once, continue and try again later."""
+        """Write a checkpoint if ``every`` seconds have passed. On failure, warn once, continue and try again later."""
         if time.monotonic() - self.written >= self.every:
             self._try_to_write(run)
 
@@ -215,7 +218,7 @@ class CheckpointWriter(Observer):
         self.written = time.monotonic()
 
     def write(self, run: TrainingRun) -> None:
-        """Write a checkpoint. The run must be between two batches, or between two slices of a batch."""
+        """Write a checkpoint. Call this only between two batches, or between two slices of a batch."""
         state, names = run.state, self.feature_names()
         current = replace(run.current, visited=run.current.visited if self.options.shuffle else 0)
         current.ranges = run.last_ranges() if state.feature_ranges is None else None
@@ -236,10 +239,10 @@ class CheckpointWriter(Observer):
         write_container(self.path, out, place.arrays.arrays)
 
     def read(self, progress: Callable[[float], None] | None = None) -> Checkpoint | None:
-        """Return the checkpoint, or None if there is no such file.
+        """Return the checkpoint in the file, or None if the file does not exist.
 
-        A ValueError is raised if the checkpoint is not valid or belongs to another run. ``progress`` is called with a
-        share from 0 to 1 while files are read to compare them.
+        A ValueError is raised if the checkpoint is not valid or belongs to another run. The training files are compared
+        with the checkpoint's records; meanwhile ``progress`` is called with the share that is done, from 0 to 1.
         """
         if not os.path.exists(self.path):
             return None
@@ -305,7 +308,7 @@ def _differs(name: str, then: object, now: object) -> Message:
 def _from_plain(
     header: dict[str, object], arrays: Arrays, options: RunOptions
 ) -> tuple[Checkpoint, dict[str, object], Records | None]:
-    """Return the checkpoint in a file, the identity of its run, and the records of its files."""
+    """Return the checkpoint of this header and these arrays, the identity of its run, and the records of its files."""
     place = Place("the header", arrays)
     found = read_fields(_CheckpointFields, header, place)
     run, classes = found["run"], found["classes"]

@@ -1,7 +1,7 @@
-"""Parameters whose values depend on the training rows: ``gamma`` of kernels and ``r`` of AROW.
+"""Compute parameters whose values depend on the training rows: ``gamma`` of kernels and ``r`` of AROW.
 
-Sums over the rows are exact and each result is rounded once. So equal numbers give the same result in dense, CSR and
-float32 matrices, in any order and in any number of parts.
+Sums over the rows are exact, and each result is rounded once. So the result does not depend on the order of the rows,
+on how they are divided into parts, or on whether they are stored as dense, CSR or float32 matrices.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _R_PER_SQUARED_LENGTH = Fraction(3, 10)
 
 
 def with_numbers(options: RunOptions, d: int, matrices: Callable[[], Iterable[Matrix]] | None) -> RunOptions:
-    """Return options in which every parameter that depends on the rows is a number.
+    """Return options in which ``"scale"`` or ``"auto"`` is replaced by the number computed from the rows.
 
-    ``matrices`` is a function that returns all rows, in parts, or None if they cannot be read in advance. Then a
-    ParameterError is raised if they are needed. ``d`` is the number of features.
+    ``matrices`` is a function that returns all rows, as an iterable of matrices. It is None if the rows cannot be read
+    in advance; then a ParameterError is raised if they are needed. ``d`` is the number of features.
     """
     if not options.needs_data:
         return options
@@ -54,15 +54,15 @@ def scale_gamma(matrices: Iterable[Matrix], d: int) -> float:
     Parameters
     ----------
     matrices
-        The rows in parts: dense matrices, or CSR matrices without duplicates. All values are finite. Missing columns
-        are 0.
+        All rows, as dense matrices or as CSR matrices without duplicate entries. All values are finite. A matrix with
+        fewer than ``d`` columns counts as if its missing columns were 0.
     d
         The number of features.
 
     Returns
     -------
     float
-        A finite number above 0. If the result is beyond the range of floats, a ParameterError is raised.
+        A finite number above 0. If the result overflows or underflows, a ParameterError is raised.
 
     Examples
     --------
@@ -78,9 +78,9 @@ def scale_gamma(matrices: Iterable[Matrix], d: int) -> float:
 
 
 def scale_r(matrices: Iterable[Matrix], d: int) -> float:
-    """Return the value of ``r="scale"``: 0.3 times the mean squared length of the rows, or 1.0 if all rows are 0.
+    """Return the value of ``r="scale"``: 0.3 times the mean squared norm of the rows, or 1.0 if all rows are 0.
 
-    The constant 1 of the bias is not part of a row. Parameters and errors are those of `scale_gamma`.
+    The constant feature 1 of the bias is not included in the norm. Parameters and errors are those of `scale_gamma`.
 
     >>> scale_r([np.array([[0.0, 1.0], [0.0, 3.0]])], 2)
     1.5
@@ -92,7 +92,7 @@ def scale_r(matrices: Iterable[Matrix], d: int) -> float:
 
 
 def _rounded(value: Fraction, name: str, meaning: str) -> float:
-    """Return a number as a float; raise a ParameterError if it is beyond the range of floats."""
+    """Return a fraction above 0 as a float; raise a ParameterError if it overflows or underflows."""
     try:
         rounded = float(value)
     except OverflowError:
@@ -111,7 +111,10 @@ def _rounded(value: Fraction, name: str, meaning: str) -> float:
 
 
 def _sums(matrices: Iterable[Matrix]) -> tuple[int, int, int]:
-    """Return the number of rows, and the sums of all entries and of their squares in units of 2**-1074 and 2**-2148."""
+    """Return the number of rows, the sum of all entries, and the sum of their squares, as integers.
+
+    The sum is in units of 2**-1074, and the sum of squares in units of 2**-2148.
+    """
     rows = total = squares = 0
     for X in matrices:
         rows += X.shape[0]
@@ -122,7 +125,7 @@ def _sums(matrices: Iterable[Matrix]) -> tuple[int, int, int]:
 
 
 def _bit_blocks(X: Matrix) -> Iterator[NDArray[np.int64]]:
-    """Yield the stored entries in some order, each as the int64 number with the same bits as the float64."""
+    """Yield arrays of the stored entries, in any order. Each float64 entry is reinterpreted as an int64."""
     values = X.data[: X.indptr[-1]] if sp.issparse(X) else np.asarray(X).ravel(order="K")
     for start in range(0, len(values), MOST_ENTRIES):
         bits = np.ascontiguousarray(values[start : start + MOST_ENTRIES], dtype=np.float64).view(np.int64)
@@ -131,7 +134,7 @@ def _bit_blocks(X: Matrix) -> Iterator[NDArray[np.int64]]:
 
 
 def _moments(bits: NDArray[np.int64]) -> tuple[int, int]:
-    """Return the sum of the numbers in units of 2**-1074, and the sum of their squares in units of 2**-2148."""
+    """Return the sum of the entries in units of 2**-1074, and the sum of their squares in units of 2**-2148."""
     table = np.zeros((EXPONENTS, PARTS), np.int64)
     add_moments(table, bits)
     total = squares = 0

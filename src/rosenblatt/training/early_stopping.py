@@ -1,4 +1,4 @@
-"""Early stopping: hold some rows out of training, and keep the weights with the lowest error on these rows."""
+"""Early stopping: hold out some rows during training, and keep the weights with the lowest error on these rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class BestPass:
     def widen(self, d: int) -> None:
         """Widen the state to ``d`` features.
 
-        A copy is widened, because an earlier run may still use the state itself.
+        The state is copied first, because an earlier run may still use the original.
         """
         if self.state is not None and self.state.n_features < d:
             self.state = self.state.snapshot()
@@ -43,15 +43,15 @@ class EarlyStoppingFacts:
     """The number of rows that early stopping held out, the errors on them, and the pass that was kept."""
 
     held_out_rows: int | None
-    """Rows held out of training; None if the run ended before they were known."""
+    """The number of rows held out of training; None if the run ended before they were counted."""
     error_by_pass: list[float | None]
-    """The error on these rows after each pass; None for a pass after which it was not measured."""
+    """The error on the held-out rows after each pass; None if it was not measured after that pass."""
     best_pass: int
     """The pass whose weights are kept, counted from 1 over all passes, including those before a warm start."""
 
     @property
     def least_error(self) -> float | None:
-        """The error after the pass that was kept, or None if it was not measured."""
+        """The error on the held-out rows after the best pass, or None if it was not measured."""
         return self.error_by_pass[self.best_pass - 1]
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class EarlyStoppingFacts:
 
 
 def early_stopping_facts(state: RunState, best: BestPass | None) -> EarlyStoppingFacts | None:
-    """Return the `EarlyStoppingFacts` of a run from its last state and best pass; None if no rows were held out."""
+    """Return the `EarlyStoppingFacts` of a run, given its last state and best pass; None if no rows were held out."""
     if best is None or best.state is None:
         return None
     errors = [None if math.isnan(error) else error for error in state.errors_by_pass]
@@ -73,9 +73,10 @@ def early_stopping_facts(state: RunState, best: BestPass | None) -> EarlyStoppin
 
 
 class ValidationSet:
-    """The rows held out of training, a share of ``share`` of the rows of each class.
+    """The rows held out of training, on which the error is measured.
 
-    The set is ``pending`` until all rows of the source have been seen once.
+    Of each class, a fraction ``share`` of the rows is held out. The set is ``pending``, that is, incomplete, until all
+    rows of the source have been read once.
     """
 
     def __init__(self, share: float) -> None:
@@ -95,7 +96,7 @@ class ValidationSet:
         self._trained = np.pad(self._trained, (0, len(trained) - len(self._trained))) + trained
 
     def extend(self, other: ValidationSet) -> None:
-        """Append the set of held-out rows among the rows that follow."""
+        """Append another set, which holds out rows that come later in the source."""
         self._parts += other._parts
         self._count(other._trained)
 
@@ -111,7 +112,7 @@ class ValidationSet:
                 hint=Hint(", or a larger {validation_fraction}"),
             )
         self.too_small = np.setdiff1d(np.flatnonzero(self._trained), block.y)
-        """The class numbers of the classes of which no row is held out, because they have too few rows."""
+        """The numbers of the classes with too few rows to hold any out."""
         self.pending, self._parts = False, []
         self.rows: RowMatrix = as_rows(block.X)
         self.labels, weights = block.y, block.weight
@@ -129,13 +130,13 @@ class ValidationSet:
         self.complete()
 
     def error(self, state: RunState, hypothesis: str) -> float:
-        """Return the weighted share of the held-out rows that a hypothesis of the state misclassifies."""
+        """Return the weighted share of the held-out rows that the state misclassifies with a hypothesis."""
         predicted, _ = state.decide(hypothesis, self.rows)
         return float(np.average(predicted != self.labels, weights=self.weights))
 
 
 def small_classes_note(run: TrainingRun) -> Message | None:
-    """Return a note on the classes of which early stopping holds out no row; None if there are none."""
+    """Return a note on the classes with too few rows to hold any out; None if there are no such classes."""
     if run.early_stopping is None or run.early_stopping.validation.pending:
         return None
     labels = [repr(label) for label in run.classes[run.early_stopping.validation.too_small].tolist()]
@@ -154,8 +155,8 @@ def small_classes_note(run: TrainingRun) -> Message | None:
 class EarlyStopping(Observer):
     """An observer that measures the error on the held-out rows after each pass, and keeps the best pass.
 
-    The run ends after ``patience`` passes without improvement. With ``tol``, an improvement is a fall of the error by
-    at least ``tol``, as in scikit-learn.
+    The run ends after ``patience`` passes without improvement. With ``tol``, the error has to decrease by at least
+    ``tol`` to count as an improvement, as in scikit-learn.
     """
 
     def __init__(
@@ -178,7 +179,7 @@ class EarlyStopping(Observer):
     def on_start(self, run: TrainingRun) -> None:
         """Collect the held-out rows if all rows are in memory or the run is resumed.
 
-        Otherwise they are collected during the first pass.
+        Otherwise the held-out rows are collected during the first pass.
         """
         if run.source.in_memory or run.resumed:
             self.validation.collect(run.source)
@@ -187,7 +188,7 @@ class EarlyStopping(Observer):
     def _judge_again(self, run: TrainingRun) -> None:
         """Measure the error of an earlier run's best pass again.
 
-        This is necessary because this run may hold out other rows, or rows with more features.
+        The earlier error cannot be used, because this run may hold out other rows, or rows with more features.
         """
         if not self._judged_again and not run.resumed and self.best.state is not None:
             self.best.widen(max(run.state.n_features, self.validation.rows.d))
@@ -197,7 +198,7 @@ class EarlyStopping(Observer):
     def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
         """Keep a copy of the state if its error is the lowest so far.
 
-        If every classifier has made a pass without a mistake, an equal error is enough to replace the copy.
+        If no classifier made a mistake or update in its last pass, an equal error is enough to replace the copy.
         """
         state, best = run.state, self.best
         if self.validation.pending:

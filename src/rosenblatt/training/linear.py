@@ -1,4 +1,7 @@
-"""The state of a linear learner, its compiled passes over batches, and observers for votes, the pocket and proofs."""
+"""The state of a linear learner, its compiled passes over batches, and its observers.
+
+The observers keep votes, the pocket and proofs of inseparability.
+"""
 
 from __future__ import annotations
 
@@ -65,9 +68,12 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 _PERCEPTRON = PerceptronRule()
 _FAR_FROM_OVERFLOW = 1e270
-"""If a bound on |w|, times the number of visits, is below this, nothing overflows; decay multiplies by at most 1e17."""
+"""If a bound on ``|w|``, times the number of visited rows, is below this, nothing has overflowed.
+
+This also holds with decay, which multiplies weights by at most 1e17.
+"""
 _LEAST_START2 = 1e-290
-"""An upper bound on what a sum of squares may lose to underflow."""
+"""An upper bound on the error of a sum of squares by underflow."""
 
 
 @dataclass
@@ -77,14 +83,18 @@ class Pocket:
     w: Floats
     b: Floats
     mistakes: Floats
-    """The mistakes of the weights ``w`` and biases ``b`` on the training rows, infinite at first."""
+    """The number of training rows that the weights ``w`` and biases ``b`` misclassify, weighted; infinite at first."""
     candidate_w: Floats
-    """The weights that survived the most visits of the pass in progress."""
+    """The weights that stayed unchanged for the most visited rows in the pass in progress."""
     candidate_b: Floats
+    """The biases that belong to ``candidate_w``."""
 
     @classmethod
     def empty(cls, k: int, d: int, judged: int) -> Pocket:
-        """Return a pocket for ``k`` weight vectors of ``d`` features; ``judged`` is the number of classifiers."""
+        """Return a pocket for ``k`` weight vectors of ``d`` features.
+
+        ``judged`` is the number of records of counters: 1 if classes compete directly, else ``k``.
+        """
         worst = np.full(judged, np.inf)
         return cls(np.zeros((k, d)), np.zeros(k), worst, np.zeros((k, d)), np.zeros(k))
 
@@ -94,33 +104,39 @@ class LinearState(RunState):
     """The state of a linear learner: weights, biases and counters."""
 
     w: Floats
-    """The weights, of shape (m, d), in C order, or in Fortran order while rows are sparse (`kernels.row_ops`)."""
+    """The weights of m classifiers for d features, of shape (m, d).
+
+    They are in C order, but in Fortran order during training on sparse rows (`kernels.row_ops`).
+    """
     u: Floats
     b: Floats
     beta: Floats
-    """``u`` and ``beta`` are the cached weights and biases of CIML's algorithm 7, for the average."""
+    """``u`` and ``beta`` are the cached weights and biases of CIML's algorithm 7, from which averages are computed."""
     rule: Rule = _PERCEPTRON
     decay: float = 0.0
-    """The share of the average that each visit forgets; 0 for the plain mean over all visits."""
+    """The share by which each visited row reduces the influence of all earlier weights on the average.
+
+    With 0, the average is the plain mean over all visits.
+    """
     s: Floats | None = None
-    """The variance of each weight if the rule has variances, laid out like ``w``."""
+    """The variance of each weight, laid out like ``w``; None if the update rule has no variances."""
     s_b: Floats | None = None
-    """The variance of each bias if the rule has variances."""
+    """The variance of each bias; None if the update rule has no variances."""
     fit_intercept: bool = True
     pocket: Pocket | None = None
     log: UpdateLog | None = None
-    """All updates with their rows, if votes are kept."""
+    """All updates with their rows; None unless the hypothesis is "vote"."""
     threshold: float | None = None
-    """Of two classes, the second is predicted if its activation is above this number. None means 0.
+    """With two classes, the second class is predicted if the activation is above this number. None means 0.
 
-    Predictions subtract it from the bias. Training does not use it, nor do margins.
+    Predictions subtract the threshold from the bias. Training and margins ignore the threshold.
     """
     buffers: tuple[Floats, ...] | None = field(default=None, repr=False, compare=False)
-    """Arrays with spare columns, whose first columns are the weights, so that adding a feature is cheap."""
+    """Arrays with spare columns, which make adding a feature cheap. Their first columns are the weights."""
 
     @classmethod
     def initial(cls, options: RunOptions, n_classes: int, d: int) -> Self:
-        """Return a state of zero weights with the given options."""
+        """Return a state with zero weights for a learner with the given options."""
         return cls.zeros(
             n_classes,
             d,
@@ -170,10 +186,10 @@ class LinearState(RunState):
         return state
 
     def start_from(self, w: Floats, b: Floats) -> None:
-        """Start from weights of shape (m, d) and biases instead of zeros; call this before the first visit.
+        """Set the initial weights, of shape (m, d), and biases; call this before the first pass.
 
         The initial weights vote and compete for the pocket like weights after an update. An upper bound on their
-        squared norm is stored in the counters; all bounds of the run depend on it.
+        squared norm is stored in the counters, since all bounds of the run depend on this norm.
         """
         self.w, self.b = w.copy(order="C"), b.copy()
         long = np.column_stack([w, b]).reshape(len(self.counters), -1)
@@ -186,7 +202,7 @@ class LinearState(RunState):
 
     @property
     def n_features(self) -> int:
-        """The number of features, that is, of columns of the weights."""
+        """The number of features, which is the number of columns of the weights."""
         return self.w.shape[1]
 
     @property
@@ -201,7 +217,7 @@ class LinearState(RunState):
 
     @property
     def r(self) -> float | None:
-        """The regularization strength of AROW; None for other rules."""
+        """The regularization parameter of AROW; None for other rules."""
         return self.rule.r if isinstance(self.rule, ArowRule) else None
 
     def weight_arrays(self) -> list[Floats]:
@@ -209,16 +225,16 @@ class LinearState(RunState):
         return [self.w, self.u] if self.s is None else [self.w, self.u, self.s]
 
     def set_weight_arrays(self, arrays: Sequence[Floats]) -> None:
-        """Replace the arrays that `weight_arrays` returns."""
+        """Replace the weights, the cached weights, and the variances if there are any, by ``arrays``, in this order."""
         self.w, self.u = arrays[:2]
         if self.s is not None:
             self.s = arrays[2]
 
     def average(self) -> tuple[Floats, Floats]:
-        """Return ``(w, b)``, the averages of the weights and of the biases after each visit.
+        """Return the averages ``(w, b)`` of the weights and biases, taken after each visited row.
 
-        This is CIML's algorithm 7 with its counter started at 0 instead of 1, so that the zero vector before the first
-        visit is not part of the mean. (Predictions are the same either way.)
+        This is CIML's algorithm 7, but its counter starts at 0 instead of 1. So the zero vector before the first row is
+        not part of the mean. (Predictions are the same either way.)
         """
         visits = np.maximum(self.visits, 1.0)
         if self.decay == 0.0:
@@ -237,7 +253,7 @@ class LinearState(RunState):
         return hypothesis != "vote" or self.log is not None
 
     def weights(self, hypothesis: str) -> tuple[Floats, Floats]:
-        """Return ``(w, b)`` to predict with, of the hypothesis "last", "average" or "pocket"."""
+        """Return the weights and biases with which the hypothesis "last", "average" or "pocket" predicts."""
         self.check_keeps(hypothesis)
         w, b = self.w, self.b
         if hypothesis == "average":
@@ -254,7 +270,7 @@ class LinearState(RunState):
         return activations(rows, *self.weights(hypothesis))
 
     def rounded_scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
-        """Return the activations of rows, each the exact number rounded once; for "vote", the share of the votes."""
+        """Return the activations of rows, computed exactly and rounded once; for "vote", the share of the votes."""
         if hypothesis == "vote":
             return self.scores(hypothesis, rows)
         return rounded_activations(rows, *self.weights(hypothesis))
@@ -275,10 +291,10 @@ class LinearState(RunState):
     def margins(self, k: int) -> tuple[float, float, float]:
         """Return a lower and an upper bound on the margin of classifier ``k``, and an upper bound on its updates.
 
-        A bound that is not known is infinite (minus infinity for the lower bound). The upper bound on the margin holds
-        if the weights are the initial weights plus multiples of examples (for all rules but AROW). The bound on updates
-        holds if only rows with an activation of at most the threshold trigger an update, and the step does not depend
-        on the activation (the perceptron and the margin perceptron).
+        If a bound is not known, it is infinity, or minus infinity for the lower bound. The upper bound on the margin is
+        known for all rules but AROW, because their weights are the initial weights plus multiples of examples. The
+        bound on updates is known for the perceptron and the margin perceptron. They make an update only if ``y a`` is
+        at most the threshold, and their step does not depend on the activation a.
         """
         w, b = (self.w.ravel(), self.b) if len(self.counters) == 1 else (self.w[k], self.b[k : k + 1])
         counters = self.counters[k]
@@ -314,11 +330,11 @@ class LinearState(RunState):
     # training
 
     def runner(self, threads: int = 1) -> PassRunner:
-        """Return the runner of the compiled passes."""
+        """Return the runner that trains this state by compiled passes."""
         return PassRunner(threads)
 
     def observers(self) -> list[Observer]:
-        """Return the observers for proofs of inseparability and, if the state has them, for votes and the pocket."""
+        """Return the observer for proofs of inseparability, and those for votes and the pocket if they are kept."""
         votes_kept = [] if self.log is None else [VoteRecorder()]
         return [InseparabilityProof(), *votes_kept, *([] if self.pocket is None else [PocketKeeper()])]
 
@@ -328,9 +344,10 @@ class LinearState(RunState):
         self.buffers = None
 
     def check_finite(self) -> None:
-        """Raise a ValueError if weights, averages or variances, or squared norms that divide steps, have overflowed.
+        """Raise a ValueError if weights, averages or variances have overflowed.
 
-        The arrays are examined only if a cheap bound on their size is very large.
+        For rules that divide a step by the squared norm of its row, these squared norms are checked, too. The arrays
+        are examined only if a bound on their entries, which is quick to compute, is very large.
         """
         counters = self.counters
         if isinstance(self.rule, PassiveAggressiveRule | ArowRule) and not np.isfinite(counters["radius2"]).all():
@@ -354,7 +371,7 @@ class LinearState(RunState):
             raise ValueError(f"the weights have overflowed float64: {advice}, and train from the start.")
 
     def widen(self, d: int) -> None:
-        """Widen the state to ``d`` features. The new weights are 0, as if the features had been there all along."""
+        """Widen the state to ``d`` features. The weights of the new features are 0."""
         more = d - self.n_features
         if more > 0:
             with _memory_for(len(self.w), d):
@@ -374,7 +391,7 @@ class LinearState(RunState):
         return self.__dict__ | {"buffers": None}
 
     def set_layout(self, order: Literal["C", "F"]) -> None:
-        """Convert the weights to C or Fortran order; a single weight vector is in both."""
+        """Convert the weights to C or Fortran order. A single weight vector has both orders and is not changed."""
         if self.w.flags.f_contiguous if order == "F" else self.w.flags.c_contiguous:
             return
         new = not (self.counters["updates"].any() or self.counters["start2"].any())
@@ -388,12 +405,12 @@ class LinearState(RunState):
 
     @property
     def is_interleaved(self) -> bool:
-        """Whether `interleave` has interleaved the arrays."""
+        """Whether the weight arrays are interleaved in memory; see `interleave`."""
         first, *others = self.weight_arrays()
         return first.base is not None and all(array.base is first.base for array in others)
 
     def interleave(self) -> None:
-        """Interleave weights, cached weights and variances, so that all numbers of a feature share a cache line."""
+        """Interleave weights, cached weights and variances in memory, so that one feature's numbers are contiguous."""
         if not self.is_interleaved:
             together = np.stack([array.T for array in self.weight_arrays()], axis=1)
             self.set_weight_arrays([together[:, place].T for place in range(together.shape[1])])
@@ -454,7 +471,7 @@ def _length(v: np.ndarray) -> float:
 
 @contextmanager
 def _memory_for(k: int, d: int) -> Iterator[None]:
-    """Replace a MemoryError by one that names the size of the weights of ``k`` classes and ``d`` features."""
+    """Replace a MemoryError by one whose message has the size of the weights of ``k`` classes and ``d`` features."""
     try:
         yield
     except MemoryError:
@@ -478,7 +495,7 @@ def _with_capacity(weights: Floats, d: int, fill: float) -> Floats:
 
 
 def _mirrored(values: Floats, sign: int) -> Floats:
-    """Return ``sign * values`` without negative zeros, which do not occur in a run that starts from zero."""
+    """Return ``sign * values``, but 0.0 instead of -0.0, since training from zero gives no negative zeros."""
     return values if sign > 0 else 0.0 - values
 
 
@@ -486,29 +503,30 @@ def _mirrored(values: Floats, sign: int) -> Floats:
 
 
 SPARSE_BLOCK = 8
-"""The number of sparse rows in a block that one-vs-rest classifiers visit in turn.
+"""The number of sparse rows in a block. Each one-vs-rest classifier visits the block before the next block is read.
 
-It is small, because after an update a classifier computes its activations one by one until the end of the block.
+The activations of a block are computed together, but an update makes those of its classifier outdated. The classifier
+then computes its activations row by row until the end of the block. So the block should be small.
 """
 FEWEST_VALUES = 4
-"""The smallest number of stored values per column at which a second thread pays off for sparse rows.
+"""For sparse rows, the smallest number of stored values per column at which a second thread is used.
 
-Each thread works on a copy of its classifiers' weights, and making the copies takes time.
+Each thread trains a copy of its classifiers' weights. With fewer values, making the copies takes longer than is saved.
 """
 
 
 NUMBERS_AT_ONCE = 20_000_000
-"""The largest count of numbers, over all passes, that a call of several passes reads: work of some 50 ms."""
+"""How many numbers one call that makes several passes may read, over all these passes. This takes about 50 ms."""
 NUMBERS_INTERPRETED = 20_000
-"""The same, for passes that are not compiled."""
+"""How many numbers such a call may read if passes are interpreted Python instead of compiled code."""
 _NONE = np.zeros((0, 0), np.int64)
 _PART_OF_A_PASS = Passes(0, False, np.uint64(0), np.uint64(0), _NONE.ravel(), _NONE, _NONE)
 
 
 class PassRunner:
-    """The `Runner` of linear learners, which visits batches by compiled passes.
+    """The `Runner` of linear learners, which trains by compiled passes over batches.
 
-    Rows are visited in slices. Interrupts are handled between slices; what was learned until then is kept.
+    Rows are visited in slices, and interrupts are handled between two slices. The updates made until then are kept.
     """
 
     def __init__(self, threads: int = 1) -> None:
@@ -528,7 +546,7 @@ class PassRunner:
         on_margins: Callable[[list[Floats]], None] | None = None,
         visited: int = 0,
     ) -> None:
-        """Visit ``order`` with the classifiers ``active``, as `Runner` describes."""
+        """Train the classifiers ``active`` on the rows ``order`` of a batch; see `Runner.visit`."""
         rows = batch.rows
         check_width(rows, state.n_features)
         _set_layout(state, rows)
@@ -556,7 +574,7 @@ class PassRunner:
             _measure(state, batch, order)
 
     def passes_at_once(self, state: LinearState, batch: Batch, active: NDArray[np.int64]) -> int:
-        """Return how many passes one call may make, so that it takes no longer than interrupts can wait."""
+        """Return how many passes one call may make, so that an interrupt is handled without a noticeable delay."""
         run = direct_passes if state.direct else one_vs_rest_passes
         numbers = (batch.rows.parts[0].size + 8 * batch.rows.n) * (len(state.w) if state.direct else len(active))
         return 0 if self.threads > 1 else (NUMBERS_INTERPRETED if run.compiled is None else NUMBERS_AT_ONCE) // numbers
@@ -572,11 +590,11 @@ class PassRunner:
         shuffled: bool,
         own_orders: bool,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Make passes over a batch whose rows have all been visited, until a classifier is clean.
+        """Make up to ``most`` passes over a batch, until a classifier makes a pass without a mistake or update.
 
-        At most ``most`` passes are made. With ``own_orders`` each pass has the visiting order of its number, and
-        ``order`` is overwritten. Return the mistakes and the updates: a row for each pass made, a column for each of
-        the classifiers ``active``.
+        All rows of the batch have been visited before. With ``own_orders`` each pass is shuffled anew, and ``order`` is
+        overwritten. Return the numbers of mistakes and of updates. Both arrays have a row for each pass made, and a
+        column for each of the classifiers ``active``.
         """
         _set_layout(state, batch.rows)
         seed, number = np.uint64(state.seed % 2**64), np.uint64(state.passes)
@@ -621,10 +639,10 @@ class PassRunner:
 
 
 def _set_layout(state: LinearState, rows: RowMatrix) -> None:
-    """Give the weights the memory layout for such rows.
+    """Convert the weights to the memory layout that is fastest for these rows.
 
-    A sparse row has few features, but for each of these features the weights of all classes are read. So all weights of
-    a feature are stored together.
+    A sparse row has few features, but for each of these features the weights of all classes are read. So the weights of
+    all classes for a feature are stored together.
     """
     if rows.is_sparse and state.s is not None and len(rows.parts[0]) >= state.w.shape[1]:
         state.interleave()
@@ -633,7 +651,7 @@ def _set_layout(state: LinearState, rows: RowMatrix) -> None:
 
 
 class _Group(NamedTuple):
-    """Classifiers that visit rows in one thread, and all arrays that they change."""
+    """The classifiers that one thread trains, and all arrays that the training changes."""
 
     active: NDArray[np.int64]
     """The indices of these classifiers in ``weights``."""
@@ -678,7 +696,7 @@ def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log:
 
 
 def _join(state: LinearState, groups: list[_Group]) -> None:
-    """Write the weights that were copied for a group back to the state."""
+    """Write the weights that were copied for the groups back to the state."""
     for group in groups:
         if group.copied is not None:
             state.w.T[:, group.copied], state.u.T[:, group.copied] = group.weights.w, group.weights.u
@@ -689,12 +707,12 @@ def _join(state: LinearState, groups: list[_Group]) -> None:
 
 
 def _total() -> NDArray[np.int64]:
-    """Return a new exact accumulator, which passes use as scratch space."""
+    """Return a new accumulator for exact sums, which passes use as scratch space."""
     return np.zeros(LONG_LIMBS, np.int64)
 
 
 def _log(state: LinearState, visits: int) -> Log:
-    """Return a log with capacity for the updates of ``visits`` visits."""
+    """Return an empty log with capacity for one update on each of ``visits`` rows."""
     lines = 2 if state.direct else len(state.counters)
     if not visits:
         lines = 0
@@ -703,7 +721,7 @@ def _log(state: LinearState, visits: int) -> Log:
 
 
 def _updates(state: LinearState, batch: Batch, log: Log) -> list[Updates]:
-    """Return the updates of each classifier in the log."""
+    """Return a list with the logged updates of each classifier."""
     out = []
     for k in range(len(state.counters)):
         made = int(log.counts[k]) if len(log.counts) else 0
@@ -735,13 +753,13 @@ def _measure(state: LinearState, batch: Batch, order: NDArray[np.uint32]) -> Non
 
 
 InitialWeights: TypeAlias = tuple[Floats, Floats]
-"""Weights of shape (m, d) and biases of shape (m,), for m classifiers."""
+"""Weights of shape (m, d) and biases of shape (m,), for m classifiers and d features."""
 _LARGEST = 1e140
-"""The largest initial weight allowed, in absolute value; the squared norm of larger weights might overflow."""
+"""The largest absolute value of an initial weight. With larger weights, the squared norm might overflow."""
 
 
 class GivenWeights(NamedTuple):
-    """The arguments ``coef_init`` and ``intercept_init`` of ``fit``; None stands for zeros."""
+    """The arguments ``coef_init`` and ``intercept_init`` of ``fit``; None means zeros."""
 
     coef: VectorLike
     intercept: VectorLike
@@ -799,7 +817,7 @@ def _state(run: TrainingRun) -> LinearState:
 
 
 class VoteRecorder(Observer):
-    """An observer that logs every update with its row, so that all weight vectors of the run can vote."""
+    """An observer that stores every update with its row, so that all weight vectors of the run can vote."""
 
     wants_updates = True
 
@@ -810,7 +828,7 @@ class VoteRecorder(Observer):
             log.append(batch.rows.matrix, updates)
 
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
-        """Store the rows in the log, since the batches may be freed."""
+        """Copy the rows of the updates into the log, since the batches may be freed."""
         log = _state(run).log
         if log is not None:
             log.store()
@@ -819,12 +837,13 @@ class VoteRecorder(Observer):
 class PocketKeeper(Observer):
     """An observer that puts the weights with the fewest training mistakes into the pocket.
 
-    After each pass the candidates are the weights at its end, the weights that survived the most visits in it, and
-    those in the pocket so far. This is Gallant's pocket algorithm with ratchet (1990), checked once a pass.
+    After each pass three candidates are compared: the weights at the end of the pass, the weights that stayed unchanged
+    for the most rows of the pass, and the weights in the pocket. This is Gallant's pocket algorithm with ratchet
+    (1990), except that mistakes are counted only once a pass.
     """
 
     def on_start(self, run: TrainingRun) -> None:
-        """Recount the mistakes of the pocket if an earlier run filled it, because the rows may be different."""
+        """Count the mistakes of pocket weights from an earlier run again, since the training rows may be different."""
         pocket = _state(run).pocket
         if pocket is not None and run.warm and np.isfinite(pocket.mistakes).all():
             pocket.mistakes[:] = _training_mistakes(run, pocket.w, pocket.b)
@@ -864,8 +883,8 @@ def _training_mistakes(run: TrainingRun, w: NDArray[np.float64], b: NDArray[np.f
 class InseparabilityProof(Observer):
     """An observer that proves inseparability if weights that started from zero are zero at the end of the run.
 
-    If no update was rounded, a positive combination of some rows, each times its label, is then exactly zero. A
-    separator would give each of these signed rows a positive score, and hence the combination too. So there is no
+    If no update was rounded, a sum of some rows, each times its label and a positive factor, is then exactly zero. A
+    separator would give each of these terms a positive score, and so a positive score to their sum. So there is no
     separator (Gordan 1873).
     """
 
@@ -875,7 +894,7 @@ class InseparabilityProof(Observer):
         self._from_zero = False
 
     def on_start(self, run: TrainingRun) -> None:
-        """Store whether the run starts from zero, or started from zero before it was resumed from a checkpoint."""
+        """Store whether the training run started from zero, possibly before it was resumed from a checkpoint."""
         resumed = run.resumed and not run.options.warm_start
         counters, rule = run.state.counters, _state(run).rule
         moved = counters["updates"].any() or counters["start2"].any()
@@ -893,7 +912,7 @@ class InseparabilityProof(Observer):
 
 
 def returned_to_zero(state: LinearState) -> NDArray[np.bool_]:
-    """Return a mask of the classifiers that started from zero, have been updated, and have zero weights again."""
+    """Return a mask of the classifiers that started from zero, have been updated, and now have zero weights."""
     long = np.column_stack([state.w, state.b]).reshape(len(state.counters), -1)
     moved = (state.counters["step_sum"] > 0) & (state.counters["start2"] == 0)
     zero: NDArray[np.bool_] = ~long.any(axis=1) & moved
@@ -901,10 +920,11 @@ def returned_to_zero(state: LinearState) -> NDArray[np.bool_]:
 
 
 def _sums_are_exact(run: TrainingRun, steps: float) -> bool:
-    """Return whether sums of rows times their steps are exact in any order.
+    """Return whether sums of rows times their step sizes are computed without rounding, in any order.
 
-    ``steps`` is the sum of the absolute values of the steps. The sums are exact if all steps are integers, all entries
-    of the rows are multiples of a power of two, ``unit``, and all sums are below 2**53 units.
+    ``steps`` is the sum of the absolute values of the steps. The sums are exact if three conditions hold: all step
+    sizes are integers, all entries of the rows are multiples of some power of two, and all sums are below 2**53 times
+    that power.
     """
     batches = run.source.batches
     largest = max(float(np.max(np.abs(_values(batch.rows.matrix)), initial=0.0)) for batch in batches())

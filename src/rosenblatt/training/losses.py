@@ -1,9 +1,9 @@
-"""The loss of a pass, by which ``tol`` stops a run.
+"""The training loss of each pass, which decides whether ``tol`` stops a run.
 
-A visit to a row has the loss ``max(0, t - y a)``, for the label y = +-1, the activation a and the threshold t of the
-update rule: the perceptron's loss for t = 0, and the hinge loss for t = 1. The loss of a pass is the mean over its
-visits, as in scikit-learn. Activations are rounded once, and their losses are summed exactly, so the mean depends
-neither on the layout of the rows nor on how they are divided.
+The loss of a row is ``max(0, t - y a)``, where y = +-1 is the label, a the activation and t the threshold of the update
+rule. For t = 0 this is the perceptron's loss, and for t = 1 the hinge loss. The loss of a pass is the mean over its
+rows, as in scikit-learn. Each activation is rounded once, and the losses are summed exactly. So the mean does not
+depend on whether rows are dense or sparse, or on how they are divided into batches.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Losses:
-    """The losses of each classifier in the pass in progress, and how they fell in the passes of this run before it.
+    """The loss of each classifier in the current pass, and its decrease in the earlier passes of this run.
 
     >>> losses = Losses.of_new_run(1)
     >>> for values in ([2.0, 1.0], [1.0, 1.0], [1.0, 0.9]):
@@ -34,11 +34,11 @@ class Losses:
     """
 
     sums: Floats
-    """The exact sums of the losses in the pass, a row for each classifier, whose numbers add up to the sum."""
+    """For each classifier, a row of numbers whose exact sum is the sum of the losses in the current pass."""
     least: Floats
-    """The lowest loss of a pass."""
+    """For each classifier, the lowest loss of a pass so far."""
     stalled: Integers
-    """The number of passes in a row in which the loss has not fallen enough."""
+    """For each classifier, the number of consecutive passes in which the loss did not fall by at least ``tol``."""
 
     @classmethod
     def of_new_run(cls, n: int) -> Losses:
@@ -46,17 +46,20 @@ class Losses:
         return cls(np.zeros((n, 1)), np.full(n, math.inf), np.zeros(n, np.int64))
 
     def begin_pass(self) -> Losses:
-        """Return these losses with sums of zero."""
+        """Return the losses at the start of a pass, with all sums reset to zero."""
         return replace(self, sums=np.zeros((len(self.sums), 1)))
 
     def add(self, losses: Sequence[Floats]) -> Losses:
-        """Return these losses with more losses of each classifier added to the sums."""
+        """Return the losses after adding further rows: ``losses`` has an array of the rows' losses per classifier."""
         rows = [_expansion([*total, *more.tolist()]) for total, more in zip(self.sums.tolist(), losses, strict=True)]
         width = max(1, *map(len, rows))
         return replace(self, sums=np.array([row + [0.0] * (width - len(row)) for row in rows]))
 
     def judge(self, active: Integers, visits: Floats, tol: float) -> Losses:
-        """Return these losses after a pass in which the classifiers ``active`` made ``visits`` visits each."""
+        """Return the losses at the end of a pass, with ``least`` and ``stalled`` updated.
+
+        ``active`` has the indices of the classifiers that made the pass, and ``visits`` the rows that each visited.
+        """
         least, stalled = self.least.copy(), self.stalled.copy()
         for k, n in zip(active, visits, strict=True):
             loss = _mean(self.sums[k], int(n))
@@ -65,12 +68,12 @@ class Losses:
         return replace(self, least=least, stalled=stalled)
 
     def some(self, members: Integers) -> Losses:
-        """Return the losses of the classifiers ``members``."""
+        """Return the losses of the classifiers with indices ``members``."""
         return Losses(self.sums[members], self.least[members], self.stalled[members])
 
 
 def _expansion(values: list[float]) -> list[float]:
-    """Return few numbers with the same exact sum as ``values``, the largest first, or [inf] if it overflows.
+    """Return a short list of numbers, the largest first, with the same exact sum as ``values``; [inf] on overflow.
 
     >>> _expansion([1.0, 2.0**-60, 2.0])
     [3.0, 8.673617379884035e-19]
@@ -89,7 +92,7 @@ def _expansion(values: list[float]) -> list[float]:
 
 
 def _mean(total: Floats, visits: int) -> float:
-    """Return an exact sum, divided by the number of visits and rounded once."""
+    """Return the exact sum of ``total`` divided by the number of visits, rounded once."""
     if not np.isfinite(total).all():
         return math.inf
     return float(sum(map(Fraction, total.tolist()), Fraction(0)) / max(1, visits))

@@ -1,4 +1,4 @@
-"""Model files, and `TrainedModel`, a trained learner that the command line and the estimators can store in them."""
+"""Model files, and `TrainedModel`: a trained learner that the command line and the estimators save to such files."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from rosenblatt.training.state import RunState
 
 
 FORMAT = 3
-"""The version of model files. It increases with every change that an older `load` would not understand."""
+"""The version of model files. It increases with every change that an older `load` could not read."""
 
 Model = TypeVar("Model")
 
@@ -65,41 +65,45 @@ class _ModelFields:
 
 @dataclass
 class ModelInfo:
-    """The header of a model file without the learner's own part."""
+    """The header of a model file, without the trained state of the learner."""
 
     learner: str
     parameters: dict[str, object]
     """The learner's parameters as plain data."""
     classes: Labels
     feature_names: Any = None
-    """A list of strings, or the plain data that `names_to_plain` returns for it."""
+    """A list of strings, or the plain data into which `names_to_plain` converts this list."""
     preparation: dict[str, Any] | None = None
-    """Plain data that defines how rows of files become features."""
+    """Plain data that defines how rows of files are converted to features."""
     fingerprint: object = None
-    """A fingerprint of the training data."""
+    """A fingerprint of the training data, as plain data."""
     calibration: Calibration | None = None
     max_features: int | None = None
-    """The largest number of features allowed, stored or not; if None, it depends on the number stored."""
+    """The largest number of features allowed, including features whose weights are all 0 and are not stored.
+
+    If None, the largest number depends on the number of features that are stored.
+    """
 
     def names(self, n_features: int) -> Names | None:
-        """Return the feature names as an array, or None if there are none.
+        """Return the feature names as an array, or None if the model has no feature names.
 
-        A ValueError is raised unless they are ``n_features`` strings.
+        A ValueError is raised unless there are ``n_features`` names and all of them are strings.
         """
         names = names_from_plain(self.feature_names, n_features, self.max_features)
         return None if names is None else np.array(names, object)
 
 
 Reader = Callable[[ModelInfo, dict[str, object], Place], Model]
-"""A function that makes a model from the header and the learner's own part, or raises a ValueError."""
+"""A function that returns a model, given its header and trained state as plain data, or raises a ValueError."""
 
 
 def model_to_plain(
     info: ModelInfo, learned: dict[str, object], arrays: Mapping[str, np.ndarray], read: Reader[object]
 ) -> tuple[dict[str, object], dict[str, np.ndarray]]:
-    """Return the header and the arrays of a model file, from which ``read`` can make the model again.
+    """Return the header and the arrays of a model file. With these, ``read`` must be able to restore the model.
 
-    ``learned`` and ``arrays`` are the learner's own part. A ValueError is raised if the model cannot be saved.
+    ``learned`` is the trained state as plain data, and ``arrays`` are its arrays. A ValueError is raised if the model
+    cannot be saved.
     """
     for name in ("preparation", "fingerprint"):
         to_canonical_json(getattr(info, name), f"{name}_")
@@ -119,7 +123,7 @@ def model_to_plain(
 def read_file(path: str | os.PathLike[str], read: Reader[Model], max_features: int | None = None) -> Model:
     """Return the model in a file; raise a ValueError if the file is not valid.
 
-    ``max_features`` is as in `ModelInfo`.
+    ``read`` makes the model from its parts; ``max_features`` is described in `ModelInfo`.
     """
     return read_model(path, *read_container(path), read, max_features)
 
@@ -131,7 +135,7 @@ def read_model(
     read: Reader[Model],
     max_features: int | None,
 ) -> Model:
-    """Return the model that ``read`` makes from the header and the arrays of a file; errors name the file."""
+    """Return the model with this header and these arrays, made by ``read``. Error messages name the file ``path``."""
     if header.get("kind") == "pipeline":
         raise ValueError(f"{os.fspath(path)} holds a pipeline: use it from Python, with rosenblatt.load.")
     if header.get("kind") != "model":
@@ -144,7 +148,7 @@ def read_model(
 
 
 def invalid_file(path: str | os.PathLike[str], what: str, fault: ValueError) -> ValueError:
-    """Return the error for a file that holds no valid ``what``: the name of the file and the message of ``fault``."""
+    """Return the error for a file that holds no valid ``what``. Its message has the file name and that of ``fault``."""
     message = fault.message if isinstance(fault, ParameterError) else str(fault)
     error = Message("{path} holds no valid {what}: {message}", path=os.fspath(path), what=what, message=message)
     return ParameterError(error) if isinstance(fault, ParameterError) else ValueError(str(error))
@@ -153,7 +157,7 @@ def invalid_file(path: str | os.PathLike[str], what: str, fault: ValueError) -> 
 def model_from_plain(
     header: object, arrays: Mapping[str, np.ndarray], read: Reader[Model], max_features: int | None
 ) -> Model:
-    """Return the model that ``read`` makes from the header and the arrays of a model file, or raise a ValueError."""
+    """Return the model with this header and these arrays, made by ``read``; raise a ValueError if they are invalid."""
     found = read_fields(_ModelFields, header, Place("the header"))
     place = Place("the header", Arrays(unpack_columns(found["width"], arrays, max_features)), "learned")
     names = ("learner", "parameters", "classes", "feature_names", "preparation", "fingerprint", "calibration")
@@ -171,7 +175,7 @@ EarlyStoppingState = tuple[RunState, BestPass]
 
 @dataclass
 class TrainedModel:
-    """A trained learner, with everything that its model file holds."""
+    """A trained learner, with everything that is saved in its model file."""
 
     learner: str
     options: RunOptions
@@ -185,7 +189,7 @@ class TrainedModel:
 
     @property
     def n_features(self) -> int:
-        """The number of columns of the rows that the model can predict."""
+        """The number of columns that rows must have for prediction."""
         return self.state.n_features
 
     def _rows(self, X: Matrix) -> RowMatrix:
@@ -194,7 +198,7 @@ class TrainedModel:
         return as_rows(X)
 
     def predict(self, X: Matrix) -> Labels:
-        """Return the class of each row of a valid matrix; for a row on a boundary, the first of the tied classes."""
+        """Predict the class of each row of a valid matrix. If classes tie, the first of them is predicted."""
         rows = self._rows(X)
         if len(self.classes) == 1:
             return self.classes[np.zeros(rows.n, np.int64)]
@@ -205,7 +209,7 @@ class TrainedModel:
         return self.state.scores(self.options.hypothesis, self._rows(X))
 
     def rounded_scores(self, X: Matrix) -> NDArray[np.float64]:
-        """Return the scores of each row of a valid matrix, as `RunState.rounded_scores` does."""
+        """Return the scores of each row of a valid matrix for calibration; see `RunState.rounded_scores`."""
         return self.state.rounded_scores(self.options.hypothesis, self._rows(X))
 
     def predict_proba(self, X: Matrix) -> NDArray[np.float64]:
@@ -216,9 +220,9 @@ class TrainedModel:
         return self.calibration.probabilities(self.rounded_scores(X))
 
     def set_threshold(self, threshold: float) -> None:
-        """Predict the second of two classes where its activation is above ``threshold``; the model must be linear.
+        """Set the threshold above which an activation predicts the second of two classes; the model must be linear.
 
-        From then on, scores are activations minus the threshold.
+        After this, scores are activations minus the threshold.
         """
         states = [self.state]
         if self.early_stopping_state is not None:
@@ -230,7 +234,7 @@ class TrainedModel:
 
     @property
     def report(self) -> Report:
-        """The report of the run."""
+        """The report of the training run."""
         return report(self.state, self.classes, self.early_stopping)
 
     @property
@@ -263,13 +267,13 @@ class TrainedModel:
     def load(cls, path: str | os.PathLike[str], *, max_features: int | None = None) -> TrainedModel:
         """Return the model in a file; raise a ValueError if the file is not valid or its learner is not in `LEARNERS`.
 
-        ``max_features`` is as in `ModelInfo`.
+        ``max_features`` is described in `ModelInfo`.
         """
         return read_file(path, cls.from_plain, max_features)
 
     @classmethod
     def from_plain(cls, info: ModelInfo, learned: dict[str, object], place: Place) -> TrainedModel:
-        """Return the model that the header and the learner's own part of a file describe, or raise a ValueError."""
+        """Return the model with this header and trained state, or raise a ValueError if they are not valid."""
         if info.learner not in LEARNERS:
             raise ValueError(f"'learner' must be one of {', '.join(LEARNERS)}, got {shorten(info.learner)}.")
         options = RunOptions.from_plain(info.parameters, info.learner)
@@ -299,9 +303,9 @@ class _EarlyStoppingFields:
 
 
 def trained_state(run: TrainingRun) -> tuple[RunState, EarlyStoppingState | None]:
-    """Return the pair of the state to predict with and the `EarlyStoppingState` to continue from.
+    """Return the state that predicts, and the `EarlyStoppingState` from which training can be continued.
 
-    The second element is None if early stopping has kept no pass. Then the run continues from the first.
+    The second element is None if early stopping has kept no pass. Then training continues from the first element.
     """
     state, more = run.state, None
     best = None if run.early_stopping is None else run.early_stopping.best
@@ -321,12 +325,12 @@ def trained_state(run: TrainingRun) -> tuple[RunState, EarlyStoppingState | None
 
 
 def history(state: RunState) -> NDArray[np.void]:
-    """Return a record array of the passes, with the ``mistakes`` made in each.
+    """Return the history of a run as a record array, with the number of ``mistakes`` in each pass.
 
-    It also has the ``updates`` of each pass if correctly classified rows make updates too, and the
-    ``validation_error`` after each pass if rows were held out. If an interrupt cut the last pass short, it also has the
-    ``share`` of all rows that each pass visited: 1 for all passes but the last, and NaN for the last if its share is
-    not known.
+    If correctly classified rows can cause updates, there is a column with the ``updates`` of each pass. If rows were
+    held out, there is a column with the ``validation_error`` after each pass. If an interrupt cut the last pass short,
+    there is a column with the ``share`` of all rows that each pass visited. It is 1 for all passes but the last, and
+    NaN for the last pass if its share is not known.
     """
     columns: dict[str, tuple[str, Sequence[float | None]]] = {
         "mistakes": ("i8", [int(np.maximum(counts, 0).sum()) for counts in state.mistakes])
@@ -350,15 +354,15 @@ Numbers = NDArray[np.int64]
 def is_divisible(state: LinearState) -> bool:
     """Return whether the classifiers of a state can be trained separately.
 
-    There must be several, which must not compete directly or share a log or a pocket.
+    There must be several classifiers. They must not compete directly, and the state must not have a log or a pocket.
     """
     return len(state.counters) > 1 and not state.direct and state.log is None and state.pocket is None
 
 
 def take_classifiers(state: LinearState, members: Numbers) -> LinearState:
-    """Return a state with only the classifiers ``members``, which train as they would in the whole state.
+    """Return a state with only the classifiers ``members``, whose training gives the same weights as in ``state``.
 
-    Its history is empty.
+    The history of the new state is empty.
     """
     part = copy(state)
     part.buffers, part.mistakes, part.pass_updates, part.validation_error = None, [], [], []
@@ -370,7 +374,7 @@ def take_classifiers(state: LinearState, members: Numbers) -> LinearState:
 
 
 def put_classifiers(state: LinearState, members: Numbers, part: LinearState) -> None:
-    """Replace the classifiers ``members`` of a state by those of ``part``, which `take_classifiers` returned."""
+    """Replace the classifiers ``members`` of ``state`` by those of ``part``, a state from `take_classifiers`."""
     state.widen(part.n_features)
     part.widen(state.n_features)
     state.counters[members], state.done[members] = part.counters, part.done

@@ -1,6 +1,6 @@
-"""Observers of a run: history, traces, progress and callbacks.
+"""Observers, which are called at the events of a training run: history, traces, progress and callbacks.
 
-The state of a run adds observers that keep votes, the pocket and proofs (`RunState.observers`).
+The state of a run adds observers for votes, for the pocket and for proofs of inseparability (`RunState.observers`).
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """The base class of observers, with a method for each event of a run; here the methods do nothing."""
+    """The base class of observers. It has a method for each event of a training run; these methods do nothing."""
 
     wants_updates = False
-    """Whether updates are to be logged for ``on_updates``."""
+    """Whether the updates are to be recorded and passed to ``on_updates``."""
     should_stop = False
     """Whether the run is to end after the pass in progress."""
     looks_on = True
-    """Whether it is to be called between passes; otherwise the run may make several in one call."""
+    """Whether the observer has to be called after every pass. If False, one compiled call may make several passes."""
 
     def on_start(self, run: TrainingRun) -> None:
         """Called before the first pass."""
 
     def on_slice(self, run: TrainingRun, batch: Batch, visited: int) -> None:
-        """Called after each slice of a batch, several times a second; ``visited`` of its rows are done."""
+        """Called several times a second, between two slices of a batch; ``visited`` is the number of rows done."""
 
     def on_updates(self, run: TrainingRun, batch: Batch, order: NDArray[np.uint32], updates: list[Updates]) -> None:
-        """Called after the rows ``order`` of a batch have been visited, with the updates of each classifier.
+        """Called after the rows of a batch have been visited, with the updates that each classifier made on them.
 
-        The ``members`` of the updates are row numbers within the batch.
+        ``order`` has the visited row numbers, in order. The ``members`` of an update are row numbers within the batch.
         """
 
     def on_batch(self, run: TrainingRun, batch: Batch) -> None:
         """Called after a batch; ``run.current.row`` is the number of the next row."""
 
     def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
-        """Called after a pass in which the classifiers ``active`` took part."""
+        """Called after a pass; ``active`` has the indices of the classifiers that were trained in the pass."""
 
     def on_interrupt(self, run: TrainingRun) -> None:
         """Called after an interrupt, before ``on_end``."""
@@ -55,7 +55,7 @@ class Observer:
 
 
 class History(Observer):
-    """An observer that appends the mistakes of each pass to the state's history, even if the pass was cut short."""
+    """An observer that appends the mistakes of each pass to the history. Incomplete passes are included."""
 
     looks_on = False
 
@@ -73,7 +73,7 @@ class History(Observer):
 
 
 def _cut_pass(run: TrainingRun, interrupted: bool = False) -> CutPass | None:
-    """Return the extent of the current pass, or of the last pass if it has ended; None if it visited all rows."""
+    """Return how many rows the current or else the last pass visited; None if it visited all rows."""
     made, whole = run.current.rows_visited(run.state.counters), run.rows_of_a_pass()
     if whole is None:
         return CutPass(made, None, interrupted)
@@ -81,9 +81,10 @@ def _cut_pass(run: TrainingRun, interrupted: bool = False) -> CutPass | None:
 
 
 class Trace(NamedTuple):
-    """The updates of one classifier: row numbers of the source, step sizes, and the number of visits before each.
+    """The updates of one classifier, in the order in which they were made.
 
-    The other fields are as in `Updates`.
+    For each update, ``rows`` has the row number in the source, ``steps`` the step size, and ``visits`` the number of
+    rows that were visited before the update. The other fields are as in `Updates`.
     """
 
     rows: NDArray[np.int64]
@@ -94,11 +95,11 @@ class Trace(NamedTuple):
 
 
 class UpdateTrace(Observer):
-    """An observer that records every update of a run and, with ``visits=True``, every visit.
+    """An observer that records every update of a run and, with ``visits=True``, every visited row.
 
-    The compiled passes log the updates, so recording them is cheap. ``visited`` holds the row number of each visit,
-    without rows of weight 0. Entry v is visit v of every classifier that took part in all passes and did not stop at
-    ``max_updates``.
+    The compiled passes log the updates, so recording them is cheap. ``visited`` has the row numbers in the order of
+    the visits; rows of weight 0 are left out. All classifiers visit rows in this order. But a classifier skips passes
+    after it has separated the rows, and stops at ``max_updates``.
     """
 
     wants_updates = True
@@ -109,7 +110,7 @@ class UpdateTrace(Observer):
         self._visited: list[NDArray[np.int64]] = []
 
     def on_updates(self, run: TrainingRun, batch: Batch, order: NDArray[np.uint32], updates: list[Updates]) -> None:
-        """Record the updates, with row numbers of the source as their ``members``."""
+        """Record the updates. Their ``members`` are changed from row numbers of the batch to those of the source."""
         self._updates += [[] for _ in range(len(updates) - len(self._updates))]
         for chunk, update in zip(self._updates, updates, strict=False):
             chunk.append(update._replace(members=batch.first + update.members))
@@ -123,12 +124,12 @@ class UpdateTrace(Observer):
 
     @property
     def visited(self) -> NDArray[np.int64]:
-        """The row number of each visit; empty unless visits are recorded."""
+        """The number of each visited row; empty unless visits are recorded."""
         return np.concatenate([np.empty(0, np.int64), *self._visited])
 
 
 class ProgressLine(Observer):
-    """An observer that shows a line of progress on standard error, unless ``verbose`` is 0."""
+    """An observer that prints progress to standard error, unless ``verbose`` is 0."""
 
     def __init__(self, verbose: int, passes: int) -> None:
         self.progress = Progress(verbose, passes)
@@ -154,7 +155,7 @@ class ProgressLine(Observer):
 
 
 class Callback(Observer):
-    """An observer that calls a user's function with the run after each pass; the run ends if it returns True."""
+    """An observer that calls ``function(run)`` after each pass, and ends the run if the function returns True."""
 
     def __init__(self, function: Callable[[TrainingRun], object]) -> None:
         self.function = function

@@ -46,11 +46,11 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "laplacian": ("gamma",),
     "sigmoid": ("gamma", "coef0"),
 }
-"""The parameters that each kernel uses; kernels that are not listed have none."""
+"""The names of the parameters that each kernel uses. Kernels that are not listed have no parameters."""
 SCALED = tuple(name for name, parameters in PARAMETERS.items() if "gamma" in parameters)
 """The kernels that have a ``gamma``."""
 MAX_DEGREE = 1000
-"""The largest degree of a polynomial kernel; exact decisions on higher powers would take too long."""
+"""The largest degree of a polynomial kernel. With a higher degree, computing exact signs would take too long."""
 FUNCTION = "function"
 """The name in `Kernel` for a kernel that the user gives as a Python function."""
 NOT_SAVABLE = (
@@ -62,7 +62,7 @@ NOT_SAVABLE = (
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel K(x, z) with its parameters. Parameters that it does not use keep the values they were given.
+    """A kernel K(x, z) with its parameters. Parameters that the kernel does not use are stored, but have no effect.
 
     ======================  =====================================================================
     ``linear``              x . z
@@ -70,8 +70,8 @@ class Kernel:
     ``rbf``                 exp(-gamma |x - z|^2)
     ``laplacian``           exp(-gamma |x - z|_1)
     ``sigmoid``             tanh(gamma x . z + coef0)
-    ``precomputed``         rows are kernel values, a column for each training row
-    ``function``            the matrix ``function(X, Z)``, a row for each row of X
+    ``precomputed``         each row holds its kernel values with the training rows, one per column
+    ``function``            ``function(X, Z)`` returns K(x, z) for all rows x of X and z of Z
     ======================  =====================================================================
     """
 
@@ -83,7 +83,7 @@ class Kernel:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """The parameters that this kernel uses."""
+        """The names and values of the parameters that this kernel uses."""
         return {name: getattr(self, name) for name in PARAMETERS.get(self.name, ())}
 
     @property
@@ -95,8 +95,9 @@ class Kernel:
     def is_positive_definite(self) -> bool:
         """Whether the kernel is known to be positive definite, that is, a dot product in some space.
 
-        The convergence theorem holds only for such kernels. ``poly`` is positive definite for ``coef0 >= 0``. In
-        general ``sigmoid`` is not. Nothing is known about precomputed values and functions.
+        The convergence theorem holds only for positive definite kernels. ``poly`` is positive definite for
+        ``coef0 >= 0``. ``sigmoid`` in general is not positive definite. Nothing is known about precomputed values and
+        functions.
         """
         return self.name in ("linear", "rbf", "laplacian") or (self.name == "poly" and self.coef0 >= 0)
 
@@ -160,7 +161,7 @@ def _float_or_word(value: float | str) -> float | str:
 
 
 def _read_possibly_infinite(data: object, place: Place) -> float:
-    """Return a number that may be infinite, which is stored as "inf" because JSON has no infinity."""
+    """Return a number that may be infinite. Infinity is stored as "inf", because JSON has no infinite numbers."""
     return math.inf if data == "inf" else _NUMBER.read(data, place)
 
 
@@ -207,13 +208,13 @@ _PARAMETERS = {
     "r": checked('a number, below 2**62, or "scale"', lambda v: v == "scale" or _is_number(v), _float_or_word),
     "C": Codec(lambda value, place: "inf" if value == math.inf else float(value), _read_possibly_infinite),
 }
-"""The codecs of parameters; a parameter that is not listed may be any scalar."""
+"""The codec of each parameter in files. A parameter that is not listed may be any scalar."""
 _OMITTED = {"tol"}
 """The parameters that are left out of files if they are None."""
 
 
 def parameters_to_plain(parameters: Mapping[str, object], seed: int) -> dict[str, object]:
-    """Return parameters as data that JSON can hold; a ``random_state`` that is a generator becomes ``seed``."""
+    """Return parameters as data that JSON can represent; a ``random_state`` that is a generator becomes ``seed``."""
     out = {}
     for name, value in parameters.items():
         if name in _OMITTED and value is None:
@@ -236,7 +237,7 @@ def parameters_from_plain(data: dict[str, object], names: Iterable[str]) -> dict
 
 
 RandomSource: TypeAlias = int | np.integer[Any] | np.random.RandomState | np.random.Generator | None
-"""Types of ``random_state``, which determines the visiting orders; None draws from NumPy's global generator."""
+"""Types of ``random_state``, which seeds the shuffling of rows; None means a seed from NumPy's global generator."""
 
 
 @dataclass(frozen=True)
@@ -263,18 +264,18 @@ class RunOptions:
     hypotheses: ClassVar[tuple[str, ...]] = ("last", "average", "pocket", "vote")
     """The values of ``hypothesis`` that the learner accepts."""
     is_linear: ClassVar[bool] = True
-    """Whether the learner has a weight for each feature, rather than a coefficient for each support row."""
+    """Whether the learner has a weight for each feature, rather than a coefficient for each support vector."""
     expects_no_mistakes: ClassVar[bool] = True
-    """Whether the learner, given enough passes, ends without mistakes on linearly separable classes."""
+    """Whether the learner separates linearly separable classes without mistakes, given enough passes."""
 
     @staticmethod
     def for_learner(learner: str, **changed: Any) -> RunOptions:
-        """Return the options of the learner of this name, with its defaults for options that are not given."""
+        """Return the options of a learner, given its name. Options that are not given have the learner's defaults."""
         return LEARNERS[learner].options(**{**LEARNERS[learner].defaults, **changed})
 
     @property
     def direct(self) -> bool:
-        """Whether more than two classes compete in each update, instead of one classifier for each class."""
+        """Whether more than two classes are trained together (``multi_class="direct"``), instead of one-vs-rest."""
         return self.multi_class == "direct"
 
     @property
@@ -285,8 +286,8 @@ class RunOptions:
     def as_trained(self, state: RunState) -> RunOptions:
         """Return these options with the update rule and the decay that a state was trained with.
 
-        The result differs from these options if parameters were changed after training. A parameter that depends on the
-        rows stays as it is, since the state has its number.
+        The result differs from these options if parameters were changed after training. A parameter that is computed
+        from the rows, such as ``gamma="scale"``, is not changed, since the state stores the computed number.
         """
         changed: dict[str, Any] = {}
         if not self.needs_data and getattr(state, "rule", self.rule) != self.rule:
@@ -322,9 +323,9 @@ class RunOptions:
         return self
 
     def validation_split(self, seed: int) -> Split | None:
-        """Return the split by which early stopping holds out rows in a run with this seed; None if it holds out none.
+        """Return the split that selects the held-out rows of early stopping; None without early stopping.
 
-        Its random numbers differ from those of a test set that the same seed holds out.
+        ``seed`` is the seed of the run. The rows are not those of a test set that is drawn with the same seed.
         """
         if not self.early_stopping:
             return None
@@ -332,11 +333,11 @@ class RunOptions:
 
     @property
     def needs_data(self) -> bool:
-        """Whether a parameter depends on the rows, so that they are read before the first pass."""
+        """Whether a parameter is computed from the rows, which are then read before the first pass."""
         return False
 
     def check_may_widen(self) -> None:
-        """Raise a ParameterError if a parameter depends on the number of columns, which has turned out to grow."""
+        """Raise a ParameterError if a parameter depends on the number of columns; called if later rows have more."""
 
     def check_shape(self, n: int, d: int) -> None:
         """Raise a ValueError if the learner cannot train on n rows of d columns."""
@@ -344,13 +345,13 @@ class RunOptions:
     def check_for_blocks(self, source: str) -> None:
         """Raise a ParameterError if the learner needs all rows at once.
 
-        ``source`` completes the error message "..., which {source} not have"; an example is "a stream does".
+        ``source`` completes the error message "..., which {source} not have", for example "a stream does".
         """
 
     def check_for_stream(self, caller: str) -> None:
-        """Raise a ParameterError if an option needs all rows at once, which a stream never has.
+        """Raise a ParameterError if an option needs all rows at once, because a stream provides them in blocks.
 
-        ``caller`` names the method that reads the stream, for the message.
+        ``caller`` is the name of the method that reads the stream; the error message mentions it.
         """
         if self.hypothesis == "pocket":
             raise ParameterError(
@@ -384,7 +385,7 @@ class RunOptions:
     # as plain data
 
     def to_plain(self, learner: str, seed: int) -> dict[str, object]:
-        """Return the parameters of a learner as data that JSON can hold; see `parameters_to_plain`."""
+        """Return the parameters of a learner as data that JSON can represent; see `parameters_to_plain`."""
         return parameters_to_plain({name: getattr(self, name) for name in parameter_names(learner)}, seed)
 
     @staticmethod
@@ -412,11 +413,11 @@ class KernelOptions(RunOptions):
 
     @property
     def needs_data(self) -> bool:
-        """Whether gamma depends on the rows or their number of columns."""
+        """Whether gamma is computed from the rows or from their number of columns."""
         return isinstance(self.gamma, str) and isinstance(self.kernel, str) and self.kernel in SCALED
 
     def check_may_widen(self) -> None:
-        """Raise a ParameterError if gamma depends on the number of columns, which has turned out to grow."""
+        """Raise a ParameterError if gamma depends on the number of columns; called if later rows have more."""
         if self.needs_data:
             raise ParameterError(
                 "{gamma=auto} is 1 / the number of features, and a later block has more features than the first: give "
@@ -442,7 +443,7 @@ class KernelOptions(RunOptions):
             )
 
     def check_for_blocks(self, source: str) -> None:
-        """Raise a ParameterError for a precomputed kernel, which needs the kernel value of every pair of rows."""
+        """Raise a ParameterError if the kernel is precomputed, because it needs the kernel values of all rows."""
         if self.kernel == "precomputed":
             raise ParameterError(
                 "{kernel='precomputed'} needs values between all rows, which {source} not have: use fit, or choose a "
@@ -566,12 +567,12 @@ def _parameters_of(rule: Rule) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Learner:
-    """An entry of `LEARNERS`."""
+    """An entry of `LEARNERS`: where the estimator is defined, and which options it has."""
 
     module: str
-    """The module of the estimator, without "rosenblatt."."""
+    """The name of the module that defines the estimator, without the leading "rosenblatt."."""
     words: str
-    """The learner's name in a sentence."""
+    """The learner's name as error messages write it, such as "the perceptron"."""
     options: type[RunOptions] = RunOptions
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """The defaults of this learner that differ from those of ``options``."""
@@ -605,20 +606,20 @@ LEARNERS: dict[str, Learner] = {
 }
 """All learners that the engine trains, by the name of their estimator."""
 _LEAST_DECAY = 1e-30
-"""The smallest decay above 0. With less, the weights of all visits that a counter can count agree to 14 digits."""
+"""The smallest decay above 0. With a smaller decay, the decayed average equals the plain mean to 14 digits."""
 
 
 def parameter_names(learner: str) -> list[str]:
-    """Return the sorted names of a learner's parameters, as in model files."""
+    """Return the sorted names of the parameters that a model file stores for a learner."""
     known = LEARNERS[learner]
     return sorted({field.name for field in fields(known.options)} - set(known.fixed))
 
 
 def draw_seed(random_state: RandomSource) -> int:
-    """Return the seed of the visiting orders.
+    """Return the seed with which rows are shuffled.
 
-    The seed is ``random_state`` if that is an integer, or a number drawn from a generator. None stands for NumPy's
-    global generator, which ``np.random.seed`` seeds, as in scikit-learn. Any other value raises a ParameterError.
+    An integer ``random_state`` is the seed itself. From a generator, a seed is drawn. None means NumPy's global
+    generator, which ``np.random.seed`` seeds, as in scikit-learn. Any other value raises a ParameterError.
     """
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
         return check_integer("random_state", random_state, 0)

@@ -1,4 +1,4 @@
-"""Predictions with linear weights: activations, winning classes and votes, with every sign exact."""
+"""Predictions with linear weights: activations, predicted classes and votes. The sign of every activation is exact."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _PRODUCT_BYTES = 32 * 1024 * 1024
 
 
 def _lengths(w: Floats, b: Floats) -> Floats:
-    """Return an upper bound on the norm of each ``(w, b)``; it is infinite if squares overflow."""
+    """Return, for each class, an upper bound on the norm of its weights and bias; infinite if a square overflows."""
     with np.errstate(over="ignore"):
         squares = np.einsum("ij,ij->i", w, w) + b * b
     return np.sqrt(squares) * (1 + 4 * (w.shape[1] + 8) * HALF_ULP) + 1e-150
 
 
 def _check_part(rows: RowMatrix, w: Floats, b: Floats, start: int, stop: int) -> None:
-    """Raise a ValueError if a compiled function would read a row or a weight that does not exist."""
+    """Raise a ValueError if, with this range of rows or these weights, compiled code would read out of bounds."""
     check_width(rows, w.shape[1])
     if not 0 <= start <= stop <= rows.n:
         raise ValueError(f"expected a range of rows within 0 to {rows.n:,}, got {start:,} to {stop:,}.")
@@ -38,7 +38,10 @@ def _check_part(rows: RowMatrix, w: Floats, b: Floats, start: int, stop: int) ->
 
 
 def activations(rows: RowMatrix, w: Floats, b: Floats, start: int = 0, stop: int | None = None) -> Floats:
-    """Return ``w[k] . x_i + b[k]``, with exact signs, for each k and the rows ``start <= i < stop``, by default all."""
+    """Return ``w[k] . x_i + b[k]`` for each class k and each row ``start <= i < stop``, by default for all rows.
+
+    The signs are exact.
+    """
     stop = rows.n if stop is None else stop
     _check_part(rows, w, b, start, stop)
     out = np.empty((stop - start, len(w)))
@@ -48,9 +51,9 @@ def activations(rows: RowMatrix, w: Floats, b: Floats, start: int = 0, stop: int
 
 
 def rounded_activations(rows: RowMatrix, w: Floats, b: Floats) -> Floats:
-    """Return ``w[k] . x_i + b[k]`` for each k and each row i, computed exactly and rounded once.
+    """Return ``w[k] . x_i + b[k]`` for each class k and each row i, computed exactly and rounded once.
 
-    So the numbers depend neither on the layout of the rows nor on the machine.
+    So the numbers are the same for dense and sparse rows, and on every machine.
     """
     _check_part(rows, w, b, 0, rows.n)
     out = np.empty((rows.n, len(w)))
@@ -62,9 +65,9 @@ def rounded_activations(rows: RowMatrix, w: Floats, b: Floats) -> Floats:
 def best_classes(
     rows: RowMatrix, w: Floats, b: Floats, start: int = 0, stop: int | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the class with the largest activation for each row, and whether several classes tie.
+    """Return, for each row, the number of the class with the largest activation, and whether several classes tie.
 
-    Of classes that tie, the first is returned.
+    If several classes tie, the first of them is returned.
     """
     stop = rows.n if stop is None else stop
     _check_part(rows, w, b, start, stop)
@@ -79,13 +82,13 @@ def best_classes(
 
 
 def votes(state: LinearState, log: UpdateLog, rows: RowMatrix) -> Floats:
-    """Return the votes on each row: for each classifier, from -1 to 1, or for each competing class, from 0 to 1.
+    """Return the votes for each row and each classifier, from -1 to 1, or for each competing class, from 0 to 1.
 
-    Votes are counted as shares of all visits (Eq 4.17 of CIML). A voter is a weight vector of the run, with one vote
-    for each visit that it survived. The activations of a row for all voters are running sums of steps times the dot
-    products of the row with the stored rows. If an activation is too small for its sign to be certain, that voter's
-    weights are computed again from the log, and the sign is decided exactly. A voter whose activation is exactly zero
-    abstains.
+    A voter is a weight vector of the run. It has one vote for each visited row that left it unchanged. Votes are
+    divided by the number of all visits (Eq 4.17 of CIML). The activations of all voters on a row are running sums, over
+    the updates, of the step times the dot product of the row with the stored row. If rounding errors could change the
+    sign of an activation, the voter's weights are computed again from the log, and the sign is computed exactly. A
+    voter whose activation is exactly zero abstains.
     """
     out = np.zeros((rows.n, len(state.w)))
     log.store()
@@ -101,7 +104,7 @@ def votes(state: LinearState, log: UpdateLog, rows: RowMatrix) -> Floats:
 def _add_first_votes(
     state: LinearState, runs: list[Updates], first: tuple[Floats, Floats], rows: RowMatrix, out: Floats
 ) -> None:
-    """Add the votes of the initial weights, one for each visit before the first update."""
+    """Add the votes of the initial weights: one for each row that was visited before the first update."""
     counts = np.array([run.before_first(visits) for run, visits in zip(runs, state.counters["visits"], strict=True)])
     if state.direct:
         best, tied = best_classes(rows, *first)
@@ -118,7 +121,7 @@ def _add_votes(
     rows: RowMatrix,
     out: Floats,
 ) -> None:
-    """Add the votes of the weights after each update, one for each visit that they survived."""
+    """Add the votes of the weights after each update: one for each row visited before the next update."""
     stored = log.rows()
     if sp.issparse(stored):
         stored = pad_columns(stored, rows.d)  # columns may have been added after the last update
@@ -162,9 +165,9 @@ def _products(X: Matrix, stored: Matrix) -> Floats:
 def _slack(run: Updates, lengths: Floats, d: int, start: float) -> Floats:
     """Return, for each voter v, twice a bound on the rounding error of its activation on a row of norm 1.
 
-    ``start`` is an upper bound on the norm of the initial weights. Products, running sums and the updates of the
-    weights themselves round at most ``d + 2 v + 6`` times, each time by at most half an ulp of the sum of the norms of
-    all vectors added.
+    ``lengths`` are the norms of the stored rows, ``d`` is the number of features, and ``start`` is an upper bound on
+    the norm of the initial weights. Products, running sums and the updates of the weights are rounded at most
+    ``d + 2 v + 6`` times. Each error is at most half an ulp of the sum of the norms of all vectors added.
     """
     sizes = start + np.cumsum(np.abs(run.steps) * lengths[run.members])
     roundings = d + 2.0 * np.arange(len(sizes)) + 6.0
@@ -172,7 +175,7 @@ def _slack(run: Updates, lengths: Floats, d: int, start: float) -> Floats:
 
 
 def _exactly_summed(slack: Floats, lengths: Floats) -> bool:
-    """Return whether sums of integers of these sizes stay below 2**53, so that none of them is rounded."""
+    """Return whether all activations, which are sums of integers here, stay below 2**53 and so are not rounded."""
     return len(slack) == 0 or float(slack[-1]) * float(lengths.max(initial=0.0)) < 1.0
 
 
@@ -203,10 +206,10 @@ def _add_certain(
     target: Floats,
     keep: bool,
 ) -> NDArray[np.int64]:
-    """Add to ``target`` the votes whose sign is certain; return the remaining pairs (row, voter), ordered by voter.
+    """Add to ``target`` the votes whose sign cannot be wrong by rounding; return the other (row, voter) pairs.
 
-    ``keep`` says whether to return the remaining pairs. It is False only if activations are exact: then the only pairs
-    left have an activation of exactly zero, which casts no vote.
+    The pairs are ordered by voter. Set ``keep`` to False to return no pairs. This is done only if activations are
+    exact: then the other pairs have an activation of exactly zero, which gives no vote.
     """
     capacity = products.size // 64 + 1024 if keep else 0
     while True:
@@ -238,7 +241,10 @@ def _add_uncertain(
     uncertain: NDArray[np.int64],
     target: Floats,
 ) -> None:
-    """Add the votes of the uncertain pairs: replay the updates, and decide each sign exactly from the weights."""
+    """Add the votes of the ``uncertain`` pairs (row, voter), whose signs rounding errors could change.
+
+    The updates are replayed, and each sign is computed exactly from the voter's weights.
+    """
     w = np.zeros((len(state.w) if state.direct else 1, stored.shape[1]))
     b = np.zeros(len(w))
     if first is not None:

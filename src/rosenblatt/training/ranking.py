@@ -1,6 +1,7 @@
-"""Scores against the labels of two classes: ROC AUC, average precision, and the threshold of least cost.
+"""Evaluate the scores of a two-class model: ROC AUC, average precision, and the threshold of least cost.
 
-A row is positive if it is of the second class, for which scores are positive. Rows of equal scores are tied.
+A row is positive if its label is the second class, which is predicted for positive scores. Rows with equal scores are
+tied.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ Mask = NDArray[np.bool_]
 
 
 def _count_ties(scores: Floats, positive: Mask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the numbers of positive and of negative rows for each different score, the largest score first."""
+    """Count the positive and the negative rows for each distinct score, from the largest score to the smallest."""
     distinct, group = np.unique(-scores, return_inverse=True)
     positives = np.bincount(group[positive], minlength=len(distinct))
     return positives, np.bincount(group, minlength=len(distinct)) - positives
 
 
 def roc_auc(scores: Floats, positive: Mask) -> float | None:
-    """Return the share of the pairs of a positive and a negative row in which the positive row has the larger score.
+    """Return the area under the ROC curve: the share of pairs in which the positive row has the larger score.
 
-    A tied pair counts one half. The pairs are counted exactly, and the share is rounded once. It is None if all rows
-    are of one class.
+    A pair is a positive row and a negative row; a tied pair counts one half. The pairs are counted exactly, and the
+    share is rounded once. The result is None if all rows are of one class.
 
     >>> roc_auc(np.array([0.1, 0.4, 0.4, 0.8]), np.array([False, False, True, True]))
     0.875
@@ -42,9 +43,10 @@ def roc_auc(scores: Floats, positive: Mask) -> float | None:
 
 
 def average_precision(scores: Floats, positive: Mask) -> float | None:
-    """Return the mean, over the positive rows, of the precision if all rows of at least their score are retrieved.
+    """Return the average precision: the area under the precision-recall curve, summed in steps.
 
-    This is the area under the precision-recall curve, summed in steps. It is None if there is no positive row.
+    For each positive row, the precision is computed over all rows whose score is at least as large. The result is the
+    mean of these precisions, or None if there is no positive row.
 
     >>> average_precision(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
     0.8333333333333333
@@ -56,7 +58,7 @@ def average_precision(scores: Floats, positive: Mask) -> float | None:
 
 
 class Threshold(NamedTuple):
-    """A threshold on the scores of two classes: the second is predicted where the score is larger."""
+    """A threshold on the scores of two classes. The second class is predicted for scores above ``value``."""
 
     value: float
     cost: float
@@ -68,14 +70,14 @@ class Threshold(NamedTuple):
 def least_cost(
     scores: Floats, positive: Mask, costs: tuple[float, float], weight: NDArray[np.floating[Any]] | None = None
 ) -> Threshold:
-    """Return the threshold whose mistakes cost least.
+    """Return the threshold with the least total cost of misclassified rows.
 
-    ``costs`` are the costs of a mistake on a negative and on a positive row. Each is multiplied by the row's
-    ``weight``.
+    ``costs`` has the cost of misclassifying a negative row, then that of a positive row. The cost of a row is
+    multiplied by its ``weight``.
 
     The candidates are the midpoints of neighbouring scores, one threshold below all scores, and one above them. In the
     gap that contains 0, the candidate is 0 instead. Of the candidates with the least cost, the nearest to 0 is
-    returned; of two equally near, the positive one.
+    returned. If two of them are equally near, the positive one is returned.
 
     >>> scores, positive = np.array([-3.0, -1.0, 0.5, 2.0]), np.array([False, True, False, True])
     >>> least_cost(scores, positive, (1.0, 1.0))

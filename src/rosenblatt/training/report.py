@@ -1,4 +1,4 @@
-"""Reports of runs in the terms of the convergence theorem: margins, radius, mistakes and Novikoff's bound."""
+"""Reports of training runs: margins, radius, mistakes, and Novikoff's bound from the convergence theorem."""
 
 from __future__ import annotations
 
@@ -17,59 +17,59 @@ from rosenblatt.training.early_stopping import EarlyStoppingFacts
 from rosenblatt.training.state import CutPass, RunState
 
 LARGEST_RADIUS = 1e300
-"""The largest finite radius in a kernel's space; larger radii count as infinite."""
+"""In a kernel's feature space, a radius of at least this is reported as infinite."""
 
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """The numbers of a training run, and what they prove about its data.
+    """The results of a training run, and what they prove about the margin and separability of its data.
 
-    Norms and margins are measured in the space of the vectors (x, 1) if a bias is learned, and of x if not. Margins are
-    those of the last weights, whichever hypothesis predicts. With more than two one-vs-rest classes the report
+    If a bias is learned, norms and margins are those of the vectors (x, 1), else those of x. Margins are those of the
+    last weights, even if the model predicts with another hypothesis. With more than two one-vs-rest classes the report
     summarises all classifiers: the smallest margins, and the sums of updates, mistakes and bounds. ``by_class`` has the
     report of each class.
 
     Attributes
     ----------
     passes, updates : int
-        The number of passes over the data, and of the updates made in them.
+        The number of passes over the data, and the number of updates in all passes.
     mistakes_by_pass : list of int
-        Mistakes made during each pass.
+        The number of mistakes in each pass.
     converged : bool
-        Whether the last pass made no mistake and no other update.
+        Whether the last pass was made without a mistake or any other update.
     radius : float
-        R, the norm of the longest example.
+        R, the largest norm of an example.
     margin_low, margin_high : float
         Lower and upper bounds on the margin of the data. After a pass without mistakes, the lower bound is the margin
         of the last weights; otherwise it is minus infinity. The upper bound is the norm of the last weights (plus the
-        norm of the initial weights) divided by the sum of the steps: no separator of the visited rows has a larger
-        margin. The upper bound may increase from one pass to the next; the smallest one so far remains valid.
+        norm of the initial weights) divided by the sum of the step sizes. No separator of the visited rows has a larger
+        margin. A later pass may give a larger upper bound; the smallest upper bound so far remains valid.
     bound : float
-        Novikoff's bound (R / margin_low)^2: no run on this data, in any order, makes more updates. If step sizes
-        differ, R and the margin are those of the examples multiplied by their step sizes. If the run started from
-        nonzero weights (``coef_init``) of norm s, 2 s / margin_low is added. The bound then holds for runs that start
-        from weights of this norm, or from zero.
+        Novikoff's bound (R / margin_low)^2. No training run on this data, in any order of the rows, makes more updates.
+        If step sizes differ, R and the margin are those of the examples multiplied by their step sizes. If the run
+        started from nonzero weights (``coef_init``) of norm s, 2 s / margin_low is added. The bound then holds for runs
+        that start from weights of this norm, or from zero.
     fit_intercept : bool
         Whether a bias was learned.
     by_class : dict
         With several one-vs-rest classifiers, the report of each class; else empty.
     proved_inseparable : bool
-        Whether weights that started from zero returned to exactly zero, by updates that were not rounded. Then a
-        positive combination of some rows, each times its label, is zero, so the rows are not linearly separable. With
-        several classifiers, whether this is true of at least one of them.
+        Whether weights that started from zero returned to exactly zero, by updates that were not rounded. Then a sum of
+        some rows, each times its label and a positive factor, is zero. So the rows are not linearly separable. With
+        several classifiers, whether this is proved for at least one of them.
     last_pass_cut : CutPass or None
-        None if the last pass visited all rows. If an interrupt or ``max_updates`` cut it short: the number of ``rows``
-        that it visited, and their ``share`` of all rows (None if that is not known). The mistakes of that pass are
-        those on these rows only.
+        None if the last pass visited all rows. If an interrupt or ``max_updates`` cut the pass short: the number of
+        ``rows`` that it visited, and their ``share`` of all rows (None if the share is not known). The mistakes of that
+        pass are the mistakes on these rows only.
     updates_by_pass : list of int
-        The updates made during each pass if correctly classified rows make updates too; else empty, since then each
+        The number of updates in each pass, if correctly classified rows can cause updates. Otherwise empty, since each
         mistake is one update.
     early_stopping : EarlyStoppingFacts or None
-        If rows were held out: ``held_out_rows``, ``error_by_pass``, and the ``best_pass`` that was kept.
+        If rows were held out: ``held_out_rows``, ``error_by_pass``, and ``best_pass``, the pass whose weights are kept.
     mixed_shards : int
-        The number of shards if a cluster has averaged their weights, else 0. If it is not 0, a pass is a round of the
-        cluster. Then ``bound`` also bounds the mean number of mistakes per shard, summed over all rounds of any such
-        run.
+        The number of shards if a cluster has averaged their weights, else 0. If it is not 0, each pass is one round of
+        the cluster. Then ``bound`` also bounds the mean number of mistakes per shard, summed over all rounds of any
+        such run.
     """
 
     passes: int
@@ -93,7 +93,7 @@ class Report:
         return asdict(self)
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the report as data that JSON can hold; infinite numbers become the strings "inf" and "-inf".
+        """Return the report as data that JSON can represent; infinite numbers become the strings "inf" and "-inf".
 
         Optional fields (``OPTIONAL``) are left out if they are empty.
         """
@@ -113,7 +113,7 @@ class Report:
 
     @property
     def _space(self) -> str:
-        """The space in which margins are measured, in words."""
+        """A phrase that describes the space in which margins are measured."""
         return "with the bias as one more feature" if self.fit_intercept else "through the origin"
 
     # in words
@@ -181,13 +181,13 @@ class Report:
         return [label for label, part in self.by_class.items() if part.converged == yes]
 
     def _which_separated(self) -> str:
-        """Return a sentence that lists the classes that were separated from the rest, and the others."""
+        """Return a sentence that lists the classes that were separated from the rest, and those that were not."""
         if not self._separated():
             return "None of the classes was separated from the rest."
         return f"Separated: {list_some(self._separated())}. Not separated: {list_some(self._separated(False))}."
 
     def _proved(self) -> list[str]:
-        """Return sentences about what the run proves about separators; an empty list if it proves nothing."""
+        """Return sentences on the margin bounds or the inseparability that the run proves; [] if it proves neither."""
         if self.proved_inseparable:
             return [self._no_separator()]
         if not self.converged:
@@ -239,7 +239,7 @@ class Report:
 
 
 OPTIONAL = ("proved_inseparable", "last_pass_cut", "early_stopping", "updates_by_pass", "mixed_shards")
-"""Fields of a report that are left out of plain data if they are empty."""
+"""The fields of a report that `Report.to_plain` leaves out if they are empty."""
 
 
 class KernelReport(Report):

@@ -1,4 +1,4 @@
-"""The inputs of compiled passes (rows, class numbers of labels and step sizes), and the ranges of features."""
+"""Prepare the inputs of compiled passes (rows, class numbers and step sizes), and measure the ranges of features."""
 
 from __future__ import annotations
 
@@ -22,28 +22,29 @@ if TYPE_CHECKING:
 Matrix: TypeAlias = Any
 """A numpy array, or a CSR array or matrix of SciPy."""
 CACHE_BYTES = 64 * 1024
-"""The size in bytes of a block of dense rows. It stays in the cache while one-vs-rest classifiers visit it in turn."""
+"""The size in bytes of a block of dense rows. Such a block stays in the cache while each classifier processes it."""
 SLICE_BYTES = 64 * 1024 * 1024
-"""The size in bytes of the rows that one compiled call visits. Between calls, interrupts and progress are handled."""
+"""The size in bytes of the rows that one compiled call processes. Interrupts are handled between two calls."""
 
 
 @dataclass(frozen=True)
 class RowMatrix:
-    """A matrix for compiled passes; ``matrix`` holds the same numbers as an array of NumPy or a matrix of SciPy."""
+    """A dense or CSR matrix, with its entries also in the form that compiled passes take."""
 
     matrix: Matrix
+    """The matrix as an array of NumPy or a CSR array or matrix of SciPy."""
     parts: tuple[np.ndarray, int] | tuple[np.ndarray, np.ndarray, np.ndarray]
-    """Dense: the numbers as a flat array, and the width. CSR: data, indices and indptr."""
+    """If dense: all entries as a flat array, and the number of columns. If CSR: data, indices and indptr."""
     n: int
     """The number of rows."""
     d: int
     """The number of columns."""
     terms: int
-    """The largest number of entries in a row."""
+    """The largest number of stored entries in a row."""
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the rows are CSR."""
+        """Whether the matrix is CSR."""
         return len(self.parts) == 3
 
     @property
@@ -54,16 +55,17 @@ class RowMatrix:
 
     @property
     def ahead(self) -> int:
-        """How many visits ahead a shuffled pass prefetches a row.
+        """How many rows ahead of the current row a shuffled pass prefetches into the cache.
 
-        It is 4 for sparse rows. For dense rows it is the number of rows that 2 kB hold, but at least 2 and at most 16.
+        This is 4 for sparse rows. For dense rows it is the number of rows that fit in 2 kB, but at least 2 and at
+        most 16.
         """
         if self.is_sparse:
             return 4
         return min(16, max(2, 2048 // self.row_bytes))
 
     def longest(self, which: np.ndarray) -> float:
-        """Return the largest Euclidean norm among the rows ``which``, without intermediate overflow or underflow."""
+        """Return the largest Euclidean norm of the rows with indices ``which``, avoiding overflow and underflow."""
         matrix = self.matrix[which].astype(np.float64)
         values = matrix.data if sp.issparse(matrix) else matrix
         largest = float(np.max(np.abs(values), initial=0.0))
@@ -83,7 +85,7 @@ class RowMatrix:
 
 
 def as_rows(X: Matrix) -> RowMatrix:
-    """Return ``X`` (float32 or float64; C-ordered or CSR) as rows for compiled passes, without a copy if possible."""
+    """Return a float32 or float64 matrix (C-ordered or CSR) as a `RowMatrix`, without a copy if possible."""
     n, d = X.shape
     if not sp.issparse(X):
         return RowMatrix(X, (_read_only(X.reshape(-1)), d), n, d, d)
@@ -110,7 +112,7 @@ def check_finite(X: Matrix) -> None:
 
 
 def check_sparse(X: Matrix) -> None:
-    """Raise a ValueError if an index or a pointer of a CSR or CSC matrix is out of range, which could crash SciPy."""
+    """Raise a ValueError if a CSR or CSC matrix has an index or a pointer out of range, since SciPy could crash."""
     lines, width = X.shape if X.format == "csr" else X.shape[::-1]
     pointers, indices = X.indptr, X.indices
     if (
@@ -127,14 +129,14 @@ def check_sparse(X: Matrix) -> None:
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:
-    """Return a read-only view, because numba compiles separately for read-only and for writable arrays."""
+    """Return a read-only view of an array, so that numba need not compile again for writable arrays."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def feature_ranges(X: Matrix) -> NDArray[np.float64]:
-    """Return the range of each feature over a sample of 1,000 to 2,000 rows, or all rows if there are fewer."""
+    """Return the maximum minus the minimum of each feature, over a sample of 1,000 to 2,000 rows (or all if fewer)."""
     sample = X[:: max(1, X.shape[0] // _SAMPLE_ROWS)]
     high, low = sample.max(axis=0), sample.min(axis=0)
     if sp.issparse(X):
@@ -158,9 +160,9 @@ def pad_columns(X: sp.csr_array, width: int) -> sp.csr_array:
 Labels: TypeAlias = np.ndarray
 """Class labels as users write them: integers, floats, booleans or words."""
 ClassWeight: TypeAlias = Mapping[Any, float] | str | None
-"""Step sizes by class, "balanced", or None if all are 1."""
+"""A mapping from class to weight, "balanced", or None if the weight of every class is 1."""
 VectorLike: TypeAlias = Any
-"""Labels, weights or numbers as users give them: anything that NumPy turns into an array, or a tensor."""
+"""Labels or weights as users give them: a tensor, or anything else that NumPy can convert to an array."""
 Names = NDArray[np.object_]
 """Names of features."""
 Integers = NDArray[np.int32]
@@ -179,7 +181,7 @@ def encode_labels(y: Labels) -> tuple[Labels, NDArray[np.int32]]:
 
 
 def number_labels(y: Labels, classes: Labels) -> tuple[NDArray[np.int32], bool]:
-    """Return the index of each label in the sorted ``classes``, and whether every label is one of them."""
+    """Return the index of each label in the sorted ``classes``, and whether all labels occur in ``classes``."""
     if y.dtype != classes.dtype:
         check_label_types(classes, y)
     places = np.searchsorted(classes, y)
@@ -188,7 +190,7 @@ def number_labels(y: Labels, classes: Labels) -> tuple[NDArray[np.int32], bool]:
 
 
 def known_class_numbers(y: Labels, classes: Labels) -> NDArray[np.int32]:
-    """Return the index of each label in the sorted ``classes``, or -1 for a label that is not one of them."""
+    """Return the index of each label in the sorted ``classes``, or -1 if the label is not in ``classes``."""
     numbers, are_known = number_labels(y, classes)
     if not are_known:
         numbers[classes[numbers] != y] = -1
@@ -196,7 +198,7 @@ def known_class_numbers(y: Labels, classes: Labels) -> NDArray[np.int32]:
 
 
 def class_numbers(labels: Labels, classes: Labels) -> NDArray[np.int32]:
-    """Return the index of each label in the sorted ``classes``; raise a ValueError if a label is not one of them."""
+    """Return the index of each label in the sorted ``classes``; raise a ValueError if a label is not in ``classes``."""
     numbers, are_known = number_labels(labels, classes) if len(classes) else (np.zeros(0, np.int32), not len(labels))
     if not are_known:
         known = set(classes.tolist())
@@ -210,9 +212,9 @@ def class_numbers(labels: Labels, classes: Labels) -> NDArray[np.int32]:
 
 
 def check_numbers(what: str, numbers: NDArray[np.integer[Any]], below: int) -> None:
-    """Raise a ValueError unless all numbers are from 0 to ``below - 1``, because compiled code does not test indices.
+    """Raise a ValueError unless all numbers are from 0 to ``below - 1``.
 
-    ``what`` names the numbers in the message.
+    The numbers index arrays in compiled code, which does not check bounds. ``what`` is their name in the error message.
     """
     # As unsigned numbers, negative numbers are large. So one comparison is enough.
     largest = int(numbers.view(f"u{numbers.itemsize}").max(initial=0)) if len(numbers) else -1
@@ -227,7 +229,7 @@ def check_numbers(what: str, numbers: NDArray[np.integer[Any]], below: int) -> N
 
 
 def check_width(rows: RowMatrix, width: int) -> None:
-    """Raise a ValueError if rows have more columns than there are weights, or dense rows have fewer."""
+    """Raise a ValueError if dense rows do not have ``width`` columns, or if sparse rows have more."""
     if rows.d != width and not (rows.is_sparse and rows.d < width):
         raise ValueError(
             f"expected rows with {width} columns, as the weights have, got {rows.d}: give the rows the columns that "
@@ -240,7 +242,8 @@ def step_sizes(
 ) -> NDArray[np.float64]:
     """Return the step size of each row: its sample weight times its class weight.
 
-    The array is empty if there are no weights. A ValueError is raised if a weight is negative or not finite.
+    If neither sample weights nor class weights are given, the array is empty. A ValueError is raised if a weight is
+    negative or not finite.
     """
     n, steps = len(numbers), np.empty(0)
     if sample_weight is not None:
@@ -282,24 +285,24 @@ def _class_weights(class_weight: ClassWeight, classes: Labels, numbers: NDArray[
 
 @dataclass
 class LabelSummary:
-    """A summary of the labels in the first pass, used to reject data from which nothing can be learned."""
+    """A summary of the labels of all rows, used to reject data from which nothing can be learned."""
 
     rows: int = 0
     weighted_rows: int = 0
     """The number of rows whose weight is not 0."""
     leading_run: int = 0
-    """The number of rows at the start that have the label of the first row."""
+    """The number of rows before the first row with a different label than row 0."""
     leading_label: object = None
     """The label of the first row."""
     seen: set[object] = field(default_factory=set)
-    """The classes that have a row."""
+    """The classes of all rows so far."""
     weighted: set[object] = field(default_factory=set)
-    """The classes that have a row whose weight is not 0."""
+    """The classes of the rows whose weight is not 0."""
 
     def add(self, labels: Integers, steps: NDArray[np.float64], known: Labels, every_class: bool = False) -> None:
-        """Add rows, given their class numbers (indices of ``known``) and their step sizes.
+        """Add rows to the summary, given their class numbers (indices into ``known``) and their step sizes.
 
-        ``every_class`` means that all known classes occur in these rows, so that this need not be tested.
+        Set ``every_class`` if all classes in ``known`` occur in these rows; then they are not counted.
         """
         classes = known.tolist()
         if not self.rows:
@@ -314,7 +317,7 @@ class LabelSummary:
         self.weighted |= _occurring(labels[steps > 0], classes) if len(steps) else seen
 
     def extend(self, other: LabelSummary) -> None:
-        """Add the summary of rows that follow those seen so far."""
+        """Add the summary of further rows, which come after the rows of this summary."""
         if self.leading_run == self.rows and (not self.rows or self.leading_label == other.leading_label):
             self.leading_run, self.leading_label = self.leading_run + other.leading_run, other.leading_label
         self.rows, self.weighted_rows = self.rows + other.rows, self.weighted_rows + other.weighted_rows
@@ -322,13 +325,13 @@ class LabelSummary:
 
     @property
     def is_sorted(self) -> bool:
-        """Whether the data begins with a long run of one label: 100 rows and a tenth of all, or more (CIML 4.2)."""
+        """Whether the data begins with at least 100 rows, and a tenth of all rows, of one label (CIML section 4.2)."""
         return self.leading_run >= max(100, self.rows // 10)
 
     def check(self, known: Labels, class_weight: ClassWeight, warm: bool) -> None:
         """Raise a ValueError if nothing can be learned from these labels and weights.
 
-        A ``warm`` run, which continues an earlier one, may have rows of a single class.
+        If ``warm``, the training run continues an earlier one, and its rows may be of a single class.
         """
         classes = known.tolist()
         if isinstance(class_weight, Mapping) and not warm:
@@ -368,17 +371,17 @@ def check_two_classes(labels: Collection[object]) -> None:
 
 
 LARGE_RATIO = 100.0
-"""A ratio of ranges above this is worth a warning; a rule of thumb."""
+"""If the ratio of two features' ranges is above this, a warning may be given. The number is a rule of thumb."""
 MANY_MISTAKES = 0.1
-"""If at least this share of the rows are mistakes, the scales of features may be the cause; a rule of thumb."""
+"""The smallest share of misclassified rows at which a warning may be given. The number is a rule of thumb."""
 _SAMPLE_ROWS = 1000
 
 
 def scale_ratio(X: Matrix) -> float:
-    """Return the ratio of the widest to the narrowest range of a feature, over a sample of rows.
+    """Return the range of the widest feature divided by the range of the narrowest one, over a sample of rows.
 
-    Constant features are left out. For sparse rows, features that are 0 in most rows are left out, too: rare words have
-    narrower ranges, which does no harm. The ratio is 1 if fewer than two features are left.
+    Constant features are left out. For sparse rows, features that are 0 in most rows are left out, too. (Rare words
+    have narrower ranges, but this does no harm.) The ratio is 1 if fewer than two features are left.
 
     >>> scale_ratio(np.array([[0.0, 0.0, 3.0], [1.0, 500.0, 3.0]]))
     500.0
@@ -393,9 +396,9 @@ def scale_ratio(X: Matrix) -> float:
 
 
 def differ_in_scale(run: TrainingRun) -> float:
-    """Return the `scale_ratio` of the last batch if it is large and the run makes many mistakes, else 0.
+    """Return the `scale_ratio` of the last batch if the ratio is large and the run makes many mistakes, else 0.
 
-    A run makes many mistakes if some classifier misclassified at least a tenth of the rows of the last pass.
+    A run makes many mistakes if some classifier misclassified at least a tenth of the rows in the last pass.
     """
     if run.last_batch is None:
         return 0.0
@@ -403,7 +406,10 @@ def differ_in_scale(run: TrainingRun) -> float:
 
 
 def ratio_with_mistakes(state: RunState, X: Matrix, rows_of_a_pass: int | None) -> float:
-    """Return the `scale_ratio` of ``X`` if it is large and the run of ``state`` makes many mistakes, else 0."""
+    """Return the `scale_ratio` of ``X`` if the ratio is large and the run makes many mistakes, else 0.
+
+    ``state`` is the state of the run, and ``rows_of_a_pass`` the number of rows of a whole pass.
+    """
     rows = rows_of_a_pass if state.cut is None else state.cut.rows
     if not state.mistakes or state.mistakes[-1].max() < MANY_MISTAKES * max(1, rows or 0):
         return 0.0

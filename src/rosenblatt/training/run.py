@@ -1,4 +1,4 @@
-"""Training runs: the loop over passes, for data in memory and for streams."""
+"""Training runs: make passes over data in memory or over a stream until the run ends."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ from rosenblatt.training.state import Outcome, PassState, RunState, Updates
 def new_state(
     options: RunOptions, n_classes: int, d: int, matrices: Callable[[], Iterable[Matrix]] | None = None
 ) -> RunState:
-    """Return the state of a learner before its first visit.
+    """Return the untrained state of a learner for ``n_classes`` classes and ``d`` features.
 
-    ``matrices`` is a function that returns all rows, in parts, for parameters that depend on them.
+    ``matrices`` is a function that returns all rows as an iterable of matrices. It is called if a parameter, such as
+    ``gamma="scale"``, is computed from the rows.
     """
     options = with_numbers(options, d, matrices)
     if isinstance(options, KernelOptions):
@@ -50,7 +51,7 @@ def new_state(
 
 
 def initial_state(source: BatchSource, options: RunOptions, given: Weights | None = None) -> RunState:
-    """Return the state of a run before its first visit; a linear run starts from the weights ``given`` or from zero."""
+    """Return the untrained state of a run on ``source``; a linear learner has the weights ``given``, or else zeros."""
     d = source.width
     if isinstance(source, InMemory):
         options.check_shape(source.batch.rows.n, d)
@@ -69,7 +70,7 @@ def initial_state(source: BatchSource, options: RunOptions, given: Weights | Non
 
 
 class Phase(Enum):
-    """The phase of a run.
+    """The phase of a run, which determines whether a checkpoint can be written.
 
     ::
 
@@ -80,9 +81,10 @@ class Phase(Enum):
                         ^          all rows        |  counters and history include the pass
                         +--------------------------+  the next pass
 
-    A pass is JUDGED when its mistakes have been recorded in the history. A checkpoint can be written while a run is
-    VISITING, between two slices, and when it is JUDGED, between two passes. An interrupt between slices does not change
-    the phase. If a run ends before its last pass is JUDGED, that pass is recorded in the history as cut short.
+    While VISITING, the run trains on the rows of a pass. The pass is JUDGED when its mistakes have been recorded in the
+    history. The run is TORN if only some rows of a slice may have been visited. A checkpoint can be written while
+    VISITING, between two slices, and when JUDGED, between two passes. An interrupt between two slices does not change
+    the phase. If a run ends before its last pass is JUDGED, the history records that pass as cut short.
     """
 
     READY = auto()
@@ -93,28 +95,29 @@ class Phase(Enum):
 
 
 class TrainingRun:
-    """Passes over a source, until all classifiers are clean, a limit is reached or an observer stops the run.
+    """A training run: passes over a source until all classifiers are clean, a limit is reached or an observer stops it.
 
     A classifier is clean after a pass in which it made no mistake and no other update.
 
     Parameters
     ----------
     state : RunState
-        The state to train, in place. If a class appears that the state does not have, ``run.state`` is replaced.
+        The state to train, in place. If a new class appears, ``run.state`` is replaced by a state with that class.
     source : BatchSource
-        The rows. Their classes are those of the state unless ``classes`` is given.
+        The source of the rows. Its classes must be those of the state unless ``classes`` is given.
     options : RunOptions
         The learner's parameters.
     observers : sequence of Observer
-        Called after the run's own observers (history, pocket, votes, early stopping, progress); by default none.
+        Observers that are called after the run's own (history, pocket, votes, early stopping, progress). By default
+        there are none.
     threads : int
         The number of threads for one-vs-rest classifiers, by default 1.
     warm : bool
         Whether the state continues an earlier run, by default False.
     best : BestPass, optional
-        Early stopping's best pass in the run that is continued.
+        The best pass of early stopping in the earlier run that this run continues.
     resumed : PassState, optional
-        The position in a pass, from a checkpoint from which the run is resumed.
+        If the run is resumed from a checkpoint, the position in the pass.
     classes : array, optional
         The classes of the state, if they differ from those of the source.
     one_by_one : bool
@@ -176,7 +179,8 @@ class TrainingRun:
     def run(self) -> Outcome:
         """Make passes until the run ends, and return how it ended.
 
-        A KeyboardInterrupt is raised again after the observers have been called; the state keeps what was learned.
+        A KeyboardInterrupt is raised again after the observers have been called. The state keeps all updates made until
+        then.
         """
         state, options, current = self.state, self.options, self.current
         counters = state.counters
@@ -209,8 +213,8 @@ class TrainingRun:
     def _make_pass(self) -> None:
         """Run one pass, and record its results in the counters and the history.
 
-        If the run can be resumed from a checkpoint, interrupts are deferred while the results are recorded, because a
-        checkpoint must not store only some of them.
+        If the run can be resumed from a checkpoint, interrupts are deferred while the results are recorded. Otherwise a
+        checkpoint might store only some of the results.
         """
         first = self.in_first_pass
         self.run_pass()
@@ -226,10 +230,11 @@ class TrainingRun:
             self._snapshot_before_pass()
 
     def _repeat_passes(self) -> bool:
-        """Make several passes in one call of compiled code, if nothing looks on between them; return whether it can.
+        """Make several passes in one call of compiled code, if this is possible; return whether it is.
 
-        All rows are in memory and have been visited, no losses are summed, and updates have no limit. The passes end
-        when a classifier is clean. The results are those of single passes.
+        It is possible if all rows are in memory and have been visited, no loss is computed, updates have no limit, and
+        no observer has to be called between the passes. The call ends when a classifier is clean. The results are the
+        same as if the passes were made one by one.
         """
         source, state, runner, current, options = self.source, self.state, self._runner, self.current, self.options
         if not (isinstance(source, InMemory) and isinstance(runner, PassRunner) and isinstance(state, LinearState)):
@@ -261,9 +266,9 @@ class TrainingRun:
     def _judge_pass(self) -> NDArray[np.int64]:
         """Mark the classifiers that are clean after this pass, and record the pass in the history.
 
-        Return the classifiers for which the pass counts. The pass does not count for a classifier that was clean before
-        and is clean again, as in a warm start on the same rows. Its weights are the same, so its visits are undone and
-        its average does not change.
+        Return the indices of the classifiers for which the pass counts. It does not count for a classifier that was
+        clean before the pass and is clean again, as in a warm start on the same rows. Such a classifier has the same
+        weights as before. So its number of visits is reset, and its average does not change.
         """
         current, state = self.current, self.state
         active = current.active
@@ -284,7 +289,7 @@ class TrainingRun:
 
     @property
     def _has_stalled(self) -> NDArray[np.bool_]:
-        """Whether ``tol`` has stopped each classifier."""
+        """For each classifier, whether ``tol`` has stopped it."""
         losses = self.current.losses
         if losses is None:
             return np.zeros(len(self.state.counters), bool)
@@ -294,7 +299,7 @@ class TrainingRun:
         return np.flatnonzero(~(self.state.done | self.state.at_limit | self._has_stalled))
 
     def _outcome(self) -> Outcome | None:
-        """Return how the run ends, or None if it needs another pass."""
+        """Return how the run ends, or None if another pass is needed."""
         if not len(self.current.active):
             if self.state.done.all():
                 return Outcome.CLEAN_PASS
@@ -311,7 +316,7 @@ class TrainingRun:
     # one pass
 
     def run_pass(self) -> int:
-        """Visit the rows once, from ``current.row`` to the end; return the mistakes of all classifiers in the pass."""
+        """Make one pass, or the rest of it from ``current.row`` on; return the sum of all classifiers' mistakes."""
         current = self.current
         if current.row == current.visited == 0:
             self.begin_pass()
@@ -330,7 +335,7 @@ class TrainingRun:
         return int(self.state.counters["mistakes"][current.active].sum())
 
     def visit_rows(self) -> None:
-        """Visit the rows of the source from ``current.row`` on, as a part of the pass in progress."""
+        """Train on the rows of the source from ``current.row`` on, as a part of the pass in progress."""
         current, options = self.current, self.options
         validation = None if self.early_stopping is None else self.early_stopping.validation
         for batch in self.source.batches(current.row, self.window if options.shuffle else None):
@@ -350,9 +355,9 @@ class TrainingRun:
                 break
 
     def _visit_until_interrupt(self, batch: Batch, order: NDArray[np.uint32]) -> bool:
-        """Visit the rest of a batch, or only a part if an interrupt arrives; return whether all rows are visited.
+        """Visit the remaining rows of a batch, unless an interrupt arrives; return whether all have been visited.
 
-        If the run can be resumed, interrupts are deferred until ``current`` has the position in the pass.
+        If the run can be resumed, interrupts are deferred until the position in the pass is stored in ``current``.
         """
         current = self.current
         with interrupts_deferred() if self.is_resumable else nullcontext(()) as self._interrupts:
@@ -371,12 +376,12 @@ class TrainingRun:
 
     @property
     def _can_resume(self) -> bool:
-        """Whether the source allows resuming: its rows can be read again, and are not in memory as a single batch."""
+        """Whether the source allows resuming: its rows can be read again, and are not in memory."""
         return self.source.rereadable and not self.source.in_memory
 
     @property
     def is_resumable(self) -> bool:
-        """Whether the state and ``current`` determine the rest of the run at this moment."""
+        """Whether the run could be resumed from a checkpoint of the state and ``current`` at this moment."""
         return self._can_resume and self.phase in (Phase.VISITING, Phase.JUDGED)
 
     @property
@@ -386,7 +391,7 @@ class TrainingRun:
 
     @property
     def in_first_pass(self) -> bool:
-        """Whether rows may be new to the run, because it has not completed a pass."""
+        """Whether the first pass has not been completed, so that the next rows may be new to the run."""
         return self.current.passes_done == 0 and self.phase not in (Phase.VISITED, Phase.JUDGED)
 
     @property
@@ -404,11 +409,11 @@ class TrainingRun:
         return rows - (0 if self.early_stopping is None else self.early_stopping.validation.size)
 
     def last_ranges(self) -> NDArray[np.float64] | None:
-        """Return the ranges of the features in the last batch visited, by this run or the run that it resumes."""
+        """Return the ranges of the features in the last visited batch of this run, or of the run that it resumes."""
         return self.current.ranges if self.last_batch is None else feature_ranges(self.last_batch.rows.matrix)
 
     def _order(self, batch: Batch) -> NDArray[np.uint32]:
-        """Return the rows of a batch in the order in which this pass visits them."""
+        """Return the row numbers of a batch, in the order in which this pass visits the rows."""
         if not self.options.shuffle:
             if len(self._given_order) != batch.rows.n:
                 self._given_order = np.arange(batch.rows.n, dtype=np.uint32)
@@ -419,10 +424,11 @@ class TrainingRun:
     # single batches, as for partial_fit: rows in their given order, new classes added at their first row
 
     def visit(self, batch: Batch, continues: bool = False) -> int:
-        """Visit the rows of a batch once in their given order, as a pass of its own; return the mistakes.
+        """Train on a batch: visit its rows once, in the given order, as one pass; return the number of mistakes.
 
-        ``partial_fit``, the command ``watch`` and online services call this. ``max_updates`` limits the total number of
-        updates in all such calls. With ``continues`` the visits belong to the pass of the previous call.
+        ``partial_fit``, the command ``watch`` and online services call this method. ``max_updates`` limits the total
+        number of updates in all calls. With ``continues``, the rows belong to the same pass as those of the previous
+        call.
         """
         state, options = self.state, self.options
         state.counters["limit"] = -1 if options.max_updates is None else options.max_updates
@@ -451,7 +457,7 @@ class TrainingRun:
         return int(self.state.counters["mistakes"].sum())
 
     def _visit(self, batch: Batch, order: NDArray[np.uint32], shuffled: bool) -> None:
-        """Visit rows in order, adding each new class at its first row."""
+        """Visit the rows ``order`` of a batch. Each new class is added just before its first row is visited."""
         if self.last_batch is None and not (self.warm or self.source.rereadable):
             self._set_classes(batch.classes)
         if batch.rows.d > self.state.n_features and not self.source.rereadable:
@@ -477,7 +483,10 @@ class TrainingRun:
             self.classes = batch.classes  # the same object, so that the next batch passes the identity test above
 
     def _set_classes(self, classes: Labels) -> None:
-        """Start again with all classes of the first batch; until now, only those of its first block were known."""
+        """Replace the state by an untrained one with all classes of the first batch.
+
+        Until now, only the classes of the batch's first block were known.
+        """
         limit = self.state.counters["limit"].max()
         options = replace(self.options, random_state=self.state.seed)
         self.state = new_state(options, len(classes), self.state.n_features)
@@ -534,7 +543,7 @@ class TrainingRun:
     # the beginning and the end of every pass
 
     def begin_pass(self) -> None:
-        """Reset the counters that are kept for each pass."""
+        """Begin a pass: reset the counters that are counted anew in each pass."""
         state, current = self.state, self.current
         self._snapshot_before_pass()
         state.done[current.active] = False
@@ -547,7 +556,7 @@ class TrainingRun:
             current.losses = current.losses.begin_pass()
 
     def _snapshot_before_pass(self) -> None:
-        """Store which active classifiers are clean before the pass, and how many visits each has made."""
+        """Store which active classifiers are clean before the pass, and how many rows each has visited."""
         state, current = self.state, self.current
         current.was_done, current.visits = state.done[current.active], state.counters["visits"][current.active]
 

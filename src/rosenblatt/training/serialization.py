@@ -1,7 +1,7 @@
-"""The schema of a run's state in files: everything needed to resume a run bit for bit, and checks of what is read.
+"""Write the state of a training run to files and read it back, so that a resumed run gives the same bits.
 
-Types, shapes, ranges and everything that indexes an array are checked. Counters are not compared with each other. In a
-forged file they may contradict each other, and then the report of its model is wrong.
+What is read is checked: types, shapes, ranges, and all numbers that index an array. Counters are not compared with each
+other. In a forged file they may contradict each other; then the report of the file's model is wrong.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _counter(name: str) -> Codec:
 
 
 _COUNTER_CODECS = {name: _counter(name) for name in COUNTERS.names or () if name != "target"}
-"""The codecs of counters in files. ``target``, the class of a classifier, is not stored: its number determines it."""
+"""The codecs of counters in files. ``target``, the class of a classifier, is not stored: its index determines it."""
 
 
 def _write_counters(counters: NDArray[np.void], place: Place) -> dict[str, str]:
@@ -105,7 +105,7 @@ _Errors = Annotated[
 
 
 class RunFields:
-    """The fields of every state, named like the attributes of `RunState`."""
+    """The fields in files of every state, named like the attributes of `RunState`."""
 
     direct: bool
     counters: Annotated[NDArray[np.void], Codec(_write_counters, _read_counters)]
@@ -128,7 +128,7 @@ class RunFields:
 
 
 class _UpdateFields:
-    """The updates of all classifiers, concatenated; ``lengths`` has the number of updates of each."""
+    """The updates of all classifiers, concatenated. ``lengths`` has the number of updates of each classifier."""
 
     lengths: Annotated[NDArray[np.int64], array("i8", "judged", least=0, most=LARGEST)]
     members: Annotated[NDArray[np.int64], array("i8", "updates", least=0, below="rows")]
@@ -145,7 +145,7 @@ def _write_updates(runs: Sequence[Updates], place: Place) -> dict[str, object]:
 
 
 def _read_updates(data: object, place: Place) -> list[list[Updates]]:
-    """Return a list for each classifier: its updates as one part, or an empty list if it has none."""
+    """Return, for each classifier, a list with its updates as one `Updates`; the list is empty without updates."""
     found = read_fields(_UpdateFields, data, place)
     lengths = found["lengths"]
     if sum(lengths.tolist()) != place.sizes["updates"]:
@@ -234,14 +234,14 @@ def _read_log(data: object, place: Place) -> UpdateLog:
 
 
 def _without_rows(data: object, place: Place) -> Place:
-    """Return ``place``; if no rows are stored, fix their number at 0, so that updates cannot refer to a row."""
+    """Return ``place``. If no rows are stored, set the number of rows to 0, so that updates cannot refer to a row."""
     if type(data) is dict and data.get("rows") is None:
         place.has_size("rows", 0)
     return place
 
 
 class LinearFields(RunFields):
-    """The fields of a linear learner's state, named like the attributes of `LinearState`."""
+    """The fields in files of a linear learner's state, named like the attributes of `LinearState`."""
 
     fit_intercept: bool
     w: Wide
@@ -257,12 +257,12 @@ class LinearFields(RunFields):
 
 
 def _restore_bounds(state: LinearState) -> None:
-    """Restore the bounds on the norms of weights, which a forged file may violate.
+    """Correct the counters that bound the norms of weights, in case a forged file violates the bounds.
 
-    Exact decisions depend on these bounds. The invariant is |w|^2 <= step_square_sum R^2 + excess2 (with the first term
-    doubled if an update moves two classes). Votes also depend on a bound on the norm of the initial weights. In files
-    that `save` wrote, both bounds hold within rounding, and the counters are not changed. A claim of inseparability is
-    dropped unless the weights have returned to zero.
+    Exact signs depend on these bounds. The first is ``|w|^2 <= step_square_sum R^2 + excess2`` for rows of norm at most
+    R, with the first term doubled if an update moves two classes. Votes also depend on a bound on the norm of the
+    initial weights. In files that `save` wrote, both bounds hold within rounding, and the counters are not changed. The
+    mark of inseparability is removed from classifiers whose weights are not zero.
     """
     counters = state.counters
     if state.inseparable is not None:
@@ -279,7 +279,10 @@ def _restore_bounds(state: LinearState) -> None:
 
 
 def _squared_lengths(state: LinearState, w: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return an upper bound on the squared norm of each (w, b), or of all together if classes compete directly."""
+    """Return an upper bound on the squared norm of each classifier's weights and bias.
+
+    If classes compete directly, return one bound for the weights and biases of all classes together.
+    """
     long = np.column_stack([w, b]).reshape(len(state.counters), -1)
     return np.einsum("ij,ij->i", long, long) * (1.0 + 8.0 * (long.shape[1] + 8.0) * HALF_ULP)
 
@@ -338,7 +341,7 @@ def _write_chunks(chunks: list[list[Updates]], place: Place) -> dict[str, object
 
 
 class DualFields(RunFields):
-    """The fields of a kernel perceptron's state, named like the attributes of `DualState`."""
+    """The fields in files of a kernel perceptron's state, named like the attributes of `DualState`."""
 
     kernel: Annotated[Kernel, Codec(record(_KernelFields).write, _read_kernel)]
     width: Annotated[int, size_of("features", 1)]
@@ -353,9 +356,9 @@ class DualFields(RunFields):
 
 
 def write_state(state: RunState, place: Place) -> dict[str, object]:
-    """Return a state as plain data, and store its arrays at ``place``; the state does not change.
+    """Return a state as plain data, and store its arrays at ``place``. The state does not change.
 
-    A ValueError is raised if the kernel is a function, which no file can hold.
+    A ValueError is raised if the kernel is a Python function, which cannot be written to a file.
     """
     place = place.alone(features=state.n_features)
     if not isinstance(state, DualState):
@@ -431,7 +434,7 @@ class _BestFields:
 
 
 def write_best(best: BestPass, place: Place) -> dict[str, object]:
-    """Return the best pass of a run as plain data, and store its arrays at ``place``; a best pass must exist."""
+    """Return the best pass as plain data, and store its arrays at ``place``. ``best.state`` must not be None."""
     assert best.state is not None
     state = write_state(best.state, place.at("state"))
     return {"state": state, "error": float(best.error), "passes_since": int(best.passes_since)}
@@ -442,7 +445,7 @@ def read_best(
 ) -> BestPass:
     """Return the best pass that `write_best` wrote, for the run whose last state is ``last``.
 
-    A ValueError is raised if it is not valid.
+    A ValueError is raised if the data is not valid.
     """
     found = read_fields(_BestFields, data, place)
     state = read_state(found["state"], place.at("state"), n_classes, learner, options)

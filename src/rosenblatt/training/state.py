@@ -1,7 +1,9 @@
-"""The state of a training run: the abstract `RunState`, with its counters and its history.
+"""The state of a training run: the abstract class `RunState`, with its counters and its history.
 
-`LinearState` (``linear.py``) and `DualState` (``dual/state.py``) implement it. This module also has the state of a
-pass, the outcomes of a run, and the log of updates from which votes are counted.
+`LinearState` (``linear.py``) and `DualState` (``dual/state.py``) are its subclasses. This module also defines the
+position in a pass, the outcomes of a run, and the log of updates from which votes are counted.
+
+In a pass, each classifier visits each row once: it predicts the row's class, and is updated if its rule demands it.
 """
 
 from __future__ import annotations
@@ -38,35 +40,35 @@ class CutPass:
     """A pass that was cut short by an interrupt or by a limit on updates."""
 
     rows: int
-    """The number of rows that it visited."""
+    """The number of rows that the pass visited."""
     share: float | None
-    """These rows as a share of a whole pass; None if it is not known, as in the first pass of a stream."""
+    """The number of visited rows divided by that of all rows; None if unknown, as in the first pass of a stream."""
     interrupted: bool = False
-    """Whether it was cut short by an interrupt, rather than by a limit on updates."""
+    """Whether the pass was cut short by an interrupt, rather than by a limit on updates."""
 
 
 @dataclass
 class PassState:
-    """The position in the current pass, and what was known before that pass."""
+    """The position in the current pass, and values from before that pass."""
 
     row: int = 0
-    """The rows before this one have been visited."""
+    """The row number at which the pass continues. All rows before it have been visited."""
     visited: int = 0
-    """In shuffled passes, the number of rows visited in the window that begins with ``row``."""
+    """In shuffled passes, the number of rows visited in the window that begins at ``row``."""
     passes_done: int = 0
-    """The number of passes that this run made before this one."""
+    """The number of passes that this run has completed."""
     active: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    """The classifiers that take part in the pass."""
+    """The indices of the active classifiers, that is, of those that are trained in the pass."""
     was_done: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
     """For each active classifier, whether its previous pass was clean: without a mistake or other update."""
     visits: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    """For each active classifier, the number of visits before the pass."""
+    """For each active classifier, the number of rows that it visited before the pass."""
     rows: int = 0
     """The number of rows of a whole pass; 0 until the first pass has ended."""
     ranges: NDArray[np.float64] | None = None
-    """In a checkpoint, the ranges of the features in the last batch before it, in case no other batch follows."""
+    """In a checkpoint, the ranges of the features in the last batch. The resumed run uses them if no batch follows."""
     losses: Losses | None = None
-    """The losses of this run; None if ``tol`` does not stop it."""
+    """The training losses of this run; None if they do not decide when the run stops (see ``tol``)."""
 
     def rows_visited(self, counters: NDArray[np.void]) -> int:
         """Return the number of rows that this pass has visited, given the counters of the classifiers."""
@@ -75,12 +77,12 @@ class PassState:
 
 Floats = NDArray[np.float64]
 TINY = 1e-290
-"""Scores and lengths below this may have lost digits to underflow."""
+"""Scores and norms below this may have lost digits to underflow."""
 StateT = TypeVar("StateT", contravariant=True)
 
 
 class Runner(Protocol[StateT]):
-    """An object that visits batches with the classifiers of a state, for a whole run."""
+    """An object that trains the classifiers of a state on batches. It is used for a whole run."""
 
     def visit(
         self,
@@ -96,34 +98,38 @@ class Runner(Protocol[StateT]):
         on_margins: Callable[[list[Floats]], None] | None = None,
         visited: int = 0,
     ) -> None:
-        """Visit the rows ``order`` with the classifiers ``active``, but skip the first ``visited`` of these rows.
+        """Train the classifiers ``active`` on a batch, visiting its rows in the order ``order[visited:]``.
 
-        ``first`` means that these rows are new to the state, so that their norms are computed. ``on_slice`` is called
-        after each slice with the number of rows visited; if it returns True, that slice is the last. ``on_updates`` is
-        called at the end, also after an interrupt, with the updates of each classifier, and ``on_margins`` with the
-        margin ``y a`` before each of them. Without both no updates are logged. Kernels have no ``on_margins``.
+        ``first`` means that the state has not seen these rows before, so that their norms have to be computed.
+        ``on_slice`` is called after each slice with the number of rows visited; if it returns True, no further slice is
+        visited. At the end, also after an interrupt, ``on_updates`` is called with the updates of each classifier.
+        Then ``on_margins`` is called with the margin ``y a`` before each update. If both are None, updates are not
+        logged. Kernel perceptrons do not support ``on_margins``.
         """
 
 
 @dataclass(kw_only=True)
 class RunState(ABC):
-    """The state of a run: what was learned, the counters and the history; all that the run needs to continue.
+    """The state of a training run: the model parameters, the counters and the history. A run can continue from it.
 
-    Two classes share one classifier, which is positive for the second class. If there are more classes, each has its
-    own classifier. With ``direct``, more than two classes compete in each update and share one record of counters.
+    For two classes there is one classifier, whose score is positive for the second class. For more classes, each class
+    has a classifier. These are trained one-vs-rest, or compete directly (``direct``): an update moves the weights of
+    the true class towards the row and those of a rival class away from it. Competing classes share one record of
+    counters.
     """
 
     counters: NDArray[np.void]
-    """A record of type ``COUNTERS`` for each classifier, or a single one if classes compete directly."""
+    """A record of type ``COUNTERS`` for each classifier, or a single record if classes compete directly."""
     direct: bool
+    """Whether more than two classes compete directly in each update."""
     done: NDArray[np.bool_]
     """For each record in ``counters``, whether its last pass was clean: a whole pass without a mistake or update."""
     seed: int = 0
-    """The seed of the visiting orders."""
+    """The seed with which rows are shuffled."""
     radius: float = 0.0
     """The norm of the longest example seen, including the bias coordinate."""
     leading_run: int = 0
-    """The number of rows at the start of a stream that have the label of the first row; -1 after a warning."""
+    """The number of rows at the start of a stream with the same label as the first row; -1 once a warning was given."""
     leading_label: object = None
     """The label of the first row of a stream."""
     feature_ranges: Floats | None = None
@@ -131,25 +137,28 @@ class RunState(ABC):
     passes: int = 0
     """The number of passes, including those before a warm start."""
     mistakes: list[NDArray[np.int64]] = field(default_factory=list)
-    """For each pass, the mistakes of each classifier; -1 if a classifier took no part."""
+    """For each pass, the number of mistakes of each classifier; -1 if the classifier was not trained in that pass."""
     pass_updates: list[NDArray[np.int64]] = field(default_factory=list)
-    """For each pass, the updates of each classifier, -1 as for ``mistakes``; empty if updates equal mistakes."""
+    """For each pass, the number of updates of each classifier; -1 if the classifier was not trained in that pass.
+
+    The list is empty for learners that update on every mistake and on nothing else.
+    """
     validation_error: list[float] = field(default_factory=list)
-    """The error on the rows held out by early stopping, for each pass after which it was measured."""
+    """The errors on the rows held out by early stopping, in the order of the passes after which they were measured."""
     held_out_rows: int | None = None
     """In the state that early stopping has kept, the number of rows held out; None in all other states."""
     cut: CutPass | None = None
-    """The extent of the last pass if it was cut short."""
+    """How far the last pass came, if it was cut short; otherwise None."""
     mixed_shards: int = 0
-    """The number of shards whose weights a cluster has averaged; 0 for a run without a cluster."""
+    """The number of shards if a cluster has averaged their weights; 0 for a run without a cluster."""
     inseparable: NDArray[np.bool_] | None = None
-    """For each classifier, whether its weights returned to zero without rounding, which proves inseparability.
+    """For each classifier, whether the rows were proved inseparable: its weights returned to zero without rounding.
 
     None if this was not tested.
     """
 
     in_kernel_space: ClassVar[bool] = False
-    """Whether norms and margins are measured in a kernel's space."""
+    """Whether norms and margins are measured in a kernel's feature space."""
 
     @property
     @abstractmethod
@@ -216,30 +225,31 @@ class RunState(ABC):
     def margins(self, k: int) -> tuple[float, float, float]:
         """Return a lower and an upper bound on the margin of classifier ``k``, and Novikoff's bound on its updates.
 
-        A bound that is not known is infinite (minus infinity for the lower bound).
+        If a bound is not known, it is infinity, or minus infinity for the lower bound.
         """
 
     # training
 
     @abstractmethod
     def runner(self, threads: int = 1) -> Runner[Self]:
-        """Return an object that visits batches with this state."""
+        """Return an object that trains this state on batches, with at most ``threads`` threads."""
 
     @abstractmethod
     def observers(self) -> list[Observer]:
         """Return the observers that this state needs, such as those for inseparability proofs, votes or the pocket."""
 
     def configure(self, options: RunOptions) -> None:  # noqa: B027 - optional
-        """Apply the options that determine where and how to compute, such as the device."""
+        """Apply the options that determine how to compute, such as the device."""
 
     def renumber_rows(self, X: Matrix | None = None) -> None:  # noqa: B027 - optional
-        """Give the rows of the next run higher numbers than all earlier rows, unless they are the rows of the last run.
+        """Before another run, make sure that its rows get higher row numbers than all earlier rows.
 
-        ``X`` are the rows of the next run, or None if they are not known.
+        ``X`` are the rows of the next run, or None if they are not known. If they are the rows of the last run, they
+        keep their numbers.
         """
 
     def count_rows(self, n: int) -> None:  # noqa: B027 - optional
-        """Count n rows that were visited once, so that later rows get higher numbers."""
+        """Add n to the number of rows seen, so that later rows get higher row numbers."""
 
     def check_finite(self) -> None:  # noqa: B027 - optional
         """Raise a ValueError if weights have overflowed."""
@@ -259,22 +269,25 @@ class RunState(ABC):
 
     @property
     def updates_by_pass(self) -> list[NDArray[np.int64]]:
-        """For each pass, the updates of each classifier; -1 if a classifier took no part."""
+        """For each pass, the number of updates of each classifier; -1 if the classifier was not trained in it."""
         return self.pass_updates if self.updates_right_rows else self.mistakes
 
     @property
     def visits(self) -> Floats:
-        """For each score, the number of visits over which its weights are averaged."""
+        """For each score, the number of visited rows over which its weights are averaged."""
         return np.broadcast_to(self.counters["visits"], self.n_scores).astype(np.float64)
 
     @property
     def at_limit(self) -> NDArray[np.bool_]:
-        """Whether each classifier has reached its limit of updates."""
+        """For each classifier, whether it has reached its limit of updates."""
         limit = self.counters["limit"]
         return (limit >= 0) & (self.counters["updates"] >= limit)
 
     def record_passes(self, active: NDArray[np.int64], mistakes: Integers, updates: Integers) -> None:
-        """Add whole passes to the history: a row for each pass, a column for each of the classifiers ``active``."""
+        """Add complete passes to the history.
+
+        ``mistakes`` and ``updates`` have a row for each pass and a column for each of the classifiers ``active``.
+        """
         for history, counts in ((self.mistakes, mistakes), (self.pass_updates, updates)):
             if counts is mistakes or self.updates_right_rows:
                 made = np.full((len(counts), len(self.counters)), -1)
@@ -285,19 +298,19 @@ class RunState(ABC):
 
     @property
     def errors_by_pass(self) -> list[float]:
-        """The error on the rows held out after each pass; NaN for passes after which it was not measured."""
+        """For each pass, the error on the held-out rows after the pass; NaN if it was not measured."""
         known = len(self.validation_error)
         after = int(self.cut is not None and self.cut.interrupted and known < self.passes)
         return [math.nan] * (self.passes - known - after) + self.validation_error + [math.nan] * after
 
     def mistakes_left(self) -> int:
-        """Return the number of mistakes in the last pass, summed over the classifiers that are not ``done``."""
+        """Return the sum of the mistakes that each classifier made in its last pass; ``done`` ones count as 0."""
         history = np.array(self.mistakes)
         return int(sum(history[history[:, k] >= 0, k][-1] for k in np.flatnonzero(~self.done)))
 
     @abstractmethod
     def widen(self, d: int) -> None:
-        """Widen the state to ``d`` features, as if the new features had been there all along, with the value 0."""
+        """Widen the state to ``d`` features. The new features count as 0 in all earlier rows."""
 
     def snapshot(self) -> Self:
         """Return a copy that further training does not change."""
@@ -315,20 +328,20 @@ class RunState(ABC):
 
     @abstractmethod
     def _take_classifier(self, target: int, old: Self, source: int, sign: int, places: NDArray[np.int64]) -> None:
-        """Copy classifier ``source`` of ``old`` to ``target``, or its negation if ``sign`` is -1.
+        """Copy classifier ``source`` of ``old`` to index ``target``; negate its weights if ``sign`` is -1.
 
-        ``places`` are the new numbers of the classes.
+        ``places`` has the new class number of each class of ``old``.
         """
 
     @abstractmethod
     def _take_updates_of_all(self, old: Self, places: NDArray[np.int64]) -> None:
-        """Copy the updates of ``old`` as updates of competing classes, whose new numbers are ``places``."""
+        """Copy the updates of ``old`` as updates of competing classes; ``places`` has their new class numbers."""
 
     def with_class(self, places: NDArray[np.int64], direct: bool) -> Self:
-        """Return this state with one more class, which starts from zero.
+        """Return this state with one more class, whose weights are zero.
 
-        ``places`` are the new numbers of the known classes. Two classes share one classifier, because a classifier for
-        the first class would be its negation. With three or more classes, each class has its own classifier.
+        ``places`` has the new class numbers of the known classes. For two classes there is one classifier, because a
+        classifier for the first class would be its negation. With three or more classes, each class has its own.
         """
         n_classes = len(places) + 1
         new = self._for_classes(n_classes, direct)
@@ -358,7 +371,10 @@ class RunState(ABC):
         return new
 
     def with_classes(self, known: Labels, labels: Labels, direct: bool) -> tuple[Self, Labels]:
-        """Return a state with the classes ``labels`` in addition to ``known``, and the sorted array of all classes."""
+        """Return a state that also has the classes ``labels``, and the sorted array of all classes.
+
+        ``known`` are the classes of this state.
+        """
         check_label_types(known, labels)
         state = self
         new = np.setdiff1d(labels, known)
@@ -369,7 +385,7 @@ class RunState(ABC):
         return state, known
 
     def _take_counters(self, target: int, old: Self, source: int) -> None:
-        """Copy the counters and the history of classifier ``source`` of ``old`` to ``target``."""
+        """Copy the counters and the history of classifier ``source`` of ``old`` to index ``target``."""
         number = self.counters["target"][target]
         self.counters[target] = old.counters[source]
         self.counters["target"][target] = number
@@ -378,7 +394,7 @@ class RunState(ABC):
                 now[target] = then[source]
 
     def note_leading_run(self, y: Labels) -> bool:
-        """Count the rows at the start of a stream that have one label; return whether a warning is due."""
+        """Count the rows at the start of a stream that all have the same label; return whether to warn about them."""
         seen = int(self.counters["visits"].max())
         if self.leading_run != seen or (seen and self.leading_label != y[0]):
             return False  # there was another label before
@@ -405,9 +421,9 @@ def new_counters(n_classes: int, direct: bool) -> _NewCounters:
 
 
 def first_digits(value: float) -> float:
-    """Return a number above 0 rounded down to 32 bits.
+    """Return a number above 0 rounded down to its leading 32 bits.
 
-    Passes add in any order, which may differ from call to call, so the last bits of an activation do, too.
+    The order of additions in a pass may differ from call to call. So may the last bits of an activation.
     """
     mantissa, exponent = math.frexp(value)
     return math.ldexp(math.floor(mantissa * 2.0**32), exponent - 32) if math.isfinite(value) else value
@@ -416,13 +432,16 @@ def first_digits(value: float) -> float:
 def attained_margin(
     counters: np.void, length: float, kesler: float, proved: float, threshold: float = 0.0, start: float = 0.0
 ) -> tuple[float, float]:
-    """Return the margin that weights of norm ``length`` attain, and Novikoff's bound on the number of updates.
+    """Return a lower bound on the margin of weights of norm ``length``, and Novikoff's bound on the number of updates.
 
-    ``proved`` is the share of the computed margin that is certain in spite of rounding. After M updates from weights of
-    norm s, ``M g - s <= |w|`` if each step has a margin of at least g, and ``|w|^2 <= s^2 + M Q``. Here Q is an upper
-    bound on what an update adds to ``|w|^2``: the squared norm of its step, plus twice the threshold times the step
-    size. So M is at most ``Q / g^2 + 2 s / g``, which is Novikoff's bound (R / g)^2 if the initial weights and the
-    threshold are zero.
+    The true margin is at least the computed margin times ``proved``, in spite of rounding. ``kesler`` is 2 if an update
+    moves the weights of two classes, else 1.
+
+    Suppose that M updates are made, starting from weights of norm s (``start``). If each step has a margin of at least
+    g, then ``M g - s <= |w|``. Also ``|w|^2 <= s^2 + M Q``. Here Q is an upper bound on what an update adds to
+    ``|w|^2``: the squared norm of its step, plus twice the threshold times the step size. So M is at most
+    ``Q / g^2 + 2 s / g``. If the initial weights and the threshold are zero, this is Novikoff's bound (R / g)^2 for
+    rows of norm at most R.
     """
     low = proved * first_digits(counters["lowest"]) / length
     low_step = proved * first_digits(counters["lowest_step"]) / length
@@ -450,7 +469,7 @@ class Outcome(enum.Enum):
     INTERRUPTED = "interrupted"
 
     def describe(self, passes: int, mistakes: int) -> str:
-        """Return the outcome in words, given the number of passes and the mistakes in the last pass."""
+        """Return a description of the outcome, given the number of passes and the mistakes in the last pass."""
         if self is Outcome.CLEAN_PASS:
             return "separated"
         if self is Outcome.INTERRUPTED:
@@ -471,48 +490,52 @@ Integers = NDArray[np.int64]
 
 
 class Updates(NamedTuple):
-    """Updates of one classifier in the order in which they were made."""
+    """The updates of one classifier, in the order in which they were made. Each field has an entry for each update."""
 
     members: Integers
-    """The row of each update: its number in a batch, or its index among the stored rows."""
+    """The row of each update, as a row number within the batch or as an index into the stored rows."""
     steps: Floats
-    """Step sizes, with the sign of the label; positive if classes compete directly."""
+    """The step size times the label, +1 or -1. If classes compete directly, the step size."""
     visits: Floats
-    """The number of visits before each update."""
+    """The number of rows that the classifier visited before each update."""
     trues: Integers
-    """If classes compete directly, the class whose weights were moved towards the row."""
+    """If classes compete directly, the number of the class whose weights were moved towards the row."""
     rivals: Integers
-    """If classes compete directly, the class whose weights were moved away from the row."""
+    """If classes compete directly, the number of the class whose weights were moved away from the row."""
 
     def survival(self, visits: float) -> Floats:
-        """Return the number of visits, out of ``visits``, that the weights after each update survived."""
+        """Return, for each update, how many visits its weights survived until the next update.
+
+        ``visits`` is the number of all visits.
+        """
         return np.diff(self.visits, append=visits)
 
     def before_first(self, visits: float) -> float:
-        """Return the number of visits, out of ``visits``, that the initial weights survived."""
+        """Return how many visits the initial weights survived until the first update, out of all ``visits``."""
         return float(self.visits[0]) if len(self.visits) else visits
 
     def some(self, which: NDArray[np.bool_]) -> Updates:
-        """Return the updates for which ``which`` is true."""
+        """Return the updates that the mask ``which`` selects."""
         return Updates(*(part[which] for part in self))  # type: ignore[arg-type]
 
 
 def join_updates(chunks: list[Updates]) -> Updates:
-    """Return the updates of all ``chunks`` in one `Updates`."""
+    """Concatenate consecutive updates of one classifier."""
     none, nothing = np.empty(0, np.int64), np.empty(0)
     start = Updates(none, nothing, nothing, none, none)
     return Updates(*(np.concatenate(parts) for parts in zip(start, *chunks, strict=True)))
 
 
 def mirrored_updates(chunks: list[Updates], sign: int) -> list[Updates]:
-    """Return the updates with their steps multiplied by ``sign``; -1 swaps the positive and the negative class."""
+    """Return the updates with their steps multiplied by ``sign``. A sign of -1 swaps the two classes."""
     return [update._replace(steps=sign * update.steps) for update in chunks]
 
 
 def competing_updates(chunks: list[Updates], places: Integers, direct: bool) -> list[Updates]:
-    """Return updates as updates of competing classes, whose new numbers are ``places``.
+    """Convert updates to updates of directly competing classes.
 
-    ``direct`` means that the classes competed before; otherwise the updates are those of a single classifier.
+    ``places`` has the new class number of each old class. If ``direct``, the updates already are of competing classes,
+    and are only renumbered. Otherwise they are updates of the single classifier of two classes.
     """
     if direct:
         return [u._replace(trues=places[u.trues], rivals=places[u.rivals]) for u in chunks]
@@ -532,27 +555,29 @@ def competing_updates(chunks: list[Updates], places: Integers, direct: bool) -> 
 class UpdateLog:
     """The updates of all classifiers, with the rows on which they were made.
 
-    This is Freund and Schapire's representation of a voted perceptron (1999, section 5). Its voters are the weights
-    after each update. They are not stored as vectors: their activations on a new row are running sums of steps times
-    the dot products of that row with the stored rows.
+    This is Freund and Schapire's representation of a voted perceptron (1999, section 5). The voters are the weight
+    vectors after each update. A voter's activation on a new row is computed without its weight vector. It is the sum,
+    over the updates up to the voter's, of the step times the dot product of the new row with the stored row.
     """
 
     blocks: list[Matrix]
+    """The stored rows, as a list of matrices."""
     chunks: list[list[Updates]]
+    """For each classifier, its updates. Their ``members`` are indices into the rows of all ``blocks``."""
     n_classes: int
     """The number of classes if they compete directly, else 0."""
     start: tuple[Floats, Floats] | None = None
     """The initial weights and biases, without features that were added later; None if they are zero."""
     _pending: tuple[Matrix, list[list[Updates]]] | None = field(default=None, repr=False, compare=False)
-    """A matrix, and updates on its rows that are not stored yet, because another pass may use the same rows."""
+    """A matrix, and the updates on its rows whose rows are not stored yet. The next pass may add updates to them."""
 
     @classmethod
     def empty(cls, n_classifiers: int, n_classes: int) -> UpdateLog:
-        """Return a log without updates."""
+        """Return a log without updates; ``n_classes`` is 0 unless the classes compete directly."""
         return cls(blocks=[], chunks=[[] for _ in range(n_classifiers)], n_classes=n_classes)
 
     def append(self, X: Matrix, updates: list[Updates]) -> None:
-        """Append the updates of each classifier; their ``members`` are row numbers of ``X``."""
+        """Append the updates of each classifier. Their ``members`` are row indices of ``X``."""
         if self._pending is None or self._pending[0] is not X:
             self.store()
             self._pending = X, [[] for _ in self.chunks]
@@ -561,7 +586,7 @@ class UpdateLog:
                 chunk.append(update)
 
     def store(self) -> None:
-        """Store the rows of all updates so far. A row is stored once for all passes over the same matrix."""
+        """Store the rows of all updates so far. A row with updates in several passes over a matrix is stored once."""
         if self._pending is None:
             return
         X, updates = self._pending[0], [join_updates(chunk) for chunk in self._pending[1]]
@@ -610,6 +635,6 @@ class UpdateLog:
         return join_updates(self.chunks[k])
 
     def stored(self, k: int) -> list[Updates]:
-        """Return the updates of classifier ``k`` in the parts in which they were appended."""
+        """Return the updates of classifier ``k``, as the list of parts in which they were stored."""
         self.store()
         return self.chunks[k]

@@ -1,4 +1,4 @@
-"""Training on a source, from its start to the finished run: initial states, warm starts, checkpoints, online runs.
+"""Train on a data source: choose the initial state, handle warm starts and checkpoints, and run passes to the end.
 
 Estimators, the command line and clusters call `train` for passes over a data set or a stream, and `online_run` for rows
 that arrive one batch at a time.
@@ -25,7 +25,7 @@ from rosenblatt.training.run import TrainingRun, initial_state, new_state
 from rosenblatt.training.state import Outcome, RunState
 
 MakeRun = Callable[..., TrainingRun]
-"""`TrainingRun`, or a callable with its parameters."""
+"""The class `TrainingRun`, or a callable with the same parameters that returns a run."""
 
 
 class WarmStart(NamedTuple):
@@ -49,13 +49,13 @@ class Checkpointing:
     path: str | os.PathLike[str]
     learner: str
     every: float = 30.0
-    """Seconds between two checkpoints."""
+    """The time between two checkpoints, in seconds."""
     resume: bool = False
     contents: Contents | None = None
-    """Records of what has been read, if rows come from files."""
+    """Records of the bytes that have been read, if rows come from files."""
     feature_names: Callable[[], Iterable[object] | None] = lambda: None
     progress: Callable[[float], None] | None = None
-    """Called with the share done, from 0 to 1, while files are compared with those of the checkpoint."""
+    """Called with a share from 0 to 1 while the files are compared with those that the checkpoint records."""
     on_resume: Callable[[Checkpoint], None] = lambda found: None
     """Called with the checkpoint from which the run resumes, before the first row is read."""
     resumed: Checkpoint | None = field(default=None, init=False)
@@ -71,10 +71,10 @@ class Checkpointing:
         blocks: Iterable[object] | None = None,
         **more: Unpack[_CheckpointOptions],
     ) -> Checkpointing | None:
-        """Return the checkpointing of a run, or None without a ``path``.
+        """Return the checkpointing of a run, or None if ``path`` is None.
 
-        Call this before ``blocks`` are read, because the checkpointing records what is read from files. A
-        ParameterError is raised for ``resume`` without a ``path``.
+        Call this before ``blocks`` are read, because the bytes that are read from files are recorded. A ParameterError
+        is raised if ``resume`` is set without a ``path``.
         """
         if path is None:
             if resume:
@@ -84,7 +84,7 @@ class Checkpointing:
         return cls(path, learner, every, resume, None if files is None else files.watch_contents(), **more)
 
     def open(self, source: TrainingSource, options: RunOptions) -> CheckpointWriter:
-        """Return the observer that writes checkpoints; with ``resume``, first read the checkpoint if there is one."""
+        """Return the observer that writes checkpoints. With ``resume``, read an existing checkpoint first."""
         rows = source.blocks if isinstance(source, Streamed) else source
         self.writer = CheckpointWriter(
             self.path, self.every, self.learner, options, rows, self.feature_names, self.contents
@@ -109,31 +109,31 @@ def train(
     threads: int = 1,
     make_run: MakeRun = TrainingRun,
 ) -> Outcome:
-    """Train on a source, from zero, from ``start`` or from a checkpoint, and return how the run ended.
+    """Train on a data source, starting from zero, from ``start`` or from a checkpoint; return how the run ended.
 
     If a class appears that was not in the first block of a stream, training starts again with all classes.
 
     Parameters
     ----------
     source : TrainingSource
-        `InMemory`, `Streamed`, or a source for which ``make_run`` makes the runs. If it can be read only once, options
-        that need more passes are refused.
+        An `InMemory` or `Streamed` source, or another source that the runs of ``make_run`` can read. If it can be read
+        only once, options that need more passes raise a ParameterError.
     options : RunOptions
         The learner's parameters.
     keep : callable
-        Called with the run when it has ended or was interrupted, but not if it failed.
+        Called with the run when the run has ended or was interrupted, but not if it failed.
     observers : sequence of Observer
-        Called in addition to the run's own observers; by default none.
+        Observers in addition to the run's own; by default there are none.
     start : WarmStart, optional
         The state to continue from.
     given : pair of arrays, optional
         The weights and biases from which a new run starts, instead of zero.
     checkpoints : Checkpointing, optional
-        Where checkpoints are kept, and whether to resume; by default there are none.
+        The file for checkpoints, and whether to resume from it; by default no checkpoints are written.
     threads : int
         The number of threads for one-vs-rest classifiers, by default 1.
     make_run : callable
-        Makes the run, with the parameters of `TrainingRun`; by default `TrainingRun` itself.
+        Called with the parameters of `TrainingRun` to create the run; by default `TrainingRun` itself.
     """
     if not source.rereadable:
         options.check_read_once(checkpoints is not None)
@@ -164,7 +164,7 @@ def train(
 
 
 def _seed(options: RunOptions, start: WarmStart | None, resumed: Checkpoint | None) -> int:
-    """Return the seed of a run: the seed of the run that it continues or resumes, or else a new one."""
+    """Return the seed of the run that is resumed or continued; for a new run, return a seed from the options."""
     before = resumed or start
     return draw_seed(options.random_state) if before is None else int(before.state.seed)
 
@@ -203,10 +203,10 @@ def online_run(
     threads: int = 1,
     one_by_one: bool = False,
 ) -> TrainingRun:
-    """Return a run whose method `visit` learns from one batch at a time; ``batch`` is the first of them.
+    """Return a run for online learning, whose method `TrainingRun.visit` trains on one batch at a time.
 
-    The run continues from ``start`` if given. ``classes`` may name classes that have not occurred yet. With
-    ``one_by_one`` each batch is a single row.
+    ``batch`` is the first batch. If ``start`` is given, the run continues from it. ``classes`` may include classes that
+    have not occurred yet. Set ``one_by_one`` if each batch is a single row.
     """
     options = replace(options, early_stopping=False, tol=None, verbose=0)
     options.check_for_blocks("chunks of rows do")

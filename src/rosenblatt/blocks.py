@@ -59,7 +59,7 @@ class Block:
     >>> y
     array([ 1., -1.])
 
-    A model that was trained from a table takes rows that are prepared already, without columns, as a block:
+    To a model that was trained on a table, pass rows that are already encoded as features as a block:
 
     >>> Block([[0.5, -1.0]])
     Block(X=array([[ 0.5, -1. ]]), y=array([nan]), first=0, weight=None, is_validated=False)
@@ -68,19 +68,19 @@ class Block:
     X: Features
     """The features, float32 or float64: a CSR array in canonical form, or a C-ordered array. They may be read-only."""
     y: np.ndarray = None  # type: ignore[assignment]
-    """The label of each row; NaN, the default, for rows without one."""
+    """The label of each row; NaN for rows without a label. By default all labels are NaN."""
     first: int = 0
     """The index of the first row within the stream, counted from 0."""
     weight: np.ndarray | None = None
     """The weight of each row, or None if all are 1."""
     is_validated: bool = False
-    """Whether a reader has verified these properties, and that ``X``, ``y`` and ``weight`` are finite."""
+    """Whether a reader has verified the form of ``X``, and that ``X``, ``y`` and ``weight`` are finite."""
     numbers: np.ndarray | None = field(default=None, repr=False)
-    """The index of each row among all rows of the files, counted from 0; None if no rows before are left out."""
+    """The index of each row among all rows of the files, counted from 0; None if no earlier rows were left out."""
     passthrough: Mapping[str, Sequence[object]] | None = field(default=None, repr=False)
-    """The values of each column that ``data.open(passthrough=...)`` names, by column name; None if it names none."""
+    """The values of the columns in ``data.open(passthrough=...)``, by column name; None if there are none."""
     held_out: np.ndarray | None = field(default=None, repr=False)
-    """A mask of the rows that a `Split` holds out; None without one."""
+    """A mask of the rows that a `Split` holds out; None if the rows are not split."""
 
     def __post_init__(self) -> None:
         if not hasattr(self.X, "shape"):
@@ -283,7 +283,7 @@ def is_text(labels: np.ndarray) -> bool:
 
 
 def as_labels(given: object) -> np.ndarray:
-    """Return labels as an array; raise a ValueError if the array holds other labels than ``given``.
+    """Return labels as an array; raise a ValueError if NumPy would change a label.
 
     >>> as_labels(["yes", "no"])
     array(['yes', 'no'], dtype='<U3')
@@ -313,7 +313,7 @@ def as_classes(given: object) -> np.ndarray:
 
 
 def check_labels_kept(given: Any, labels: np.ndarray) -> None:
-    """Raise a ValueError if ``labels``, the array that was made from ``given``, holds other labels than ``given``."""
+    """Raise a ValueError if ``labels``, the array that was made from ``given``, differs from ``given``."""
     rounds = labels.dtype.kind == "f" and bool((np.abs(labels) >= EXACT_BELOW).any())
     if isinstance(given, np.ndarray) or not (rounds or labels.dtype.kind in "US"):
         return
@@ -400,7 +400,7 @@ class Contents(Protocol):
         """Return the state of each file."""
 
     def restore(self, records: Records | None) -> None:
-        """Restore the states that an earlier run recorded; None if it recorded none."""
+        """Restore the states that an earlier training run recorded; ``records`` is None if there are none."""
 
     def changed_size(self, records: Records) -> str:
         """Describe how the number or the sizes of the files differ from ``records``; return "" if they do not."""
@@ -442,7 +442,7 @@ class FileStream(Protocol):
 
 
 def as_file_stream(blocks: object) -> FileStream | None:
-    """Return ``blocks`` if they are a stream of files, or None if they are not, such as a list of blocks.
+    """Return ``blocks`` if it is a stream of files; return None for other iterables, such as a list of blocks.
 
     >>> as_file_stream([])
     """

@@ -1,4 +1,4 @@
-"""Ctrl-C at a moment of our choice."""
+"""Deferral of Ctrl-C to the end of a block of code."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from types import FrameType
 
 @contextmanager
 def interrupts_deferred() -> Iterator[list[tuple[int, FrameType | None]]]:
-    """Defer SIGINT to the end of the block, where its handler is called.
+    """Defer SIGINT (Ctrl-C) to the end of the ``with`` block, where the signal's handler is called.
 
-    The context manager returns a list to which each signal appends an entry, so that the block can end early. In
+    The ``with`` statement yields a list. Each signal appends an entry to this list, so that the block can end early. In
     threads other than the main thread it does nothing, because signals are handled only in the main thread.
     """
     if threading.current_thread() is not threading.main_thread():

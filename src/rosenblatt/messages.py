@@ -93,7 +93,7 @@ class Message:
 
 
 class Hint(Message):
-    """A part of a message for readers who can set all parameters that it mentions; other readers get ``otherwise``.
+    """A part of a message for readers who can set all parameters in it; other readers see ``otherwise`` instead.
 
     ``needs`` names one more parameter that the reader must be able to set.
 
@@ -234,7 +234,7 @@ def shorten(value: object, most: int = 60) -> str:
 def escape_unprintable(text: str, keep: str = "") -> str:
     """Return text with an escape such as ``\\x1b`` for each character that is not printable and not in ``keep``.
 
-    A terminal obeys such characters: they move its cursor, change its title, or reverse the direction of the text.
+    In a terminal, such characters can move the cursor, change the title, or reverse the direction of the text.
 
     >>> print(escape_unprintable("no\\x1b[2J"), escape_unprintable("größe"))
     no\\x1b[2J größe

@@ -14,8 +14,8 @@ class Progress:
 
     On a terminal one line is redrawn in place; elsewhere new lines are printed, less often. A training run of up to
     ``passes`` passes calls ``within`` during each pass and ``after`` at its end. Searches call the other methods.
-    Except for ``after`` and ``close``, a call that comes too soon after the previous line shows nothing. All callers
-    finish with ``close``.
+    Except for ``after`` and ``close``, a call shows nothing if it comes too soon after the previous line. Call
+    ``close`` at the end.
     """
 
     def __init__(self, verbose: int, passes: int = 1, stream: TextIO | None = None) -> None:
@@ -64,7 +64,7 @@ class Progress:
             self._show(f"step {steps:,}: {wrong:,} of {rows:,} rows are on the wrong side, {seconds:.0f} s")
 
     def share(self, what: str, share: float) -> None:
-        """Show the share of the work ``what`` that is done, and an estimate of the time left."""
+        """Show the fraction of a task that is done and the estimated time left; ``what`` names the task."""
         seconds = self._due(0.2, 5.0)
         if seconds is not None and share > 0:
             minutes, rest = divmod(round(seconds * (1.0 - share) / share), 60)
@@ -157,11 +157,11 @@ class Limits(Deadline):
         self.stop = stop
 
     def expired(self) -> bool:
-        """Return whether the time is up or ``stop()`` returns True; the search then returns its current result."""
+        """Return whether the time is up or ``stop()`` returns True. The search must then return its current result."""
         return time.monotonic() > self.end or self.stop()
 
     def bracket(self, steps: int, low: float, high: float) -> bool:
-        """Intersect the bracket of the margin with [low, high] and show it; return whether the search has to stop."""
+        """Narrow the bounds on the margin to [low, high], and show them; return whether the search has to stop."""
         before = self.low, self.high
         self.low, self.high = max(self.low, low), min(self.high, high)
         if before != (self.low, self.high):

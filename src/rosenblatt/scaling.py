@@ -24,7 +24,7 @@ Matrix: TypeAlias = Any
 """A NumPy array, or a CSR array or matrix of SciPy."""
 
 METHODS = ("none", "standard", "maxabs")
-"""No scaling; centre and divide by the standard deviation; divide by the largest absolute value."""
+"""The methods: no scaling, centring and division by the standard deviation, division by the largest absolute value."""
 MOST_COLUMNS = {"standard": 1 << 17, "maxabs": 1 << 20}
 """The largest number of columns for each method.
 
@@ -190,7 +190,7 @@ class ColumnSums:
         return other
 
     def fill(self, numbers: Floats, counts: NDArray[np.int64]) -> None:
-        """Replace zeros by other numbers: in ``counts[j]`` rows, column j holds ``numbers[j]`` instead of 0."""
+        """Replace zeros by other numbers: in ``counts[j]`` rows, the 0 in column j becomes ``numbers[j]``."""
         for j in np.flatnonzero((counts > 0) & (numbers != 0.0)).tolist():
             number, count = Fraction(float(numbers[j])), int(counts[j])
             self.nonzero[j] += count

@@ -160,9 +160,9 @@ class _ClassCounts:
         self._numbers = {label: number for number, label in enumerate(before)}
         self._counts = np.array(list(before.values()), np.int64)
         self.starts = self._starts(0)
-        """For each class, the start of the random numbers that order its rows."""
+        """For each class, the seed of the random numbers that order its rows."""
         self._known, self._known_numbers = np.zeros(0), np.zeros(0, np.int64)
-        """Labels of one type, sorted, and the numbers of their classes."""
+        """Sorted labels of one type seen so far, and the class number of each."""
 
     def _starts(self, first: int) -> NDArray[np.uint64]:
         numbers = range(first, len(self._numbers))
@@ -171,7 +171,7 @@ class _ClassCounts:
     def add(self, y: np.ndarray) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
         """Count rows with the labels ``y``; return them sorted by class: row indices, classes, positions in the class.
 
-        Rows of the same class stay in their order.
+        Rows of the same class keep their order.
         """
         codes = self._codes(y)
         narrow = codes.astype(np.int16) if len(self._numbers) < 2**15 else codes  # NumPy sorts 16 bits in linear time
@@ -209,7 +209,7 @@ class Part:
     held: bool
 
     def __call__(self, blocks: Iterable[Block]) -> Iterator[Block]:
-        """Yield blocks of the rows of this part, with row indices from 0, and their numbers among all rows."""
+        """Yield the rows of this part in blocks. ``first`` counts the rows of the part, and ``numbers`` all rows."""
         first = 0
         for block in self.split.mark(blocks):
             if block.numbers is None:

@@ -40,7 +40,7 @@ from rosenblatt.storage.schema import Place, checked, integer, list_of, read_fie
 _MARK = b"rosenblatt-rows"
 """The first and last bytes of a row file."""
 _TAIL = struct.Struct(f"<IQ{len(_MARK)}s")
-"""The end of a row file: the checksum and the size of the facts, and the mark."""
+"""The end of a row file: the checksum of the facts, their size in bytes, and the mark."""
 _ALIGNMENT = 8
 """Each array starts at a multiple of this many bytes within its block."""
 _TYPES = {
@@ -51,7 +51,7 @@ _TYPES = {
 }
 """The arrays of a block and the types that they may have, in NumPy's notation."""
 _LAYOUTS = ({"y", "X"}, {"y", "data", "indices", "indptr"})
-"""The arrays of a dense block and of a sparse block; either may also have weights."""
+"""The names of the arrays of a dense block and of a sparse block. Either may also have weights."""
 
 
 def is_row_file(file: BinaryIO) -> bool:
@@ -186,8 +186,8 @@ class RowFile:
     def _memory(self, size: int) -> np.ndarray:
         """Return an array of ``size`` bytes, in the memory of an earlier block if possible.
 
-        Reusing memory saves the time that the system needs to provide new pages. The arrays of a block keep its memory
-        in use. It is added to ``_spare`` when the last of these arrays is garbage-collected.
+        Reusing memory saves the time that the system needs to provide new pages. The memory of a block is in use until
+        the last of its arrays is garbage-collected, and is then added to ``_spare``.
         """
         memory = bytearray()
         with suppress(IndexError):
@@ -248,7 +248,7 @@ _WORD = checked("a number and a word", lambda v: type(v) is list and [type(part)
 
 
 def _is_schema(value: object) -> bool:
-    """Return whether ``value`` is what a source keeps of a schema that was made from all rows."""
+    """Return whether ``value`` is None or a valid record of a schema that was completed from all rows."""
     if type(value) is not dict or value.keys() != {"preparation", "excluded"}:
         return value is None
     check_preparation(value["preparation"])
@@ -289,11 +289,11 @@ def check_facts(facts: Facts) -> None:
 
 
 MEMORY_LIMIT = 1 << 26
-"""The most bytes of rows that are kept in memory instead of a temporary file."""
+"""The maximum size in bytes of rows that are cached in memory. Larger data are cached in a temporary file."""
 
 
 class DamagedCache(Exception):
-    """Raised when cached rows can no longer be read; the original files still have these rows."""
+    """Raised when cached rows can no longer be read. They can still be read from the original files."""
 
 
 class RowCache:
@@ -305,7 +305,7 @@ class RowCache:
     Parameters
     ----------
     path : str or None
-        The row file to use; None for memory or, if there are many rows, a temporary file.
+        The row file to use. If None, rows are cached in memory or, if there are many, in a temporary file.
     key : str
         A digest that identifies the rows; a row file with another key is replaced.
     get_facts : callable
@@ -324,7 +324,7 @@ class RowCache:
         self._width = width
         self._in_memory: list[Block] | None = None
         self._reader: object = None
-        """Identifies the iteration that is recorded, which is the latest; None once two iterations overlap."""
+        """Identifies the latest iteration, whose rows are being cached; None once two iterations overlap."""
         self._disabled = False
         self._file = self._open_file()
 
@@ -439,7 +439,7 @@ class RowCache:
 
 
 def _widened(block: Block, width: int) -> Block:
-    """Return a block whose sparse rows have ``width`` columns: the first blocks of a file may have had fewer."""
+    """Return a block with sparse rows widened to ``width`` columns. The first blocks of a file may be narrower."""
     X = block.X
     if not is_sparse(X) or X.shape[1] == width:
         return block

@@ -65,7 +65,7 @@ class Risk(NamedTuple):
     kind: str
     """One of ``RISKS``."""
     remark: Message
-    """A text without a full stop."""
+    """The remark as text, without a full stop at the end."""
 
 
 RISKS = ("leak", "id", "sentinel", "spelling")
@@ -158,12 +158,12 @@ def _cut(text: str, width: int) -> str:
 _BARS = "▁▂▃▄▅▆▇█"
 _BINS = 8
 _MOST_SHOWN = 3
-"""The most values that are shown with their counts."""
+"""The maximum number of values that are shown with their counts."""
 _LONGEST_VALUE = 20
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _LAST_DAY = datetime.date.max.toordinal() - _EPOCH
 _FEWEST_ROWS = 20
-"""With fewer rows than this, no column is said to determine the target."""
+"""The minimum number of rows to test whether a column determines the target."""
 
 
 class ColumnProfile(NamedTuple):
@@ -174,7 +174,7 @@ class ColumnProfile(NamedTuple):
     range: str
     histogram: str
     codes: np.ndarray
-    """For each row, an integer that stands for its value; -1 if it is missing. Larger numbers have larger codes."""
+    """The integer code of the value in each row; -1 if the value is missing. Larger numbers have larger codes."""
     largest_share: float
     """The share of the most frequent value among all values that are not missing."""
     integers: bool
@@ -231,8 +231,9 @@ _NINES = re.compile("-9+|999+")
 def _sentinel(different: np.ndarray, counts: np.ndarray) -> str:
     """Return the smallest or largest number if it may mark missing values, such as -999 or 99999, else "".
 
-    It consists of nines, occurs more than once, and lies farther from all other numbers than they lie apart.
-    ``different`` are the numbers in ascending order, and ``counts`` how often each occurs.
+    Such a number consists of nines and occurs more than once. Its distance from every other number exceeds the range of
+    the other numbers. ``different`` are the distinct numbers in ascending order. ``counts`` tells how often each of
+    them occurs.
 
     Examples
     --------
@@ -281,7 +282,7 @@ def show_counts(counts: Counter[str]) -> str:
 
 
 def histogram(values: np.ndarray) -> str:
-    """Return a histogram of values as eight bars; one bar if all are equal, "" if there are none.
+    """Return a histogram with eight bars. If all values are equal it has one bar, and without values it is "".
 
     Examples
     --------
@@ -308,9 +309,9 @@ def draw(counts: Sequence[int]) -> str:
 def determines_target(column: ColumnProfile, labels: np.ndarray, ordered: bool) -> bool:
     """Return whether a column alone determines the label of every row; ``labels`` are integer codes.
 
-    It does if its values repeat and each of them occurs with one label only. It also does if it is ``ordered`` and one
-    threshold on its values separates two labels. With fewer than 20 rows, or with missing values or labels, return
-    False.
+    A column determines the label if its values repeat and each value occurs with one label only. An ``ordered`` column
+    also does if one threshold on its values separates two labels. With fewer than 20 rows, or with missing values or
+    labels, return False.
     """
     codes, classes = column.codes, int(labels.max(initial=-1)) + 1
     if len(codes) < _FEWEST_ROWS or classes < 2 or column.distinct < 2 or (codes < 0).any() or (labels < 0).any():
@@ -345,8 +346,8 @@ def describe_columns(
 ) -> ColumnTable:
     """Return a table with a row for each column, computed from the first rows ``head`` of a file.
 
-    ``typed`` is whether the format has types, ``excluded`` maps the columns that were left out automatically to the
-    reasons, and ``features`` is the number of features.
+    ``typed`` tells whether the format has types. ``excluded`` maps the columns that were left out automatically to the
+    reasons. ``features`` is the number of features.
     """
     missing = tuple(preparation["missing_values"])
     target = preparation["target"] and preparation["target"]["name"]
@@ -520,9 +521,9 @@ def _digits(array: pa.Array, name: str, missing: tuple[str, ...]) -> list[_Remar
 
 
 _MOST_LABELS = 10
-"""The most labels that are shown with their counts."""
+"""The maximum number of labels that are shown with their counts."""
 _FEW_COLUMNS = 1000
-"""The most columns whose ranges are compared."""
+"""The maximum number of columns whose ranges are compared."""
 _MUCH = 100.0
 """A note is given if the largest absolute values of two columns differ by more than this factor."""
 

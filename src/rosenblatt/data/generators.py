@@ -105,8 +105,8 @@ def make_sorted(
     """Draw a linearly separable set in a bad order: ``n / 2`` positives, then ``n / 2`` negatives.
 
     In this order the perceptron soon predicts the positive class for nearly all rows, and makes few mistakes until the
-    negatives begin. There it soon learns the opposite (Daumé, CIML, section 4.2). A pass makes few updates, so
-    hundreds of passes are needed. If the same rows are shuffled, some dozens are enough.
+    negatives begin. Then it soon predicts the negative class for nearly all rows (Daumé, CIML, section 4.2). A pass
+    makes few updates, so hundreds of passes are needed. If the same rows are shuffled, some dozens are enough.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def make_circle(
 def _plant(y: Labels, d: int, margin: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return rows X for the labels y, and the unit vector u that separates them with this margin.
 
-    The margin is verified; a RuntimeError reports a margin that came out wrong.
+    The margin of the result is verified. A RuntimeError is raised if it is wrong.
     """
     n = len(y)
     u, v = _frame(d, margin, rng)
@@ -303,7 +303,7 @@ def _plant(y: Labels, d: int, margin: float, rng: np.random.Generator) -> tuple[
 
 
 def _frame(d: int, margin: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return two perpendicular unit vectors: the separator u and the direction v of the support pair."""
+    """Return two perpendicular unit vectors: the separator u, and the direction v between the two support vectors."""
     v = np.zeros(d)
     u = rng.standard_normal(d)
     if d == 2 and margin >= 1e-6:
@@ -359,7 +359,7 @@ def _margin(value: object, d: int) -> float:
 def random_generator(random_state: RandomState) -> np.random.Generator:
     """Return ``random_state`` as a NumPy ``Generator``; a ``RandomState`` provides the seed of a new one.
 
-    None stands for NumPy's global ``RandomState``, which ``np.random.seed`` seeds.
+    None means NumPy's global ``RandomState``, which ``np.random.seed`` seeds.
     """
     if random_state is None:
         random_state = np.random.mtrand._rand
@@ -488,7 +488,7 @@ def make_spiral(
 
 
 def _directions(turns: Floats) -> Floats:
-    """Return the unit vectors at angles in ``turns`` from the first axis, computed by sums and products only."""
+    """Return unit vectors at the given angles to the first axis, in turns; only sums and products are used."""
     quarters = np.rint(turns * 4)
     angle = (turns - quarters / 4) * (2 * math.pi)  # the difference is exact, and at most an eighth of a turn
     # Horner's scheme for the Taylor series: cos x = 1 - x^2/(1 2) (1 - x^2/(3 4) (...)), and sin x / x likewise.

@@ -62,7 +62,7 @@ class NpzArchive(ExitStack):
             raise DataError(what, file=name, twice=twice)
 
     def array(self, name: str) -> StoredArray:
-        """Open an array for reading from its start; raise a DataError if the archive does not hold it."""
+        """Open an array for reading from its start; raise a DataError if there is none with this name."""
         if name not in self.arrays:
             what = "{file} has no array {name}, which its other arrays need: save it again."
             raise DataError(what, file=self.name, name=name)
@@ -141,7 +141,7 @@ class StoredArray:
 
 
 _VALUES = 1 << 19
-"""The most numbers in a block, unless a single row has more."""
+"""The maximum number of values in a block, unless a single row has more."""
 
 
 class StoredMatrix(NamedTuple):
@@ -265,7 +265,7 @@ def _damaged(archive: NpzArchive, what: str) -> DataError:
 
 
 _LABEL_BYTES = 1 << 23
-"""The most bytes that the labels of a block take."""
+"""The maximum size in bytes of the labels of a block."""
 _SPARSE_ARRAYS = "format='csr', shape=X.shape, data=X.data, indices=X.indices, indptr=X.indptr"
 
 
@@ -276,7 +276,7 @@ class _Rows(NamedTuple):
     y: np.ndarray
     file: str
     first: int
-    """The number of rows of the file before these."""
+    """The index of the first of these rows within the file."""
     share: float
 
 
@@ -345,7 +345,7 @@ class NpzSource(RowSource):
                 self.record_fault(message)
 
     def _filled(self, X: Features) -> tuple[Features, np.ndarray]:
-        """Fill in missing numbers; return the rows, and the indices of rows that still hold non-finite numbers."""
+        """Fill in missing numbers; return the rows, and the indices of rows that still contain non-finite numbers."""
         values = X.data if is_sparse(X) else X
         if np.isfinite(values).all():
             return X, np.empty(0, np.int64)

@@ -270,13 +270,13 @@ def open(
         sparse rows, columns that are mostly 0 are not centred.
     header : bool, optional
         Whether the first line of CSV or TSV names the columns. By default it does if one of its cells is the
-        ``target``, if none is a number, or if the cells count the columns from 0 or from 1, as the default names of
-        pandas do. If such a line may also be data, ``stream.notes`` says so. Columns without names are called c1, c2,
-        and so on.
+        ``target``, or if none of its cells is a number. It also does if the cells count the columns from 0 or from 1,
+        as the default names of pandas do. If such a line may also be data, ``stream.notes`` says so. Columns without
+        names are called c1, c2, and so on.
     delimiter : str, optional
-        The character between cells. By default it is a tab for TSV, and for CSV the one of comma, semicolon, tab and
-        vertical bar in the first line with which the most of the first 20 lines have as many cells as the first. A
-        comma is the last choice.
+        The character between cells. By default it is a tab for TSV. For CSV it is the comma, semicolon, tab or vertical
+        bar in the first line that gives the most of the first 20 lines as many cells as the first line. Of several
+        equally good delimiters, a comma is the last choice.
     encoding : str, optional
         The encoding of the text, such as "cp1252" or "utf-16". By default it is UTF-8, unless a byte order mark shows
         that it is UTF-16 or UTF-32.
@@ -290,9 +290,9 @@ def open(
         Whether the indices of svmlight text start at 0 instead of 1. By default they do if an index 0 occurs in the
         first megabyte.
     n_features : int, optional
-        The number of columns of svmlight text; entries in later columns are left out and counted in
-        ``stream.unseen``. By default it is determined by the largest index, and an index beyond 2**26 columns, with
-        which training takes 5 GB, raises an error.
+        The number of columns of svmlight text. Entries in later columns are left out and counted in ``stream.unseen``.
+        By default the largest index determines it. An index beyond 2**26 columns then raises an error, because training
+        would take 5 GB.
     passthrough : list of str, optional
         Columns of a table whose values are returned in ``block.passthrough``, whether or not they are features. Text
         is returned as it is written, other values as they are stored.
@@ -300,8 +300,8 @@ def open(
         Whether each row must have a label. With False, the labels of tables and .npz files are not read.
     keep_words : bool or "few", optional
         Whether to keep the words that are hashed, so that ``stream.feature_names`` can name them. This is slower. For
-        tables the default is "few", or False with a ``preparation``: words are kept until they are in more than 10,000
-        columns; then none is. For Vowpal Wabbit text the default is False.
+        tables the default is "few", or False with a ``preparation``. With "few", all words are dropped as soon as they
+        are in more than 10,000 columns. For Vowpal Wabbit text the default is False.
     on_error : "raise" or "skip", default "raise"
         Whether a row that cannot be read raises a ``DataError``, or is left out and counted in ``stream.skipped``.
     max_line_bytes : int, default 64,000,000

@@ -17,7 +17,7 @@ KINDS = ("number", "boolean", "category", "text", "date", "decimal-comma", "thou
 DATE_ORDERS = ("dmy", "mdy")
 """Day-month-year and month-day-year; dates that begin with the year need no order."""
 LABEL_KINDS = ("integer", "number", "boolean", "text", "category")
-"""The kinds of labels. Among labels of kind "text" a word such as NA means a missing label, in "category" a class."""
+"""The kinds of labels. A word such as NA is a missing label for the kind "text", and a class for "category"."""
 MOST_BITS = 30
 MOST_NGRAMS = 5
 _MOST_FEATURES = 2**31 - 1
@@ -125,7 +125,7 @@ class _Table(_Any):
 
 
 def check_preparation(data: object) -> int | None:
-    """Return the number of features that a preparation defines, or None if it leaves the number open.
+    """Return the number of features that a preparation defines, or None if the preparation does not define it.
 
     Raise a ValueError unless ``data`` is a valid ``stream.preparation``.
 
@@ -163,7 +163,7 @@ def _check_scale(scale: dict[str, Any], width: int | None, centred: Container[in
 
 
 def _table_features(table: Preparation, place: Place) -> tuple[int | None, Container[int]]:
-    """Return the number of features of a table, and the indices of those that are columns of numbers.
+    """Return the number of features of a table, and the indices of the features that are columns of numbers.
 
     Raise a ValueError if parts of the preparation contradict each other.
     """
@@ -191,7 +191,7 @@ def _table_features(table: Preparation, place: Place) -> tuple[int | None, Conta
 
 
 def check_character(name: str, character: str) -> None:
-    """Raise a ParameterError unless ``character`` is valid as a delimiter or a quote; a quote may be "" for none."""
+    """Raise a ParameterError unless ``character`` is a valid delimiter or quote; "" means that there is no quote."""
     allowed = len(character) == 1 and character.isascii() and character not in "\r\n"
     if not allowed and not (name == "quote" and character == ""):
         what = "{setting} must be one ASCII character, got {got}."

@@ -1,4 +1,4 @@
-"""The rows of tables in memory, prepared as a model's training rows were."""
+"""Preparation of tables in memory in the same way as the training rows of a model."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from rosenblatt.data.tables.values import Faults, parse_labels
 from rosenblatt.messages import ParameterError, Setting, count_of, shorten, warn_user
 
 _MANY = 10
-"""So many values of a column that did not occur in training are worth a warning, if none did."""
+"""Warn about a column if it has at least this many values and none of them occurred in training."""
 
 
 def is_of_table(preparation: object) -> bool:
-    """Return whether ``preparation`` is that of a table.
+    """Return whether ``preparation`` is the preparation of a table.
 
     >>> is_of_table({"format": "csv", "version": 1}), is_of_table({"format": "vw", "version": 1}), is_of_table(None)
     (True, False, False)
@@ -34,7 +34,7 @@ def is_of_table(preparation: object) -> bool:
 
 
 class PreparedRows:
-    """The rows of tables in memory, as the model takes them that was trained from a table with this preparation.
+    """Convert tables in memory to rows for a model that was trained on a table with the same preparation.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class PreparedRows:
         return self._block(MemoryTable(table), self._preparation, labels=False).X
 
     def record(self, record: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Return a dictionary as the entries of a sparse row: increasing columns, and the value in each."""
+        """Return a dictionary as a sparse row: increasing column indices, and the value in each of these columns."""
         row = self._encoded(record)
         if row is None:
             X = sp.csr_array(self._unlabelled(record))
@@ -102,7 +102,7 @@ class PreparedRows:
         return None if row is None else (np.array(row.columns, np.int32), np.array(row.values, np.float64))
 
     def unseen(self, record: Mapping[str, Any]) -> list[str]:
-        """Return the features that the categories of a record would have if they had occurred in training."""
+        """Return the categories of a record that did not occur in training, such as "city=Oslo"."""
         if self._record is None:
             return []
         return self._record.unseen(record)
@@ -110,8 +110,8 @@ class PreparedRows:
     def labelled(self, table: Any, labels: Any = None, weights: Any = None, weighted: bool = True) -> Block:
         """Return the rows of a table with their labels and weights; rows without a label are left out, with a warning.
 
-        ``labels`` and ``weights`` are read as if they were columns of the table. By default they are the columns that
-        training used; the column of the weights only if ``weighted``.
+        ``labels`` and ``weights`` are read as if they were columns of the table. By default, the columns that training
+        used are read; the column of weights is read only if ``weighted``.
         """
         rows, preparation = MemoryTable(table), self._preparation
         if self.target is None or (labels is None and self.target not in rows.columns):
@@ -172,7 +172,7 @@ class PreparedRows:
 
 
 def _without_parameters(setting: Setting) -> None:
-    """Return None: spell a message for readers who cannot set its parameters."""
+    """Return None, so that messages are written for readers who cannot set their parameters."""
 
 
 def _one_each(values: Any, n: int, what: str) -> Any:

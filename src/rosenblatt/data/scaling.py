@@ -37,7 +37,7 @@ class StreamScale:
         self.pending = fitted is None and method != "none"
 
     def for_other_rows(self) -> StreamScale:
-        """Return the scale for other rows: this one if it comes from a preparation, else one still to be fitted."""
+        """Return the scale for other rows: this scale if it comes from a preparation, else an unfitted scale."""
         return self if self._stored else StreamScale(self.method)
 
     @property
@@ -63,7 +63,7 @@ class StreamScale:
         self.fit_sums(sums, numbers, sparse)
 
     def fit_sums(self, sums: ColumnSums, numbers: NDArray[np.int64] | None, sparse: bool) -> None:
-        """Fit the scale to rows with these sums, which are those of the columns ``numbers``, as in `fit`.
+        """Fit the scale to rows, given the exact sums of their columns ``numbers``; see `fit` for this parameter.
 
         ``sparse`` tells whether the rows are sparse.
         """
@@ -109,7 +109,7 @@ class StreamScale:
 
 
 def _infinite_rows(X: Features) -> NDArray[np.intp]:
-    """Return the indices of the rows that hold a number that is not finite."""
+    """Return the indices of the rows with a number that is not finite."""
     places = np.flatnonzero(~np.isfinite(X.data if is_sparse(X) else X))
     rows = np.searchsorted(X.indptr, places, side="right") - 1 if is_sparse(X) else places // max(1, X.shape[1])
     return np.unique(rows)

@@ -59,7 +59,7 @@ class OpenRequest:
     files: LineSource
     format: str
     preparation: Preparation | None = None
-    """If it is given, it defines how rows are made, and the options do not."""
+    """If it is given, it defines how rows are made, and the options are ignored."""
     given: frozenset[str] = frozenset()
     """The names of the ``_option`` fields that were given."""
     labels: bool = True
@@ -67,7 +67,7 @@ class OpenRequest:
     threads: int = 0
     first_rows: int = FIRST_ROWS
     all_rows: bool = True
-    """Whether all rows complete the schema of the first rows, if they can be read twice."""
+    """Whether the schema of the first rows is completed from all rows, if the input can be read twice."""
     on_ambiguous: str = "error"
     target: str | int | None = _option(None, *TABLES, "npz")
     columns: Sequence[str] | None = _option()
@@ -127,7 +127,7 @@ class RowSource:
     unseen : Counter
         For each column, the number of values that are not known categories.
     unlabelled : Counter
-        The number of rows of a table left out because they have no label, by the text in its place.
+        For each text in place of a label, such as "NA", the number of rows that were left out.
     filled : Counter
         For each column of a table, the number of missing values in rows that were not left out.
     hashed_names : dict
@@ -145,7 +145,7 @@ class RowSource:
     skips = False
     """Whether rows that cannot be read are left out."""
     is_provisional = False
-    """Whether `fit_schema` has still to read all rows to find how rows are made."""
+    """Whether `fit_schema` must still read all rows to complete the schema."""
 
     def __init__(self, files: LineSource, labelled: bool, fixed_width: bool = True) -> None:
         self.files, self.labelled, self.fixed_width = files, labelled, fixed_width
@@ -171,12 +171,12 @@ class RowSource:
             self.messages.append(message)
 
     def add_words(self, words: Mapping[int, str]) -> None:
-        """Keep words by their hashed columns, but for columns that have one."""
+        """Store the word of each hashed column in ``words``, unless the column has a word already."""
         for column, word in words.items():
             self.hashed_names.setdefault(column, word)
 
     def drop_words(self) -> None:
-        """Keep no words from now on, because there are too many."""
+        """Delete all words, and keep none from now on, because there are too many."""
         self.has_many_words, self.hashed_names = True, {}
 
     def facts(self) -> Facts:
@@ -227,13 +227,13 @@ class RowSource:
         return self.preparation | ({} if self.fixed_width else {"n_features": None})
 
     def for_other_rows(self) -> RowSource:
-        """Return a source of which `fit_schema` can find how rows are made from other rows; by default this one."""
+        """Return a source whose schema `fit_schema` can complete from other rows; by default this source."""
         return self
 
     def fit_schema(
         self, select: Callable[[Iterable[Block]], Iterable[Block]], summed: bool
     ) -> tuple[ColumnSums | None, bool]:
-        """Find how rows are made, from all rows that ``select`` keeps; only for provisional sources."""
+        """Complete the schema from all rows that ``select`` keeps; requires that ``is_provisional`` is True."""
         raise NotImplementedError
 
     def head(self, rows: int | None = None) -> tuple[TableChunk, bool, str] | None:
@@ -278,13 +278,13 @@ def check_missing(missing: object) -> None:
 
 
 UNNAMED = re.compile(r"#(0|[1-9][0-9]{0,9})")
-"""The names of hashed columns without a word."""
+"""The pattern of the names of hashed columns without a word."""
 
 
 def names_of_hashed(words: Mapping[int, str], n: int, others: Iterable[str] = ()) -> list[str]:
-    """Return different names for ``n`` hashed columns, none of them among ``others``, the names of other features.
+    """Return distinct names for ``n`` hashed columns that differ from ``others``, the names of other features.
 
-    The name is the word of the column, or ``#`` and the index of the column if it has no word or the name is taken.
+    The name of a column is its word. It is ``#`` and the index of the column if there is no word or the name is taken.
 
     >>> names_of_hashed({0: "a=b", 2: "a=c", 3: "#1"}, 4, ["a=b"])
     ['#0', '#1', 'a=c', '#3']

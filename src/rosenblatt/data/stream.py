@@ -76,7 +76,7 @@ class Stream:
         self._scale = scale or StreamScale()
         self._schema_pending = source.is_provisional
         self._parts: tuple[Part, ...] = ()
-        """A split, a split of the part that it selects, and so on."""
+        """The parts to select, one after another. Each selects from the rows that the previous parts leave."""
         self.rows_read = 0
         self.labelled = source.labelled
         if cache is not None and cache.facts is not None and not source.is_provisional:
@@ -117,10 +117,10 @@ class Stream:
     def part(self, split: Split | LastRows, held: bool, scaled_as: Stream | None = None) -> Stream:
         """Return a stream of the rows that a split holds out or, if ``held`` is False, of all other rows.
 
-        Of a part, this is a part of its rows.
+        If this stream is itself a part, the split applies to the rows of that part.
 
-        Rows are made and columns are scaled as in the stream ``scaled_as``. If it is None, the categories and means
-        that all rows determine, and a scale that does not come from a preparation, are those of the rows of the part.
+        Rows are made and columns are scaled as in the stream ``scaled_as``. If it is None, categories and means that
+        depend on all rows are computed from the rows of the part. So is the scale, unless it comes from a preparation.
         """
         stream = self.rescaled() if scaled_as is None else copy.copy(scaled_as)
         stream._parts = (*self._parts, Part(split, held))
@@ -138,7 +138,7 @@ class Stream:
     def unscaled(self) -> Stream:
         """Return a stream of the same rows without scaling.
 
-        If all rows have still to be read for the schema, its rows are made by the schema of the first rows.
+        If the schema has not been completed from all rows yet, the new stream uses the schema of the first rows.
         """
         stream = copy.copy(self)
         stream._scale = StreamScale()
@@ -147,7 +147,7 @@ class Stream:
         return stream
 
     def uncached(self) -> Stream:
-        """Return a stream of the same rows that reads them from the files; a cache has no numbers of rows.
+        """Return a stream that reads the same rows from the files, because a cache does not store row numbers.
 
         The schema and the scale must have been fitted.
         """
@@ -169,9 +169,9 @@ class Stream:
     def fit_scale(self, split: Split | None = None, progress: Callable[[float], None] | None = None) -> None:
         """Fit the column scale to all rows, or only to the rows that ``split`` does not hold out.
 
-        If a table has more rows than those from which its schema was inferred, the same rows complete the schema. If
-        schema and scale are fitted already, nothing happens. ``progress`` is called with the share of the files that
-        has been read, from 0 to 1.
+        If the schema of a table was inferred from its first rows only, the same rows complete the schema. If the schema
+        and the scale are fitted already, nothing happens. ``progress`` is called with the share of the files that has
+        been read, from 0 to 1.
         """
 
         def watched(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -191,7 +191,7 @@ class Stream:
             self.fit_scale()
 
     def _fit_schema(self, split: Split | None, watched: Callable[[Iterable[Block]], Iterator[Block]]) -> None:
-        """Complete the schema and, from the same pass, fit the scale; a cache may hold the schema of an earlier run."""
+        """Complete the schema and fit the scale in one pass, or restore the schema of an earlier run from a cache."""
         if self._make_cache is not None:
             training = [] if split is None else [Part(split, False)]
             self._cache = self._make_cache(self._source, [part.recipe for part in (*self._parts, *training)])
@@ -252,7 +252,7 @@ class Stream:
     def watch_contents(self) -> Contents | None:
         """Start recording digests of the bytes that are read; return None if the rows do not come from files on disk.
 
-        A run that writes checkpoints stores the digests, and checks the files against them when it resumes.
+        A training run that writes checkpoints stores the digests. When it resumes, it checks the files against them.
         """
         return self._source.files.watch_contents()
 
@@ -269,7 +269,7 @@ class Stream:
         return self._source.files.check_unchanged()
 
     def restore_counts(self, counts: Sequence[Facts]) -> None:
-        """Set the counts to the sums over several streams, each of which has read one part of this one, in order."""
+        """Set the counts to the sums over several streams that have read consecutive parts of the rows, in order."""
         self._source.restore(add_facts(counts))
 
     @property
@@ -313,13 +313,13 @@ class Stream:
     def excluded(self) -> dict[str, str]:
         """The columns that ``on_ambiguous="drop"`` left out, mapped to the reasons why they were left out.
 
-        More columns may be left out once all rows have completed the schema, see `fit_scale`.
+        More columns may be left out when the schema is completed from all rows, see `fit_scale`.
         """
         return dict(self._source.excluded)
 
     @property
     def notes(self) -> list[Message]:
-        """Notes about how the files are read; ``str(note)`` is the text. All rows may add some, see `fit_scale`."""
+        """Notes about how the files are read; ``str(note)`` is the text. `fit_scale` may add some."""
         return list(self._source.notes)
 
     @property
@@ -329,7 +329,7 @@ class Stream:
 
     @property
     def unlabelled(self) -> dict[str, int]:
-        """The number of rows of a table that were left out because they have no label, by the text in its place.
+        """For each text in place of a label, the number of rows of a table that were left out.
 
         The text is a word such as "NA". It is "" for an empty cell, and for all rows if labels are numbers.
         """
@@ -372,8 +372,8 @@ class Stream:
 
         For other formats, it lists the numbers of rows and features, the range of the values, and the labels.
 
-        The description covers the first ``rows`` rows. By default these are the first 10,000 or, for tables, as many as
-        ``first_rows`` in ``data.open`` says.
+        The description covers the first ``rows`` rows. By default these are the first 10,000 rows or, for tables, the
+        number of rows given as ``first_rows`` to ``data.open``.
 
         Input that can be read only once must be described before its rows are read. If it is not a table, its rows
         cannot be read afterwards.

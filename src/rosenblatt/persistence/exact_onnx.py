@@ -4,8 +4,8 @@ Only the sign of w . x matters, and a sum of floating-point products may have th
 weights are scaled to at most 1 by powers of two, and split into slices of B bits: slice i is a multiple of 2^-(i+1)B
 and at most 2^-iB. A product of two slices is an integer of at most 2B bits times a unit, a power of two. B is chosen so
 that the sum of these integers over all features stays below 2^53. Hence no runtime rounds it, whatever the order of
-summation. The products that share a unit add up to one digit of w . x. Carrying from the last digit to the first
-makes the digits unique, so that scores can be compared digit by digit.
+summation. All products with the same unit are added, which gives one digit of w . x. Carrying from the last digit to
+the first makes the digits unique, so that scores can be compared digit by digit.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _with_zero(graph: Graph, columns: str, n: int) -> str:
 
 
 def _doubtful(graph: Graph, x: str, rivals: str, w: np.ndarray, b: np.ndarray) -> str:
-    """Return the indices of the rows in which rounding may hide the largest score, or in which it is not finite.
+    """Return the indices of the rows in which rounding may hide the largest score, or this score is not finite.
 
     The error of a score with n = d + 1 terms is at most gamma_n |x| |w|, where gamma_n = n u / (1 - n u) and u is the
     unit roundoff (Higham, section 3.1).
@@ -131,7 +131,8 @@ def _exact_scores(
 ) -> tuple[list[str], str]:
     """Return the digits of each score, largest unit first, and the scores as floats.
 
-    The digits of a row are relative to its scale. Scores of a row are compared by their digits, lexicographically.
+    The unit of the digits is relative to the scale of the row. Scores of a row are compared by their digits,
+    lexicographically.
     """
     d = w.shape[1]
     sizes = np.abs(w).max(), math.ldexp(np.abs(b).max(), -500)
@@ -158,7 +159,7 @@ def _exact_scores(
 
 
 def _first_of_largest(graph: Graph, digits: list[str]) -> str:
-    """Return the index of the column with the lexicographically largest digits; the first of several equal ones."""
+    """Return the index of the column with the lexicographically largest digits; the first if several are equal."""
     best = ""
     for digit in digits:
         left = graph("Where", best, digit, graph.number(-1e300)) if best else digit
@@ -167,7 +168,7 @@ def _first_of_largest(graph: Graph, digits: list[str]) -> str:
 
 
 def _slice_bits(d: int) -> tuple[int, int]:
-    """Return the bits of a slice and the number of slices of a row, such that sums over ``d`` features are exact.
+    """Return the number of bits per slice and of slices per row that make sums over ``d`` features exact.
 
     >>> _slice_bits(4), _slice_bits(1_000_000)
     ((22, 5), (13, 8))
@@ -200,7 +201,7 @@ def _slices(graph: Graph, values: str, count: int, bits: int) -> list[str]:
 
 
 def _power_of_two(graph: Graph, x: str, least: float) -> str:
-    """Return, for each row, a power of two that is at least its largest number and ``least``."""
+    """Return, for each row, a power of two that no absolute value in the row exceeds and that is at least ``least``."""
     largest = graph("ReduceMax", graph("Abs", x), axes=[1], keepdims=1)
     largest = graph("Max", largest, graph.number(max(least, _LEAST)))
     much = graph("Mul", largest, graph.number(2.0**53))

@@ -53,8 +53,8 @@ NamedArrays: TypeAlias = dict[str, NDArray[Any]]
 def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     """Write a trained model or pipeline to a file, which `load` reads to predict or to continue training.
 
-    The file is in the safetensors format. It holds the weights of every hypothesis that the model keeps (last, average,
-    pocket or vote), the classes, feature names, parameters and counters. It also holds the state of early stopping, the
+    The file is in the safetensors format. It holds the classes, feature names, parameters and counters, and all weights
+    that the model keeps: the last, averaged, pocket or voted weights. It also holds the state of early stopping, the
     version of this library and a checksum. For a KernelPerceptron it holds the support rows, which are training data,
     and every update. Two attributes that the model may have are saved, too, and must be data that JSON can represent.
     ``preparation_`` is a dictionary that describes how features are made from rows, and ``fingerprint_`` identifies the
@@ -116,8 +116,8 @@ def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_featu
     path : str or path
         The file to read.
     max_rows : int
-        Maximum number of rows that the verdict of a RescaledPerceptron may have, by default 2^27. The verdict takes 8
-        bytes for each class and row of the training data, and a small file can declare any number of rows.
+        Maximum number of training rows that ``verdict_`` of a RescaledPerceptron may refer to, by default 2^27. The
+        verdict takes 8 bytes for each class and training row, and a small file can declare any number of rows.
     max_features : int or None
         Maximum number of columns, by default 2^24. Columns whose weights are zero are not stored, so a small file can
         declare any number of them; more columns than the limit raise a ParameterError. None makes the limit
@@ -186,7 +186,7 @@ def _check_attached(preparation: object) -> None:
 
 
 def to_trained_model(model: BasePerceptron) -> TrainedModel:
-    """Return a learner of the training engine as a `TrainedModel`, which holds plain data."""
+    """Convert a learner of the training engine to a `TrainedModel`, which contains plain data only."""
     learner = type(model).__name__
     options = RunOptions.for_learner(learner, **{name: getattr(model, name) for name in parameter_names(learner)})
     return TrainedModel(
@@ -305,7 +305,7 @@ class _PipelineFields:
 
 
 def _pipeline_to_plain(pipeline: Pipeline, header: Header, arrays: NamedArrays) -> tuple[Header, NamedArrays]:
-    """Return the header and the arrays of the file for a pipeline, given the ones for its learner."""
+    """Return the header and the arrays of the file for a pipeline, given the header and the arrays for its learner."""
     check_defaults(pipeline, _PipelineFields)
     place = Place("the header")
     said = {

@@ -27,9 +27,10 @@ def export_json(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     Zero weights are left out, and ``zero_weights`` counts them. Numbers are written exactly; infinite values in the
     report are the strings "inf" and "-inf". Features have the names of the training data, or x0, x1, and so on.
     ``preparation`` describes how features are made from the rows of a file: the columns with their types, fill values
-    and categories, and the scale of each feature. ``steps`` describes the steps of a pipeline. A model that predicts by
-    a vote is written with its averaged weights and a ``note``. For a model that `rosenblatt.calibrated` returned,
-    ``calibration`` describes how scores become probabilities. The file cannot be loaded again; use `save` for that.
+    and categories, and the scale of each feature. ``steps`` describes the steps of a pipeline. For a model that
+    predicts by a vote, the averaged weights and a ``note`` are written. For a model that `rosenblatt.calibrated`
+    returned, ``calibration`` describes how scores become probabilities. The file cannot be loaded again; use `save` for
+    that.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ def export_json(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
 
 
 def _calibration(calibration: Calibration, labels: list[Any]) -> dict[str, Any]:
-    """Return the maps from scores to probabilities, with the rule that applies them."""
+    """Return the functions that map scores to probabilities, and the rule that combines their results."""
     two = len(labels) == 2
     score = "the score" if two else "the lead of a class, its score minus the largest score of another class"
     rule = (

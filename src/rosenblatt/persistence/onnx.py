@@ -53,7 +53,7 @@ class ColumnGroup:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows, as a list of adjacent groups of columns."""
+    """The input rows of a step, as a list of adjacent groups of columns."""
 
     parts: list[ColumnGroup]
     sparse: bool = False
@@ -382,8 +382,8 @@ def hashes_words(preparation: Any) -> bool:
 def prepared_rows(graph: Graph, inputs: Inputs, preparation: Any, width: int) -> str:
     """Return the features of rows, made from one input per table column.
 
-    If a graph cannot make them, because words are hashed or the rows are not from a table, the features before scaling
-    are the input X.
+    If words are hashed, or the rows do not come from a table, a graph cannot make the features. The input X then holds
+    the features before scaling.
     """
     columns = preparation.get("columns") if is_preparation(preparation) and preparation["format"] in TABLES else None
     if columns and not hashes_words(preparation):
@@ -516,22 +516,22 @@ def export_onnx(model: BaseEstimator, path: str | os.PathLike[str], *, exact: bo
     The input is ``X``, float64, with one row per example. The outputs are ``label``, the predicted class (int64,
     string, float64 or bool), and ``scores``, float64: the activation of each class, or a single one for two classes. A
     model that `rosenblatt.calibrated` returned also has the output ``probabilities``, float64, with a column for each
-    class. They equal those of ``predict_proba`` up to rounding: to about 1e-12, or the rounding error of the scores
-    times the slope of the sigmoid if that is more.
+    class. They equal the probabilities of ``predict_proba`` up to about 1e-12. With a steep sigmoid, they may differ by
+    the rounding error of the scores times its slope.
 
     The graph includes the preprocessing. A model trained on files describes it in its attribute ``preparation_``. If
     the files are tables, the graph has an input of shape (rows, 1) for each column, under the name of the column.
     Numeric columns are float64. NaN stands for a missing number, which is filled in as in training. A date is given as
     the number of days since 1970-01-01, and a boolean as 0 or 1. A number written with a comma in the file (1.234,56 or
     1,234.56) is given as a number, because graphs do not parse text. Categories are strings; an unknown category sets
-    no feature. If words are hashed, which ONNX cannot express, the input is ``X``, the features after hashing, and a
-    note in the graph says so. Scaling is always part of the graph.
+    no feature. ONNX cannot express the hashing of words. For models that hash words, the input is ``X``, the features
+    after hashing, and a note in the graph says so. Scaling is always part of the graph.
 
     A ``Pipeline`` that was fitted on a data frame has an input for each column if its first step is a ColumnTransformer
     or expects words. Otherwise it has the input ``X``. An empty string stands for a missing word. In an array of
-    objects, so does NaN or None, whichever was missing in training, unless "nan" or "None" is a category. If the name
-    of a column is taken, such as "label", its input has another name, which is listed in the note "columns". The graph
-    accepts rows that ``predict`` rejects, such as rows with an unknown category or a missing number.
+    objects, NaN or None also does, whichever marked missing words in training, unless "nan" or "None" is a category. If
+    the name of a column is taken, such as "label", its input has another name, which is listed in the note "columns".
+    The graph accepts rows that ``predict`` rejects, such as rows with an unknown category or a missing number.
 
     The label equals the label of ``predict`` in every row, even on the boundary. Rows whose scores differ by no more
     than rounding errors are decided again, from products that are split so that their sums are exact. Imputers,
@@ -548,8 +548,8 @@ def export_onnx(model: BaseEstimator, path: str | os.PathLike[str], *, exact: bo
     path : str or path
         The file to write. It is replaced atomically; an OSError is raised if that fails.
     exact : bool
-        By default True. If False, the graph only computes rounded scores and takes the largest, in four nodes; labels
-        of rows within rounding error of the boundary may then differ from ``predict``.
+        By default True. If False, the graph only computes rounded scores and takes the largest, in four nodes. Then
+        labels of rows within rounding error of the boundary may differ from ``predict``.
 
     See Also
     --------

@@ -124,7 +124,7 @@ def _read_seen(data: object, place: Place) -> object:
 _SEEN = Codec(
     lambda seen, place: _SEEN_BY_FEATURE.write(seen, place) if np.ndim(seen) else np.asarray(seen).item(), _read_seen
 )
-"""The number of rows that a scaler was fitted to; an array with a number for each feature if values were missing."""
+"""The number of rows that a scaler was fitted to; one number for each feature if values were missing."""
 _Numbers = Annotated[NDArray[Any], array("f8 f4", "features")]
 _Scale = Annotated[NDArray[Any], array("f8 f4", "features", least=5e-324)]
 _Value = Annotated[Any, _VALUE]

@@ -23,7 +23,7 @@ MOST_FEATURES = 1 << 24
 LEAST_SHARE = 64
 """A file wider than `MOST_FEATURES` stores at least one column in this many, so that its size justifies its width."""
 _NUMBERS_PER_FEATURE = 16
-"""The most floats per column in memory, over all arrays: there are several, each with a row for every class."""
+"""The maximum number of floats per column in memory. Several arrays have columns, with a row for each class."""
 _NUMBERS_PER_NAME = 8
 """The memory that a feature name takes, counted in floats of 8 bytes."""
 _WIDE = re.compile(r"([a-z_.]+\.)?(w|u|s|candidate_w|coef|feature_ranges)")
@@ -98,7 +98,7 @@ def _unused(name: str) -> float:
 
 
 def check_width(width: int, stored: int, n_rows: int, max_features: int | None) -> None:
-    """Raise a ParameterError if ``width``, or the memory of ``n_rows`` rows of this width, is above the limit.
+    """Raise a ParameterError if ``width``, or the memory for ``n_rows`` rows of this width, exceeds the limit.
 
     `unpack_columns` defines the limit on the width; ``stored`` is the number of columns that the file stores.
     """

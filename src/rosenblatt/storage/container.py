@@ -126,8 +126,9 @@ def write_atomically(path: str | os.PathLike[str], parts: Iterable[bytes | memor
     The parts are written to a temporary file in the same folder. That file is flushed to the disk and renamed, then the
     folder is flushed. A power failure leaves either the old or the new content; once this function has returned, it is
     the new content. Symbolic links are followed, and an existing file keeps its permissions. If several processes write
-    at once, each writes its own temporary file, and the last to finish wins. If writing fails, for instance because the
-    disk is full, an OSError names the file, says what the file now holds and suggests what to do.
+    at once, each writes its own temporary file. The file then holds the content of the process that finished last. If
+    writing fails, for instance because the disk is full, an OSError names the file, says what the file now holds and
+    suggests what to do.
     """
     target = os.path.realpath(path)
     state = "nothing was written"
@@ -235,8 +236,8 @@ def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[s
     """Return the header and the arrays of a file that `write_container` wrote.
 
     Any other file, for instance one that is truncated, altered or in a newer layout, raises a ValueError whose message
-    is one sentence. The arrays take no more memory than the size of the file, and no code from the file is run. What
-    the header and the arrays mean is not checked.
+    is one sentence. The arrays take no more memory than the size of the file, and no code from the file is run. The
+    meaning of the header and the arrays is not checked.
     """
     check_is_file(path)
     path = Path(path)

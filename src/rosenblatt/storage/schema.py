@@ -27,9 +27,9 @@ _LABEL_TYPES = (
     *(f"float{bits}" for bits in (16, 32, 64)),
 )
 _WIDEST = 256
-"""Labels keep the item width of their array up to this many characters, which bounds the memory a file can demand."""
+"""Labels keep the item width of their array up to this many characters. This bounds the memory a file can demand."""
 _MOST_LETTERS = 1 << 24
-"""The most characters in an array of strings that are padded to the longest; `_WIDEST` per string is always allowed."""
+"""The maximum number of characters in a padded array of strings; `_WIDEST` per string is always allowed."""
 
 
 def to_canonical_json(data: object, what: str) -> str:
@@ -136,7 +136,7 @@ class Arrays:
     arrays : mapping, optional
         The arrays that were read; by default there are none.
     most_columns : int, default 2**62
-        The most columns that ``claim`` allows in total.
+        The maximum total number of columns that ``claim`` allows.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class Arrays:
     """
 
     _MOST_USES = 3
-    """The most fields that may refer to one array, which keeps memory proportional to the size of the file."""
+    """The maximum number of fields that may refer to one array. It keeps memory proportional to the file size."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]] | None = None, most_columns: int = 2**62) -> None:
         self.arrays = dict(arrays or {})

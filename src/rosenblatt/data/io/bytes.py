@@ -217,8 +217,8 @@ def is_regular(path: str | int) -> bool:
 class _Streams:
     """The decompressed bytes of a file of one or more bz2 or xz streams, possibly with zero bytes after a stream.
 
-    Other bytes after a stream are an error of the next ``decompressor``, as in `gzip`. `bz2.open` and `lzma.open`
-    ignore them.
+    If other bytes follow a stream, the next ``decompressor`` raises an error, as `gzip` does. `bz2.open` and
+    `lzma.open` ignore such bytes.
     """
 
     def __init__(self, file: io.BufferedReader, decompressor: Callable[[], Any]) -> None:
@@ -289,7 +289,7 @@ _SVMLIGHT = re.compile(rb"\s*+%b(?:\s++qid:\d++)?(?:\s++\d++:%b)+\s*+(?:#.*)?" %
 
 
 def detect_format(name: str, head: bytes, given: str | None = None) -> str:
-    """Return the format of a file: ``given``, or if that is None, as its first bytes, name or first lines show.
+    """Return ``given`` or, if it is None, the format detected from the first bytes, the name or the first lines.
 
     Examples
     --------
@@ -319,7 +319,7 @@ def detect_format(name: str, head: bytes, given: str | None = None) -> str:
 
 
 def format_of_name(name: str) -> str | None:
-    """Return the format that the extension of a file name shows, or None if it shows none.
+    """Return the format that the extension of a file name implies, or None if the extension implies none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The text of files as UTF-8, converted from other encodings and from workbooks, without lines at the start."""
+"""Conversion of text files and workbooks to UTF-8 text, without the lines to skip at the start."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _UNMARKED = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
 _HEAD_BYTES = 64
 _PIECE = 1 << 18
 _NOT_TEXT = "\udcff"
-"""What replaces bytes that cannot be decoded: a character that UTF-8 does not have, so its row cannot be read."""
+"""The replacement for undecodable bytes. UTF-8 cannot encode this character, so its row cannot be read."""
 
 
 class Decoding(NamedTuple):
-    """How the bytes of a file become text."""
+    """The options for converting the bytes of a file to text."""
 
     encoding: str | None = None
-    """The encoding of the text; None for UTF-8, or for UTF-16 or UTF-32 if a byte order mark shows it."""
+    """The encoding of the text. None means UTF-8, unless a byte order mark shows UTF-16 or UTF-32."""
     skip_rows: int = 0
     """The number of lines to leave out at the start of each file."""
     sheet: str | None = None
@@ -50,7 +50,7 @@ class Decoding(NamedTuple):
 
     @property
     def fault(self) -> Message:
-        """The reason why a line cannot be read whose bytes are not text in the encoding."""
+        """The reason to report for a line whose bytes cannot be decoded."""
         if self.encoding is None:
             return Message(
                 "is not valid UTF-8: give its encoding, such as {encoding='cp1252'} for most files from Windows"
@@ -77,18 +77,18 @@ class SheetStream:
         return self._rest.readinto(buffer)
 
     def pauses(self) -> bool:
-        """Return False, because all text is there."""
+        """Return False, because all text is in memory."""
         return False
 
     def close(self) -> None:
-        """Forget the text."""
+        """Release the text."""
         self._rest.close()
 
 
 class DecodedStream:
     """The text of a file as UTF-8, with empty lines in place of the lines that are left out.
 
-    So the numbers of lines are those of the file. Bytes that cannot be decoded become bytes that are not valid UTF-8.
+    So line numbers are the same as in the file. Bytes that cannot be decoded become bytes that are not valid UTF-8.
 
     Attributes
     ----------

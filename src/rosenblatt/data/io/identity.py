@@ -1,6 +1,6 @@
 """The identity of files: their sizes, modification times, digests of the bytes read, and fingerprints of rows.
 
-A resumed run uses them to check that its files have not changed.
+A resumed training run uses them to check that its files have not changed.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class RunningDigest:
 class Contents:
     """Digests of the bytes that are read from files.
 
-    If a file is read from start to end, the function that ``reader`` returns takes the bytes as they are read. If a
-    file is read in another way, or its rows come from a cache, ``add_whole`` must be called. All its bytes are then
-    read when ``records`` is first called.
+    If a file is read from start to end, the function that ``reader`` returns is called with the bytes as they are read.
+    If a file is read in another way, or its rows come from a cache, ``add_whole`` must be called. All its bytes are
+    then read when ``records`` is first called.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -108,8 +108,8 @@ class Contents:
     def changed_bytes(self, records: Sequence[Record], progress: Callable[[float], None]) -> str:
         """Describe the first file whose bytes differ from those that were read before; return "" if none does.
 
-        Files with an unchanged modification time are trusted. Of each other file, the number of bytes in its record is
-        read again. ``progress`` is called with the share of these bytes that has been compared, from 0 to 1.
+        Files with an unchanged modification time are trusted. Each other file is read again, up to the number of bytes
+        in its record. ``progress`` is called with the share of these bytes that has been compared, from 0 to 1.
         """
         dated = zip(self._names, self._about, records, strict=True)
         doubtful = [(name, then) for name, (_, modified), then in dated if modified != then["modified"]]
@@ -147,7 +147,8 @@ def _size_and_time(name: str) -> tuple[int, int]:
 class Unchanged:
     """A check that files have the same sizes and modification times in all passes.
 
-    The first pass may read files that still grow: it reads what is there, and no later pass can read the same rows.
+    The first pass may read files that are still growing. A later pass then raises an error, because it could not read
+    the same rows.
     """
 
     def __init__(self) -> None:

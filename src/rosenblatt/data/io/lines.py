@@ -23,14 +23,14 @@ from rosenblatt.messages import Message, check_integer, shorten
 CHUNK_BYTES = 1 << 22
 """The number of bytes of text that are parsed at once and become a block."""
 LONGEST_LINE = 64_000_000
-"""The default limit on the bytes of a line."""
+"""The default maximum size of a line in bytes."""
 MOST_LINE_BYTES = 1 << 30
-"""The largest limit that can be set, because Arrow counts the bytes of a text with 32 bits."""
+"""The largest permitted value of this maximum, because Arrow counts the bytes of a text with 32 bits."""
 
 _MOST_KEPT = 1 << 26
-"""The most bytes of sheets of workbooks that are kept for later passes."""
+"""The maximum total size in bytes of the sheets that are kept in memory for later passes."""
 Text = ByteStream | DecodedStream
-"""The bytes of a file that are read: its text in UTF-8, or a binary format."""
+"""A stream of the bytes of a file: its text in UTF-8, or a binary format."""
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
@@ -50,7 +50,7 @@ class TextChunk:
     share: float
     """The share of all files that has been read with these lines, from 0 to 1; 0 if the size is unknown."""
     fault: Message | None = None
-    """The reason if this chunk stands for a line that cannot be read; it then holds one blank line instead."""
+    """The reason why a line cannot be read, or None. With a reason, the chunk contains a blank line instead."""
 
     @property
     def text(self) -> np.ndarray:
@@ -102,8 +102,8 @@ class LineSource:
     chunk_bytes : int, optional
         The number of bytes of text in a chunk, by default 4 MiB. Chunks with a longer line are larger.
     max_line_bytes : int, default 64,000,000
-        The most bytes of a line without its newline. A longer line becomes a chunk with a fault, and takes no more
-        memory than this.
+        The maximum size of a line in bytes, without its newline. A longer line becomes a chunk with a fault, and takes
+        no more memory than this.
     decoding : Decoding, optional
         The encoding of the text, and the number of lines to leave out at the start of each file.
 
@@ -112,7 +112,7 @@ class LineSource:
     names : list of str
         The files in the order in which they are read.
     rereadable : bool
-        Whether all of them can be read again: files on disk, not pipes, standard input or file objects.
+        Whether all files can be read again. Pipes, standard input and file objects cannot.
     size : int or None
         The size of all files as they are stored, in bytes; None if unknown.
     contents : Contents or None
@@ -217,7 +217,7 @@ class LineSource:
         return stream
 
     def _keep_sheet(self, file: int, sheet: SheetText) -> None:
-        """Keep the sheet of a workbook for later passes if it is small, because workbooks take long to read."""
+        """Keep the sheet of a workbook in memory if it is small, because workbooks take long to read."""
         self.is_workbook = True
         self.note_whole([file])
         if file not in self._sheet_notes and (note := sheet.note(self.display_name(file))) is not None:
@@ -310,7 +310,7 @@ class LineSource:
             start = end
 
     def _long_line(self, file: int, share: float) -> TextChunk:
-        """Return a chunk with a fault that stands for a line with too many bytes."""
+        """Return a chunk with a fault, in place of a line with too many bytes."""
         what = "the line has more than {most:,} bytes, expected a newline before that: "
         fault = Message(what + "give a larger {max_line_bytes} if lines are this long", most=self.max_line_bytes)
         return TextChunk(bytearray(b"\n" * (PAD + 2)), 0, 1, file, share, fault)

@@ -1,7 +1,7 @@
 """Sheets of workbooks (.xlsx, .xls, .ods) as CSV text: one line for each row of the sheet.
 
-python-calamine reads them, and keeps a sheet in memory with a place for each cell up to the last one. So the size of
-the unpacked parts of a workbook and the number of places are checked before it is called.
+The sheets are read with python-calamine. It allocates memory for every cell up to the last one, including empty cells.
+So the size of the unpacked parts of a workbook and the number of cells are checked before it is called.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_STORED_BYTES = 1 << 28
 MOST_BYTES = 1 << 30
 """The largest size of all parts of a workbook, unpacked."""
 MOST_CELLS = 1 << 24
-"""The largest number of rows of a sheet, times that of its columns."""
+"""The maximum number of cells of a sheet: the number of rows times the number of columns."""
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """The start of .xls files, and of workbooks with a password."""
 _ZIP = b"PK\x03\x04"
@@ -44,7 +44,7 @@ class SheetText(NamedTuple):
     """The other visible sheets of the workbook."""
 
     def note(self, file: str) -> Message | None:
-        """Return a note about the sheet that is read, if nothing but its place in the workbook chose it."""
+        """Return a note about the sheet that is read, if it was chosen only by its position in the workbook."""
         if not self.others:
             return None
         return Message(
@@ -187,7 +187,7 @@ def _check_parts(stored: bytes, file: str) -> None:
 def _unpacked(stored: bytes, entry: zipfile.ZipInfo) -> Generator[bytes, None, None]:
     """Yield the bytes of a part; raise a ValueError if they are more than the archive's directory says.
 
-    ``zipfile`` stops at the size in the directory, other programs may not, so it is not used here.
+    ``zipfile`` is not used here. It stops at the size in the directory, but other programs may read on.
     """
     start = entry.header_offset
     names = int.from_bytes(stored[start + 26 : start + 28], "little")
@@ -228,9 +228,9 @@ _OTHER = re.compile(rb"\0|<!DOCTYPE|:c[\s/>]|:row[\s/>]|table-row")
 
 
 def _size_by_places(pieces: Iterable[bytes]) -> _Size | None:
-    """Return the size of a sheet if each cell and row begins with its place, as Excel writes it, or else None.
+    """Return the size of a sheet if each cell and row begins with its position, as Excel writes it, or else None.
 
-    This is much faster than reading the XML. Nothing is taken for granted about text that calls itself XML.
+    This is much faster than parsing the XML. The text is not assumed to be valid XML.
 
     >>> _size_by_places([b'<row r="7"><c r="AB7"><v>1</v></c>', b'<c r="B7" s="1"/></row>']), _size_by_places([b"<c>"])
     (_Size(rows=7, columns=28), None)
@@ -277,7 +277,7 @@ class _CellCounter:
 
     @property
     def count(self) -> int:
-        """The number of places for cells."""
+        """The number of cells of the sheet, including empty ones."""
         return self.rows * self.columns
 
     def add(self, piece: bytes) -> None:
@@ -327,7 +327,7 @@ def _integer(text: str | None, default: int) -> int:
 
 
 def _column_number(place: str) -> int:
-    """Return the number of the column of a cell, from 1; 0 if its place is not known.
+    """Return the number of the column of a cell, counted from 1; 0 if the cell's position is not known.
 
     >>> _column_number("A1"), _column_number("AB12"), _column_number("")
     (1, 28, 0)

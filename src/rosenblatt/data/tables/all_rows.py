@@ -1,7 +1,8 @@
 """The schema of a table from all of its rows: categories, fill values, and kinds that the first rows do not show.
 
-The first rows decide what each column is. Then one pass over all rows finds the categories and means that they lack.
-Counts and exact sums do not depend on the order of the rows, nor on how files are cut into blocks. Memory is bounded.
+The first rows decide what each column is. Then one pass over all rows finds the categories and means that the first
+rows do not show. Counts and exact sums do not depend on the order of the rows, nor on how files are cut into blocks.
+Memory is bounded.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 _MOST_TEXTS = 10 * MOST_CATEGORIES
 """The maximum number of distinct values of a column that are kept.
 
-It exceeds the number of categories, because values in rows that take no part are kept too.
+This exceeds the maximum number of categories, because values in rows that are held out or left out are kept too.
 """
 _MISSING, _BEYOND = -1, -2
 """The codes of a missing category, and of a text that is not kept."""
@@ -46,8 +47,8 @@ _MISSING, _BEYOND = -1, -2
 class ValueEncoder(Encoder):
     """An encoder whose features are the values of the columns, from which a schema is determined.
 
-    Columns of numbers become their numbers, NaN if missing. Columns of categories become codes, the indices of their
-    texts in ``texts``. Columns that are hashed have no features here.
+    The feature of a column of numbers contains these numbers, NaN if missing. The feature of a column of categories
+    contains the codes in ``texts``. Columns that are hashed have no features here.
 
     Parameters
     ----------
@@ -69,11 +70,11 @@ class ValueEncoder(Encoder):
         self._hasher, self.n_features = None, len(self._plain)
         self._given, self._count_others, self._lock = given, count_others, Lock()
         self.numbers = {column["name"]: k for k, column in enumerate(self._plain) if column["kind"] != "category"}
-        """The feature of each column of numbers."""
+        """The index of the feature of each column of numbers."""
         self.categories = {column["name"]: k for k, column in enumerate(self._plain) if column["kind"] == "category"}
-        """The feature of each column of categories."""
+        """The index of the feature of each column of categories."""
         self.texts: dict[str, dict[str, int]] = {name: {} for name in self.categories}
-        """For each of these columns, the codes of its texts."""
+        """For each column of categories, the code of each text."""
         self._known: Counter[str] = Counter()
         self._others: Counter[str] = Counter()
 
@@ -83,7 +84,7 @@ class ValueEncoder(Encoder):
 
     @property
     def has_others(self) -> bool:
-        """Whether cells were counted that are not numbers."""
+        """Whether columns of numbers had cells that are not numbers."""
         return bool(self._others)
 
     def _features(self, chunk: TableChunk, faults: Faults, counted: RowsToCount) -> np.ndarray:
@@ -140,7 +141,7 @@ class ColumnSummaries:
         self._missing = np.zeros(len(self._places), np.int64)
         self._nonzero = np.zeros(len(self._places), np.int64)
         self._counts = {name: np.zeros(2, np.int64) for name in encoder.categories}
-        """For each column of categories, the number of rows of each code, from ``_BEYOND`` on."""
+        """For each column of categories, the number of rows with each code; the first code is ``_BEYOND``."""
 
     def add(self, X: np.ndarray) -> None:
         """Add rows that the encoder has made."""
@@ -169,7 +170,7 @@ class ColumnSummaries:
             return float(total / known)
 
     def texts(self, name: str) -> Counter[str]:
-        """Return the number of rows of each text of a column of categories, in alphabetical order."""
+        """Return the number of rows with each text of a column of categories, in alphabetical order of the texts."""
         counts = self._counts[name][-_BEYOND:].tolist()
         codes = sorted(self._encoder.texts[name].items())
         return Counter({text: counts[code] for text, code in codes if code < len(counts) and counts[code]})
@@ -204,10 +205,10 @@ class ColumnSummaries:
 def complete(
     preparation: Preparation, summaries: ColumnSummaries, mistaken: Collection[str], options: OpenRequest
 ) -> tuple[Preparation, dict[str, str], list[Message]]:
-    """Return the preparation with the categories and fill values of all rows, the columns that are now left out, notes.
+    """Return the completed preparation, the columns that are now left out, mapped to the reasons, and notes.
 
-    These columns are mapped to the reasons. ``mistaken`` are columns of numbers that turned out to hold strings. What
-    becomes of them, and of columns with too many categories, is decided as it is from first rows.
+    Categories and fill values are computed from all rows. ``mistaken`` are columns of numbers that turned out to hold
+    strings. These columns, and columns with too many categories, are treated as if the first rows had shown this.
     """
     ambiguities = Ambiguities(options.file)
     ambiguous: dict[str, AmbiguousColumn] = {}
@@ -251,7 +252,7 @@ def complete(
 
 
 def _check_number(name: str, more: bool, options: OpenRequest) -> None:
-    """Raise a DataError if a column that is to hold categories has more different values than are counted."""
+    """Raise a DataError if a column given as categories has too many different values; ``more`` tells this."""
     if more:
         what = (
             "{file}: column {name} has more than {most:,} different values, expected fewer categories: list those to "

@@ -52,7 +52,7 @@ class LazyBatch(NamedTuple):
     read: Callable[[], pa.RecordBatch | pa.Table]
     file: int
     first: int
-    """The number of rows of the file before this batch."""
+    """The index of the first row of this batch within the file."""
     share: float
 
 
@@ -94,7 +94,7 @@ class BinaryReader(TableReader[LazyBatch]):
             return {name: array.take(kept).to_pylist() for name, array in chunk.passthrough.items()}
 
     def where(self, item: LazyBatch, place: int) -> str:
-        """Return the location of a row for messages; ``place`` counts the rows of the item from 0."""
+        """Return the location of a row for messages; ``place`` is the index of the row within the item."""
         return f"{self.files.display_name(item.file)}, row {item.first + 1 + place}"
 
     def _wanted(self) -> list[str] | None:
@@ -190,7 +190,8 @@ def _row_group(name: str, about: pa.parquet.FileMetaData, k: int, columns: list[
 class ArrowReader(BinaryReader):
     """A reader of Arrow files (such as Feather files) and Arrow streams, one record batch at a time.
 
-    Record batches have the size with which they were written. So files with large batches are memory-mapped.
+    The program that writes a file chooses the size of its record batches. So files with large batches are
+    memory-mapped.
     """
 
     kind = "Arrow"

@@ -89,7 +89,7 @@ def parser_of(column: ColumnEntry) -> Parser:
 
 
 def unit_entry(array: pa.Array, kind: str, missing: tuple[str, ...]) -> dict[str, str]:
-    """Return the part of a column entry with the unit of amounts, which is empty if the column holds plain numbers.
+    """Return the unit of a column of amounts as part of its entry; empty if the column holds plain numbers.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def _kind_of_number_format(
 def kind_of_strings(counts: Counter[str], categories: str, more: bool = False) -> str | AmbiguousColumn:
     """Return the kind of a column of strings, given the number of rows of each string that is not missing.
 
-    ``more`` tells whether there are very many other strings, which ``counts`` does not have.
+    ``more`` tells whether there are very many other strings, which ``counts`` does not include.
     """
     rows, different = counts.total(), len(counts)
     known = [text for text in counts if text not in MISSING_NUMBERS] or list(counts)
@@ -268,7 +268,7 @@ _DIFFERENT = 0.95
 _SHORT_TEXT = 8.0
 """Texts that average fewer words than this are short; they contain few of the common words of a language."""
 _MOST_SINGLE = 0.15
-"""For short texts, the maximum share of words that occur in only one row. It reaches 0.2 for numbered names."""
+"""For short texts, the maximum share of words that occur in only one row. The share reaches 0.2 for numbered names."""
 _MOST_SINGLE_IN_LONG = 0.4
 """The same limit for long texts. The share is 0.3 to 0.4 in 100 short messages or reviews, and 0.15 in 1000."""
 _TEXTS_READ = 1000
@@ -301,8 +301,9 @@ def id_name(name: str) -> str:
 def integers_like_ids(array: pa.Array, missing: tuple[str, ...], called: str = "") -> str | None:
     """Return the reason why a column of numbers looks like an id, or None if it does not.
 
-    A column with fractions, missing values or fewer than 20 rows never looks like an id. ``called`` is what its name
-    suggests, as `id_name` returns it. If that is an id, integers that differ in nearly every row look like one.
+    A column with fractions, missing values or fewer than 20 rows never looks like an id. ``called`` is the result of
+    `id_name` for the name of the column. If the name suggests an id, integers that differ in nearly every row look like
+    ids, too.
 
     Examples
     --------
@@ -329,7 +330,7 @@ def integers_like_ids(array: pa.Array, missing: tuple[str, ...], called: str = "
 
 
 def _order_of_ids(values: np.ndarray, first: str) -> str | None:
-    """Return why integers look like row numbers, or None if they do not; ``first`` is the first few as text."""
+    """Return why integers look like row numbers, or None if not; ``first`` is the first few integers as text."""
     if len(np.unique(values)) < len(values):
         return None
     steps = np.diff(values)
@@ -416,8 +417,8 @@ def regression_labels(head: TableChunk, name: str, typed: bool, missing: tuple[s
     """Return a message with advice if the labels look like a regression target, or None if they look like classes.
 
     Let k be the number of distinct labels. Labels with fractions look like a regression target if k > 10, or if k > 2
-    and k exceeds a third of the number of rows. Integer labels do if k > 100 and k exceeds a third of the number of
-    rows.
+    and k exceeds a third of the number of rows. Integer labels look like one if k > 100 and k exceeds a third of the
+    number of rows.
     """
     kind = infer_kind(head, name, typed, missing, "hash")
     if kind != "number" and kind not in NUMBER_FORMATS:

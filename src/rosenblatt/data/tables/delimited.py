@@ -152,9 +152,10 @@ class DialectHints:
     def delimiter(self, lines: bytes, quote: str) -> str:
         """Return the delimiter of a file that starts with ``lines``.
 
-        It is one that makes all of ``columns`` from the first line, or else the default. Otherwise it is the one with
-        which most of the first 20 records have as many cells as the first. Among several the comma is the last choice:
-        it also occurs in names and numbers.
+        The first choice is a delimiter that splits the first line into cells that include all ``columns``. The second
+        choice is the delimiter of the earlier files. Otherwise, it is the delimiter with which the most of the first 20
+        records have as many cells as the first. Among equals, the comma is the last choice, because it also occurs in
+        names and numbers.
 
         >>> DialectHints().delimiter(b"a;b", ""), DialectHints(("size, cm", "b")).delimiter(b"size, cm;b", "")
         (';', ';')
@@ -219,9 +220,10 @@ def _cells(line: bytes, delimiter: str, quote: str) -> set[str]:
 def _regularity(lines: bytes, delimiter: str, quote: str, titled: bool = False) -> tuple[int, bool, int]:
     """Return how likely a delimiter is, for comparison with others.
 
-    That is: the number of the first records with as many cells as the first, whether it is not a comma, and the number
-    of these cells. A delimiter that makes a single cell is the least likely. If ``titled``, the first records may be a
-    title, so the records with the most common number of cells above 1 count.
+    The result is a tuple; larger tuples are more likely. It contains the number of the first records with as many cells
+    as the first record, whether the delimiter is not a comma, and the number of these cells. A delimiter that makes a
+    single cell is the least likely. If ``titled``, the first records may be a title, so the records with the most
+    common number of cells above 1 are counted instead.
     """
     text = lines.decode("utf-8-sig", "replace").splitlines(keepends=True)
     try:
@@ -235,7 +237,7 @@ def _regularity(lines: bytes, delimiter: str, quote: str, titled: bool = False) 
 
 
 def _different_names(names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Return different names for columns, and those that are new, mapped to the names in the file.
+    """Return distinct names for columns, and a mapping of the new names to the names in the file.
 
     >>> _different_names(["a", "b", "a", "a.1", "a"])
     (['a', 'b', 'a.2', 'a.1', 'a.3'], {'a.2': 'a', 'a.3': 'a'})
@@ -304,7 +306,7 @@ class DelimitedReader(TableReader[Records]):
         self.quote = self.quote if request.quote is None else request.quote
         self._missing = [*MISSING_NUMBERS, *map(str, request.setting("missing_values"))]
         self.renamed: dict[str, str] = {}
-        """The new names of columns with the name of an earlier column, mapped to that name."""
+        """The new name of each column that has the name of an earlier column, mapped to that name."""
         self.header_guessed = False
         """Whether the header was detected from the cells of the first record, not given by the caller."""
 
@@ -336,7 +338,8 @@ class DelimitedReader(TableReader[Records]):
     def _records(self, at: _FileProgress, chunk: TextChunk, final: bool) -> Generator[Records, None, None]:
         """Yield the complete records of ``at.pieces``, and keep the incomplete rest for the next call.
 
-        If ``final``, or if the rest is too long, its first line is a fault, and parsing resumes after that line.
+        If ``final``, or if the rest is too long, the first line of the rest is a fault. Parsing then resumes after that
+        line.
         """
         data = b"".join(at.pieces)
         while data:
@@ -529,7 +532,7 @@ class DelimitedReader(TableReader[Records]):
         return Message(what, expected=expected, like=like, got=got, hint=hint)
 
     def _below_title(self, got: int, above: int) -> Message:
-        """Return the reason for the first line with several cells below lines with one, which may be a title."""
+        """Return the reason for a line with several cells, if the lines above have one cell and may be a title."""
         like = "the header" if self.header else "the first line"
         advice = Hint(": if the table begins here, leave out the lines above with {skip_rows=n}", n=above)
         return Message("expected 1 cell as in {like}, got {got}{advice}", like=like, got=got, advice=advice)

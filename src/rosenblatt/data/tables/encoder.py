@@ -53,7 +53,7 @@ class RowsToCount:
     """The rows whose value is missing."""
 
     def counts(self, is_valid: np.ndarray) -> tuple[Counter[str], Counter[str]]:
-        """Return two counters by column: of valid rows with an unseen category, and with a missing value."""
+        """Return two counters by column: valid rows with an unseen category, and valid rows with a missing value."""
         unseen, filled = (
             Counter({name: int(np.count_nonzero(is_valid[rows])) for name, rows in found.items()})
             for found in (self.unseen, self.filled)
@@ -70,11 +70,11 @@ class EncodedRows:
     weight: np.ndarray | None
     places: np.ndarray
     faults: list[tuple[int, Message]]
-    """Pairs (place, reason) of the records that cannot be read, ordered by place."""
+    """Pairs (record index, reason) of the records that cannot be read, ordered by index."""
     unlabelled: np.ndarray
-    """The places of the rows that are left out because they have no label."""
+    """The record indices of the rows that are left out because they have no label."""
     markers: Counter[str]
-    """The number of these rows by the text in place of their label, such as "NA"; "" if labels are not text."""
+    """The number of these rows for each text in place of a label, such as "NA"; "" if labels are not text."""
     chunk: TableChunk
     unseen: Counter[str]
     filled: Counter[str]
@@ -84,7 +84,7 @@ class EncodedRows:
     """The values of the passthrough columns."""
 
     def before(self, place: int) -> EncodedRows:
-        """Return the rows before ``place``, without faults."""
+        """Return the rows before the record with the index ``place``, without faults."""
         n = int(np.searchsorted(self.places, place))
         weight = None if self.weight is None else self.weight[:n]
         cells = None if self.passthrough is None else {name: values[:n] for name, values in self.passthrough.items()}
@@ -105,7 +105,7 @@ class Hasher:
     """Feature hashing with scikit-learn; the column of a word is the hash of ``column=word``.
 
     Texts are split into words as in scikit-learn's ``HashingVectorizer``: words are in lower case and have at least two
-    characters. Counts have no alternating signs, and the row of a text has Euclidean norm 1.
+    characters. Counts are not given alternating signs, and the row of a text has Euclidean norm 1.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class Hasher:
 
 
 def names_of_features(column: ColumnEntry) -> list[str]:
-    """Return the names of the features that a column makes; hashed columns share theirs.
+    """Return the names of the features made from a column; an empty list for hashed columns, which share features.
 
     >>> names_of_features({"name": "sex", "kind": "category", "categories": ["f", "m"]})
     ['sex=f', 'sex=m']
@@ -318,7 +318,7 @@ class Encoder:
         return X
 
     def _numbers(self, array: pa.Array, column: ColumnEntry, faults: Faults) -> np.ndarray:
-        """Return the numbers of a column that is not a category, NaN if missing; add others to ``faults``."""
+        """Return the numbers of a column, NaN if missing; add the rows with other values to ``faults``."""
         values, bad = parser_of(column)(array, self._missing)
         if column.get("unit"):
             faults.add_unexpected(bad, array, column["name"], f"an amount in {column['unit']}, as in the first rows")
@@ -406,7 +406,7 @@ class Encoder:
         return y, weight, unlabelled
 
     def _markers(self, chunk: TableChunk, unlabelled: np.ndarray) -> Counter[str]:
-        """Return the number of the rows without a label by the text in its place."""
+        """Return the number of rows without a label, for each text in place of the label."""
         if not len(unlabelled):
             return Counter()
         if self._preparation["target"]["kind"] not in ("text", "category"):
@@ -444,7 +444,7 @@ def _is_list(type_: pa.DataType) -> bool:
 
 
 class ListEncoder(Encoder):
-    """An encoder of two columns of lists as sparse rows.
+    """Encode two columns of lists, one of column indices and one of values, as sparse rows.
 
     If the preparation has "n_features", rows have that many columns; entries beyond these are left out and counted.
     """

@@ -1,4 +1,4 @@
-"""Tables in memory, which are read as files of Arrow are: data frames, Arrow tables, and dictionaries as rows."""
+"""Readers for tables in memory: data frames, Arrow tables, and dictionaries. They are read like Arrow files."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Column(NamedTuple):
 
     array: pa.Array
     mixed: str = ""
-    """The types of the values in words if they are of several types; then the array holds text."""
+    """The names of the types if the values have several types, else "". With several types the array holds text."""
 
 
 def column_of(values: Sequence[Any]) -> Column:
@@ -134,7 +134,7 @@ def column_of(values: Sequence[Any]) -> Column:
 
 
 def _time(value: Any) -> Any:
-    """Return a duration of NumPy in weeks, days, hours or minutes, which Arrow does not have, as one of Python."""
+    """Convert a NumPy duration in weeks, days, hours or minutes, which Arrow lacks, to a Python duration."""
     coarse = isinstance(value, np.timedelta64) and np.datetime_data(value.dtype)[0] in ("W", "D", "h", "m")
     return value.item() if coarse else value
 
@@ -222,7 +222,7 @@ class MemoryTable(LineSource):
         self._take(name, fields, [partial(read, field) for field in fields], len(records))
 
     def add_column(self, name: str, values: Any) -> None:
-        """Add a column, such as labels that are given apart. It replaces a column of the same name."""
+        """Add a column, such as labels that are given separately. It replaces a column of the same name."""
         if name not in self.columns:
             self.columns.append(name)
         self._readers[name] = _reader_of(values)
@@ -305,7 +305,7 @@ def _of_polars(series: Any, start: int, stop: int) -> Column:
 
 
 def _of_series(part: Any, to_arrow: Callable[[], pa.Array], of_objects: bool) -> Column:
-    """Return a series as a column; value by value if it holds Python objects, or values that Arrow does not have."""
+    """Return a series as a column. Python objects, and types that Arrow lacks, are converted value by value."""
     pa = import_arrow()
     if not of_objects:
         try:

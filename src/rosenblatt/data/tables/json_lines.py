@@ -249,7 +249,7 @@ def _depth(line: bytes) -> int:
 
 
 def _integer(text: str) -> int | float:
-    """Return the integer that ``text`` spells, exactly unless it is very long, because it may be a category."""
+    """Return the integer in ``text``. It is exact, because it may be a category, unless it is very long."""
     return int(text) if len(text) <= _MOST_DIGITS else float(text)
 
 

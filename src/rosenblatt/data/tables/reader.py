@@ -1,7 +1,7 @@
 """The base class of the readers of all table formats, and the chunks of columns that they return.
 
 A reader yields raw items in order. Several threads may parse items into ``TableChunk``s at the same time. Columns are
-Arrow arrays: of the stored type for binary formats, of the needed type or of strings for text.
+Arrow arrays. Binary formats keep the stored types. Text becomes arrays of the needed type or of strings.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def missing_columns(
 
 
 def unnamed_count(names: Sequence[str]) -> int:
-    """Return the number of columns that got their name from their place, because they have none.
+    """Return the number of columns without a name, which are named by their position.
 
     >>> unnamed_count(["id", "c2", "c3", "c7"])
     2
@@ -134,7 +134,7 @@ class TableChunk:
     n: int
     """The number of rows."""
     where: Callable[[int], str]
-    """Returns the location of a place for messages, such as "a.csv, line 7".
+    """A function that returns the location of a place for messages, such as "a.csv, line 7".
 
     A place is the index of a record among all records of the chunk.
     """
@@ -216,7 +216,8 @@ class TableReader(Generic[Item]):
     many_columns : bool
         Whether there may be more than ``MOST_COLUMNS`` columns, because a preparation names the columns to read.
     unnamed : list of lists of str
-        The column names for files without a header: of files with all columns, and of files without the target.
+        Lists of column names for files without a header. One list is for files with all columns, another for files
+        without the target.
     passthrough_columns : list of str
         Columns whose values are returned with the rows, whether or not they are features.
     known : frozenset of str or None
@@ -342,7 +343,7 @@ class TableReader(Generic[Item]):
             raise DataError(what, file=file, columns=columns, most=MOST_COLUMNS, hint=NAME_COLUMNS)
 
     def _chosen_of(self, names: Sequence[str]) -> list[str]:
-        """Return the names among ``names``, the columns of the first file, that ``chosen`` selects."""
+        """Return the columns that ``chosen`` selects, given the names of all columns of the first file."""
         chosen = set(self.chosen or ())
         return [name for k, name in enumerate(names) if name in chosen or k in chosen or k - len(names) in chosen]
 

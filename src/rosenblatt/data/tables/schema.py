@@ -221,7 +221,7 @@ def excluded_note(excluded: Mapping[str, str]) -> Message | None:
 def unlabelled_note(target: str, markers: Mapping[str, int]) -> Message:
     """Return a note, without a full stop, about the rows that are left out because they have no label.
 
-    ``markers`` is the number of these rows by the text in place of the label, as in ``stream.unlabelled``.
+    ``markers`` maps each text in place of a label to the number of these rows, as ``stream.unlabelled`` does.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def unlabelled_note(target: str, markers: Mapping[str, int]) -> Message:
 
 
 def units_note(columns: Sequence[ColumnEntry]) -> Message | None:
-    """Return a note, without a full stop, about the columns whose unit is taken off, or None if there are none.
+    """Return a note, without a full stop, about the columns whose unit is removed, or None if there are none.
 
     Examples
     --------
@@ -277,7 +277,7 @@ def exclusion_reason(column: AmbiguousColumn) -> str:
 
 
 def no_columns(file: str, excluded: Mapping[str, str]) -> DataError:
-    """Return the error for a table of which all columns are left out, for the given reasons."""
+    """Return the error for a table without any features; ``excluded`` maps the columns to the reasons."""
     reasons = "; ".join(f"column {name!r} {reason}" for name, reason in excluded.items())
     return DataError("{file} has no column to learn from: {reasons}.", file=file, reasons=reasons)
 
@@ -293,7 +293,7 @@ def hashed_note(name: str, kind: AmbiguousColumn) -> Message:
 
 
 def kind_to_use(name: str, kind: str | AmbiguousColumn, options: OpenRequest) -> str | None:
-    """Return the kind as which a column is used, "" if it is left out, or None if that is an error."""
+    """Return the kind to use for a column; "" if the column is left out, or None if its kind is an error."""
     if isinstance(kind, str):
         return kind
     kept = name in options.keep
@@ -340,7 +340,7 @@ class Schema(NamedTuple):
     ambiguities: list[Message]
     """Messages about what is ambiguous; empty unless ``on_ambiguous`` is "note", otherwise an error is raised."""
     decisions: list[Message]
-    """Messages about what would be ambiguous if other columns did not decide it."""
+    """Messages about columns whose ambiguous kind was decided from other columns."""
 
 
 def infer_schema(
@@ -452,9 +452,9 @@ class _Columns:
         self.excluded: dict[str, str] = {}
         self.ambiguous: dict[str, AmbiguousColumn] = {}
         self._kinds: dict[str, str | Sequence[str]] = {}
-        """For each entry the kind from which it was made: "hash" for hashed categories, or given categories."""
+        """For each entry the kind given to `_column`: "hash" for hashed categories, or a list of categories."""
         self.decisions: list[Message] = []
-        """What would be ambiguous if other columns did not decide it, as messages without a full stop."""
+        """Messages, without a full stop, about columns whose ambiguous kind was decided from other columns."""
 
     def find(self, used: list[str]) -> None:
         """Classify each of the columns ``used``."""
@@ -488,10 +488,10 @@ class _Columns:
             self._use_excluded(fallbacks)
 
     def _decide_points(self) -> None:
-        """Decide by the other columns whether a point, as in 4.259, stands between thousands.
+        """Decide from the other columns whether the point in numbers such as 4.259 is a thousands separator.
 
-        It does if other columns hold numbers with a decimal comma and no column holds numbers with a decimal point. If
-        both occur, the column is ambiguous.
+        It is one if other columns hold numbers with a decimal comma and no column holds numbers with a decimal point.
+        If other columns hold both, the column is ambiguous.
         """
         commas = [column["name"] for column in self.entries if column["kind"] == "decimal-comma"]
         if not commas:
@@ -529,7 +529,7 @@ class _Columns:
         return [text for text in texts.to_pylist() if text is not None]
 
     def _called(self, name: str) -> str:
-        """Return what the name of a column suggests, as `id_name` does; a column that got its name here has none."""
+        """Return the result of `id_name` for a column; columns that were named by position count as unnamed."""
         place = int(name[1:]) - 1 if re.fullmatch("c[1-9][0-9]*", name) else -1
         given = not (0 <= place < len(self._order) and self._order[place] == name)
         # Where no column has a name, only the first is likely to be an id.
@@ -563,7 +563,7 @@ class _Columns:
                 return
 
     def missing_counts(self) -> dict[str, int]:
-        """Return the positive counts of missing values in the first rows, by column, for numbers and categories."""
+        """Return the number of missing values in the first rows for each column of numbers or categories with any."""
         counts = {}
         for column in self.entries:
             array, kind = self._head.columns[column["name"]], column["kind"]
@@ -618,7 +618,7 @@ def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: Ope
 
 
 def _date_order(array: pa.Array, name: str, missing: tuple[str, ...]) -> dict[str, str]:
-    """Return the part of a column entry with the order of day and month, which is empty if the year comes first.
+    """Return the order of day and month as part of a column entry; empty if the year comes first.
 
     Raise a DataError if the order is ambiguous.
     """
@@ -649,9 +649,9 @@ def _is_sparse(head: TableChunk, preparation: Preparation) -> bool:
 
 
 def is_sparse_table(columns: Sequence[ColumnEntry], nonzero: int, rows: int) -> bool:
-    """Return whether rows with ``nonzero`` nonzero features in all are stored as CSR.
+    """Return whether a table of ``rows`` rows with ``nonzero`` nonzero feature values is stored as CSR.
 
-    They are if columns are hashed, or if there are categories and less than a quarter of the features are nonzero.
+    It is if columns are hashed, or if there are categories and less than a quarter of the feature values are nonzero.
     """
     if any(map(is_hashed, columns)):
         return True

@@ -32,7 +32,7 @@ class TableSource(RowSource):
         self._reader, self._encoder, self._request = reader, encoder, request
         self._begun = False
         self._first: tuple[Preparation, dict[str, str], list[Message]] | None = None
-        """The preparation, the excluded columns and the notes of the first rows, if all rows make others."""
+        """The preparation, excluded columns and notes of the first rows, if all rows complete them; else None."""
         reader.layout = encoder.layout
         if request.preparation is not None:  # made from other files, so these files may have more columns
             fills = request.preparation.get("missing", "error") != "error"
@@ -64,7 +64,7 @@ class TableSource(RowSource):
 
     @property
     def recipe(self) -> Preparation:
-        """The preparation or, if all rows complete it, that of the first rows, which identifies the same rows."""
+        """The preparation, before it is completed from all rows; it identifies the same rows."""
         return super().recipe if self._first is None else self._first[0] | {"from": "all rows"}
 
     def complete_later(self) -> None:
@@ -92,10 +92,12 @@ class TableSource(RowSource):
     def fit_schema(
         self, select: Callable[[Iterable[Block]], Iterable[Block]], summed: bool
     ) -> tuple[ColumnSums | None, bool]:
-        """Complete the preparation from the rows that ``select`` keeps: from all blocks, it yields those to use.
+        """Complete the preparation from the rows that ``select`` keeps.
 
-        If ``summed``, return the sums of the columns of numbers. Also return whether the rows will be sparse. A column
-        of numbers in which many values of later rows are not numbers is read again, as a column of strings.
+        ``select`` is called with all blocks and yields the blocks to use.
+
+        Return the sums of the columns of numbers, or None unless ``summed``, and whether the rows will be sparse. A
+        column of numbers in which many values of later rows are not numbers is read again, as a column of strings.
         """
         given, preparation = self._request.column_types, self.preparation
         count_others, mistaken = True, set[str]()
@@ -128,7 +130,7 @@ class TableSource(RowSource):
         return summaries.sums(preparation["columns"]) if summed else None, preparation["sparse"]
 
     def _use(self, preparation: Preparation) -> None:
-        """Encode rows as a preparation that was made from all rows says."""
+        """Encode rows from now on with ``preparation``, which was made from all rows."""
         keep_words = bool(self._request.keep_words) and not self.has_many_words
         self._encoder, self.is_provisional = Encoder(preparation, self.labelled, keep_words), False
         self._reader.layout = self._encoder.layout
@@ -204,18 +206,18 @@ class TableSource(RowSource):
         self._encoder.n_features = int(facts["n_features"])
 
     def add_words(self, words: Mapping[int, str]) -> None:
-        """Keep words by their hashed columns, but for columns that have one; drop all of them if only few are kept."""
+        """Store the words of hashed columns without a word; if there are too many, drop all words."""
         super().add_words(words)
         if self._request.keep_words == "few" and len(self.hashed_names) > FEW_WORDS:
             self.drop_words()
 
     def drop_words(self) -> None:
-        """Keep no words from now on, because there are too many."""
+        """Delete all words, and keep none from now on, because there are too many."""
         super().drop_words()
         self._encoder.keep_words = False
 
     def facts(self) -> Facts:
-        """Return the counts and, if it was made from all rows, the preparation; call this after the last row."""
+        """Return the counts, and the preparation if it was made from all rows. Call this after the last row."""
         if self._first is None:
             return super().facts()
         return super().facts() | {"schema": {"preparation": self.preparation, "excluded": self.excluded}}
@@ -273,7 +275,7 @@ def _depends_on_all_rows(request: OpenRequest, preparation: Preparation) -> bool
 
 
 def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schema, list[Message], bool]:
-    """Return the schema of a table, inferred from its first rows, notes about it, and whether these are all rows."""
+    """Infer a schema from the first rows; return it, notes about it, and whether the first rows are all rows."""
     check_table_options(request)
     head = reader.head(request.first_rows)
     if not head.n:

@@ -85,8 +85,8 @@ def numbers_to_arrow(numbers: np.ndarray) -> pa.Array:
 def python_numbers_to_arrow(values: Sequence[Any], floats: np.ndarray) -> pa.Array:
     """Convert Python numbers, given with the nearest ``floats`` (NaN if missing), to an Arrow array.
 
-    It holds the floats or, if all numbers are integers that some float would round, the integers: they may be labels or
-    categories.
+    The array holds the floats. But if all numbers are integers and a float would round one of them, the array holds the
+    integers, which may be labels or categories.
 
     >>> python_numbers_to_arrow([2**53 + 1, None], np.array([2.0**53, np.nan])).to_pylist()
     [9007199254740993, None]
@@ -489,8 +489,8 @@ _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 def parse_dates(array: pa.Array, missing: tuple[str, ...], order: str = "") -> tuple[np.ndarray, list[int]]:
     """Return dates as days since 1970-01-01 (NaN if missing), and the rows that are not dates.
 
-    In texts the year comes first, as in ISO 8601 or with other separators. If an ``order`` is given, the year may also
-    come last.
+    In strings the year comes first, as in ISO 8601 or with other separators. If an ``order`` is given, the year may
+    also come last.
 
     The days, the fraction of the day and their sum are each rounded to the nearest float64; the error is below a
     microsecond for present-day dates. Times without an offset are UTC. Durations become days as well, and times of day
@@ -751,7 +751,7 @@ def parse_amounts(
 
 
 def amount_without_unit(text: str, unit: str) -> str | None:
-    """Return one text as `without_unit` does, or None.
+    """Return one amount without its unit, as `without_unit` does; None if it does not have this unit.
 
     >>> amount_without_unit("($7)", "$"), amount_without_unit("7", "$")
     ('-7', None)
@@ -766,7 +766,7 @@ def amount_without_unit(text: str, unit: str) -> str | None:
 
 
 def without_unit(texts: pa.Array, unit: str) -> pa.Array:
-    """Return texts without their unit and with a minus sign for parentheses; texts that lack the unit become null.
+    """Remove the unit from texts, and replace parentheses by a minus sign; texts that lack the unit become null.
 
     Examples
     --------

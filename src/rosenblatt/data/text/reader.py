@@ -29,7 +29,7 @@ from rosenblatt.messages import Message, check_integer
 _NUMBER = re.compile(rb"[+-]?\d*\.?\d*(?:[eE][+-]?\d+)?")
 _WORD = re.compile(rb"[^ \t\r\n]{0,80}")
 _AHEAD = 16
-"""The number of chunks to parse ahead, so that threads stay busy while one chunk or the use of a block takes long."""
+"""The number of chunks to parse ahead, so that a slow chunk or a slow consumer does not keep threads idle."""
 COMMON_FAULTS = {
     BAD_VALUE: "the value is {word}, expected a finite number",
     TOO_LARGE: "the number {word} is too large for float64",

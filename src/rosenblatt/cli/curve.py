@@ -1,4 +1,4 @@
-"""Whether a line is enough: a linear model and a kernel perceptron, compared on rows that neither has learned from."""
+"""Comparison of a linear model with a kernel perceptron on held-out rows, to see whether a linear model is enough."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ if TYPE_CHECKING:
     from rosenblatt.training.options import RunOptions
 
 _MOST_ROWS = 5000
-"""The largest number of rows that the kernel perceptron learns from, and of those that it predicts."""
+"""Maximum number of rows on which the kernel perceptron is trained, and of rows on which it is tested."""
 _PASSES, _CACHE_MB = 5, 100
 _LEAST_GAIN = 0.03
-"""The least gain in accuracy that is worth a sentence."""
+"""The smallest gain in accuracy that is reported."""
 _LEAST_DEVIATIONS = 3.0
-"""The gain has to exceed this multiple of its standard deviation by chance."""
+"""The gain must exceed this multiple of its standard deviation for two equally good models."""
 
 
 def may_gain(accuracy: float, learner: str) -> bool:
-    """Return whether a kernel perceptron can be better than a model of this accuracy by `_LEAST_GAIN`."""
+    """Return whether a kernel perceptron could improve this accuracy by `_LEAST_GAIN`; False if ``learner`` is one."""
     return learner != "KernelPerceptron" and accuracy <= 1.0 - _LEAST_GAIN
 
 
 def compare_with_kernel(
     model: TrainedModel, options: RunOptions, trained: tuple[Stream, int], tested: tuple[Stream, int], seed: int
 ) -> JsonObject | None:
-    """Train a kernel perceptron on a sample, and return its accuracy on rows held out beside that of the model.
+    """Train a kernel perceptron on a sample, and compare its accuracy on held-out rows with that of the model.
 
-    ``options`` are those of the model, and ``trained`` and ``tested`` are its training rows and the rows held out, each
-    with their number. The kernel is a Gaussian (rbf). It learns from at most 5,000 rows, and from fewer if there are
-    more than two classes: 5,000 times the root of 2 / classes. None is returned if these are of one class.
+    ``options`` are the options of the model. ``trained`` contains the training rows and their number, and ``tested``
+    the held-out rows and their number. The kernel is a Gaussian (rbf). The sample has at most 5,000 rows for two
+    classes, and at most 5,000 times sqrt(2 / classes) rows for more. Returns None if there are no rows, or if the
+    sample has rows of only one class.
     """
     from rosenblatt.training.batches import InMemory, labelled_batch
     from rosenblatt.training.model_file import trained_state
@@ -69,7 +70,7 @@ def compare_with_kernel(
 
 
 def _sample(stream: Stream, rows: int, most: int, seed: int) -> Block | None:
-    """Return at most ``most`` of the ``rows`` rows of a stream, or None if there are none."""
+    """Return a sample of at most ``most`` rows from a stream of ``rows`` rows, or None if the sample is empty."""
     from rosenblatt.blocks import join_blocks, take_rows
     from rosenblatt.splits import Split
 
@@ -85,10 +86,10 @@ def _sample(stream: Stream, rows: int, most: int, seed: int) -> Block | None:
 
 
 def _much_better(gained: int, lost: int, n: int) -> bool:
-    """Return whether a model that is right on ``gained`` more of n rows, and wrong on ``lost`` more, is much better.
+    """Return whether one model is much better than another on the same ``n`` rows.
 
-    If two models are equally good, the rows on which only one is right are each as likely to be gained as lost
-    (McNemar's test).
+    Only the first model is correct on ``gained`` rows, and only the second on ``lost`` rows. If the models are equally
+    good, each of these rows is gained or lost with probability 1/2 (McNemar's test).
 
     >>> _much_better(60, 20, 1000), _much_better(30, 20, 1000), _much_better(9, 1, 100)
     (True, False, False)
@@ -98,7 +99,7 @@ def _much_better(gained: int, lost: int, n: int) -> bool:
 
 
 def curve_advice(found: JsonObject | None) -> list[str]:
-    """Return a sentence if the kernel perceptron is much better.
+    """Return a list with one sentence of advice if the kernel perceptron is much better, otherwise an empty list.
 
     >>> found = {"rows": 5000, "tested": 900, "accuracy": 0.95, "accuracy_of_model": 0.8, "much_better": True}
     >>> curve_advice(found)[0][:93]

@@ -54,9 +54,10 @@ def explain(
 
 
 def _weights(model: Any, names: list[str] | None, top: int, labels: Sequence[str] | None, as_json: bool) -> Table:
-    """Return the table of the weights of the classes ``labels``; without ``labels``, of all classes if ``as_json``.
+    """Return a table of the largest and smallest weights of the classes ``labels``.
 
-    Otherwise, the table has the weights of up to three classes, or a summary of more than three classes.
+    Without ``labels``, the table shows all classes if there are at most three or if ``as_json`` is True.
+    Otherwise the table is a summary.
     """
     from rosenblatt.inspection.explain import explanation
     from rosenblatt.inspection.support import Words
@@ -71,9 +72,9 @@ def _weights(model: Any, names: list[str] | None, top: int, labels: Sequence[str
 
 
 def _not_zero(table: Table) -> Table:
-    """Return the table without zero weights, which it has if there are fewer non-zero weights than requested.
+    """Return the table without its zero weights, or unchanged if all weights are zero.
 
-    If all weights are zero, the table is returned unchanged.
+    The table contains zero weights if there are fewer non-zero weights than requested.
     """
     rows = [row for row in table if row.get("weight", row.get("coefficient"))]
     if not rows or len(rows) == len(table):
@@ -83,7 +84,7 @@ def _not_zero(table: Table) -> Table:
 
 
 def _with_note_on_words(model: Any, table: Table) -> Table:
-    """Return the table; add a note if it shows hashed words as numbers, such as #17, because they were not stored."""
+    """Return the table, with a note if it shows numbers such as #17 in place of hashed words that were not stored."""
     from rosenblatt.data.preparation import is_preparation
 
     preparation = getattr(model, "preparation_", {})
@@ -108,7 +109,7 @@ def _within_width(table: Table) -> Table:
 
 
 def _names(model: Any) -> list[str] | None:
-    """Return names for features without names, made from the numbers of the features in the files.
+    """Return names for the features of a model without feature names, made from the feature numbers in the files.
 
     Returns None if the model has feature names, uses support vectors, or was not trained on files.
     """

@@ -1,4 +1,4 @@
-"""Classes that are rare, or whose mistakes cost more than others: class weights, costs, and the threshold."""
+"""Class weights, costs and the threshold, for rare classes and for classes whose mistakes cost more than others."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rosenblatt.cli.output import JsonObject
 from rosenblatt.messages import count_of, label_text, name_some
 
 WITHOUT_THRESHOLD = ("VotedPerceptron", "KernelPerceptron")
-"""Learners that have no bias which a threshold could move."""
+"""Learners that do not support a threshold, because they have no bias that it could shift."""
 
 
 class ImbalanceOptions(Group):
-    """The weights of classes in training, and the threshold that decides between two classes."""
+    """Options for class weights in training, and for the threshold that decides between two classes."""
 
     class_weight: list[str] | None = option(
         None,
@@ -55,7 +55,7 @@ class ImbalanceOptions(Group):
                 )
 
     def check_classes(self, classes: Sequence[Any]) -> None:
-        """Raise a ValueError if a threshold is given or to be found, and there are not two classes."""
+        """Raise a ValueError if costs or a threshold are given, but the number of classes is not two."""
         for name, given in (("cost", self.cost), ("threshold", self.threshold)):
             if given not in (None, []) and len(classes) != 2:
                 raise ValueError(
@@ -78,7 +78,7 @@ class ImbalanceOptions(Group):
 
 
 def numbers_by_label(name: str, pairs: Iterable[str], other: str = "") -> dict[str, float]:
-    """Return the numbers in texts such as ``fraud=10``, by label.
+    """Return a dictionary from labels to numbers, parsed from texts such as ``fraud=10``.
 
     >>> numbers_by_label("--cost", ["fraud=10", "a=b=0.5"])
     {'fraud': 10.0, 'a=b': 0.5}
@@ -101,7 +101,7 @@ def numbers_by_label(name: str, pairs: Iterable[str], other: str = "") -> dict[s
 
 
 def by_class(name: str, pairs: Iterable[str], classes: Iterable[Any]) -> dict[Any, float]:
-    """Return the number of each class, 1 if it is not given; raise a ValueError for a label that is not a class.
+    """Return the number given for each class, or 1 by default; raise a ValueError for a label that is not a class.
 
     >>> by_class("--cost", ["1=10"], [0.0, 1.0])
     {0.0: 1.0, 1.0: 10.0}
@@ -117,7 +117,7 @@ def by_class(name: str, pairs: Iterable[str], classes: Iterable[Any]) -> dict[An
 
 
 def threshold_line(facts: JsonObject, classes: Sequence[Any]) -> str:
-    """Return a line that says where the threshold is, and what mistakes cost with it.
+    """Return a line with the threshold and, if costs were given, the total cost of the mistakes.
 
     >>> threshold_line({"threshold": 2.5}, ["fraud", "ok"])
     'Threshold: ok is predicted above a score of 2.5. The model subtracts it from its scores.'
@@ -135,21 +135,21 @@ def threshold_line(facts: JsonObject, classes: Sequence[Any]) -> str:
 
 
 _LOW_RECALL = 0.1
-"""The recall below which a class is said to be missed."""
+"""A class with a recall below this value counts as missed."""
 _MOST_NAMED = 5
 
 
 def weighs_mistakes(model: Predictor) -> bool:
-    """Return whether a model was trained with class weights, costs or a threshold: not for the fewest mistakes."""
+    """Return whether a model was trained with class weights, costs or a threshold, which may increase its mistakes."""
     options, state = getattr(model, "options", None), getattr(model, "state", None)
     return bool(getattr(options, "class_weight", None)) or getattr(state, "threshold", None) is not None
 
 
 def advice(scores: JsonObject, learner: str, weighted: bool = False) -> list[str]:
-    """Return sentences that name options of ``train`` if a model misses a class, or is worse than no model.
+    """Return advice if a model misses a class, or is less accurate than always predicting the most common class.
 
-    ``scores`` are those of `rosenblatt.cli.test.class_scores`, ``learner`` is the class of the model, and ``weighted``
-    is what `weighs_mistakes` returns for it.
+    The sentences name options of ``train``. ``scores`` is the result of `rosenblatt.cli.test.class_scores`, ``learner``
+    the name of the learner's class, and ``weighted`` the result of `weighs_mistakes`.
 
     >>> by_class = [{"class": "fraud", "rows": 20, "recall": 0.05}, {"class": "ok", "rows": 980, "recall": 0.99}]
     >>> scores = {"accuracy": 0.971, "commonest": {"class": "ok", "accuracy": 0.98}, "by_class": by_class}

@@ -88,7 +88,7 @@ class Predictor(Protocol):
         """Return the score of each row, or one score per class if there are more than two classes."""
 
     def rounded_scores(self, X: Features) -> NDArray[np.float64]:
-        """Return the score of each row for each classifier, to the same bits for dense and sparse rows."""
+        """Return the score of each row for each classifier, bit for bit equal for dense and sparse rows."""
 
     def predict_proba(self, X: Features) -> NDArray[np.float64]:
         """Return the probability of each class for each row; the model must be calibrated."""
@@ -159,7 +159,7 @@ class _Estimator:
 
 
 def _block(X: Features) -> Block:
-    """Return rows that are prepared already as a block, since estimators take other rows as tables."""
+    """Return prepared rows as a block, because estimators treat other rows as tables to prepare."""
     from rosenblatt.blocks import Block
 
     return Block(X)

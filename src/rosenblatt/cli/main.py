@@ -42,7 +42,7 @@ COMMANDS = {
 }
 """The subcommands and their short descriptions, in the order of ``rosenblatt --help``."""
 _MODULES = {"check": "separate"}
-"""Subcommands that are defined in a module with a different name, and the names of these modules."""
+"""For each subcommand whose module has a different name, the name of the module."""
 _UsageError: Any = typer.BadParameter.__base__
 """The base class of errors about arguments, in the version of click that typer uses."""
 _ERROR, _INTERRUPTED = 2, 130

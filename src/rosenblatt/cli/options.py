@@ -67,7 +67,7 @@ class Group:
 
     @property
     def changed(self) -> dict[str, Any]:
-        """The options whose values are not the defaults, by their names at the command, with those of nested groups.
+        """The options whose values differ from the defaults, by command-line name, including those of nested groups.
 
         >>> FileOptions(header=False, format="csv").changed
         {'--format': 'csv', '--no-header': True}
@@ -152,11 +152,11 @@ _NAMES_IN_OPEN = {
     "missing_value": "missing_values",
     "features": "n_features",
 }
-"""The fields whose parameter of `data.open` has a different name, and that parameter."""
+"""For each field that has a different name as a parameter of `data.open`, the name of that parameter."""
 
 
 class FileOptions(Group):
-    """Options for reading files. A command with a model needs no others, as the model defines how features are made."""
+    """Options for reading files. With a model no other options are needed, because the model defines its features."""
 
     format: str | None = option(
         None, "F", "Format: csv, tsv, parquet, arrow, jsonl, svmlight, vw or npz. Detected if omitted."
@@ -378,7 +378,7 @@ class KernelChoice(Group):
 
 
 def _number_or_word(name: str, text: str, words: tuple[str, ...], condition: str) -> str | float:
-    """Return the value of a parameter: one of these words or a number, which is checked later."""
+    """Return the value of a parameter: one of ``words``, or a number whose range is checked later."""
     try:
         return float(text)
     except ValueError:

@@ -2,8 +2,8 @@
 
 Text is wrapped at 78 columns. On a terminal, the lines of tables are truncated to its width, and counts by pass are
 drawn as bars. The messages of the library name Python parameters. The commands print the matching options instead, for
-example ``--format`` for the parameter ``format``. Labels, names and values may come from strangers, so characters that
-are not printable are shown as escapes.
+example ``--format`` for the parameter ``format``. Labels, names and values may come from untrusted files, so
+characters that are not printable are shown as escapes.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _OPTION_NAMES = {
     "n_shards": "--shards",
     "missing_values": "--missing-value",
 }
-"""The Python parameters whose option has a different name, and that option."""
+"""For each Python parameter whose option has a different name, the name of the option."""
 _available: ContextVar[frozenset[str] | None] = ContextVar("options of the running command", default=None)
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -348,7 +348,7 @@ def note_excluded(stream: Stream, noted: Collection[str] = ()) -> None:
 
 
 def note_extra_columns(stream: Stream, owner: str = "the model", used: Collection[str] = ()) -> None:
-    """Print a note naming the columns not in ``used`` that ``owner``, a model or a certificate, does not use."""
+    """Print a note with the columns that ``owner``, such as "the model", does not use, except those in ``used``."""
     extra = [name for name in stream.extra_columns if name not in used]
     if extra:
         is_or_are = "is" if len(extra) == 1 else "are"

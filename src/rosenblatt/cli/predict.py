@@ -102,10 +102,10 @@ def predict(
 
 
 class _Columns:
-    """The columns of the output, made from blocks of rows.
+    """The columns of the output, computed from blocks of rows.
 
-    These are the row number if ``row``, the columns ``ids`` of the input, the label, the scores if ``scores`` and the
-    probabilities if ``proba``.
+    They are the row number, the input columns ``ids``, the predicted label, the scores and the probabilities. The row
+    number, scores and probabilities are included only if ``row``, ``scores`` and ``proba`` are True.
     """
 
     def __init__(self, model: Predictor, ids: Sequence[str], *, row: bool, scores: bool, proba: bool) -> None:
@@ -116,7 +116,7 @@ class _Columns:
         taken = set(ids)
 
         def free(names: Iterable[str], other: str) -> list[str]:
-            """Return names that are not taken; ``other`` makes another name of one that is."""
+            """Return column names that are not used yet; a used name is replaced by ``other.format(name)``."""
             found = []
             for name in names:
                 while name in taken:

@@ -1,4 +1,4 @@
-"""What ``train --report`` adds to the results of a run: scores, weights, and the rows of least margin."""
+"""Data that ``train --report`` adds to the results of a run: scores, weights, and rows with the smallest margins."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rosenblatt.training.model_file import TrainedModel
 
 _MOST_WEIGHTS, _MOST_WEIGHTS_OF_CLASS = 20, 8
-"""The largest number of weights of a model of two classes, and of each class where there are more."""
+"""Maximum number of weights shown for a model of two classes, and for each class of a model of more classes."""
 _MOST_ROWS, _MOST_REASONS = 10, 5
 
 
@@ -34,10 +34,10 @@ def report_facts(
     tested: tuple[str, JsonObject, str] | None,
     columns: ColumnTable | None,
 ) -> JsonObject:
-    """Return what the report adds to ``answer``, the results of a run.
+    """Return the data that the report adds to ``answer``, the results of a training run.
 
-    ``tested`` are the kind, the scores and a description of the rows that the model was tested on. Without them, it is
-    measured on the rows that were held out for probabilities or for the threshold, or else on its training rows.
+    ``tested`` contains the kind of the test, its scores, and a description of the test rows. If ``tested`` is None, the
+    model is tested on the rows held out for probabilities or for the threshold, or else on its training rows.
     """
     from rosenblatt import __version__
 
@@ -81,9 +81,9 @@ def _plain(value: object) -> object:
 
 
 class Linear(NamedTuple):
-    """The weights of a linear model, with the names and the units of its features.
+    """The weights of a linear model, with the names and the scaling of its features.
 
-    There is one row of weights for two classes, and otherwise one for each class. Of a model that votes, they are the
+    ``w`` has one row for two classes, and otherwise one row for each class. For a model that votes, ``w`` contains the
     averaged weights.
     """
 
@@ -95,7 +95,7 @@ class Linear(NamedTuple):
 
     @classmethod
     def of(cls, model: TrainedModel) -> Linear | None:
-        """Return the weights of a model, or None for a kernel model, which has no weights of features."""
+        """Return the weights of a model, or None for a kernel model, which has no feature weights."""
         from rosenblatt.data.preparation import number_of_feature
         from rosenblatt.scaling import ColumnScale
         from rosenblatt.training.linear import LinearState
@@ -122,7 +122,7 @@ _NO_SCALE: JsonObject = {"features": [], "centre": [], "spread": []}
 def weight_facts(model: TrainedModel) -> list[JsonObject] | None:
     """Return the largest weights of each class, or None for a kernel model.
 
-    With two classes there is one entry, that of the second class: positive weights are for it, negative ones for the
+    With two classes there is a single entry. Its positive weights favour the second class, and its negative weights the
     first class.
     """
     import numpy as np
@@ -142,12 +142,12 @@ def weight_facts(model: TrainedModel) -> list[JsonObject] | None:
 
 
 def worst_rows(model: TrainedModel, rows: Iterable[Block]) -> list[JsonObject]:
-    """Return the rows with the least margins, at most ten, and the features that pushed the model away from the label.
+    """Return the rows with the smallest margins, at most ten, and the features that lowered each margin most.
 
-    The margin of a row is its score for the true class, minus that of the predicted class or, if the prediction is
-    right, of the next best class. With two classes it is the score, negated for the first class. Reasons are the
-    largest contributions, weight times value, to the negated margin; a kernel model gives none. Rows with labels that
-    are not classes of the model are left out.
+    The margin of a row is the score of its true class minus the score of a rival class. The rival is the predicted
+    class, or the class with the next best score if the prediction is correct. With two classes, the margin is the
+    score, negated for rows of the first class. A feature contributes the product of its weight and value. For a kernel
+    model no features are returned. Rows whose label is not a class of the model are left out.
     """
     import numpy as np
 
@@ -177,7 +177,7 @@ def worst_rows(model: TrainedModel, rows: Iterable[Block]) -> list[JsonObject]:
 
 
 def _margins(model: TrainedModel, block: Block) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return margins, and the numbers of the true, the predicted and the rival class; infinite for unknown labels."""
+    """Return margins, infinite for unknown labels, and the numbers of the true, the predicted and the rival classes."""
     import numpy as np
 
     from rosenblatt.training.rows import known_class_numbers
@@ -196,7 +196,7 @@ def _margins(model: TrainedModel, block: Block) -> tuple[NDArray[Any], NDArray[A
 
 
 def _reasons(linear: Linear, X: Features, true: int, rival: int) -> list[JsonObject]:
-    """Return the features that contribute most to the lead of the rival over the true class."""
+    """Return the features that contribute most to the score of the rival class minus that of the true class."""
     import numpy as np
 
     from rosenblatt.blocks import is_sparse

@@ -1,7 +1,8 @@
 """The results of ``train --report`` as one HTML page, without scripts and without requests.
 
-The page shows what ``--json`` prints, and nothing else. Names, labels and values may come from strangers: all text is
-escaped, except for `Markup`, which only this module makes. The policy in the head allows neither scripts nor requests.
+The page shows what ``--json`` prints, and nothing else. Names, labels and values may come from untrusted files, so all
+text is escaped. The exception is `Markup`, which only this module creates. The Content-Security-Policy of the page
+allows neither scripts nor requests.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from rosenblatt.html import BLUE, Curve, chart, number
 from rosenblatt.messages import count_of, escape_unprintable, label_text
 
 _MOST_CLASSES = 30
-"""The largest number of classes in tables and of classes whose weights are shown; ``--json`` has all of them."""
+"""Maximum number of classes in tables, and of classes whose weights are shown; ``--json`` contains all classes."""
 _MOST_CONFUSED = 12
 """The largest confusion matrix that is shown; for more classes, the most common confusions are listed."""
 _MOST_COLUMNS = 200
@@ -72,13 +73,13 @@ _LEARNED_FROM = (
 
 
 class Markup(str):
-    """Text that is HTML already."""
+    """A string that is already HTML and must not be escaped again."""
 
     __slots__ = ()
 
 
 def page(answer: JsonObject) -> str:
-    """Return the page for the results of a run, as ``train --report`` puts them together."""
+    """Return the HTML page for ``answer``, the results of a training run with the data of the report."""
     found = answer["report"]
     about = found["target"] or ", ".join(Path(name).name for name in found["files"])
     title, scores = f"A model of {about}", found["scores"]
@@ -355,7 +356,10 @@ def _table(
 
 
 def _bars(rows: Sequence[tuple[str, float, str]], most: float | None = None, both_sides: bool = False) -> Markup:
-    """Return a line with a bar for each (name, number, text); negative numbers go left of the middle."""
+    """Return HTML with a line and a bar for each (name, number, text).
+
+    With ``both_sides``, negative bars are drawn to the left of the middle.
+    """
     longest = most or max((abs(value) for _, value, _ in rows if value is not None), default=0.0) or 1.0
     cells = []
     for name, value, words in rows:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Verdict: TypeAlias = Any
 """A verdict of `rosenblatt.separability`, or for more than two classes a dictionary of verdicts by class."""
 _SPARSE_RTOL = 1e-2
-"""The default of ``--rtol`` for sparse rows: sparse data is usually large, and margins rarely need more digits."""
+"""The default of ``--rtol`` for sparse rows, which are usually many. Margins rarely need more digits."""
 MOST_COEFFICIENTS = 128
 """Logistic regressions with more coefficients are skipped, because an exact decision on each may take long."""
 
@@ -113,7 +113,7 @@ def _print_verdict(verdict: Verdict) -> None:
 
 
 def _print_margin(verdict: Verdict) -> None:
-    """Print what `_print_verdict` leaves out: the margin, or the verdict of each class."""
+    """Print the margin or, for more than two classes, the verdict of each class."""
     if isinstance(verdict, dict):
         for name, part in verdict.items():
             print_text("", f"Class {escape_unprintable(label_text(name))} against the rest. {part}")

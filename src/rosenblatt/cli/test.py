@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rosenblatt.training.calibration import RatedRows
 
 Pairs: TypeAlias = Mapping[tuple[Any, Any], int]
-"""The confusion matrix: the number of rows by (true, predicted); a missing pair counts 0."""
+"""A confusion matrix, as the number of rows for each pair (true label, predicted label); missing pairs have 0 rows."""
 _MOST_CLASSES = 8
 """The largest confusion matrix that fits a terminal; for more classes, the most common confusions are listed."""
 _MOST_LETTERS = 30
@@ -82,14 +82,14 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
 
 
 class Predictions:
-    """Predictions of labelled rows, counted, with the scores of two classes and the probabilities if there are any."""
+    """Counts of predictions for labelled rows, with the scores of two classes and the probabilities if they exist."""
 
     def __init__(self, n_classes: int) -> None:
         self.pairs: Counter[tuple[Any, Any]] = Counter()
         self.n_classes = n_classes
         self._rated: list[RatedRows] = []
         self._ranked: list[tuple[Any, Any]] = []
-        """For two classes, the scores and the class numbers of the rows."""
+        """For two classes, the scores and the class numbers of the rows, block by block."""
 
     def add(self, model: Predictor, block: Block) -> None:
         """Predict the rows of a block, and count them."""
@@ -109,12 +109,12 @@ class Predictions:
             self._rated.append(rate_rows(model.predict_proba(block.X), numbers))
 
     def update(self, other: Predictions) -> None:
-        """Add the predictions of another model on other rows; the scores of two models have no common order."""
+        """Add the predictions of another model on other rows, but not its scores, which are not comparable."""
         self.pairs.update(other.pairs)
         self._rated += other._rated
 
     def scores(self, classes: Iterable[Any]) -> JsonObject:
-        """Return the scores that `class_scores` computes, those of order and probabilities, and the pairs."""
+        """Return the result of `class_scores`, the confusion matrix, and any measures of ranking and calibration."""
         import numpy as np
 
         found = class_scores(self.pairs, classes)

@@ -399,7 +399,7 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
 def _describe_columns(stream: Stream) -> ColumnTable | None:
     """Describe the columns of a table by its first rows; return None for other formats.
 
-    Call this before the rows of input that can be read only once are read.
+    If the input can be read only once, call this before any rows are read.
     """
     from rosenblatt.data.describe import ColumnTable
 
@@ -411,13 +411,13 @@ def _describe_columns(stream: Stream) -> ColumnTable | None:
 
 
 def _risks(columns: ColumnTable | None, keep: Sequence[str]) -> list[Risk]:
-    """Return what can spoil a model of a table or its accuracy, except ids that ``keep`` names."""
+    """Return the risks found in the columns of a table, without the risks of the id columns named in ``keep``."""
     risks = () if columns is None else columns.risks
     return [risk for risk in risks if not (risk.kind == "id" and risk.column in keep)]
 
 
 def _curve(training: Training, held: Stream, measured: JsonObject) -> JsonObject | None:
-    """Compare the model with a kernel perceptron on rows held out; None if there is nothing to gain or to compare."""
+    """Compare the model with a kernel perceptron on held-out rows, or return None if this is not useful or possible."""
     moved = training.options.imbalance.cost or training.options.imbalance.threshold is not None
     if moved or not may_gain(measured["accuracy"], training.model.learner):
         return None
@@ -432,7 +432,7 @@ def _curve(training: Training, held: Stream, measured: JsonObject) -> JsonObject
 
 
 def _split_of(stream: Stream, options: TrainOptions, paths: Sequence[str]) -> Split | LastRows:
-    """Return the split that ``--holdout`` asks for; for the last rows, all rows are read to count them."""
+    """Return the split that ``--holdout`` requests; to hold out the last rows, all rows are counted first."""
     from rosenblatt.splits import LastRows, Split
 
     share = options.held_share or 0.0
@@ -511,7 +511,7 @@ def _save(model: TrainedModel, out: Path | None, answer: JsonObject) -> OSError 
 
 
 def _write_report(path: Path, answer: JsonObject) -> OSError | None:
-    """Write the page; return an OSError instead of raising it, so that the results are printed first, or None."""
+    """Write the HTML report. Return an OSError instead of raising it, so that the results are printed first."""
     from rosenblatt.cli.report_page import page
     from rosenblatt.storage.container import write_atomically
 
@@ -642,7 +642,7 @@ def print_scale(scale: ColumnScale | None, names: Sequence[str] | None, automati
 
 
 def _tested(answer: JsonObject) -> tuple[str, JsonObject, str] | None:
-    """Return the key of the scores in ``answer``, the scores, and the rows in words; None if nothing was tested."""
+    """Return the key of the test scores in ``answer``, the scores, and the test rows in words; None without a test."""
     kind = next((kind for kind in ("test", "holdout", "folds") if "rows" in answer.get(kind, ())), None)
     if kind is None:
         return None

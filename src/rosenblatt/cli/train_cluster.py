@@ -128,9 +128,9 @@ class ClusterTraining(Training):
 
 
 def count_trained(shard: Shard, before: Mapping[Any, int], split: Split) -> dict[Any, int]:
-    """Return the number of rows of each class in a shard that ``split`` does not hold out.
+    """Return the number of training rows of each class in a shard, without the rows that ``split`` holds out.
 
-    ``before`` counts the rows of each class in the previous shards, in the order of its first row.
+    ``before`` contains the number of rows of each class in the previous shards.
     """
     labels = shard.classes[shard.numbers]
     (block,) = split.mark([Block(shard.X, labels, 0)], before)

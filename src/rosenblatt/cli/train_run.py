@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rosenblatt.training.train import Checkpointing, MakeRun
 
 UNSEEN_SHARE = 0.2
-"""The share of the rows of each class that ``--calibrate`` holds out of training."""
+"""The fraction of the rows of each class that ``--calibrate`` and ``--cost`` hold out of training."""
 _TOO_FEW = "there are too few rows to hold out some of each class: add rows, or train without --holdout or --folds."
 
 
@@ -41,9 +41,9 @@ class Training:
     def __init__(self, rows: Stream, options: TrainOptions, run_options: RunOptions, paths: Sequence[str]) -> None:
         self.rows_given, self.options, self.run_options, self.paths = rows, options, run_options, paths
         self.stream = rows
-        """The rows to learn from."""
+        """The training rows."""
         self._unseen: Split | None = None
-        """The split that holds out the rows for probabilities and for the threshold; None if it is not needed."""
+        """The split that holds out rows for fitting probabilities and the threshold, or None if neither is fitted."""
         self._costs: dict[Any, float] = {}
         self._threshold: JsonObject = {}
         self.rows, self.ranges_differ = 0, 0.0
@@ -79,13 +79,13 @@ class Training:
 
     @property
     def unseen(self) -> Stream | None:
-        """The rows held out for probabilities and for the threshold; None if there are none."""
+        """The rows held out for fitting probabilities and the threshold, or None if neither is fitted."""
         if self._unseen is None:
             return None
         return self.rows_given.part(self._unseen, held=True, scaled_as=self.stream)
 
     def _unseen_scores(self, unseen: Stream, label: str) -> tuple[Any, Any, Any]:
-        """Return class numbers, scores and weights of rows that the model has not learned from."""
+        """Return the class numbers, scores and weights of the held-out rows ``unseen``."""
         import numpy as np
 
         from rosenblatt.training.rows import known_class_numbers
@@ -106,7 +106,7 @@ class Training:
         return numbers, scores, weight
 
     def _find_threshold(self, unseen: Stream) -> None:
-        """Set the threshold for which the mistakes on rows that the model has not learned from cost least."""
+        """Set the threshold that minimizes the total cost of mistakes on the held-out rows ``unseen``."""
         from rosenblatt.training.ranking import least_cost
 
         numbers, scores, weight = self._unseen_scores(unseen, "finding the threshold")
@@ -122,7 +122,7 @@ class Training:
         }
 
     def _calibrate(self, unseen: Stream) -> None:
-        """Fit the probabilities of the model to rows that it has not learned from."""
+        """Fit the probabilities of the model to the held-out rows ``unseen``."""
         import numpy as np
 
         from rosenblatt.training.calibration import fit_calibration
@@ -334,7 +334,7 @@ def kernel_facts(model: TrainedModel) -> JsonObject:
 
 
 def calibration_facts(model: TrainedModel) -> JsonObject:
-    """Return the number of rows that a model is calibrated on and the kinds of its maps, or {} if it is not."""
+    """Return the number of calibration rows and the kinds of calibration maps, or {} if the model is not calibrated."""
     if model.calibration is None:
         return {}
     kinds = sorted({type(each).__name__.lower() for each in model.calibration.maps})

@@ -98,7 +98,7 @@ class OnlineLearner:
             self._learn(X, y, weight, interrupts)
 
     def _learn(self, X: Features, y: NDArray[Any], weight: NDArray[Any] | None, interrupts: Collection[object]) -> None:
-        """Learn from rows until there is an entry in ``interrupts``."""
+        """Learn from rows; row by row, stop as soon as ``interrupts`` is not empty."""
         import scipy.sparse as sp
 
         from rosenblatt.blocks import join_classes
@@ -132,7 +132,7 @@ class OnlineLearner:
         return self.model.classes[self.model.state.decide_one(self.options.hypothesis, row)]
 
     def _visit(self, X: Features, y: NDArray[Any], weight: NDArray[Any] | None, row_by_row: bool = False) -> int:
-        """Learn from rows, and return the number of rows that the last weights misclassified when visiting them.
+        """Learn from rows, and return the number of rows that were misclassified by the weights before their update.
 
         With ``row_by_row``, the rows of successive calls form one pass.
         """

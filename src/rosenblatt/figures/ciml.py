@@ -288,9 +288,9 @@ def passes_taken(order: str, X: np.ndarray, y: np.ndarray, bias: bool) -> np.nda
 
 
 def compare(once: np.ndarray, anew: np.ndarray) -> dict[str, Any]:
-    """Return the median and the largest number of passes for both orders, and the saving by new shuffles in percent.
+    """Return the median and the largest number of passes for both orders, and the percentage saved by reshuffling.
 
-    ``range`` is the 90% bootstrap interval of the saving, which compares medians.
+    The saving compares the two medians. ``range`` is its 90% bootstrap interval.
     """
     rng = np.random.default_rng(0)
     medians = [np.median(rng.choice(runs, (2000, len(runs))), axis=1) for runs in (once, anew)]

@@ -239,7 +239,7 @@ def convergence(out: Path) -> None:
 
 
 def room(out: Path) -> None:
-    """Compare the margin of a perceptron with the largest margin, in three definitions, and show the mistake bound."""
+    """Compare the margin of a perceptron with the largest margin for three definitions, and show the mistake bound."""
     heading("The margin: the room between two classes")
     X, y = make_separable(40, 2, margin=0.15, random_state=0)
     X = 2.0 * X + [0.6, 0.3]  # away from the origin, where the three definitions differ
@@ -423,7 +423,7 @@ def tumours() -> None:
 
 
 def _train_both(X: np.ndarray, y: np.ndarray, seed: int) -> tuple[Any, Any, str]:
-    """Return both models, each with its accuracy on held-out rows, and the warning of Perceptron, or ""."""
+    """Return (model, test accuracy) for Perceptron and AveragedPerceptron, and the warning of Perceptron, or ""."""
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=seed)
     scaler = StandardScaler().fit(X_train)
     X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)

@@ -30,7 +30,7 @@ POINTS = [[0, 0], [2, 0], [0, 2], [3, 3]]  # in figure 30.3.1
 
 @figure(TEXT, "30.1", "Two separable point sets")
 def figure_30_1() -> Shown:
-    """Train on the same wines in several orders, and draw the boundary of each run and that of largest margin."""
+    """Train on the same wines in several orders, and draw the boundaries and the line with the largest margin."""
     X, y = wines(1, 3, "alcohol", "flavanoids")
     runs = [Perceptron(random_state=seed, max_iter=1000).fit(X, y) for seed in range(ORDERS)]
     best: Any = separability(X, y)

@@ -24,7 +24,7 @@ TEXT = "Parametric learning and perceptrons, chapter 3"
 
 @figure(TEXT, "3.1", "With a bias and without")
 def figure_3_1() -> Shown:
-    """Train on petals with a bias, which separates them, and without a bias, where no weights separate them."""
+    """Train on petal measures with a bias, where a line separates the kinds, and without a bias, where none does."""
     X, y = flowers("setosa", "versicolor", "petal length", "petal width")
     with_bias = Perceptron(random_state=0).fit(X, y)
     with warnings.catch_warnings():

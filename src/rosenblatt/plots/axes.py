@@ -106,7 +106,9 @@ def backing() -> dict[str, Any]:
 
 
 def shown_name(name: Any, most: int = 40) -> str:
-    """Return a name as text for matplotlib: mathtext is escaped, a leading ``_`` does not hide it, and it is truncated.
+    """Return a name as text that matplotlib shows literally, truncated to ``most`` characters.
+
+    Mathtext is escaped, and a leading ``_`` does not hide the name in a legend.
 
     >>> print(shown_name("US$ and C$"), shown_name("_hidden"), shown_name(1.0), shown_name("a" * 50, 8))
     US\\$ and C\\$  _hidden 1 aaaaaaa…

@@ -404,7 +404,7 @@ def _draw_cut(ax: Axes, edge: Edge, low: np.ndarray, high: np.ndarray, floor: fl
 
 
 def _within(curve: np.ndarray, low: np.ndarray, high: np.ndarray, points: int = 2) -> np.ndarray:
-    """Return the points of a curve that are in the frame; for a segment, ``points`` points on its part in the frame."""
+    """Return the points of a curve inside the frame, or ``points`` points on the part of a segment inside the frame."""
     if len(curve) > 2:
         return curve[((curve >= low) & (curve <= high)).all(axis=1)]
     step = curve[1] - curve[0]

@@ -17,7 +17,7 @@ from rosenblatt.plots.axes import BLUE, ORANGE, Axes, axes_for, backing, closes_
 from rosenblatt.theory.inputs import shown_number
 
 MOST = 8
-"""Maximum number of parts that are shown; with more features, the last part combines all other features."""
+"""Maximum number of parts that a plot shows. With more features, the last part combines the remaining features."""
 _THIN, _THICK = 0.6, 5.0  # smallest and largest width of a connection, in points
 _INPUT, _SUM, _ANSWER = 0.0, 2.4, 3.8  # horizontal positions of the inputs, the sum and the answer
 _SHIFTS = -102, -52, -6  # horizontal positions of the three columns of numbers, in points from the bars
@@ -36,7 +36,7 @@ class Part(NamedTuple):
 
 
 class OnePrediction(NamedTuple):
-    """The parts of one prediction that a plot shows."""
+    """The result of one prediction and its parts, which are the terms of the sum that decides."""
 
     parts: list[Part]
     bias: float
@@ -50,7 +50,7 @@ class OnePrediction(NamedTuple):
 
 
 def shown_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None) -> OnePrediction:
-    """Return the result of one prediction and its parts: at most `MOST`, in the order of the features.
+    """Return the result of one prediction and at most `MOST` parts of its sum, in the order of the features.
 
     >>> from rosenblatt import Perceptron
     >>> model = Perceptron(shuffle=False).fit([[3, 4], [-3, -4]], [1, -1])
@@ -102,7 +102,7 @@ def plot_neuron(model: Any, x: Any, ax: Axes | None = None, *, feature_names: Se
     Parameters
     ----------
     model : fitted linear model, or a pipeline that ends in one
-        For a vote the averaged weights are drawn.
+        For a model that votes, the averaged weights are drawn.
     x : array-like, sparse row, data frame, dict or str
         One row, as for `contributions`.
     ax : matplotlib Axes, default=None
@@ -180,7 +180,7 @@ def plot_activation(model: Any, x: Any, ax: Axes | None = None, *, feature_names
     Parameters
     ----------
     model : fitted linear model, or a pipeline that ends in one
-        For a vote the averaged weights are drawn.
+        For a model that votes, the averaged weights are drawn.
     x : array-like, sparse row, data frame, dict or str
         One row, as for `contributions`.
     ax : matplotlib Axes, default=None

@@ -277,10 +277,10 @@ def _arrow_start(line: Line, frame: Frame) -> np.ndarray:
 def plot_votes(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     """Draw the decision regions of a vote, the boundary of the averaged weights, and the area where they differ.
 
-    Each weight vector of the run has a vote, weighted by the number of visits that it survived. The boundary of the
-    vote therefore consists of pieces of the lines of these weight vectors. The region where the vote is tied has no
-    tint. The averaged weights give a single line, drawn dashed, which is usually close to the boundary of the vote. The
-    area between the two is hatched, and the title gives its share of the plot.
+    Each weight vector of the training run has a vote, weighted by the number of row visits that it survived unchanged.
+    The boundary of the vote therefore consists of pieces of the boundaries of these weight vectors. The region where
+    the vote is tied has no tint. The averaged weights give a single line, drawn dashed, which is usually close to the
+    boundary of the vote. The area between the two is hatched, and the title gives its share of the plot.
 
     Parameters
     ----------

@@ -179,7 +179,7 @@ def _check_drawable(name: str, points: np.ndarray) -> None:
 
 
 def plane_rows(name: str, X: Any, y: Any, learner: Any) -> Rows:
-    """Return the rows, their labels and the classes of a model; raise a ValueError for one or too many classes."""
+    """Return the rows, their labels and the classes of a model; raise a ValueError for only one or too many classes."""
     points = plane_points(name, X, learner)
     if not hasattr(learner, "classes_") and hasattr(learner, "fit"):
         check_is_fitted(learner)
@@ -268,7 +268,7 @@ def column_names(X: Any) -> list[str]:
 
 
 def like(X: Any, places: np.ndarray) -> Any:
-    """Return points as rows of the type of ``X``: a data frame with its column names, a block, or an array."""
+    """Return points in the type of ``X``, which is a data frame with the same column names, a block, or an array."""
     if isinstance(X, Block):
         return Block(places)
     if not hasattr(X, "columns"):

@@ -1,4 +1,4 @@
-"""Plot of the reliability curve: predicted probabilities against the shares of the rows that are of the class."""
+"""Plot of the reliability curve, which compares predicted probabilities with the observed fractions of a class."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from rosenblatt.training.rows import known_class_numbers
 
 @closes_on_error
 def plot_reliability(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
-    """Draw the reliability curve of a calibrated model on test rows: on the diagonal, probabilities are right.
+    """Draw the reliability curve of a calibrated model on test rows.
 
-    The rows are sorted by probability and cut into ten groups of equal size; rows of equal probability stay together.
-    A mark shows the mean probability in a group, and the share of its rows that are of the class. A bar around it spans
-    two standard deviations of the share that the probabilities predict for so many rows; if they are perfect, the
-    diagonal crosses about 95 % of the bars. With two classes it is the probability of the second class, and with more
-    the largest one, that of the class which it names.
+    With two classes, the curve is about the probability of the second class. With more classes, it is about the largest
+    probability of each row, which is that of the most probable class.
+
+    The rows are sorted by probability and divided into ten groups of equal size. Rows of equal probability stay in the
+    same group. A mark shows the mean probability of a group against the fraction of its rows that are of the class. On
+    the diagonal the two are equal. The bar of a mark spans two standard deviations of this fraction on either side,
+    computed from the mean probability. If the probabilities are perfect, the diagonal crosses about 95 % of the bars.
 
     Parameters
     ----------
     model : classifier with ``predict_proba``
         A model that `rosenblatt.calibrated` returned, or any other fitted classifier with probabilities.
     X : {array-like, sparse matrix, data frame} of shape (n, d)
-        Test rows, to which the model is neither trained nor calibrated.
+        Test rows, on which the model was neither trained nor calibrated.
     y : array-like of shape (n,)
         Labels of the test rows.
     ax : matplotlib Axes, default=None
@@ -37,8 +39,8 @@ def plot_reliability(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes
     Returns
     -------
     ax : matplotlib Axes
-        The axes with the plot. The title gives the calibration error, and the error that perfect probabilities would
-        have on as many rows.
+        The axes with the plot. The title gives the calibration error, and the error expected of perfect probabilities
+        on the same number of rows.
 
     See Also
     --------

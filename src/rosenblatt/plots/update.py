@@ -37,8 +37,8 @@ def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.nd
     the new boundary and w, and the old boundary as a dashed line. Without a bias the right plot shows the update as a
     sum of vectors: w starts at the origin, x (or -x for a negative label) is added at its tip, and the sum is the new
     w. If these vectors are scaled down, a note gives the factor. The titles give the activation a of the row before and
-    after the update. Its product with the label y (as 1 or -1) rises by exactly ``|x|^2 + 1``, or ``|x|^2`` without a
-    bias.
+    after the update. The product of a and the label y (as 1 or -1) rises by exactly ``|x|^2 + 1``, or ``|x|^2`` without
+    a bias.
 
     Parameters
     ----------

@@ -153,8 +153,8 @@ def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     verdict : Separable, Inseparable, Undecided or MarginBracket
-        Of the results for more than two classes, choose one, such as ``verdicts[label]``, which is about that class
-        against the rest.
+        For more than two classes, the result contains one verdict for each class against the rest. Choose one of them,
+        such as ``verdicts[label]``.
     X : {array-like, sparse matrix, data frame} of shape (n, 2)
         The rows that the verdict is about.
     y : array-like of shape (n,)
@@ -279,10 +279,10 @@ def _title(verdict: Any) -> str:
 def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> Axes:
     """Draw the lower and upper bounds on the largest margin after each step of the search.
 
-    The upper bound follows from the shortest convex combination of signed rows found so far, and the lower bound from
-    the best separating hyperplane found so far. Both are drawn on a logarithmic axis, with the area between them
-    shaded. The last pair of bounds is proved, while the earlier pairs are floating-point estimates. The axis and the
-    title name the kind of margin.
+    The upper bound follows from the shortest convex combination found so far, in which each row is multiplied by its
+    label, 1 or -1. The lower bound follows from the best separating hyperplane found so far. Both are drawn on a
+    logarithmic axis, with the area between them shaded. The last pair of bounds is proved, while the earlier pairs are
+    floating-point estimates. The axis and the title name the kind of margin.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def plot_weights(
     Parameters
     ----------
     model : fitted linear model, or a pipeline that ends in one
-        For a vote the averaged weights are drawn, as the title states.
+        For a model that votes, the averaged weights are drawn, as the title states.
     shape : tuple (rows, columns), default=None
         Shape of the image, for features that are pixels. None draws bars.
     ax : matplotlib Axes, default=None

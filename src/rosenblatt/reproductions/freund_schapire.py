@@ -1,9 +1,9 @@
-"""Freund and Schapire 1999, Large Margin Classification Using the Perceptron Algorithm: their table for MNIST.
+"""The MNIST experiment of Freund and Schapire 1999, Large Margin Classification Using the Perceptron Algorithm.
 
 In their protocol the rows are permuted once, and every epoch (a pass over the rows) visits them in that order. A
 one-vs-rest classifier is trained for each digit, with the kernel K(x, x') = (1 + x . x')^d. It starts at zero and makes
 an update on each row whose score has the wrong sign or is 0. Each degree d is trained once. The results after fewer
-epochs are computed from the log of the updates.
+epochs are computed from the recorded updates.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ and the number of different support vectors. Y. Freund and R. Schapire, Machine 
 # MNIST from its four files in IDX format, which has a magic number, big-endian sizes and then the bytes of the array.
 
 FILES = {"train": ("train-images", "train-labels"), "test": ("t10k-images", "t10k-labels")}
-"""The beginnings of the names of the four files: for each part, the images and the labels."""
+"""How the names of the four files begin, as (images, labels) of the training and the test data."""
 WHERE = Message(
     "Get MNIST's four files (train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
     "t10k-labels-idx1-ubyte, .gz or not) from any mirror and give their folder as {data}. With a network "
@@ -185,7 +185,7 @@ class Images:
 
 
 def images_of(data: str | os.PathLike[str] | None, small: bool) -> Images:
-    """Return scikit-learn's digits if ``small``, otherwise MNIST from the folder ``data``, or from OpenML for None.
+    """Return scikit-learn's digits if ``small``, otherwise MNIST from the folder ``data``, or by default from OpenML.
 
     Examples
     --------
@@ -385,8 +385,8 @@ class Reproduction:
         Parameters
         ----------
         where : str, path-like, matplotlib Axes or sequence of Axes, default=None
-            A path writes the plot to a file, whose ending determines the format. Axes, one for each degree, are drawn
-            on. None creates a new figure.
+            A path writes the plot to a file, whose ending determines the format. If Axes are given, one for each
+            degree, the plot is drawn on them. None creates a new figure.
 
         Returns
         -------

@@ -1,1 +1,1 @@
-"""Proofs about data sets and training runs: margins, verdicts, bounds, linear programs and VC dimension."""
+"""Proofs about data sets and training runs: separability, margins, mistake bounds, linear programs, VC dimension."""

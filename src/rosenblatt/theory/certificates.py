@@ -1,8 +1,8 @@
-"""Certificates: results with a proof, which print as sentences and can be saved as JSON.
+"""Base classes of certificates, which are results with a proof. They print as text and can be saved as JSON.
 
-A certificate is a small frozen dataclass. Its ``check`` recomputes every claim exactly from the data alone, and shares
-no code with the search that found it. The type annotation of each field contains the codec that writes and reads it
-(`storage.schema`).
+A certificate is a small frozen dataclass. Its method ``check`` recomputes every claim exactly from the data alone. The
+method shares no code with the search that found the certificate. The type annotation of each field contains the codec
+that writes the field to JSON and reads it back (`storage.schema`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from rosenblatt.theory.scores import least_score, rows_within
 
 
 MOST_BITS = 1 << 18
-"""The maximum bit length of an integer in a file. The work limits of exact searches keep it below 232,000."""
+"""The maximum bit length of an integer in a file. Exact searches stop before their integers exceed 232,000 bits."""
 _INTEGER = re.compile(rf"-?0x[0-9a-f]{{1,{MOST_BITS // 4}}}")
 _MOST_INDEX = 2**31 - 1
 
@@ -83,14 +83,14 @@ def _read_real(data: object, place: Place) -> float:
 
 
 def write_integer(value: int) -> str:
-    """Return an integer in hexadecimal digits, since Python and other readers limit the length of decimal integers."""
+    """Return an integer as hexadecimal text. JSON readers, such as Python's, limit the length of decimal integers."""
     if value.bit_length() > MOST_BITS:
         raise ValueError(f"a number of {value.bit_length():,} bits is too long for a file, which allows {MOST_BITS:,}.")
     return hex(value)
 
 
 def read_integer(value: object) -> int | None:
-    """Return the integer that ``write_integer`` wrote, or None for anything else.
+    """Return the integer that ``write_integer`` wrote, or None if ``value`` is anything else.
 
     >>> read_integer("-0xff"), read_integer("ff")
     (-255, None)
@@ -108,7 +108,7 @@ def _read_integer(data: object, place: Place) -> int:
 _NUMBER = Codec(_write_number, _read_number)
 _REAL = Codec(_write_number, _read_real)
 INTEGER = Codec(lambda value, place: write_integer(value), _read_integer)
-"""An integer of at most ``MOST_BITS`` bits."""
+"""Codec of an integer of at most ``MOST_BITS`` bits."""
 
 
 def _read_vector(data: object, place: Place) -> Numbers:
@@ -127,7 +127,7 @@ def _read_rows(data: object, place: Place) -> NDArray[np.intp]:
 
 
 ROWS = Codec(lambda rows, place: list(map(int, rows)), _read_rows)
-"""Distinct row numbers."""
+"""Codec of an array of distinct row indices."""
 
 
 class _SparseFields:
@@ -175,7 +175,7 @@ def _read_basis(data: object, place: Place) -> Basis:
 
 _INTEGERS = list_of(INTEGER)
 INTEGERS = Codec(_INTEGERS.write, lambda data, place: tuple(_INTEGERS.read(data, place)))
-"""A tuple of integers of at most ``MOST_BITS`` bits."""
+"""Codec of a tuple of integers of at most ``MOST_BITS`` bits."""
 Real: TypeAlias = Annotated[float, _REAL]  # may be infinite
 Number: TypeAlias = Annotated[float, _NUMBER]  # a float, or an integer of any size
 Vector: TypeAlias = Annotated[Numbers, _VECTOR]  # floats, or integers of any size
@@ -194,25 +194,28 @@ _HOMES = {
     "linear_programs.answers": ("Feasible", "Infeasible", "Optimum", "Unbounded", "UndecidedProgram"),
     "logistic.answers": ("Separation",),
 }
-"""The types of certificates in each module. A file can name only these types."""
+"""The certificate types defined in each module. A file can be loaded only as one of these types."""
 MOST_ROWS = 1 << 27
-"""Default limit on the rows of a loaded file. Files omit rows of weight zero, but in memory every row has a weight."""
+"""Default limit on the total number of rows of the certificates in a file.
+
+A file stores nonzero weights only. In memory every row has a weight, which takes 8 bytes.
+"""
 
 
 class JsonFile:
-    """Base class that saves objects as JSON and loads them; subclasses define ``to_json`` and ``from_dict``.
+    """Base class of objects that can be saved as JSON; subclasses define ``to_json`` and ``from_dict``.
 
     Attributes
     ----------
     preparation : dict or None
-        How the rows were prepared from a file, as in ``stream.preparation``, or None if that is unknown. It is saved
-        with the object, but it is not part of what is proved, and ``check`` does not use it.
+        How the rows were made from the data files, as in ``stream.preparation``, or None if this is unknown. The
+        preparation is saved with the object, but nothing is proved about it, and ``check`` does not use it.
     """
 
     preparation: dict[str, object] | None = None
 
     def with_preparation(self, preparation: dict[str, object]) -> Self:
-        """Return a copy of the certificate that records how its rows were prepared from a file.
+        """Return a copy of the certificate with the given ``preparation``: how its rows were made from the data files.
 
         Examples
         --------
@@ -233,16 +236,16 @@ class JsonFile:
 
     @classmethod
     def from_dict(cls, record: object) -> Self:
-        """Return the object from the decoded JSON that ``to_json`` wrote; raise a ValueError for any other data."""
+        """Create the object from decoded JSON that ``to_json`` wrote; raise a ValueError for any other data."""
         raise NotImplementedError
 
     @classmethod
     def from_json(cls, text: str | bytes, *, max_rows: float = MOST_ROWS) -> Self:
-        """Return the object that ``to_json`` wrote; raise a ValueError for any other text.
+        """Create the object from JSON text that ``to_json`` wrote; raise a ValueError for any other text.
 
-        Loading verifies no claim: the claims are proved only if ``check`` on the data returns True. A text of a few
-        bytes can refer to any number of rows, each of which takes 8 bytes of memory. So a ValueError is raised if all
-        certificates in the text together have more than ``max_rows`` rows.
+        Loading does not verify the claims. They are proved only if ``check`` returns True for the data. A short text
+        can declare any number of rows, and each row takes 8 bytes of memory. So a ValueError is raised if the
+        certificates in the text have more than ``max_rows`` rows in total.
         """
         try:
             record = json.loads(text)
@@ -268,9 +271,9 @@ class JsonFile:
     def load(cls, path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS) -> Self:
         """Read a JSON file that ``save`` wrote; ``Certificate.load`` reads a certificate of any type.
 
-        ``max_rows``, 2**27 by default, limits the total number of rows of the certificates in the file. A file of a few
-        bytes can refer to any number of rows, and each takes 8 bytes of memory. If there are more, a ValueError is
-        raised.
+        ``max_rows``, 2**27 by default, limits the total number of rows of the certificates in the file. If there are
+        more rows, a ValueError is raised. The limit protects memory: a short file can declare any number of rows, and
+        each row takes 8 bytes.
         """
         check_is_file(path)
         try:
@@ -280,7 +283,7 @@ class JsonFile:
 
 
 def _claimed_rows(record: object) -> int:
-    """Return the total number of rows of the certificates in ``record`` and of the proofs nested in them."""
+    """Return the total number of rows that the certificates in ``record``, and the proofs nested in them, declare."""
     records = [item for item in (record if isinstance(record, list) else [record]) if isinstance(item, dict)]
     proofs = [item["proof"] for item in records if isinstance(item.get("proof"), dict)]
     alphas = [item["alpha"] for item in (*records, *proofs) if isinstance(item.get("alpha"), dict)]
@@ -289,7 +292,9 @@ def _claimed_rows(record: object) -> int:
 
 
 class Certificate(JsonFile):
-    """A result with its proof, which ``check`` verifies from the data; loading one from JSON runs no code.
+    """A result with a proof, which the method ``check`` verifies from the data.
+
+    Loading a certificate from JSON executes no code from the file.
 
     Examples
     --------
@@ -314,22 +319,22 @@ class Certificate(JsonFile):
         return described(str(self).splitlines(), self._picture())
 
     def _picture(self) -> str:
-        """Return an HTML picture of what is proved, for notebooks; "" if there is none."""
+        """Return an HTML figure of the proved result for notebooks, or "" if there is no figure."""
         return ""
 
     def to_dict(self) -> dict[str, object]:
-        """Return the certificate as a dictionary that JSON can store, with every number kept exactly."""
+        """Return the certificate as a JSON-serializable dictionary, without rounding any number."""
         values = write_fields(type(self), self, Place("the certificate"))
         made = {} if self.preparation is None else {"preparation": self.preparation}
         return {"rosenblatt": type(self).__name__, "format": FORMAT, **values, **made}
 
     def to_json(self) -> str:
-        """Return the certificate as JSON text, with every number kept exactly."""
+        """Return the certificate as JSON text, without rounding any number."""
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
 
     @classmethod
     def from_dict(cls, record: object) -> Self:
-        """Return the certificate from the dictionary that ``to_dict`` made; raise a ValueError for anything else."""
+        """Create the certificate from a dictionary that ``to_dict`` returned; raise a ValueError for anything else."""
         if isinstance(record, list):
             raise ValueError(f"expected a certificate of type {cls.__name__}, got a list: use Verdicts.load.")
         fields = dict(record) if isinstance(record, dict) else {}
@@ -356,9 +361,10 @@ class Certificate(JsonFile):
 class Undecided(Certificate):
     """The result of a search that ended before it found a proof; calling ``bool`` on it raises a ValueError.
 
-    Like every certificate it has a method ``check``, which verifies the bounds that the search did establish. From
-    `separability` it has the bounds ``low`` and ``high`` on the largest margin and the hyperplane ``w``, ``b``. From
-    `strict_feasibility` and `maximize` it has the best point ``x`` and its ``excess``.
+    Like every certificate it has a method ``check``, which verifies the bounds that the search did establish. The
+    result of `separability` has the bounds ``low`` and ``high`` on the largest margin, and the best hyperplane found,
+    ``w`` and ``b``. The result of `strict_feasibility` or `maximize` has the best point ``x`` found. Its ``excess`` is
+    an upper bound on every entry of A x - b.
 
     Examples
     --------
@@ -380,12 +386,19 @@ NEARLY = 1 + Fraction(1, 10**9)
 
 
 def margin_of(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str) -> float:
-    """Return the margin of (w, b) on the rows, rounded down; it is 0 or less if (w, b) does not separate them."""
+    """Return the margin of the hyperplane (w, b), rounded down.
+
+    The margin is 0 or less if the hyperplane does not separate the classes.
+    """
     return margin_from(least_score(X, signs, w, b), w, b, kind)
 
 
 def margin_from(least: Fraction, w: Numbers, b: float, kind: str, nearest: bool = False) -> float:
-    """Return the margin of (w, b), rounded down, or to nearest if ``nearest``; ``least`` is min y (w . x + b)."""
+    """Return the margin of the hyperplane (w, b), computed from its lowest score ``least``.
+
+    ``least`` is the minimum of y (w . x + b) over all rows. The margin is rounded down, or to the nearest float if
+    ``nearest`` is true.
+    """
     square = exact.squared_length(w, b if kind == "augmented" else 0.0)
     if square == 0:
         return math.inf if least > 0 else -math.inf
@@ -394,7 +407,11 @@ def margin_from(least: Fraction, w: Numbers, b: float, kind: str, nearest: bool 
 
 
 def margin_upper_bound(X: Matrix, signs: Signs, alpha: Floats, kind: str) -> float:
-    """Return the upper bound that ``alpha`` proves on the margin of every separator, rounded up; it may be infinite."""
+    """Return an upper bound on the margin of every separating hyperplane, rounded up.
+
+    The row weights ``alpha`` prove the bound. It is infinite if all weights are zero. For the geometric margin it is
+    also infinite if all rows of a class have weight zero.
+    """
     if not alpha.any():
         return math.inf
     if kind == "geometric":
@@ -405,9 +422,10 @@ def margin_upper_bound(X: Matrix, signs: Signs, alpha: Floats, kind: str) -> flo
 
 
 def nearest_rows(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, high: float) -> NDArray[np.intp]:
-    """Return the rows at a distance of at most ``high`` (1 + 1e-9) from (w, b); none if ``high`` is infinite.
+    """Return the indices of the rows with a distance of at most ``high`` (1 + 1e-9) from the hyperplane (w, b).
 
-    Distances are measured as for the given kind of margin. The tolerance covers the rounding of (w, b).
+    Distances are measured as for the given kind of margin, and are negative for misclassified rows. The tolerance
+    covers the rounding of (w, b). If ``high`` is infinite, the result is empty.
     """
     if not math.isfinite(high):
         return np.arange(0)
@@ -418,8 +436,8 @@ def nearest_rows(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, high:
 def has_margin(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, low: float, separates: bool) -> bool:
     """Return whether the margin of (w, b) is at least ``low``.
 
-    If ``separates``, (w, b) must also separate the classes. This matters if ``low`` is 0 because the margin is below
-    the smallest positive float.
+    If ``separates`` is true, (w, b) must also separate the classes. The first condition does not imply this if ``low``
+    is 0. A positive margin is rounded down to 0 if it is below the smallest positive float.
     """
     if not are_finite([*w.tolist(), b]) or len(w) != X.shape[1] or (kind == "homogeneous" and b != 0):
         return False
@@ -432,7 +450,11 @@ def has_margin(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, low: fl
 def proves_inseparable(
     X: Matrix, signs: Signs, alpha: Floats, weights: tuple[int, ...] | None, basis: Basis | None, bias: bool
 ) -> bool:
-    """Return whether ``alpha`` proves inseparability, by exact ``weights`` or, if they are None, by an enclosure."""
+    """Return whether the row weights ``alpha`` prove that the classes are not linearly separable.
+
+    The proof uses the exact integers ``weights``. If ``weights`` is None, it uses an enclosure of exact weights near
+    ``alpha`` (see `encloses_zero_combination`).
+    """
     rows = np.flatnonzero(alpha)
     if weights is None:
         with np.errstate(over="ignore"):
@@ -454,7 +476,7 @@ DEFINITIONS = {
     "augmented": "in the space (x, 1), with the bias as a weight",
     "homogeneous": "of hyperplanes through the origin",
 }
-"""The three definitions of the margin of a data set."""
+"""The three kinds of margin of a data set, each with its definition in words."""
 KINDS = tuple(DEFINITIONS)
 
 
@@ -477,10 +499,10 @@ class AboutRows(Certificate):
 
 
 class Bracket(AboutRows):
-    """Base class of certificates with a bracket around a margin, that is, a lower and an upper bound.
+    """Base class of certificates with a bracket of a margin, that is, a lower and an upper bound.
 
-    ``history`` records how the bracket narrowed during the search: the number of steps, and the lower and upper bound
-    after them, in floating point. It is not part of what is proved, and it is not saved.
+    ``history`` contains the bounds during the search as tuples (number of steps so far, lower bound, upper bound).
+    These bounds are not proved, and they are not saved.
     """
 
     w: Numbers
@@ -489,18 +511,21 @@ class Bracket(AboutRows):
     history: tuple[tuple[int, float, float], ...] = ()
 
     def with_history(self, history: Iterable[tuple[int, float, float]]) -> Self:
-        """Return a copy of the certificate with the ``history`` of its bracket."""
+        """Return a copy of the certificate with the given ``history`` of its bounds."""
         other = copy.copy(self)
         object.__setattr__(other, "history", tuple(history))
         return other
 
     @property
     def support(self) -> NDArray[np.intp]:
-        """The rows of nonzero weight in ``alpha``."""
+        """The indices of the rows with nonzero weight in ``alpha``."""
         return np.flatnonzero(self.alpha)
 
     def _proves(self, X: Matrix, signs: Signs, kind: str, low: float, high: float, separates: bool) -> bool:
-        """Return whether (w, b) has margin ``low`` or more, and ``alpha`` proves that no margin exceeds ``high``."""
+        """Return whether (w, b) has a margin of at least ``low``, and ``alpha`` proves that no margin exceeds ``high``.
+
+        If ``nearest`` is not None, it must equal the result of `nearest_rows`, too.
+        """
         low_holds = has_margin(X, signs, self.w, self.b, kind, low, separates)
         if not (low_holds and high >= margin_upper_bound(X, signs, self.alpha, kind)):
             return False
@@ -508,17 +533,17 @@ class Bracket(AboutRows):
 
 
 def points_text(n: int) -> str:
-    """Return "the n points", or "the one point"."""
+    """Return the number of points as text, such as "the 3 points" or "the one point"."""
     return f"the {n:,} points" if n != 1 else "the one point"
 
 
 def draw_margin(low: float, high: float) -> str:
-    """Return an HTML picture of a bracket around a margin on a number line."""
+    """Return an HTML number line with the lower and the upper bound on a margin."""
     return number_line(low, high, f"The margin on a number line: it {bracket_text(low, high)}.")
 
 
 def bracket_text(low: float, high: float) -> str:
-    """Return the bounds on the margin in words, as the rest of a sentence."""
+    """Return the bounds on the margin as the predicate of a sentence, such as "lies between 1 and 2"."""
     if low == math.inf:
         return "is infinite: all points have one label, and the bias alone predicts it"
     gap = (high - low) / high if high > 0 else math.inf

@@ -1,19 +1,20 @@
-"""Enclosures: proofs that rows sum to zero for some exact positive weights near given floats.
+"""Enclosures: proofs that a weighted sum of rows is zero for some exact positive weights near given floats.
 
-The exact weights are rational numbers too long to write down. So a certificate names a basis: rows of the support (the
-rows of nonzero weight), whose number is the rank of the support. The weights of all other rows are exactly the stored
-floats. The weights of the basis rows then solve a square linear system, and Krawczyk's test, as in Rump's INTLAB,
-encloses the solution:
+The exact weights are rational numbers too long to write down. So a certificate lists basis rows instead. They are some
+of the rows of nonzero weight (the support), and their number is the rank of the support. The weights of all other rows
+are exactly the stored floats ``alpha``. The weights of the basis rows then solve a square linear system. Krawczyk's
+test, as in Rump's INTLAB, encloses the solution of this system:
 
-- Let Z be the rows of the support, B the square matrix of the basis rows (transposed), R an approximate inverse of B.
+- Let Z be the matrix of the support rows. Let B be the transposed matrix of the basis rows, which is square, and R an
+  approximate inverse of B.
 - If q = |I - R B|_inf < 1, then B is nonsingular, since R B = I - E with |E| < 1 is invertible by the Neumann series.
 - The residual of ``alpha`` is r = Z' alpha. The basis weights must change by d with B d = -r, so R B d = -R r and
   d = -R r + E d. Hence |d|_inf <= |R r|_inf / (1 - q), and componentwise |d| <= |R| |r| + q |d|_inf.
 - If this bound is below ``alpha`` in every basis row, the exact weights are positive.
 
-If a column is zero on the support or depends on other columns, exactly or up to rounding, B would be singular. So
-elimination steps come first: a step replaces a column by a multiple of it minus multiples of other columns. The steps
-are computed in integers and are invertible, so the set of weights with Z' alpha = 0 stays the same.
+B would be singular if a column were zero on the support, or depended linearly on other columns, exactly or up to
+rounding. So elimination steps come first. A step replaces a column by an integer multiple of itself minus integer
+multiples of other columns. The steps are exact and invertible, so the weights with Z' alpha = 0 stay the same.
 """
 
 from __future__ import annotations
@@ -31,16 +32,20 @@ from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.exact import as_integers, linear_combination, product_with_integers, proportional_floats
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, as_float
 
-NEARNESS = 1e-6  # the largest difference between exact and given weights, relative to the largest weight
+NEARNESS = 1e-6  # the largest allowed difference between exact and stored weights, relative to the largest weight
 # Limits on the work of a check, so that no forged certificate can make it slow; soundness does not depend on them. Both
 # are guesses. The search makes a step for each dependent column, with a factor for each column that it depends on. If
 # it exceeds a limit, there is no proof by enclosure, and exact weights are tried.
-MOST_FACTORS = 32  # the largest number of columns named in all steps together, per column of the data
-MOST_BITS = 1 << 12  # the largest number of bits of a factor in a step, and of an entry of the resulting column
+MOST_FACTORS = 32  # limit on the number of columns used in all steps together, per column of the data
+MOST_BITS = 1 << 12  # limit on the bits of a factor in a step, and of an entry of the resulting column
 
 
 class ColumnStep(NamedTuple):
-    """An elimination step: replace ``column`` by ``times`` this column minus ``factors`` times other ``columns``."""
+    """An elimination step, which replaces a column by an integer combination of columns.
+
+    The column with index ``column`` is multiplied by ``times``. For each k, ``factors[k]`` times column ``columns[k]``
+    is then subtracted from it.
+    """
 
     column: int
     times: int
@@ -48,7 +53,7 @@ class ColumnStep(NamedTuple):
     factors: tuple[int, ...]
 
     def is_sound(self, width: int) -> bool:
-        """Return whether the step is invertible, has short integers and refers to columns below ``width``."""
+        """Return whether the step is invertible, all column indices are below ``width`` and no integer is too long."""
         used = {self.column, *self.columns}
         return (
             self.times != 0
@@ -61,13 +66,13 @@ class ColumnStep(NamedTuple):
 
 @dataclass(frozen=True)
 class Basis:
-    """The basis rows of an enclosure, as indices into the support, and the column steps that come first."""
+    """The basis of an enclosure: the elimination ``steps``, and the basis rows as indices into the support."""
 
     rows: tuple[int, ...]
     steps: tuple[ColumnStep, ...] = ()
 
     def is_sound(self, height: int, width: int) -> bool:
-        """Return whether rows and steps are valid for a matrix of this shape, and cheap enough to check."""
+        """Return whether rows and steps are valid for a ``height`` x ``width`` matrix, and cheap enough to check."""
         return (
             len(set(self.rows)) == len(self.rows)
             and all(0 <= row < height for row in self.rows)
@@ -79,13 +84,14 @@ class Basis:
 def encloses_zero_combination(
     X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool, basis: Basis | None = None
 ) -> bool:
-    """Return whether an enclosure proves that the rows z sum to zero for some exact positive weights near ``alpha``.
+    """Return whether an enclosure proves that exact positive weights near ``alpha`` make the weighted row sum zero.
 
-    After the steps, the number of columns that are nonzero on the support must equal the number of basis rows, so that
-    B is square. The exact weights must be positive, and may differ from ``alpha`` by at most 1e-6 times its largest
-    entry. All rounding errors are bounded.
+    ``rows`` are row indices, and ``alpha`` contains the weights of these rows. A row is z = y (x, 1), or z = y x if
+    ``bias`` is false. After the elimination steps of ``basis``, the number of nonzero columns must equal the number of
+    basis rows, so that the matrix B is square. The exact weights must be positive, and may differ from ``alpha`` by at
+    most 1e-6 times its largest entry. All rounding errors are bounded.
 
-    Without a ``basis`` there are no steps, and the basis is every row except the row of largest weight.
+    If ``basis`` is None, there are no steps, and the basis consists of all rows except the row of largest weight.
     """
     if len(rows) == 0 or not (alpha > 0).all():
         return False
@@ -103,7 +109,10 @@ def encloses_zero_combination(
 def _support_rows(
     X: Matrix, signs: Signs, rows: NDArray[np.intp], bias: bool, steps: Sequence[ColumnStep]
 ) -> tuple[Floats, list[ColumnStep]]:
-    """Return the rows z without the zero columns that no step uses, and the steps with renumbered columns."""
+    """Return the matrix of the given rows z without unused columns, and the steps with renumbered columns.
+
+    A column is unused if it is zero in all these rows and occurs in no step.
+    """
     part = X[rows]
     used = np.unique(part.indices) if sp.issparse(part) else np.flatnonzero(part.any(axis=0))
     named = [j for step in steps for j in (step.column, *step.columns) if j < X.shape[1]]
@@ -154,11 +163,11 @@ def _basis_is_positive(A: _Columns, alpha: Floats, basis: NDArray[np.intp]) -> b
 
 
 class _Columns:
-    """The columns that are nonzero after the steps.
+    """The columns that are nonzero after the elimination steps.
 
-    ``near`` contains the columns as floats, scaled by powers of two. ``exact`` contains the integers of the replaced
-    columns, before they are rounded in ``near``. A column is an equation for the weights, so scaling it changes no
-    solution.
+    ``near`` contains the columns as floats, scaled by powers of two. ``exact`` maps the index of each column that a
+    step replaced to its integers, which are rounded in ``near``. A column is an equation for the weights, so scaling it
+    changes no solution.
     """
 
     def __init__(self, near: Floats, exact: dict[int, Numbers]) -> None:
@@ -166,10 +175,10 @@ class _Columns:
         self.rounding = 2 * HALF_ULP if exact else 0.0  # each entry of a replaced column is rounded once, by u
 
     def residual_bound(self, alpha: Floats) -> Floats:
-        """Return an upper bound on ``|A' alpha|``, computed in floating point, apart from underflow.
+        """Return an upper bound on ``|A' alpha|``, computed in floating point. The bound ignores underflow.
 
-        The rounding error is at most gamma_n alpha . |A| for n terms, even if the sum cancels. Replaced columns add
-        ``rounding`` to gamma_n.
+        The rounding error of a sum of n terms is at most gamma_n times ``alpha . |A|``, even after cancellation. If any
+        column was replaced by a step, ``rounding`` is added to gamma_n.
         """
         g = (len(alpha) + 6) * HALF_ULP * 1.01 + self.rounding
         return np.abs(alpha @ self.near) + 1.01 * g * (alpha @ np.abs(self.near))
@@ -177,7 +186,7 @@ class _Columns:
     def exact_residual(self, alpha: Floats) -> Floats:
         """Return ``|A' alpha|``, computed exactly and rounded up.
 
-        (Krawczyk's test would also allow rounding to nearest, because of its factor 1.01 and its underflow bound.)
+        Rounding to nearest would also be safe, because of the factor 1.01 and the underflow bound in Krawczyk's test.
         """
         weights, exponent = as_integers(alpha)
         sums, more = product_with_integers(self.near.T, weights)
@@ -189,7 +198,7 @@ class _Columns:
 
 
 def _reduced(Z: Floats, steps: Sequence[ColumnStep]) -> _Columns | None:
-    """Return the columns that are nonzero after the steps, or None if their integers have more than MOST_BITS bits."""
+    """Apply the steps and return the nonzero columns, or None if an integer has more than MOST_BITS bits."""
     replaced: dict[int, tuple[Numbers, int]] = {}  # integers, in units of 2**exponent
 
     def exact_column(j: int) -> tuple[Numbers, int]:

@@ -1,7 +1,7 @@
 """Exact arithmetic: integer sums and products of rows, directed rounding, Bareiss elimination, Farkas's lemma.
 
 Results are exact for the given floats unless the name of the function mentions rounding or floats. They are the same on
-every machine. A row is z = y (x, 1), or z = y x without a bias.
+every machine. Here z is a row multiplied by its sign: y (x, 1) with a bias, or y x without a bias.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def squared_length(w: Numbers, b: float = 0.0) -> Fraction:
 
 
 def squared_mean_length(X: Matrix, signs: Signs, alpha: Floats, bias: bool) -> Fraction:
-    """Return the exact squared norm of the mean of the rows z with the weights ``alpha``.
+    """Return the exact squared norm of the weighted mean of the rows z, with the weights ``alpha``.
 
-    No separator has a margin above the norm of this mean: if u . z >= margin for every row and |u| = 1, the mean m has
-    |m| >= u . m >= margin.
+    No separating hyperplane has a margin above the norm of this mean m. If u . z >= margin for every row and |u| = 1,
+    then |m| >= u . m >= margin.
     """
     rows = np.flatnonzero(alpha)
     weights, _ = as_integers(alpha[rows])
@@ -53,8 +53,8 @@ def squared_mean_length(X: Matrix, signs: Signs, alpha: Floats, bias: bool) -> F
 def squared_half_distance(X: Matrix, signs: Signs, alpha: Floats) -> Fraction | None:
     """Return the exact square of half the distance between the weighted means of the two classes.
 
-    No separator has a geometric margin above this number, whatever its bias. The result is None if a class has no
-    weight.
+    No separating hyperplane has a geometric margin above half that distance, whatever its bias. The result is None if
+    all rows of a class have weight zero.
     """
     rows = np.flatnonzero(alpha)
     (weights, _), positive = as_integers(alpha[rows]), signs[rows] > 0
@@ -66,7 +66,7 @@ def squared_half_distance(X: Matrix, signs: Signs, alpha: Floats) -> Fraction | 
 
 
 def sums_to_zero(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Sequence[int], bias: bool) -> bool:
-    """Return whether the integer ``weights`` are positive and the rows z, multiplied by them, sum to exactly zero."""
+    """Return whether the integer ``weights`` are positive and the weighted sum of the rows z is exactly zero."""
     if len(weights) != len(rows) or len(rows) == 0 or min(weights) <= 0:
         return False
     signed = [int(sign) * weight for sign, weight in zip(signs[rows].tolist(), weights, strict=True)]
@@ -76,7 +76,9 @@ def sums_to_zero(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Seque
 
 
 def are_proportional(alpha: Floats, weights: Sequence[int], of: Fraction, tiny: Fraction) -> bool:
-    """Return whether ``alpha`` is ``of * weights / sum(weights)``, up to a relative error of 1e-9 plus ``tiny``.
+    """Return whether ``alpha`` is ``of * weights / sum(weights)``, up to small errors.
+
+    The error of a weight may be at most 1e-9 times the weight, plus ``tiny``.
 
     Only the leading bits of long weights are compared; the remaining bits contribute far less than ``tiny``.
     """
@@ -92,7 +94,10 @@ def are_proportional(alpha: Floats, weights: Sequence[int], of: Fraction, tiny: 
 
 
 def product_with_integers(M: Matrix, integers: Sequence[int] | Numbers) -> tuple[Numbers, int]:
-    """Return the exact product of ``M`` and ``integers``, in units of 2**exponent, and the exponent, at most 0."""
+    """Return the exact product of the matrix ``M`` and the vector ``integers``, as integers and an exponent.
+
+    The product is the returned integers times 2**exponent. The exponent is at most 0.
+    """
     M, numbers = sp.csr_array(M) if sp.issparse(M) else M, np.array(integers, dtype=object)
     exponent = min(0, int(np.min(lowest_exponents(entries(M).reshape(-1, 1)))))
     sums = np.zeros(M.shape[0], dtype=object)
@@ -110,7 +115,10 @@ def product_with_integers(M: Matrix, integers: Sequence[int] | Numbers) -> tuple
 
 
 def linear_combination(parts: Sequence[tuple[int, Numbers, int]]) -> tuple[Numbers, int]:
-    """Return the exact sum of factor * column * 2**exponent over the ``parts``, as integers and one exponent."""
+    """Return the exact sum of factor * column * 2**exponent over ``parts``, as a column of integers and an exponent.
+
+    Each part is a tuple (factor, column, exponent). The sum is the returned column times 2**exponent.
+    """
     lowest = min(exponent for _, _, exponent in parts)
     total = np.zeros(len(parts[0][1]), dtype=object)
     for factor, column, exponent in parts:
@@ -119,14 +127,14 @@ def linear_combination(parts: Sequence[tuple[int, Numbers, int]]) -> tuple[Numbe
 
 
 def as_integers(values: Floats) -> tuple[Numbers, int]:
-    """Return floats as integers in units of 2**exponent, and the exponent, which is at most 0."""
+    """Return integers and an exponent of at most 0 such that the values equal the integers times 2**exponent."""
     odd, exponents = _odd_parts(values)
     exponent = int(np.min(exponents, where=odd != 0, initial=0))
     return _shifted(odd, exponents - exponent), exponent
 
 
 def lowest_exponents(X: Floats) -> NDArray[np.int64]:
-    """Return for each column the largest exponent e such that its entries are integers times 2**e.
+    """Return, for each column, the largest e such that all its entries are integer multiples of 2**e.
 
     >>> lowest_exponents(np.array([[0.5, 6.0], [3.0, -2.0]])).tolist()
     [-1, 1]
@@ -139,13 +147,16 @@ def lowest_exponents(X: Floats) -> NDArray[np.int64]:
 
 
 def to_integers(X: Floats, exponents: int | NDArray[np.int64]) -> Numbers:
-    """Return X / 2**exponents as integers; no exponent may exceed the `lowest_exponents` of its column."""
+    """Return ``X / 2**exponents`` as integers.
+
+    An exponent may not exceed the result of `lowest_exponents` for its column.
+    """
     odd, own = _odd_parts(X)
     return _shifted(odd, own - exponents)
 
 
 def _shifted(odd: NDArray[np.int64], shifts: NDArray[np.int64]) -> Numbers:
-    """Return ``odd``, integers of at most 53 bits, shifted to the left by ``shifts``, as Python integers."""
+    """Shift integers of at most 53 bits to the left by ``shifts`` bits, and return them as Python integers."""
     shifts = np.where(odd == 0, 0, shifts)
     if np.max(shifts, initial=0) <= 9:  # 53 + 9 bits and the sign fit int64
         return (odd << shifts).astype(object)
@@ -163,7 +174,7 @@ def _odd_parts(X: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def largest_bytes(integers: Iterable[int]) -> int:
-    """Return the approximate number of bytes of the longest integer."""
+    """Return the approximate length of the longest integer in bytes."""
     return max((value.bit_length() for value in integers), default=0) // 8
 
 
@@ -200,7 +211,7 @@ def primitive(values: Any) -> Numbers:
 
 
 def proportional(values: list[float | Fraction]) -> NDArray[Any]:
-    """Return an array of the values, or of integers proportional to them if one of the values is a Fraction."""
+    """Return the values as an array, or integers proportional to them if any of the values is a Fraction."""
     if not any(isinstance(value, Fraction) for value in values):
         return np.array(values)
     return np.array(proportional_integers(values), dtype=object)
@@ -225,7 +236,7 @@ def proportional_floats(v: Sequence[int]) -> list[float]:
 
 
 def bareiss(rows: Sequence[Sequence[int]] | Numbers) -> tuple[Numbers, list[int]]:
-    """Return an echelon form of a matrix of integers, and its pivot columns, one per nonzero row.
+    """Return an echelon form of a matrix of integers, and the indices of its pivot columns, one per nonzero row.
 
     The method is fraction-free Gaussian elimination (E. H. Bareiss 1968). Invariant: after r pivots, every entry below
     row r is the determinant of the (r + 1) x (r + 1) submatrix formed by the pivot rows and columns plus the row and
@@ -252,10 +263,12 @@ def bareiss(rows: Sequence[Sequence[int]] | Numbers) -> tuple[Numbers, list[int]
 
 
 def back_substitute(M: Numbers, pivots: list[int], j: int) -> tuple[list[int], int]:
-    """Return column j as a combination of the pivot columns: integer numerators, and their common denominator.
+    """Return the coefficients of column j as a linear combination of the pivot columns.
 
-    ``M`` and ``pivots`` are the results of `bareiss`. The denominator is the last pivot, the determinant of the pivot
-    columns, so by Cramer's rule the numerators are integers and every division is exact.
+    The coefficients are returned as integer numerators and their common denominator.
+
+    ``M`` and ``pivots`` are the results of `bareiss`. The denominator is the last pivot, which is the determinant of
+    the pivot columns. So by Cramer's rule the numerators are integers and every division is exact.
     """
     determinant = M[len(pivots) - 1, pivots[-1]] if pivots else 1
     found = [0] * len(pivots)
@@ -288,7 +301,7 @@ def null_space(rows: Sequence[Sequence[float | Fraction]]) -> list[list[int]]:
 
 
 def round_root(square: Fraction, up: bool | None, over: Fraction = Fraction(1)) -> float:
-    """Return the square root of ``square / over``, rounded up or down, or to nearest if ``up`` is None.
+    """Return the square root of ``square / over``, rounded up if ``up`` is true, down if false, to nearest if None.
 
     >>> round_root(Fraction(1, 25), up=None), round_root(Fraction(1), up=False, over=Fraction(25))
     (0.2, 0.19999999999999998)
@@ -322,7 +335,7 @@ def round_root(square: Fraction, up: bool | None, over: Fraction = Fraction(1)) 
 
 
 def rounded_product(x: Floats, w: Floats) -> float:
-    """Return the dot product of two vectors, rounded once. It is 0 only if it is exactly 0, so its sign is exact.
+    """Return the exact dot product of two vectors, rounded to a float. A nonzero dot product is never rounded to 0.
 
     >>> rounded_product(np.array([1e16, 1.0, -1e16]), np.ones(3))
     1.0
@@ -335,7 +348,7 @@ def rounded_product(x: Floats, w: Floats) -> float:
 
 
 def rounded(value: Fraction, up: bool) -> float:
-    """Return the smallest float not below ``value`` if ``up``, otherwise the largest float not above it."""
+    """Return the smallest float not below ``value`` if ``up`` is true, otherwise the largest float not above it."""
     near = as_float(value)
     if not math.isfinite(near):
         return near if (near > 0) == up else math.copysign(math.nextafter(math.inf, 0.0), near)
@@ -354,10 +367,11 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: Fibonacci hashing
 
 
 def representatives(X: Matrix, groups: NDArray, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return for each of ``rows`` the first of ``rows`` with the same group and the same values in ``columns``.
+    """Return, for each index in ``rows``, the first of ``rows`` with the same group and the same values in ``columns``.
 
-    Equal rows have equal hashes. Each row is compared with the first row of the same hash, and represents itself if
-    they differ. So a hash collision may give equal rows different representatives, but never merges different rows.
+    Equal rows have equal hashes. Each row is compared with the first row that has the same hash. If the two differ, the
+    row is its own representative. So a hash collision may give equal rows different representatives, but never merges
+    different rows.
 
     >>> representatives(np.array([[1.0, 5.0], [1.0, 6.0], [2.0, 5.0]]), np.ones(3), np.arange(3), np.array([0]))
     array([0, 0, 2])
@@ -376,7 +390,11 @@ def representatives(X: Matrix, groups: NDArray, rows: NDArray[np.intp], columns:
 
 
 def row_hashes(X: Matrix) -> NDArray[np.uint64]:
-    """Return a hash of each row: the sum modulo 2^64 of its `_mixed` entries times a random odd number per column."""
+    """Return a hash of each row.
+
+    Each entry is hashed by `_mixed` and multiplied by a random odd number that belongs to its column. The hash of the
+    row is the sum of these products modulo 2^64.
+    """
     n, d = X.shape
     odd = _odd_numbers(d)
     if sp.issparse(X):
@@ -413,7 +431,7 @@ def _part(X: Matrix, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Matri
 
 
 def rows_differ(A: Matrix, B: Matrix) -> NDArray[np.bool_]:
-    """Return a mask of the rows in which two matrices differ."""
+    """Return a mask that is True for the rows in which two matrices differ."""
     unequal = A != B
     return np.asarray(unequal.sum(axis=1)).ravel() > 0 if sp.issparse(unequal) else unequal.any(axis=1)
 
@@ -427,7 +445,7 @@ class TooMuchWorkError(Exception):
 
 @dataclass(frozen=True)
 class Combination:
-    """Rows and positive integer weights; the weighted sum of the rows is a positive multiple of the target."""
+    """Row indices and positive integer weights; the weighted sum of these rows is a positive multiple of the target."""
 
     rows: NDArray[np.intp]
     weights: Numbers
@@ -435,21 +453,21 @@ class Combination:
 
 @dataclass(frozen=True)
 class Ray:
-    """Integers ``y`` with A y >= 0 and target . y < 0."""
+    """An integer vector ``y`` with A y >= 0 and target . y < 0, so no `Combination` exists."""
 
     y: Numbers
 
 
 def farkas(A: Numbers, target: Numbers, patience: int = MOST_STALLED, most_work: float = math.inf) -> Combination | Ray:
-    """Return a `Combination` if some mu >= 0 has A' mu = target, otherwise a `Ray`; exactly one exists (Farkas).
+    """Return a `Combination` if A' mu = target has a solution mu >= 0, otherwise a `Ray`.
 
-    The method is phase one of the revised simplex method, which minimises the sum of artificial variables. The inverse
-    of the basis matrix is kept as integers over their common determinant, so that every division is exact (J. Edmonds
-    1967, E. H. Bareiss 1968). The row of largest reduced cost enters the basis (Dantzig's rule). After ``patience``
-    consecutive degenerate pivots, the first row with positive reduced cost enters (Bland's rule, which cannot cycle);
-    with ``patience=0`` Bland's rule is used throughout. The number of rows of nonzero weight is at most the number of
-    columns of A. If the work exceeds ``most_work``, counted in products of 64-bit words, a `TooMuchWorkError` is
-    raised.
+    By Farkas's lemma exactly one of them exists. The method is phase one of the revised simplex method, which minimises
+    the sum of artificial variables. The inverse of the basis matrix is kept as integers over their common determinant,
+    so that every division is exact (J. Edmonds 1967, E. H. Bareiss 1968). The row of largest reduced cost enters the
+    basis (Dantzig's rule). After ``patience`` consecutive degenerate pivots, the first row with positive reduced cost
+    enters (Bland's rule, which cannot cycle). With ``patience=0`` Bland's rule is used throughout. The combination has
+    at most as many rows as A has columns. The work is counted in products of 64-bit words. If it exceeds ``most_work``,
+    a `TooMuchWorkError` is raised.
 
     >>> farkas(np.array([[1, 0], [1, 1]], dtype=object), np.array([3, 2], dtype=object)).weights.tolist()
     [1, 2]

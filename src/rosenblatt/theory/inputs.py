@@ -1,4 +1,4 @@
-"""Input validation (exact numbers, matrices of finite float64, labels and signs of rows), and numbers as text."""
+"""Validation of exact numbers, matrices and labels, signs of rows, and formatting of numbers as text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SAFE = 2.0**200  # squares of numbers between 1 / SAFE and SAFE neither overflow
 # Exact inputs. NumPy and pandas round silently: they convert [2**53 + 1, 0.5], or a data frame with such columns, to
 # float64. So each number is compared with the nearest float before it is converted.
 
-_EXACT_UP_TO = 2**53  # float64 holds every integer up to here
+_EXACT_UP_TO = 2**53  # float64 represents every integer up to this number
 _MOST_DIGITS = 100_000  # the largest exponent of a Decimal that is converted to a fraction
 
 
@@ -56,7 +56,7 @@ def check_exact(values: Any, name: str) -> Any:
 
 
 def exact_numbers(values: object, name: str) -> Numbers:
-    """Return the ``values`` as floats, or as Fractions if float64 would round one of them.
+    """Return the ``values`` as floats, or as Fractions if float64 would round any of them.
 
     >>> exact_numbers([1, 0.5], "w"), exact_numbers([2**53 + 1, 0.5], "w")
     (array([1. , 0.5]), array([Fraction(9007199254740993, 1), Fraction(1, 2)], dtype=object))
@@ -107,7 +107,7 @@ def to_fraction(value: Any, name: str) -> Fraction:
 
 
 def refuse_masked(values: object, name: str) -> None:
-    """Raise a ValueError if an entry of a masked array is masked, since NumPy would use the value behind the mask.
+    """Raise a ValueError if a masked array has masked entries, because NumPy would use their hidden values.
 
     >>> refuse_masked(np.ma.array([1, 2], mask=[False, True]), "y")
     Traceback (most recent call last):
@@ -123,7 +123,7 @@ def refuse_masked(values: object, name: str) -> None:
 
 
 def _refuse_rounded(array: Numbers, name: str) -> None:
-    """Raise a ValueError if an array holds a number that float64 would round, or an entry that is not a real number."""
+    """Raise a ValueError if an entry of an array is not a real number, or is a number that float64 would round."""
     kind = array.dtype.kind
     if kind == "b" or (kind == "f" and array.dtype.itemsize <= 8) or (kind in "iu" and array.dtype.itemsize < 8):
         return
@@ -167,7 +167,7 @@ def _dates_error(name: str) -> ValueError:
 
 
 def frame_columns(values: Any) -> Iterator[Numbers] | None:
-    """Return the columns of a pandas, polars or pyarrow table without rounding, or None for anything else."""
+    """Return the columns of a pandas, polars or pyarrow table without rounding, or None if it is not a table."""
     if hasattr(values, "iloc") and getattr(values, "ndim", 0) == 2:
         return (_pandas_column(values.iloc[:, j]) for j in range(values.shape[1]))
     if hasattr(values, "get_columns"):
@@ -296,7 +296,7 @@ def check_labels(y: ArrayLike, n: int) -> Labels:
 
 
 def _check_label_objects(y: Labels) -> None:
-    """Raise a ValueError if a label is missing, or if the labels are not all strings or all numbers."""
+    """Raise a ValueError unless the labels are all strings or all numbers, and none of them is missing."""
     labels = y.ravel().tolist()
     if any(map(_is_missing, labels)):
         raise ValueError("labels must not be None or NaN: leave out rows without a label.")
@@ -332,10 +332,10 @@ def check_rows(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, Labels]:
 
 
 def positive_label(classes: Labels) -> Any:
-    """Return the label that counts as +1: the last of one or two sorted ``classes``.
+    """Return the positive label, given the sorted array of one or two ``classes``.
 
-    A single class counts as +1, too, unless its label is a number that is not positive, such as -1 or 0. In that case
-    the result is None.
+    The second of two classes is positive. A single class is positive, too, unless its label is 0 or a negative number.
+    In that case the result is None.
     """
     if len(classes) == 1 and classes.dtype.kind in "biuf" and not classes[0] > 0:
         return None
@@ -343,7 +343,7 @@ def positive_label(classes: Labels) -> Any:
 
 
 def signs_of(y: Labels, positive: object) -> Signs:
-    """Return +1 where ``y`` is the ``positive`` label, -1 elsewhere."""
+    """Return an array with +1 where ``y`` is the ``positive`` label, and -1 elsewhere."""
     if positive is None:
         return np.full(len(y), -1.0)
     try:
@@ -354,7 +354,7 @@ def signs_of(y: Labels, positive: object) -> Signs:
 
 
 def certified_signs(y: Labels, positive: object) -> Signs | None:
-    """Return the signs of rows for a certificate with the given positive label.
+    """Return the sign of each row, +1 or -1, for a certificate with the given positive label.
 
     The result is None if ``positive`` does not occur in ``y``, or if ``positive`` is None although ``y`` has several
     labels.
@@ -366,7 +366,7 @@ def certified_signs(y: Labels, positive: object) -> Signs | None:
 
 
 def two_classes(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, Signs, Any]:
-    """Return the matrix, the row signs and the `positive_label`; raise a ValueError for more than two classes."""
+    """Return the matrix, the row signs and the positive label; raise a ValueError for more than two classes."""
     X, y = check_rows(X, y)
     classes = np.unique(y)
     if len(classes) > 2:
@@ -407,7 +407,7 @@ def largest_entry(X: Matrix) -> float:
 
 
 def longest_row(X: Matrix) -> float:
-    """Return the largest norm of a row, up to rounding; infinite only if it exceeds the largest float."""
+    """Return the largest norm of a row, up to rounding, or infinity if the norm exceeds the largest float."""
     X, exponent = safely_scaled(X)
     try:
         return math.ldexp(math.sqrt(float(np.max(squared_lengths(X), initial=0.0))), exponent)
@@ -416,7 +416,10 @@ def longest_row(X: Matrix) -> float:
 
 
 def safely_scaled(X: Matrix, constant: float = 0.0) -> tuple[Matrix, int]:
-    """Return ``X / 2**e`` and e; e is 0 unless the square of the largest entry would overflow or underflow."""
+    """Return ``X / 2**e`` and e, which is 0 unless the square of the largest entry would overflow or underflow.
+
+    ``constant`` counts as one more entry.
+    """
     largest = max(largest_entry(X), constant)
     if largest == 0 or 1 / SAFE < largest < SAFE:
         return X, 0
@@ -432,7 +435,7 @@ MINUS = "\N{MINUS SIGN}"
 
 
 def as_float(value: float | Fraction) -> float:
-    """Return the nearest float, or plus or minus infinity if ``value`` is out of the range of floats."""
+    """Return the float nearest to ``value``, or plus or minus infinity if ``value`` is out of the range of floats."""
     try:
         return float(value)
     except OverflowError:
@@ -461,7 +464,7 @@ def true_minus(text: str) -> str:
 
 
 def shown_number(value: float | Fraction, digits: int = 3) -> str:
-    """Return a number as text for pictures: ``digits`` significant digits, grouped thousands, a true minus sign.
+    """Return a number as text for figures, with ``digits`` significant digits, grouped thousands and a true minus sign.
 
     >>> shown_number(-0.12345), shown_number(2.0), shown_number(2994.1), shown_number(123456, digits=6)
     ('−0.123', '2', '2,994', '123,456')
@@ -491,7 +494,7 @@ def rows_text(rows: Sequence[int], most: int | None = None) -> str:
 
 
 def rows_do(rows: Sequence[int], do: str) -> str:
-    """Return "row(s) ..." followed by the verb phrase ``do``, which is put in the singular for one row.
+    """Return the row numbers followed by the verb phrase ``do``. For a single row, the verb gets an s.
 
     >>> rows_do([3], "add up"), rows_do([0, 2], "prove")
     ('row 3 adds up', 'rows 0, 2 prove')
@@ -502,7 +505,9 @@ def rows_do(rows: Sequence[int], do: str) -> str:
 
 
 def bound_text(bound: float) -> str:
-    """Return an upper bound on a count as text: rounded down to an integer, or to three digits from 1e9 on.
+    """Return an upper bound on a count as text.
+
+    A bound below 1e9 is rounded down to an integer. A larger bound is shown with three significant digits.
 
     >>> bound_text(9.9999999999999), bound_text(12345.6), bound_text(1e12)
     ('10', '12,345', '1e+12')

@@ -235,11 +235,9 @@ LEARNERS: dict[str, Callable[[Stream], Online]] = {
     "`AveragedPerceptron(decay=0.01)`": _classifier(AveragedPerceptron, decay=0.01),
     "`AveragedPerceptron(decay=0.1)`": _classifier(AveragedPerceptron, decay=0.1),
     "`MarginPerceptron(margin=10)`": _classifier(MarginPerceptron, margin=10.0),
-    "`PassiveAggressive(C=1)`": _classifier(PassiveAggressive, C=1.0),
-    "`PassiveAggressive(C=0.1)`": _classifier(PassiveAggressive, C=0.1),
-    '`PassiveAggressive(C=0.1, hypothesis="average", decay=0.01)`': _classifier(
-        PassiveAggressive, C=0.1, hypothesis="average", decay=0.01
-    ),
+    '`PassiveAggressive(C=1, hypothesis="last")`': _classifier(PassiveAggressive, C=1.0, hypothesis="last"),
+    '`PassiveAggressive(C=0.1, hypothesis="last")`': _classifier(PassiveAggressive, C=0.1, hypothesis="last"),
+    "`PassiveAggressive(C=0.1, decay=0.01)`": _classifier(PassiveAggressive, C=0.1, decay=0.01),
     "`AROW(r=1)`": _classifier(AROW, r=1.0),
     "scikit-learn's `SGDClassifier()`": _classifier(SGDClassifier, random_state=0),
 }

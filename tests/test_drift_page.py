@@ -21,8 +21,9 @@ def read_table(marks):
 TABLE = read_table(MADE_MARKS) | read_table(REAL_MARKS)
 DRIFT = ("abrupt", "gradual", "turning")
 LAST, AVERAGE, FORGETS = "`Perceptron()`", "`AveragedPerceptron()`", "`AveragedPerceptron(decay=0.01)`"
-SMALL, AROW, SGD = "`PassiveAggressive(C=0.1)`", "`AROW(r=1)`", "scikit-learn's `SGDClassifier()`"
-SMALL_AVERAGE = '`PassiveAggressive(C=0.1, hypothesis="average", decay=0.01)`'
+LARGE = '`PassiveAggressive(C=1, hypothesis="last")`'
+SMALL, AROW, SGD = '`PassiveAggressive(C=0.1, hypothesis="last")`', "`AROW(r=1)`", "scikit-learn's `SGDClassifier()`"
+SMALL_AVERAGE = "`PassiveAggressive(C=0.1, decay=0.01)`"
 LONGER, COMMONEST, BEFORE = "`AveragedPerceptron(decay=0.001)`", "the commonest label so far", "the label before"
 ELECTRICITY, LATE, COVER, COVER_LATE = (
     "Electricity",
@@ -58,7 +59,7 @@ def test_the_tables_have_every_stream_and_learner():
         f"have {on_drift(SMALL)}, and {TABLE['Weather'][SMALL]} on Weather, the least there",
         f"with {TABLE['no drift'][AROW]}, and among the worst where something does: {on_drift(AROW)}.",
         f"to repeat it makes {TABLE[ELECTRICITY][BEFORE]} and {TABLE[COVER][BEFORE]} percent errors",
-        f"gets {TABLE[ELECTRICITY]['`PassiveAggressive(C=1)`']} on Electricity, well below repeating",
+        f"gets {TABLE[ELECTRICITY][LARGE]} on Electricity, well below repeating",
         f"looks back too far for that: {TABLE[ELECTRICITY][FORGETS]} and {TABLE[COVER][FORGETS]}.",
         f"have {TABLE[LATE][LAST]} and its average with decay 0.001 has {TABLE[LATE][LONGER]}, the least",
         f"it is {TABLE[COVER_LATE][LAST]} and {TABLE[COVER_LATE][LONGER]}, and AROW has {TABLE[COVER_LATE][AROW]}.",

@@ -54,7 +54,7 @@ def test_more_than_two_classes_count_wrong_predictions():
         (["averaged"], rosenblatt.AveragedPerceptron(multi_class="direct")),
         (["averaged", "--decay", "0.05"], rosenblatt.AveragedPerceptron(multi_class="direct", decay=0.05)),
         (["pa"], rosenblatt.PassiveAggressive()),
-        (["pa", "-C", "0.1", "--hypothesis", "average"], rosenblatt.PassiveAggressive(C=0.1, hypothesis="average")),
+        (["pa", "-C", "0.1", "--hypothesis", "last"], rosenblatt.PassiveAggressive(C=0.1, hypothesis="last")),
         (["arow", "--r", "2"], rosenblatt.AROW(r=2)),
         (["margin"], rosenblatt.MarginPerceptron()),
     ],
@@ -76,14 +76,16 @@ def test_mistakes_are_those_of_the_weights_that_predict(tmp_path, words, learner
 LINES = {
     "": "the perceptron. Predictions use the last weights, which adapt to drift.",
     "-l averaged": "the averaged perceptron. Predictions use the averaged weights, which never forget. If the data "
-    "drift, use --decay or --learner pa.",
+    "drift, use --decay or --learner pa --hypothesis last.",
     "-l averaged --decay 0.01": "the averaged perceptron. Predictions use the averaged weights; the influence of a row "
     "on them halves every 69 rows.",
     "-l voted": "the voted perceptron. Predictions use the votes of all past weights, which never forget. If the "
-    "data drift, use --learner pa.",
+    "data drift, use --learner pa --hypothesis last.",
     "-l arow": "AROW. Predictions use the last weights, which adapt to drift slowly, because the steps shrink. If the "
-    "data drift, use --r 1 or --learner pa.",
-    "-l pa": "passive-aggressive steps. Predictions use the last weights, which adapt to drift.",
+    "data drift, use --r 1 or --learner pa --hypothesis last.",
+    "-l pa": "passive-aggressive steps. Predictions use the averaged weights, which never forget. If the data drift, "
+    "use --decay or --hypothesis last.",
+    "-l pa --hypothesis last": "passive-aggressive steps. Predictions use the last weights, which adapt to drift.",
     "-l margin": "the margin perceptron. Predictions use the last weights, which adapt to drift.",
     "-l kernel --gamma 1": "the kernel perceptron. Predictions use the averaged weights, which never forget. If the "
     "data drift, use --hypothesis last.",
@@ -100,7 +102,9 @@ def test_it_says_what_learns_which_weights_predict_and_what_they_forget():
 def test_a_model_that_goes_on_cannot_be_told_to_forget(tmp_path):
     command("train", written(tmp_path, "rows.svm", "1 1:1\n-1 1:-1\n"), "-o", tmp_path / "m")
     result = command("watch", "--model", tmp_path / "m", input="1 1:1\n")
-    assert "If the data drift, start a new model with --decay or --learner pa." in " ".join(result.stderr.split())
+    assert "If the data drift, start a new model with --decay or --learner pa --hypothesis last." in " ".join(
+        result.stderr.split()
+    )
     for option in ("decay", "hypothesis", "r", "C", "loss"):
         result = command("watch", "--model", tmp_path / "m", f"--{option}", "1", input="1 1:1\n")
         assert (result.exit_code, result.stderr) == (

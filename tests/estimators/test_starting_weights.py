@@ -68,7 +68,7 @@ def test_rows_on_the_boundary_of_the_given_weights_are_mistakes():
 @pytest.mark.parametrize("multi_class", ["ovr", "direct"])
 def test_two_fits_of_one_pass_have_the_last_weights_of_one_fit_of_two(learner, classes, multi_class):
     X, y, _, _ = problem(7, classes=classes)
-    model = learner(max_iter=1, shuffle=False, multi_class=multi_class)
+    model = learner(hypothesis="last", max_iter=1, shuffle=False, multi_class=multi_class)
     first = learner(**model.get_params()).fit(X, y)
     second = learner(**model.get_params()).fit(X, y, coef_init=first.coef_, intercept_init=first.intercept_)
     both = learner(**model.get_params() | {"max_iter": 2}).fit(X, y)

@@ -85,11 +85,13 @@ def test_parameters_that_are_the_learners_own_are_left_out():
     assert "model = AveragedPerceptron(max_iter=100, " in python_code(state_of(X, y, learner="averaged"))
     assert "model = Perceptron()\n" in python_code(state_of(X, y, order="pick", picks=(1,)))
     fixed = {"order": "fixed", "passes": 10, "updates": 2000}
-    assert "model = PassiveAggressive(shuffle=False)\n" in python_code(state_of(X, y, learner="pa", **fixed))
+    assert 'model = PassiveAggressive(hypothesis="last", shuffle=False)\n' in python_code(
+        state_of(X, y, learner="pa", **fixed)
+    )
     plain = python_code(state_of(X, y, learner="pa", loss="plain", **fixed))
-    assert "model = PassiveAggressive(C=np.inf, shuffle=False)\n" in plain
+    assert 'model = PassiveAggressive(C=np.inf, hypothesis="last", shuffle=False)\n' in plain
     both = python_code(state_of(X, y, learner="pa", loss="squared_hinge", C=2.0, **fixed))
-    assert 'model = PassiveAggressive(C=2.0, loss="squared_hinge", shuffle=False)\n' in both
+    assert 'model = PassiveAggressive(C=2.0, loss="squared_hinge", hypothesis="last", shuffle=False)\n' in both
     fixed["passes"] = 5
     assert "model = AROW(r=0.5, shuffle=False)\n" in python_code(state_of(X, y, learner="arow", r=0.5, **fixed))
 

@@ -72,7 +72,7 @@ CHECKPOINTS = {
 
 MORE_CHECKPOINTS = {
     "margin": lambda: MarginPerceptron(margin=2.0, max_iter=6, random_state=2),
-    "pa": lambda: PassiveAggressive(max_iter=5, shuffle=False, random_state=2),
+    "pa": lambda: PassiveAggressive(hypothesis="last", max_iter=5, shuffle=False, random_state=2),
     "pa-average": lambda: PassiveAggressive(loss="squared_hinge", hypothesis="average", max_iter=5, random_state=2),
     "arow": lambda: AROW(r=1.0, max_iter=5, random_state=2),
     "decay": lambda: AveragedPerceptron(decay=0.01, max_iter=5, shuffle="once", random_state=2),

@@ -87,7 +87,7 @@ def test_the_call_of_every_tutorial_gives_the_weights_of_scikit_learn(load_rows,
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=0, atol=1e-9)
     for loss, steps in (("hinge", "pa1"), ("squared_hinge", "pa2")):
         theirs = SGDClassifier(learning_rate=steps, eta0=1.0, penalty=None, **same).fit(X, y)
-        ours = fitted(PassiveAggressive(loss=loss, multi_class="ovr", **same), X, y)
+        ours = fitted(PassiveAggressive(loss=loss, hypothesis="last", multi_class="ovr", **same), X, y)
         assert ours.n_iter_ == theirs.n_iter_
         np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=0, atol=1e-8)
 

@@ -269,7 +269,7 @@ _LEARNERS_WITH = {
     "decay": ("averaged", "perceptron", "margin", "pa", "arow"),
 }
 """For each option of `StepOptions` and for ``margin``, the learners that accept this option."""
-_AVERAGING = ("averaged", "kernel")
+_AVERAGING = ("averaged", "pa", "kernel")
 """Learners that predict with the averaged weights by default."""
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid")
 """Kernels that can be computed from rows. "precomputed" is missing because it needs a matrix of kernel values."""
@@ -294,7 +294,7 @@ class StepOptions(Group):
         None,
         "NAME",
         "For learners other than averaged and voted: the weights to predict with, last or average; for kernel also "
-        "vote.  [default: last; kernel: average]",
+        "vote.  [default: last; pa, kernel: average]",
     )
     decay: float | None = option(
         None, "D", "Fraction (below 1) of the averaged weights to forget at each row.  [default: 0]"

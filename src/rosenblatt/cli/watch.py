@@ -171,7 +171,7 @@ def learner_line(learner: str, options: RunOptions, from_model: bool) -> str:
     if options.hypothesis == "last" and learner == "AROW":
         return (
             f"{start} Predictions use the last weights, which adapt to drift slowly, because the steps shrink. If the "
-            f"data drift, {use} --r 1 or --learner pa."
+            f"data drift, {use} --r 1 or --learner pa --hypothesis last."
         )
     if options.hypothesis == "last":
         return f"{start} Predictions use the last weights, which adapt to drift."
@@ -181,7 +181,8 @@ def learner_line(learner: str, options: RunOptions, from_model: bool) -> str:
             f"{start} Predictions use the averaged weights; the influence of a row on them halves every "
             f"{max(1, round(rows)):,} rows."
         )
-    way = "--hypothesis last" if learner == "KernelPerceptron" else "--learner pa"
+    own = learner in ("KernelPerceptron", "PassiveAggressive")
+    way = "--hypothesis last" if own else "--learner pa --hypothesis last"
     if options.hypothesis == "average":
         decay = "" if learner == "KernelPerceptron" else "--decay or "
         start = f"{start} Predictions use the averaged weights, which never forget."

@@ -90,8 +90,9 @@ class PassiveAggressive(LinearPerceptron):
     ``|x|^2`` does not include the constant 1 of the bias. An update on a row of norm far below 1 therefore overshoots
     the margin of 1. Training stops after the first pass without an update.
 
-    On dense rows with ``multi_class="ovr"`` the weights equal those of scikit-learn's ``PassiveAggressiveClassifier``,
-    which is removed in scikit-learn 1.10. Sparse rows give the same weights as dense rows, bit for bit.
+    With ``hypothesis="last"`` and ``multi_class="ovr"`` the weights on dense rows equal those of scikit-learn's
+    ``PassiveAggressiveClassifier``, which is removed in scikit-learn 1.10. Sparse rows give the same weights as dense
+    rows, bit for bit.
 
     Parameters
     ----------
@@ -101,9 +102,10 @@ class PassiveAggressive(LinearPerceptron):
         better than 1 for several passes with ``hypothesis="last"``.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Loss function. "hinge" is algorithm PA-I of the paper, and "squared_hinge" is PA-II.
-    hypothesis : {"last", "average"}, default="last"
+    hypothesis : {"last", "average"}, default="average"
         Weights used for prediction: the final weights, or the average of the weights after each processed row. The
-        average is more stable if labels are noisy.
+        final weights follow the most recent rows, which suits streams that change. With noisy labels the average is
+        much better.
     multi_class : {"ovr", "direct"}, default="direct"
         Method for more than two classes. "direct" trains all classes jointly: the activation is the score of the true
         class minus the highest other score, and ``|x|^2`` counts twice because the weights of both classes change.
@@ -124,7 +126,7 @@ class PassiveAggressive(LinearPerceptron):
     >>> from rosenblatt import PassiveAggressive
     >>> model = PassiveAggressive(shuffle=False, max_iter=1).fit([[2, 0], [0, -1]], ["yes", "no"])
     >>> model.coef_, model.intercept_
-    (array([[0.5, 1. ]]), array([-0.75]))
+    (array([[0.5, 0.5]]), array([-0.125]))
     """
 
     C: float
@@ -135,7 +137,7 @@ class PassiveAggressive(LinearPerceptron):
         self,
         C: float = 1.0,
         loss: str = "hinge",
-        hypothesis: str = "last",
+        hypothesis: str = "average",
         max_iter: int = 10,
         fit_intercept: bool = True,
         shuffle: bool | str = True,

@@ -97,8 +97,8 @@ def make_learner(state: LabState) -> Any:
         return MarginPerceptron(margin=state.margin, **common)
     if state.learner == "pa":
         if state.loss == "plain":
-            return PassiveAggressive(C=math.inf, **common)
-        return PassiveAggressive(C=state.C, loss=state.loss, **common)
+            return PassiveAggressive(C=math.inf, hypothesis="last", **common)
+        return PassiveAggressive(C=state.C, loss=state.loss, hypothesis="last", **common)
     if state.learner == "arow":
         return AROW(r=state.r, **common)
     return Perceptron(hypothesis="pocket" if state.learner == "pocket" else "last", **common)

@@ -499,6 +499,7 @@ class MarginOptions(RunOptions):
 class PassiveAggressiveOptions(RunOptions):
     """The parameters of a passive-aggressive learner."""
 
+    hypothesis: str = "average"
     multi_class: str = "direct"
     C: float = 1.0
     loss: str = "hinge"

@@ -125,7 +125,7 @@ def test_losses_of_the_second_kind(case, C, passes):
 @given(labelled())
 def test_plain_passive_aggressive_meets_the_margin_after_each_update(case):
     X, y, _ = case
-    model = PassiveAggressive(C=inf, fit_intercept=False)
+    model = PassiveAggressive(C=inf, hypothesis="last", fit_intercept=False)
     for row, label in zip(X, y, strict=True):
         before = model.coef_[0].copy() if hasattr(model, "state_") else np.zeros(X.shape[1])
         model.partial_fit([row], [label], classes=[-1, 1])
@@ -139,7 +139,7 @@ def test_plain_passive_aggressive_meets_the_margin_after_each_update(case):
 @many
 @given(st.lists(st.tuples(st.lists(small, min_size=2, max_size=2), st.integers(0, 3)), min_size=1, max_size=12))
 def test_plain_passive_aggressive_leads_its_rival_by_one_after_each_update(rows):
-    model = PassiveAggressive(C=inf, fit_intercept=False, multi_class="direct")
+    model = PassiveAggressive(C=inf, hypothesis="last", fit_intercept=False, multi_class="direct")
     for row, label in rows:
         then = model.coef_.copy() if hasattr(model, "state_") else np.zeros((4, 2))
         model.partial_fit([row], [label], classes=range(4))
@@ -266,9 +266,9 @@ def test_weights_are_those_of_scikit_learn(name, loss):
         *((0.5, 3, one, None) for one in two),
     ):
         given = {"C": C, "loss": loss, "max_iter": passes, "shuffle": False, "multi_class": "ovr"} | options
-        ours = [PassiveAggressive(**given).fit(X, y, sample_weight=steps)]
+        ours = [PassiveAggressive(hypothesis="last", **given).fit(X, y, sample_weight=steps)]
         if steps is not None:
-            ours.append(PassiveAggressive(**given, class_weight=dict(enumerate(by_class))).fit(X, y))
+            ours.append(PassiveAggressive(hypothesis="last", **given, class_weight=dict(enumerate(by_class))).fit(X, y))
         for peer in peers(C, loss, passes, **options):
             if steps is None:
                 peer.fit(X, y)
@@ -325,7 +325,7 @@ def test_hardly_any_decay_is_a_plain_mean(decay):
     ],
 )
 def test_rows_that_cannot_be_moved_count_in_the_margin(X, y, options):
-    model = PassiveAggressive(shuffle=False, **options).fit(X, y)
+    model = PassiveAggressive(hypothesis="last", shuffle=False, **options).fit(X, y)
     low = model.report_.margin_low
     signs = 2.0 * np.array(y) - 1.0
     length = np.hypot(np.linalg.norm(model.coef_), model.intercept_[0])

@@ -133,7 +133,7 @@ REFUSED = {
     "-l pa --margin 1": "--margin applies to --learner margin, not to pa: leave it out.",
     "--hypothesis last": "--hypothesis applies to --learner perceptron, margin, pa, arow or kernel, not to averaged",
     "-l voted --decay 0.1": "--decay applies to --learner averaged, perceptron, margin, pa or arow, not to voted",
-    "-l arow --decay 0.1": "--decay applies to averaged weights, but this run predicts with the last ones: leave it",,
+    "-l arow --decay 0.1": "--decay applies to averaged weights, but this run predicts with the last ones: leave it",
     "-l margin --hypothesis vote": "--hypothesis must be 'last' or 'average', got 'vote'.",
     "-l pa -C 0": "--C must be a number above 0, got 0.0.",
     "-l pa -C nan": "--C must be a number above 0, got nan.",

@@ -408,9 +408,23 @@ def test_a_learner_without_variances_has_none(path):
     )
 
 
+def test_r_is_stored_for_arow_alone_and_must_be_known(path):
+    def unknown(header):
+        del header["learned"]["state"]["r"]
+
+    assert "'learned.state.r' must be a number for AROW" in forged(path, AROW("scale").fit(*examples()), unknown)
+    number = AROW(2.0, random_state=0).fit(*examples())
+    assert "holds no valid model" in forged(path, number, lambda header: header["learned"]["state"].update(r=0.0))
+
+    def superfluous(header):
+        header["learned"]["state"]["r"] = 2.0
+
+    assert "absent for every other learner" in forged(path, PassiveAggressive().fit(*examples()), superfluous)
+
+
 OUT_OF_RANGE = [
     (AROW(), "r", 0, "r must be a number above 0, got 0."),
-    *((AROW(), "r", value, f"r must be a number, below 2**62, got {value!r}.") for value in ("inf", True)),
+    *((AROW(), "r", value, f'r must be a number, below 2**62, or "scale", got {value!r}.') for value in ("inf", True)),
     (AROW(), "decay", 1.0, "decay must be below 1, got 1.0."),
     (AROW(), "hypothesis", "vote", "hypothesis must be 'last' or 'average', got 'vote'."),
     (MarginPerceptron(), "margin", -1, "margin must be a number of at least 0, got -1."),

@@ -32,11 +32,11 @@ _EXACT_TERMS = 100_000  # up to this number of entries, the candidates for the l
 def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> float:
     """Return an upper bound on the number of updates of the perceptron on these rows, whatever their order.
 
-    With a bias it is the integer part of (R^2 + 1) / gamma^2. R is the largest norm of a row. With a bias the
-    perceptron learns in the space of (x, 1), so gamma is the largest margin of any (w, b) with |(w, b)| = 1 on the rows
-    (x, 1) (`dataset_margin` with ``kind="augmented"``). Without a bias it is the integer part of R^2 / gamma^2, with
-    the margin of hyperplanes through the origin (``kind="homogeneous"``). With a bias, R^2 / gamma^2 with the margin of
-    CIML equation 4.9 is *not* a bound, as the example shows.
+    Let R be the largest norm of a row. With a bias the bound is the integer part of (R^2 + 1) / gamma^2. The perceptron
+    then learns in the space of (x, 1). So gamma is the largest margin of any (w, b) with |(w, b)| = 1 on the rows
+    (x, 1), that is, `dataset_margin` with ``kind="augmented"``. Without a bias the bound is the integer part of R^2 /
+    gamma^2. Here gamma is the largest margin of hyperplanes through the origin (``kind="homogeneous"``). With a bias,
+    R^2 / gamma^2 with the margin of CIML equation 4.9 is *not* a bound, as the example shows.
 
     The bound is infinite if no hyperplane separates the classes, since the perceptron then never stops. It is also
     infinite in the rare case that no separator was found. It bounds the updates of all passes together, not the number
@@ -51,7 +51,7 @@ def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> fl
         Finite numbers. A number that float64 would round raises a ValueError.
     y : array of shape (n,)
         Labels of at most two classes. For a single class the bound is finite if some hyperplane has all rows on one
-        side, as is always so with a bias.
+        side. With a bias this is always the case.
     fit_intercept : bool, default=True
         Whether the perceptron has a bias.
 
@@ -106,13 +106,13 @@ def novikoff(squared: Fraction, gamma: float) -> float:
 def allowing_for_rounding(K: Fraction, u: Fraction) -> Fraction:
     """Return the bound ``K`` with an allowance for updates of relative error ``u``, for up to 1 / (64 u) updates.
 
-    A run in floats has weights w_k = v_k + e with v_k = w_(k-1) + y z and |e| <= u |v_k|. Its decisions are exact, and
-    the first update does not round. Let x = u k <= 1/64. Since |v_k|^2 <= |w_(k-1)|^2 + R^2, the sum of (1 + u)^(2 j)
-    for j up to k bounds |w_k|^2 / R^2, and so |w_k| <= sqrt(k) R (1 + 0.51 x + 0.51 u). The errors add up to at most u
-    R exp(x) (sqrt(2) + ... + sqrt(k)) <= sqrt(k) R (0.68 x + 0.51 u), by which w*.w_k may be below k gamma. Together,
-    sqrt(k) <= sqrt(K) (1 + 1.19 x + 1.02 u), hence k <= K (1 + 2.43 u k + 2.05 u). The first k above K (1 + 3 u
-    (K + 3)) would violate this inequality, so no run reaches it. If K is at least 1 / (64 u), a run of at most 1 / (64
-    u) updates does not exceed K itself.
+    In floats, update k gives w_k = v_k + e. Here v_k = w_(k-1) + y z is the exact sum, and the rounding error e has
+    |e| <= u |v_k|. Decisions are exact, and the first update does not round. Let x = u k <= 1/64. Since
+    |v_k|^2 <= |w_(k-1)|^2 + R^2, the sum of (1 + u)^(2 j) for j up to k bounds |w_k|^2 / R^2, and so |w_k| <= sqrt(k) R
+    (1 + 0.51 x + 0.51 u). The errors add up to at most u R exp(x) (sqrt(2) + ... + sqrt(k)) <= sqrt(k) R (0.68 x + 0.51
+    u). By this amount w*.w_k may be below k gamma. Together, sqrt(k) <= sqrt(K) (1 + 1.19 x + 1.02 u), hence k <= K (1
+    + 2.43 u k + 2.05 u). The first k above K (1 + 3 u (K + 3)) would violate this inequality, so no run reaches it. If
+    K is at least 1 / (64 u), a run of at most 1 / (64 u) updates does not exceed K itself.
 
     >>> float(allowing_for_rounding(Fraction(10**20), Fraction(HALF_ULP)))
     1e+20
@@ -124,7 +124,7 @@ def allowing_for_rounding(K: Fraction, u: Fraction) -> Fraction:
 def squared_radius(X: Matrix, bias: bool) -> Fraction:
     """Return the largest squared norm of a row, plus 1 with a ``bias``, exactly or slightly rounded up.
 
-    If too many rows could be the longest, a float plus its error bound is used.
+    If too many rows could have the largest norm, a float plus its error bound is used.
 
     >>> squared_radius(np.array([[3.0, 4.0], [0.0, 1.0]]), bias=True)
     Fraction(26, 1)
@@ -191,10 +191,10 @@ def rounding(m: int) -> float:
 
 
 def replay_updates(X: Matrix, rows: NDArray[np.int64], signs: Signs, bias: bool) -> Iterator[tuple[Floats, Floats]]:
-    """Yield, in blocks, the vectors y z of the updates on ``rows`` and the weights before, between and after them.
+    """Yield, in blocks, the vectors y z of the updates on ``rows`` and the weights before the first and after each.
 
-    z is (x, 1) or x, and ``signs`` has the sign y of each update. ``np.add.accumulate`` adds in sequence, so the
-    weights equal those of the kernel bit for bit.
+    z is (x, 1) with a bias and x without, and ``signs`` contains the sign y of each update. ``np.add.accumulate`` adds
+    in sequence, so the weights equal those of the kernel bit for bit.
     """
     d = X.shape[1] + bias
     w, size = np.zeros(d), max(1, _CHUNK // max(1, d))
@@ -276,7 +276,7 @@ def _rounding_errors(W: Floats, Z: Floats, exponent: int) -> Floats:
 
 
 def _numbers(W: Floats, Z: Floats, lost: Floats, v: Floats, c: float) -> Floats:
-    """Return a row for each update: y (w . x) before and after it, |z|^2, w*.w, |w|^2, alpha_k, and ``lost``."""
+    """Return a row for each update: y (w . x) before and after it, |z|^2, w*.w, |w|^2, alpha and the rounding error."""
     before, after = W[:-1], W[1:]
     apart = after - c * v
     pairs = ((before, Z), (after, Z), (Z, Z), (after, np.broadcast_to(v, after.shape)), (after, after), (apart, apart))

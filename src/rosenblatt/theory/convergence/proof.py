@@ -24,7 +24,7 @@ from rosenblatt.theory.separability import dataset_margin
 
 
 EVEN_UP_TO = 5
-"""The chart has linear scales up to this ratio of the bound to the number of updates, and logarithmic ones beyond."""
+"""If the bound is more than this number of times the number of updates, the chart has logarithmic scales."""
 
 
 def draw_squeeze(proof: Proof) -> str:
@@ -51,7 +51,7 @@ _OUT_OF_RANGE = "the rows are too long, or the margin is too small, to be compar
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Proof:
-    """A run of the perceptron, returned by `proof`, with the inequalities of the convergence proof at every update.
+    """A training run of the perceptron with the inequalities of the convergence proof at every update; see `proof`.
 
     All vectors are in the space in which the perceptron learns: z = (x, 1) with a bias, z = x without. ``len`` is the
     number of updates, and iteration yields an `Update` for each. The fields of `Update` are attributes of the proof, as
@@ -60,30 +60,32 @@ class Proof:
     Attributes
     ----------
     k, row : arrays of int
-        The number of the update, counted from 1, and the number of the misclassified row.
+        The number of the update, counted from 1, and the index of the misclassified row.
     activation, rise, square : arrays
-        For that row, y a before the update, which is never positive; the increase of y a by the update; and |z|^2,
-        which equals the increase.
+        For that row with label y and activation a: y a before the update, the increase of y a by the update, and |z|^2.
+        y a before the update is never positive, and its increase equals |z|^2.
     projection, projection_low : arrays
-        w*.w after the update, which increases by gamma or more, and its lower bound k gamma.
+        w*.w after the update, and its lower bound k gamma. Each update increases w*.w by at least gamma.
     norm2, norm2_high : arrays
-        |w|^2 after the update, which increases by R^2 or less, and its upper bound k R^2.
+        |w|^2 after the update, and its upper bound k R^2. Each update increases |w|^2 by at most R^2.
     cosine, cosine_low : arrays
-        The cosine of the angle between w and w*, and its lower bound sqrt(k) gamma / R. Only the bound must increase.
+        The cosine of the angle between w and w*, and its lower bound sqrt(k) gamma / R. The bound always increases; the
+        cosine may decrease.
     alpha, alpha_high : arrays
-        Har-Peled's |w - (R^2 / gamma) w*|^2, which decreases by R^2 or more, and its upper bound alpha_0 - k R^2.
+        Har-Peled's alpha = |w - (R^2 / gamma) w*|^2 after the update, and its upper bound alpha_0 - k R^2. Each update
+        decreases alpha by at least R^2; alpha_0 is its value before the first update.
     checks : dict of str to array of bool
-        For each inequality, whether it held at each update, with an allowance for rounding. ``holds`` is whether all
-        did.
+        For each inequality, whether it held at each update, with an allowance for rounding. ``holds`` is True if all
+        inequalities held.
     drift : array
         A bound on the sum of the norms of the rounding errors in the weights so far; 0 for integer data.
     R, gamma, bound : float
         The largest norm |z|, rounded up; the margin of w*, rounded down; and (R / gamma)^2. For the default w*, the
         integer part of ``bound`` is `mistake_bound`.
     w_star, b_star : array and float
-        The separator w*, with its bias, scaled so that w*, or (w*, b*) with a bias, has norm 1.
+        The separator w* and its bias b*. With a bias, (w*, b*) has norm 1; without a bias, w* has norm 1.
     w, b : array and float
-        The weights at the end of the run.
+        The final weights.
     margin : float
         The margin of these weights, scaled to norm 1; minus infinity if the run did not converge.
     passes, updates, converged, fit_intercept, seed
@@ -225,11 +227,11 @@ def proof(
     fit_intercept, shuffle, max_iter, max_updates
         As for ``Perceptron``. The defaults are True, False (rows are visited in the given order), 100 and 100,000.
     random_state : int, default=None
-        The seed of shuffled orders, such as ``random_state`` or ``seed_`` of a ``Perceptron``. None draws a random
-        seed.
+        The seed of the random row orders, such as ``random_state`` or ``seed_`` of a ``Perceptron``. None draws a
+        random seed.
     w_star, b_star : array of shape (d,) and float, default=None and 0.0
-        The separator for the proof, of any norm. A number that float64 would round raises a ValueError. None means the
-        separator of largest margin (`dataset_margin`).
+        The separator w* for the proof and its bias; their norm does not matter. A number that float64 would round
+        raises a ValueError. None means the separator of largest margin (`dataset_margin`).
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Trace of a perceptron run: the row, label, activation and weights of every update."""
+"""Trace of a training run of the perceptron: the row, label, activation and weights of every update."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TracedUpdate(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace:
-    """The updates of a run of the perceptron from zero, returned by `trace`.
+    """The updates of a training run of the perceptron that starts from zero weights; returned by `trace`.
 
     ``len`` is the number of updates, and iteration yields a `TracedUpdate` for each, with k, pass_number, row, label,
     activation, w and b. Weights are recomputed from the rows on demand, so a trace takes no more memory than the data.
@@ -59,12 +59,12 @@ class Trace:
     Attributes
     ----------
     row, pass_number, label : arrays
-        For each update, the number of the misclassified row, the number of the pass (counted from 1), and the label of
+        For each update, the index of the misclassified row, the number of the pass (counted from 1), and the label of
         the row.
     activation : array
         w.x + b of that row before the update, up to rounding. Its sign is exact, and never the sign of the label.
     w, b : array and float
-        The weights at the end of the run; ``weights(k)`` returns the weights after k updates.
+        The final weights; ``weights(k)`` returns the weights after k updates.
     mistakes_by_pass : array of int
         The number of updates in each pass.
     passes, converged, fit_intercept, seed
@@ -86,7 +86,7 @@ class Trace:
     _signs: Signs = field(kw_only=True)
     """The sign of the label of each update."""
     _rows: Matrix = field(kw_only=True)
-    """The distinct rows of the updates."""
+    """The distinct rows that were misclassified."""
     _places: NDArray[np.intp] = field(kw_only=True)
     """For each update, the index of its row in ``_rows``."""
 
@@ -97,7 +97,7 @@ class Trace:
 
     @cached_property
     def activation(self) -> Floats:
-        """w.x + b of each misclassified row before its update; rounded only once where its sign would be in doubt."""
+        """w.x + b of each misclassified row before its update, in floats with an exact sign."""
         parts = [np.empty(0)]
         for moves, W in self._walk():
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -137,7 +137,7 @@ class Trace:
         return self._step(k - 1, *self.weights(k))
 
     def is_of(self, X: MatrixLike, y: ArrayLike) -> bool:
-        """Return whether ``X`` and ``y`` have the rows and labels of the updates, at the same row numbers."""
+        """Return whether ``X`` and ``y`` have, at each misclassified row's index, the same row and label."""
         matrix, labels = check_rows(X, y)
         if matrix.shape[1] != len(self.w) or self.row.max(initial=-1) >= len(labels):
             return False
@@ -187,7 +187,7 @@ class Trace:
         return (long[:-1], float(long[-1])) if self.fit_intercept else (long, 0.0)
 
     def _walk(self, k: int | None = None) -> Iterator[tuple[Floats, Floats]]:
-        """Yield, in blocks, y z of the first ``k`` updates and the weights before, between and after them."""
+        """Yield, in blocks, y z of the first ``k`` updates, and the weights before the first and after each update."""
         return replay_updates(self._rows, self._places[:k], self._signs[:k], self.fit_intercept)
 
 
@@ -200,11 +200,11 @@ def trace(
     max_iter: int = 100,
     max_updates: int | None = 100_000,
 ) -> Trace:
-    """Run the perceptron from zero and return every update.
+    """Train the perceptron from zero weights and return every update.
 
-    The run is the same as that of a ``Perceptron`` with these parameters, bit for bit. It stops after a pass without a
-    mistake, after ``max_iter`` passes or after ``max_updates`` updates, so data that is not linearly separable can be
-    traced, too.
+    The training run is the same as that of a ``Perceptron`` with these parameters, bit for bit. It stops after a pass
+    without a mistake, after ``max_iter`` passes or after ``max_updates`` updates, so data that is not linearly
+    separable can be traced, too.
 
     Parameters
     ----------
@@ -212,8 +212,8 @@ def trace(
     fit_intercept, shuffle, max_iter, max_updates
         As for ``Perceptron``. The defaults are True, False (rows are visited in the given order), 100 and 100,000.
     random_state : int, default=None
-        The seed of shuffled orders, such as ``random_state`` or ``seed_`` of a ``Perceptron``. None draws a random
-        seed.
+        The seed of the random row orders, such as ``random_state`` or ``seed_`` of a ``Perceptron``. None draws a
+        random seed.
 
     Returns
     -------
@@ -251,7 +251,7 @@ def trace(
 def run_options(
     fit_intercept: bool, shuffle: bool | str, random_state: int | None, max_iter: int, max_updates: int | None
 ) -> RunOptions:
-    """Return the options of a run after checking them."""
+    """Return the validated options of a training run."""
     return RunOptions(
         max_iter=max_iter,
         max_updates=max_updates,
@@ -262,7 +262,7 @@ def run_options(
 
 
 def run_traced(X: Matrix, signs: Signs, labels: Labels, options: RunOptions) -> Trace:
-    """Return the trace of a run as in ``Perceptron``, on rows that have been validated."""
+    """Train as ``Perceptron`` does, on rows that have been validated, and return the trace."""
     n, d = X.shape
     state, updates = LinearState.initial(options, 2, d), UpdateTrace()
     batch = make_batch(X, (signs > 0).astype(np.int32), np.array([-1, 1]), None, None)

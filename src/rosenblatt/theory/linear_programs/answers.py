@@ -1,6 +1,6 @@
 """Certificates of linear programs: feasible, infeasible (Farkas), optimal (weak duality), unbounded, undecided.
 
-Each is checked exactly from A, b and c alone, by code that is independent of the searches.
+Each certificate is checked exactly from A, b and c alone, by code that is independent of the searches.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def homogenized(A: Matrix, b: Floats) -> Matrix:
 
 
 def is_strictly_feasible(A: Matrix, b: Floats, x: Numbers) -> bool:
-    """Return whether A x < b in every row, decided exactly; x may hold floats or fractions."""
+    """Return whether A x < b in every row, decided exactly; x may contain floats or fractions."""
     if x.shape != (A.shape[1],) or not are_finite(x):
         return False
     return least_score(homogenized(A, b), np.ones(A.shape[0] + 1), proportional([*x.tolist(), 1.0]), 0.0) > 0
@@ -160,11 +160,11 @@ class Feasible(Certificate):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Infeasible(Certificate):
-    """Proof that no x has A x < b in every row: the rows combine to 0 . x < c with c <= 0 (Farkas, Gordan).
+    """Proof that no x has A x < b in every row: a weighted sum of the rows is 0 . x < -``deficit``, which is false.
 
-    ``alpha`` has a nonnegative weight for each row of A with A^T alpha = 0 and b . alpha = ``-deficit``. If ``deficit``
-    is positive, A x <= b has no solution either. If it is 0, the set A x <= b has no interior, because the rows
-    of ``support`` hold with equality at each of its points.
+    ``alpha`` contains a nonnegative weight for each row of A, with A^T alpha = 0 and b . alpha = ``-deficit`` (Farkas,
+    Gordan). If ``deficit`` is positive, A x <= b has no solution either. If it is 0, the set A x <= b has no interior,
+    because the inequalities of ``support`` are equalities at each of its points.
 
     ``weights`` are integers proportional to ``alpha`` on ``support``, for which these equations hold exactly. For large
     systems ``weights`` is None. Then ``check`` proves that exact weights exist that differ from ``alpha`` by rounding
@@ -322,7 +322,7 @@ class Optimum(Certificate):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Unbounded(Certificate):
-    """Proof that c . x is unbounded on A x < b: it grows without limit from the feasible ``x`` along ``direction``.
+    """Proof that c . x is unbounded on A x < b: it increases without limit from the feasible ``x`` along ``direction``.
 
     ``check`` proves A x < b, A direction <= 0 and c . direction > 0, exactly.
     """

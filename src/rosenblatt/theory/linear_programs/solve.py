@@ -1,13 +1,13 @@
 """Linear programs solved by the perceptron: strict feasibility as linear separation, optimisation by bisection.
 
-A x < b has a solution if and only if some v has Z v > 0, where Z has a row (-a, b) for each row of A, and the row (0,
-1). Then x = v[:-1] / v[-1]. So the rows of Z are examples with the label +1, and a perceptron without a bias that makes
-no mistake on them solves the system (Har-Peled 30.1). If there is no solution, Gordan's alternative yields weights
-alpha >= 0, not all zero, with A^T alpha = 0 and b . alpha <= 0.
+Let Z have a row (-a, b) for each inequality a . x < b, and the row (0, 1). A x < b has a solution if and only if some v
+has Z v > 0. The solution is then x = v[:-1] / v[-1]. So the rows of Z are examples with the label +1. A perceptron
+without a bias that makes no mistake on them solves the system (Har-Peled 30.1). If there is no solution, Gordan's
+alternative yields weights alpha >= 0, not all zero, with A^T alpha = 0 and b . alpha <= 0.
 
 The inequalities are strict. If the set A x <= b has no interior, it may have points although A x < b has no solution.
-So the perceptron solves linear programs whose feasible set has an interior; for the others a certificate names the rows
-responsible.
+So the perceptron solves linear programs whose feasible set has an interior. For all other programs a certificate names
+the rows that are responsible.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ SMALL = 1e-9  # smaller relative singular values and slopes count as zero; if wr
 
 
 def sharpened(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
-    """Return a proof with a larger deficit from some rows of ``proof``, or ``proof`` itself if none is found."""
+    """Return a proof with a larger deficit from some rows of ``proof``; if no such proof is found, return ``proof``."""
     rows = proof.support
     own = dense_rows(A, rows)
     alpha = _lowered(own, b[rows], proof.alpha[rows])
@@ -130,7 +130,7 @@ MOST_WORK = 1e7  # the work limit for that: some seconds
 
 
 def proved_empty(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
-    """Return a proof that not even A x <= b has a solution, or ``proof`` if none is found.
+    """Return a proof that not even A x <= b has a solution, or ``proof`` if no such proof is found.
 
     If the system has no solution even with a little slack added to b, the weights that prove this have a positive
     deficit for b itself.
@@ -186,7 +186,7 @@ def largest_in_rows(A: Matrix) -> Floats:
 
 
 def from_homogenized(A: Matrix, b: Floats, answer: Unsolvable) -> Infeasible:
-    """Return the proof in terms of A and b; the weight of the row (0, 1) becomes the deficit."""
+    """Convert a proof for the homogenized rows to one for A and b; the weight of the row (0, 1) becomes the deficit."""
     own = answer.support < A.shape[0]
     rows = answer.support[own]
     if answer.weights is not None:
@@ -225,7 +225,7 @@ def recession_ray(c: Floats, A: Matrix) -> Numbers | None:
 
 
 def _within(c: Floats, A: Matrix, rows: list[Line], equal: set[int]) -> Numbers | None:
-    """Return a direction with ``a . d = 0`` in the rows ``equal`` and in further implicit equalities, or None."""
+    """Return a recession direction with ``a . d = 0`` in the rows ``equal`` and other implicit equalities, or None."""
     goal = [Fraction(value) for value in c.tolist()]
     while True:
         # Invariant: every d with A d <= 0 and c . d > 0 has a . d = 0 in the rows ``equal``, so it is a combination of
@@ -279,7 +279,7 @@ def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | U
     ----------
     A : array or sparse matrix of shape (m, d)
         Finite numbers. A number that float64 would round raises a ValueError, as in b. A may have no rows or no
-        columns. A row of zeros means 0 < b.
+        columns. A row of zeros is the inequality 0 < b.
     b : array of shape (m,)
         Finite numbers.
 
@@ -355,14 +355,14 @@ def maximize(
 ) -> Optimum | Unbounded | Infeasible | UndecidedProgram:
     """Find the largest ``c . x`` subject to ``A x <= b``, by bisection on z in the system A x < b, c . x > z.
 
-    A solution x raises the lower bound to its c . x. If there is no solution, the weights of the proof solve the dual
-    program, and the bound that they prove becomes the upper bound. The rows of the proof meet in a corner, near which a
-    better x is tried. The search stops when ``high - low <= atol + rtol * max(|low|, |high|)``, or after ``max_steps``.
+    A solution x raises the lower bound to c . x. If there is no solution, the weights of the proof solve the dual
+    program, and they prove the new upper bound. Then a better x is tried near the corner in which the rows of the proof
+    meet. The search stops when ``high - low <= atol + rtol * max(|low|, |high|)``, or after ``max_steps``.
 
-    The set A x <= b must have an interior. If it has none, the result is the `Infeasible` of `strict_feasibility`. It
-    names rows that hold with equality in every solution. Use them to eliminate variables, then solve the smaller
-    program. The primal and the dual program cannot be solved together as one strict system: A x <= b, A^T y = c,
-    y >= 0, c . x >= b . y never has an interior, since no c . x exceeds b . y.
+    The set A x <= b must have an interior. If it has none, the result is the `Infeasible` of `strict_feasibility`. Its
+    ``support`` lists rows that hold with equality in every solution. Use these equalities to eliminate variables, then
+    solve the smaller program. The primal and the dual program cannot be solved together as one strict system: A x <= b,
+    A^T y = c, y >= 0, c . x >= b . y never has an interior, since no c . x exceeds b . y.
 
     Parameters
     ----------
@@ -380,8 +380,8 @@ def maximize(
     -------
     Optimum, Unbounded, Infeasible or Undecided
         `Optimum` has a strictly feasible ``x`` and the bounds ``low`` and ``high`` on the optimum with a ``proof``.
-        `Unbounded` has an ``x`` and a ``direction``. Both have a method ``check(c, A, b)``, the other two
-        ``check(A, b)``.
+        `Unbounded` has an ``x`` and a ``direction``. `Optimum` and `Unbounded` have a method ``check(c, A, b)``.
+        `Infeasible` and `Undecided` have ``check(A, b)``.
 
     See Also
     --------
@@ -444,7 +444,7 @@ def maximize(
 
 
 def _tightened(c: Floats, A: Matrix, b: Floats, z: float, proof: Infeasible, gap: float) -> tuple[float, Infeasible]:
-    """Return the upper bound on c . x that the weights of ``proof`` prove, which is at most z, and its proof."""
+    """Return (bound, proof): an upper bound on c . x, at most z, from the weights of ``proof``, and its proof."""
     rows = proof.support[:-1]
     if proof.weights is not None:
         *others, last = proof.weights

@@ -36,7 +36,7 @@ from rosenblatt.theory.logistic.problem import Indices, Problem, centred, read_p
 
 Vectors = tuple[tuple[int, ...], ...]
 Row = tuple[int, int, int]
-"""The name of a row z: the number of the data row, the index of its class, and the index of another class."""
+"""Identifies a row z: the index of the data row, the index of its class, and the index of another class."""
 Label: TypeAlias = bool | int | float | str
 Key: TypeAlias = str | tuple[Label, str]
 """The name of a coefficient, with its class if there are more than two."""
@@ -46,8 +46,8 @@ STATUSES = ("finite", "+inf", "-inf", "either", "aliased")
 class ForcedSign(NamedTuple):
     """Rows z that prove the sign of coefficient j: on the null space, their weighted sum is a multiple of +-e_j.
 
-    The weights are positive. For complete separation ``weights`` may be None; then there are as many rows as columns,
-    and an enclosure proves that positive weights exist.
+    The weights are positive, and e_j is a unit vector. For complete separation ``weights`` may be None; then there are
+    as many rows as columns, and an enclosure proves that positive weights exist.
     """
 
     rows: tuple[Row, ...]
@@ -57,10 +57,10 @@ class ForcedSign(NamedTuple):
 class Proof(NamedTuple):
     """Integers that prove an answer; each vector has one entry per column and non-baseline class.
 
-    ``b`` and ``alpha`` are Tucker's pair. ``null_basis`` spans the directions that are 0 on the hyperplane (the rows
-    with z . b = 0). ``relations`` express aliased columns by columns to their left. ``counter_directions`` are
-    directions d with Z d >= 0 in which a coefficient has the opposite sign to b. ``forced_signs`` prove, by
-    coefficient, that there is no such direction.
+    ``b`` and ``alpha`` are Tucker's pair (see `logistic.search`). ``null_basis`` spans the directions that are 0 on the
+    hyperplane (the rows with z . b = 0). ``relations`` express aliased columns by columns to their left.
+    ``counter_directions`` are directions d with Z d >= 0 in which a coefficient has the opposite sign to b.
+    ``forced_signs`` maps a coefficient to the proof that no such direction exists for it.
     """
 
     b: tuple[int, ...]
@@ -101,7 +101,7 @@ class ProofCheck:
 
     @property
     def on_hyperplane(self) -> Indices:
-        """The numbers of the data rows that have a row z with z . b = 0."""
+        """The indices of the data rows that have a row z with z . b = 0."""
         return np.unique(self.problem.rows[(self.signs == 0).any(axis=1)])
 
     @property
@@ -169,8 +169,8 @@ class ProofCheck:
     def _is_forced(self, j: int, sign: int, null: Numbers) -> bool:
         """Return whether no direction d with Z d >= 0 has the opposite sign in coefficient j.
 
-        By Farkas's lemma this holds if, on the subspace that the columns of ``null`` span, sign e_j equals a
-        combination of rows z with positive weights.
+        By Farkas's lemma this holds if, on the subspace that the columns of ``null`` span, ``sign`` times the unit
+        vector e_j equals a combination of rows z with positive weights.
         """
         k = null.shape[1]
         if k == 1:  # all such directions are multiples of b
@@ -240,7 +240,7 @@ _INFINITE = ("+inf", "-inf", "either")
 
 
 def describe(kind: str, coefficients: Mapping[Key, str], n: int, on: int, baseline: Label) -> str:
-    """Return the sentences of an answer about ``n`` rows, ``on`` of them on the hyperplane.
+    """Return the sentences that describe a result for ``n`` rows, of which ``on`` lie on the hyperplane.
 
     >>> print(describe("overlap", {"intercept": "finite", "x0": "finite"}, 10, 10, 0))
     Overlap: no combination of the columns separates the classes, so every maximum-likelihood estimate is finite.
@@ -409,9 +409,10 @@ class Separation(Certificate):
     Attributes
     ----------
     kind : {"complete", "quasi-complete", "overlap"}
-        Complete: some combination of the columns predicts every row with certainty, and no estimate is finite.
-        Quasi-complete: some combination predicts some rows with certainty and is 0 for all others. Overlap: no such
-        combination exists, and all estimates are finite.
+        Complete: some linear combination of the columns separates the classes strictly, and no estimate is finite.
+        Quasi-complete: some combination separates some rows strictly and is 0 for all others. Overlap: no such
+        combination exists, and all estimates are finite. The probability of the class of a strictly separated row tends
+        to 1.
     coefficients : dict
         The status of each coefficient, by name. "finite": the estimate is finite. "+inf" or "-inf": the coefficient
         tends to this limit in every sequence along which the likelihood tends to its supremum. "either": its limit
@@ -421,8 +422,8 @@ class Separation(Certificate):
         The coefficients of the separating combination, in integers, all 0 for overlap. The likelihood keeps increasing
         in this direction.
     on_hyperplane : array of int
-        The numbers of the rows for which the combination is 0, which are not predicted with certainty. With more than
-        two classes, the rows for which some other class stays as likely as their own.
+        The indices of the rows for which the combination is 0, so that they are not strictly separated. With more than
+        two classes, these are the rows for which some other class stays as likely as their own.
     baseline : label
         The class that has no coefficients: the first in sorted order.
 

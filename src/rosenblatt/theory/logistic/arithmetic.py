@@ -19,7 +19,7 @@ from rosenblatt.theory.exact import lowest_exponents, to_integers
 from rosenblatt.theory.inputs import Floats, Numbers
 
 PRIMES = (67108859, 67108837, 67108819, 67108777, 67108763, 67108757, 67108753, 67108747)
-"""Primes below 2**26, tried in turn until one is not unlucky for the data (see above)."""
+"""Primes below 2**26, tried in turn until one is not unlucky for the data, as explained in the module's docstring."""
 Residues = NDArray[np.int64]
 _MAX_EQUATIONS = 2048  # a sum of 2**11 products of two residues below 2**26 is below 2**63, so int64 holds it
 _LIMB = 25  # bits of a limb, chosen so that sums of products of limbs and residues fit int64, too
@@ -75,10 +75,10 @@ def rank_is_at_least(A: NDArray[Any], rank: int) -> bool:
 
 
 def row_basis(X: Floats, start: NDArray[np.intp], prime: int) -> tuple[NDArray[np.intp], list[int]]:
-    """Return a basis of the row space of X, as row numbers, and the pivot columns.
+    """Return the indices of rows that form a basis of the row space of X, and the pivot columns.
 
-    The search begins with the rows ``start``. The returned rows are proved to be independent, and so are the columns.
-    The rows span all other rows only with high probability, so the caller must check this.
+    The search begins with the rows ``start``. The returned rows are proved to be independent, and so are the pivot
+    columns. The returned rows span all other rows only with high probability, so the caller must check this.
     """
     rng = np.random.default_rng(0)
     chosen = start
@@ -131,7 +131,7 @@ def inverse(M: Residues, prime: int) -> Residues:
 
 
 def solve(M: Numbers, right: Numbers, prime: int) -> tuple[Numbers, int]:
-    """Return integers N and d > 0 with M N = d right, for a matrix of integers invertible modulo the prime.
+    """Return integers N and d > 0 with M N = d right, for an integer matrix M that is invertible modulo the prime.
 
     The method is Dixon's p-adic lifting (J. D. Dixon 1982, "Exact solution of linear equations using p-adic
     expansions"). With C the inverse of M modulo p, each step adds a digit of the solution in base p. Rational
@@ -184,7 +184,7 @@ def _limbs(M: Numbers) -> list[Residues]:
 
 
 def _reconstruct(total: Numbers, modulus: int) -> tuple[Numbers, int] | None:
-    """Return short numerators and a common denominator that equal ``total`` modulo ``modulus``, or None if none do.
+    """Return small numerators and a common denominator whose quotients are ``total`` modulo ``modulus``, or None.
 
     This is rational reconstruction (P. S. Wang 1981). At most one fraction n / d with |n| and d up to sqrt(modulus / 2)
     equals a given residue, and the extended Euclidean algorithm, stopped halfway, finds it.

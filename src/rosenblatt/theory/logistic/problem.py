@@ -195,7 +195,8 @@ class Problem:
     def signs(self, b: Numbers) -> NDArray[np.int8]:
         """Return the exact sign of z . b for the rows z of each observation; ``b`` holds integers, block by block.
 
-        Floats decide the signs of values beyond their error bound; the other signs are computed in integers.
+        If a value in floats is larger than its error bound, it decides the sign. The other signs are computed in
+        integers.
         """
         D = b.reshape(self.blocks, -1).T
         scores, error = float_scores(self.X, D)
@@ -213,7 +214,7 @@ class Problem:
         return signs.astype(np.int8)
 
     def row_vectors(self, observations: Indices, other: Indices) -> Floats:
-        """Return the row z of each observation and the class paired with it in ``other``, as exact floats."""
+        """Return the row z, in exact floats, for each observation and the other class that ``other`` gives for it."""
         return blocks_of(self.X[observations], self.own_class[observations], other, self.blocks)
 
 

@@ -2,15 +2,15 @@
 
 Z has a row z for each observation and each class other than its own (see `problem`). The estimates are finite if and
 only if no d has Z d >= 0 and Z d != 0 (Albert and Anderson 1984); Konis (2007) tests this by linear programs in
-floating point. Here the answer is exact, and its proof is Tucker's pair (1956): b with Z b >= 0 and alpha >= 0 with Z'
-alpha = 0, where each row either has z . b > 0 or can have positive weight in alpha.
+floating point. Here the answer is exact, and its proof is Tucker's pair (1956) of vectors b and alpha. They satisfy Z
+b >= 0, alpha >= 0 and Z' alpha = 0. Each row z either has z . b > 0 or can have positive weight in alpha.
 
 The pair is found by facial reduction (Borwein and Wolkowicz 1981). If rows sum to zero with positive weights, then
 z . d = 0 for each of these rows and every d of the cone Z d >= 0. We say that such rows balance. So the search
-continues in the subspace where they are 0, whose dimension falls each time, until some c is strictly positive on all
-other rows. Candidates are computed in floats and verified in integers. The search solves a working set of rows, and
-adds the rows that contradict the result. If floats fail, an exact simplex method (`farkas`) decides the working set, so
-the search is finite.
+continues in the subspace where these rows are 0. Its dimension falls each time. The search ends when some c is strictly
+positive on all other rows. Candidates are computed in floats and verified in integers. The search solves a working set
+of rows, and adds the rows that contradict the result. If floats fail, an exact simplex method (`farkas`) solves the
+working set, so the search is finite.
 
 The sign of each infinite coefficient is then found in the same way: either some rows force it, or some direction of the
 cone has the opposite sign.
@@ -214,7 +214,7 @@ class Face:
         return cls(prime, np.eye(size, dtype=int).astype(object), nothing, np.zeros(0, dtype=object))
 
     def products(self, Z: Numbers) -> Numbers:
-        """Return Z N, the rows as linear functionals on the subspace."""
+        """Return Z N, the rows as linear functionals on the subspace; the columns of N = ``null_basis`` span it."""
         return Z @ self.null_basis if self.row_ids else Z
 
     def add(self, Z: Numbers, A: Numbers, weights: Numbers, row_ids: list[int]) -> None:
@@ -265,8 +265,8 @@ def next_face(Z: Numbers, row_ids: list[int], face: Face, exactly: bool = False)
     """Solve Gordan's alternative for the rows on the subspace of the face.
 
     Return integers c with Z N c > 0 for all rows that are not 0 on the subspace. Unless ``exactly``, c is only a
-    candidate, found in floats. If there is no such c, add rows that balance to the face, which is always exact, and
-    return None.
+    candidate, found in floats. If there is no such c, add rows that balance to the face and return None; this is always
+    exact.
     """
     A = face.products(Z)
     rest = np.flatnonzero((A != 0).any(axis=1))
@@ -366,7 +366,7 @@ class IntegerRows:
         return blocks_of(x, self.problem.own_class[observations], other, self.problem.blocks)
 
     def name(self, row_id: int) -> Row:
-        """Return the row as certificates name it: the number of its data row, its class and the other class."""
+        """Return the row's identifier in certificates: the index of its data row, its class and the other class."""
         i, k = divmod(row_id, self.problem.blocks)
         return int(self.problem.rows[i]), int(self.problem.own_class[i]), int(self.others[i, k])
 
@@ -380,7 +380,7 @@ class IntegerRows:
         return self.centring.to_original(self.unscaled(vectors))
 
     def violating(self, b: Numbers, limit: int, rng: np.random.Generator) -> Indices:
-        """Return up to ``limit`` rows that certainly have z . b < 0: half by largest violation, half random."""
+        """Return up to ``limit`` rows with z . b < 0 beyond rounding errors: half of largest violation, half random."""
         D = b.reshape(self.problem.blocks, -1).T
         scores, error = float_scores(self.problem.X, D)
         with np.errstate(all="ignore"):
@@ -575,7 +575,7 @@ class _SignSearch:
             self._bases.append((rows, np.linalg.inv(self.preconditioned.F[rows])))
 
     def is_forced(self, j: int, sign: int) -> bool:
-        """Return whether rows force the sign of coefficient j; store them, or a direction with the opposite sign."""
+        """Return whether rows force the sign of coefficient j; store the rows, or a direction of opposite sign."""
         rng = np.random.default_rng(j)
         limit = max(100, 4 * self.rows.size)
         exactly = False
@@ -686,10 +686,10 @@ def detect_separation(
 ) -> Separation:
     """Decide for each coefficient of a logistic regression whether its maximum-likelihood estimate is finite.
 
-    There are three cases (Albert and Anderson 1984). Complete separation: some combination of the columns predicts
-    every row with certainty, and no estimate is finite. Quasi-complete separation: some combination predicts some rows
-    with certainty and is 0 for the others, and some estimates are infinite. Overlap: no such combination exists, and
-    all estimates are finite. The answer is exact for the given numbers and comes with a proof.
+    There are three cases (Albert and Anderson 1984). Complete separation: some linear combination of the columns
+    separates the classes strictly, and no estimate is finite. Quasi-complete separation: some combination separates
+    some rows strictly and is 0 for the others, and some estimates are infinite. Overlap: no such combination exists,
+    and all estimates are finite. The answer is exact for the given numbers and comes with a proof.
 
     Parameters
     ----------
@@ -703,7 +703,7 @@ def detect_separation(
     fit_intercept : bool, default=True
         Whether the model has an intercept.
     sample_weight : array of shape (n,), default=None
-        Rows of weight zero are left out. Other weights make no difference. None means that every row counts.
+        Rows of weight zero are left out. Other weights make no difference. None includes all rows.
 
     Returns
     -------

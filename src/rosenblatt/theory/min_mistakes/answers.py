@@ -51,7 +51,7 @@ FREE, REMOVED, KEPT = 0, 1, 2
 def proved_bound(tree: Tree, cores: Sequence[Sequence[int]], copies: Mapping[int, int]) -> float:
     """Return the lower bound that the tree proves on the cost of hitting all cores, or 0 if the tree is invalid.
 
-    ``copies`` maps a row to its number of copies, itself included; rows that are not in it cost 1.
+    The cost of a row is its number of copies in ``copies``, including the row itself, or 1 if it is not listed there.
 
     >>> proved_bound((((0, 1), (1, 1)),), [[0, 1], [2, 3]], {})  # disjoint
     2
@@ -87,7 +87,7 @@ def proved_bound(tree: Tree, cores: Sequence[Sequence[int]], copies: Mapping[int
 
 
 def _is_short(tree: Tree, lengths: Sequence[int]) -> bool:
-    """Return whether each leaf names a core at most once and all leaves together stay within the work limit."""
+    """Return whether each leaf refers to a core at most once and all leaves together stay within the work limit."""
     if len(tree) > MOST_NODES:
         return False
     size, counted = sum(lengths) + len(tree), 0
@@ -130,7 +130,7 @@ class CoreStates:
         self.states[k] = state
 
     def bound(self, leaf: Leaf) -> float:
-        """Return the lower bound that the leaf proves on the cost of hitting all cores, counting removed rows."""
+        """Return the lower bound that the leaf proves on the cost of hitting all cores, including the removed rows."""
         total = sum(times for _, times in leaf)
         if not 0 < total < MOST_TIMES or any(times < 1 for _, times in leaf):
             return self.cost
@@ -217,8 +217,8 @@ class FewestMistakes(Certificate):
         Sets of rows that no hyperplane separates (infeasible subsystems), each with its proof. At least one row of each
         must be removed.
     copies : tuple of arrays of int
-        Sets of equal rows with equal labels, which are removed together or not at all. Cores name the first row of a
-        set.
+        Sets of equal rows with equal labels, which are removed together or not at all. Cores refer to the first row of
+        a set.
     tree : tuple
         The branch-and-bound tree, which proves that no fewer than ``low`` rows hit all cores. A single leaf is a
         packing of cores, for example ``low`` disjoint cores.
@@ -266,7 +266,7 @@ class FewestMistakes(Certificate):
         return len(rest) == 0 or least_score(X[rest], signs[rest], self.w, self.b) > 0
 
     def _proved(self, X: Matrix, signs: Signs) -> float:
-        """Return the lower bound that cores, copies and tree prove; 0 if one of them is not valid."""
+        """Return the lower bound that ``cores``, ``copies`` and ``tree`` prove; 0 if one of them is not valid."""
         pairs = [core.rows for core in self.cores if len(core.rows) == 2]
         firsts = np.array([first for first, _ in pairs], dtype=np.intp)
         seconds = np.array([second for _, second in pairs], dtype=np.intp)

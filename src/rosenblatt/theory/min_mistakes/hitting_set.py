@@ -1,8 +1,8 @@
 """Minimum-cost hitting sets of cores, and branch-and-bound trees that prove lower bounds on their cost.
 
-A core is a set of rows that no hyperplane separates, and a hitting set contains at least one row of each core. Both
-parts use linear programs in floating point (SciPy's HiGHS), whose results are not trusted: the hitting sets are checked
-with hyperplanes, and the bound of a leaf is computed in integers.
+A core is a set of rows that no hyperplane separates, and a hitting set contains at least one row of each core. Hitting
+sets and lower bounds are found by linear programs in floating point (SciPy's HiGHS). These results are not trusted:
+hitting sets are checked with hyperplanes, and the bound of a leaf is computed in integers.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class BranchAndBound:
         return int(min(goal, open_leaves[0].bound)), self._preorder()
 
     def _node(self, removed: Mapping[int, bool]) -> _Node:
-        """Return the node for these decisions (True for a removed row), with the best packing found for it."""
+        """Return the node for these decisions (True removes a row, False keeps it), with the best packing found."""
         left = [j for j, core in enumerate(self.cores) if not any(removed.get(row) for row in core)]
         free = [[row for row in self.cores[j] if row not in removed] for j in left]
         lost = next((j for j, rows in zip(left, free, strict=True) if not rows), None)
@@ -162,8 +162,9 @@ class BranchAndBound:
     def _fractional_packing(self, left: Sequence[int], free: Sequence[Rows]) -> tuple[Leaf, int | None]:
         """Return a maximum fractional packing and the row to branch on, or () and None if the program is not solved.
 
-        The packing maximises sum t_K subject to sum_(K with i) t_K <= c_i for each row i. The dual values x_i of these
-        constraints are an optimal fractional hitting set.
+        The packing has a weight t_K for each core K. It maximises sum t_K, subject to sum_(K with i) t_K <= c_i for
+        each row i, where c_i is the number of copies of the row. The dual values x_i of these constraints are an
+        optimal fractional hitting set.
         """
         from scipy.optimize import linprog  # slow to import
 

@@ -43,7 +43,7 @@ class Points:
     counts: NDArray[np.int64]
 
     def mistakes(self, w: Numbers, b: float) -> NDArray[np.bool_]:
-        """Return a mask of the rows not certain to be on their correct side of (w, b), allowing for rounding errors."""
+        """Return a mask of the rows that may be misclassified by (w, b), allowing for rounding errors."""
         return ~(self.margin_lower_bounds(w, b) > 0)
 
     def margin_lower_bounds(self, w: Numbers, b: float) -> Floats:
@@ -72,7 +72,7 @@ class Points:
         return 1.01 * ((terms + 6) * HALF_ULP * 1.02 * reach + (terms + 4) * TINY)
 
     def cost(self, wrong: NDArray[np.bool_]) -> int:
-        """Return the number of rows in the mask ``wrong``, with their copies."""
+        """Return the number of rows in the mask ``wrong``, including copies."""
         return int(self.counts[wrong].sum())
 
 

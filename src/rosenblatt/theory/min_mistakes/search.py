@@ -36,7 +36,7 @@ MOST_EXACT = 24
 
 
 class Removal(NamedTuple):
-    """The rows that the hyperplane (w, b) misclassifies, the hyperplane, and the number of these rows with copies."""
+    """A hyperplane (w, b), a mask of the rows that it misclassifies, and their number including copies."""
 
     wrong: Mask
     w: Numbers
@@ -45,7 +45,7 @@ class Removal(NamedTuple):
 
 
 class CoreSearch:
-    """Search for cores in a few rows at a time; ``best`` is the cheapest removal found so far."""
+    """Search for cores in a few rows at a time; ``best`` is the hyperplane with the fewest mistakes so far."""
 
     def __init__(self, points: Points, w: Numbers, b: float, budget: Budget) -> None:
         self.points, self.budget = points, budget
@@ -105,7 +105,7 @@ MOST_REFINED = 1000  # with more cores than this, hitting sets no longer guide t
 
 
 class Bracket:
-    """The search on distinct rows: disjoint cores first, then cores outside a hitting set of the known cores."""
+    """Search on distinct rows, first for disjoint cores, then for cores outside a hitting set of the known cores."""
 
     def __init__(self, points: Points, max_seconds: float | None, progress: Progress) -> None:
         self.points, self.progress = points, progress
@@ -123,7 +123,7 @@ class Bracket:
 
     @property
     def best(self) -> Removal:
-        """The cheapest removal found so far."""
+        """The hyperplane with the fewest mistakes found so far, as a `Removal`."""
         return self.search.best
 
     def close(self) -> tuple[int, Tree]:
@@ -205,8 +205,8 @@ def fewest_mistakes(X: MatrixLike, y: ArrayLike, max_seconds: float | None = Non
     """Bound the minimum number of rows whose removal makes the data linearly separable, and prove both bounds.
 
     This is also the minimum number of mistakes of any hyperplane, if a row on the hyperplane counts as a mistake. The
-    problem is NP-hard (Johnson and Preparata 1978, densest hemisphere). So the result is sure to be exact only for
-    small data or few mistakes; otherwise the bounds may differ.
+    problem is NP-hard (Johnson and Preparata 1978, densest hemisphere). So the two bounds are sure to be equal only for
+    small data or few mistakes.
 
     The upper bound comes from a hyperplane: the pocket weights of a perceptron, improved by line searches on the number
     of mistakes and by separators found during the search for cores. The lower bound comes from cores: sets of at most

@@ -1,9 +1,10 @@
 """Dichotomies, shattering and VC dimension of finite point sets, counted exactly.
 
-A shape cuts the subset of the points that lie in it. The families of shapes are ``"halfspaces"`` in any dimension,
-``"discs"`` (balls, in any dimension), ``"rectangles"`` (axis-parallel boxes, in any dimension) and ``"convex-k-gons"``
-with ``k=`` in the plane. Coordinates are integers, Fractions or floats, and a float stands for its exact binary value.
-Nothing is rounded, so the results are correct for collinear, cocircular and equal points, too.
+A shape cuts a subset of the points if it contains the points of the subset and no others. The families of shapes are
+``"halfspaces"`` in any dimension, ``"discs"`` (balls, in any dimension), ``"rectangles"`` (axis-parallel boxes, in any
+dimension) and ``"convex-k-gons"`` with ``k=`` in the plane. Coordinates are integers, Fractions or floats, and a float
+is read as its exact binary value. Nothing is rounded, so the results are correct for collinear, cocircular and equal
+points, too.
 """
 
 from rosenblatt.theory.vc.counting import (

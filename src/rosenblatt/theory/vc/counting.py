@@ -25,8 +25,9 @@ from rosenblatt.theory.vc.families import (
 def dichotomies(points: PointsLike, family: str, k: int | None = None, verbose: int = 0) -> frozenset[frozenset[int]]:
     """Return the subsets that the family cuts from the points, each as a frozenset of row numbers.
 
-    A shape cuts the subset of the points that lie in it. The empty set and the whole set are always cut, and equal
-    points are always in the same subsets. For finite sets it makes no difference whether shapes are open or closed.
+    A shape cuts a subset of the points if it contains the points of the subset and no others. The empty set and the
+    whole set are always cut, and equal points are always in the same subsets. For finite sets it makes no difference
+    whether shapes are open or closed.
 
     The arithmetic is exact. For n points in R^d the time grows like n^(d + 1) for halfspaces, n^(d + 2) for discs,
     n^(2 d) for rectangles, and 2^n for convex k-gons. Halfspaces take seconds for 20 points in R^5, a minute for 30
@@ -35,7 +36,7 @@ def dichotomies(points: PointsLike, family: str, k: int | None = None, verbose: 
     Parameters
     ----------
     points : array-like of shape (n, d)
-        Integers, Fractions or floats; a float stands for its exact binary value.
+        Integers, Fractions or floats; a float is read as its exact binary value.
     family : {"halfspaces", "discs", "rectangles", "convex-k-gons"}
         Halfspaces: the points strictly on one side of a hyperplane. Discs: the inside of a ball, in any dimension;
         neither the outside of a ball nor a halfspace is a disc. Rectangles: boxes with sides along the axes, in any
@@ -54,7 +55,7 @@ def dichotomies(points: PointsLike, family: str, k: int | None = None, verbose: 
 
     Examples
     --------
-    Half-planes cut all sixteen subsets of a square but two, the diagonals:
+    Half-planes cut all sixteen subsets of the corners of a square except the two diagonals:
 
     >>> square = [[0, 0], [0, 1], [1, 0], [1, 1]]
     >>> cut = dichotomies(square, "halfspaces")
@@ -63,7 +64,8 @@ def dichotomies(points: PointsLike, family: str, k: int | None = None, verbose: 
     >>> frozenset({0, 1}) in cut, frozenset({0, 3}) in cut
     (True, False)
 
-    Discs cut all but one (Har-Peled 30.3.1). Which one they miss depends on the points; here it is the longer diagonal:
+    Discs cut all subsets of four points except one (Har-Peled 30.3.1). Which subset is missing depends on the points.
+    Here it is the longer diagonal:
 
     >>> kite = [[0, 0], [2, 0], [0, 2], [3, 3]]
     >>> discs = dichotomies(kite, "discs")
@@ -124,7 +126,7 @@ def vc_dimension(points: PointsLike, family: str, k: int | None = None, verbose:
 
 
 def largest_shattered(points: PointsLike, family: str, k: int | None = None, verbose: int = 0) -> frozenset[int]:
-    """Return the row numbers of a largest shattered subset, the lexicographically first if there are several.
+    """Return the row indices of a largest shattered subset; of several, return the lexicographically first.
 
     The search stops at the VC dimension of the family over all point sets (see `vc_dimension`). The parameters are the
     same as for `dichotomies`.
@@ -149,14 +151,14 @@ def largest_shattered(points: PointsLike, family: str, k: int | None = None, ver
 
 
 def sauer_bound(n: int, vc_dim: int) -> int:
-    """Return C(n, 0) + ... + C(n, vc_dim), the most subsets that a family of this VC dimension can cut from n points.
+    """Return C(n, 0) + ... + C(n, vc_dim), the maximum number of subsets that a family of this VC dimension cuts.
 
     This is Sauer's lemma (1972); Har-Peled 30.3.1 states it as O(n^vc_dim). Discs attain the bound on points in general
     position.
 
     See Also
     --------
-    growth : The number of subsets that a family cuts from given points, beside this bound.
+    growth : A table with the number of subsets that a family cuts from given points, and this bound.
     cover_count : The exact number for halfspaces and points in general position.
 
     Examples
@@ -193,9 +195,9 @@ def cover_count(n: int, d: int) -> int:
 def growth(points: PointsLike, family: str, k: int | None = None, verbose: int = 0) -> Table:
     """Return a table of the number of subsets that the family cuts from the first n points, for n = 1, 2, ...
 
-    The columns are ``n``; ``count``, the number of `dichotomies` of the first n points; ``sauer``, the `sauer_bound`
-    for the VC dimension of the family in R^d; and for halfspaces ``cover``, the `cover_count`, which points in general
-    position attain. Parameters and running time are the same as for `dichotomies`.
+    The column ``count`` is the number of `dichotomies` of the first n points. ``sauer`` is the `sauer_bound` for the VC
+    dimension of the family in R^d. For halfspaces, ``cover`` is the `cover_count`, the number for points in general
+    position. Parameters and running time are the same as for `dichotomies`.
 
     See Also
     --------

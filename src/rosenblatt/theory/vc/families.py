@@ -1,6 +1,6 @@
 """Families of shapes: the subsets that halfspaces, balls, boxes and convex polygons cut, and their VC dimensions.
 
-A shape cuts the subset of the points that lie in it.
+A shape cuts a subset of the points if it contains the points of the subset and no others.
 """
 
 from __future__ import annotations
@@ -93,9 +93,9 @@ def halfspaces(rows: Integers, note: Note = ignore) -> set[int]:
 def balls(rows: Integers, note: Note = ignore) -> set[int]:
     """Return the subsets of these distinct points that a ball cuts, as bit masks.
 
-    The pattern is the sign of ``c |x|^2 + a . x + b``, positive outside. The shape is a ball for c > 0, the outside of
-    a ball for c < 0 and a halfspace for c = 0. So one more vector, (0, 1, 0), whose sign is the sign of c, must be
-    positive.
+    A shape is given by the sign of ``c |x|^2 + a . x + b``, which is positive outside the shape. The shape is a ball
+    for c > 0, the outside of a ball for c < 0 and a halfspace for c = 0. So one more vector, (0, 1, 0), whose sign is
+    the sign of c, must be positive.
 
     >>> len(balls([(0, 0), (0, 1), (1, 0), (1, 1)]))
     14
@@ -181,7 +181,7 @@ def _perpendicular(A: Matrix) -> Matrix:
 
 
 def _masks(bits: NDArray[np.bool_]) -> list[int]:
-    """Return each row of bits as one integer, the first bit lowest."""
+    """Return each row of bits as one integer, whose lowest bit is the first."""
     packed = np.packbits(bits, axis=1, bitorder="little")
     data, width = packed.tobytes(), packed.shape[1]
     return [int.from_bytes(data[i : i + width], "little") for i in range(0, len(data), width)]
@@ -197,8 +197,8 @@ Arc: TypeAlias = tuple[int, int]  # the first cell, and the number of cells from
 def boxes(rows: Integers, note: Note = ignore) -> set[int]:
     """Return the subsets of these points that an axis-parallel box cuts, as bit masks.
 
-    The coordinates are processed one after another. In each, an interval keeps the points of a subset whose values form
-    a run of consecutive values.
+    The coordinates are processed one after another. For each subset found so far, every interval of the coordinate
+    selects the points whose values lie in it.
 
     >>> len(boxes([(0, 1), (1, 3), (2, 0), (3, 2)]))
     16
@@ -245,8 +245,9 @@ class Directions:
 
     If a polygon contains a set S but not the point q, then q lies beyond one of its sides, whose outer normal u has
     ``u . (q - s) > 0`` for all s in S. For one pair q, s these u are an open half circle, and for q and all of S an
-    arc, which is empty if q lies in the hull of S. So a polygon with k sides exists if and only if k directions pierce
-    (contain a point of) the arcs of all q outside S, and also every open half circle, since the polygon is bounded.
+    arc, which is empty if q lies in the hull of S. A set of directions pierces an arc if the arc contains one of them.
+    So a polygon with k sides exists if and only if k directions pierce the arcs of all q outside S and every open half
+    circle. The half circles are included because the polygon is bounded.
 
     The ends of all half circles, at most n (n - 1), divide the circle into cells. Ends come in opposite pairs, so a
     half circle consists of ``half`` consecutive cells. An arc that contains a point of a cell contains the whole cell,

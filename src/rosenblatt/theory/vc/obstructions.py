@@ -1,6 +1,6 @@
 """Certificates that a family cannot cut a subset: Radon partitions, their lifted form for balls, and plain reasons.
 
-A shape cuts the subset of the points that lie in it.
+A shape cuts a subset of the points if it contains the points of the subset and no others.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class RadonPartition:
         return cls(*names, _mean(rows, inside), *shares)
 
     def check(self, points: PointsLike) -> bool:
-        """Return whether the claim holds for these points; it is verified in exact fractions."""
+        """Return whether the proof is valid for these points, as verified in exact fractions."""
         return self._means(dict(enumerate(read_points(points)))) == (self.point, self.point)
 
     def _means(self, rows: Rows) -> tuple[tuple[Fraction, ...], ...] | None:
@@ -100,7 +100,7 @@ class BallObstruction(RadonPartition):
         return cls(flat.inside, flat.outside, flat.point, flat.inside_weights, flat.outside_weights, *heights)
 
     def check(self, points: PointsLike) -> bool:
-        """Return whether the claim holds for these points; it is verified in exact fractions."""
+        """Return whether the proof is valid for these points, as verified in exact fractions."""
         heights = self.inside_height, self.outside_height
         means = tuple((*self.point, height) for height in heights)
         return heights[0] >= heights[1] and self._means(_lifted(dict(enumerate(read_points(points))))) == means
@@ -136,7 +136,7 @@ def _mean(rows: Rows, weights: Mapping[int, Fraction]) -> tuple[Fraction, ...]:
 def why_not(
     points: PointsLike, subset: Iterable[int], family: str, k: int | None = None
 ) -> RadonPartition | BallObstruction | Reason | None:
-    """Return the reason why the family cannot cut the subset from the points; None if it can.
+    """Return the reason why the family cannot cut the subset from the points, or None if it can cut the subset.
 
     For halfspaces the reason is a `RadonPartition`, for discs a `BallObstruction`; both print as sentences and have a
     method ``check(points)``. For rectangles and convex k-gons it is a string with the attributes ``row`` and ``sides``.

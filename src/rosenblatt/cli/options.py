@@ -1,7 +1,7 @@
 """Options that several commands share, singly or in groups.
 
 A command is a function. Typer turns each parameter into an option, which is declared by the default value of the
-parameter. A parameter of type `Group` stands for several options, one per field of the group. The command receives
+parameter. A parameter of type `Group` becomes several options, one per field of the group. The command receives
 their values in one object.
 """
 

@@ -458,7 +458,7 @@ def _check_paths(written: Mapping[str, Path | None], read: Sequence[str]) -> Non
 
 
 def _cache(options: TrainOptions, run_options: RunOptions) -> Path | bool | None:
-    """Return where to cache parsed rows: a given file, True for a temporary file, or None for no cache.
+    """Return where to cache parsed rows: a given file, True for a temporary file, or None if rows are not cached.
 
     Writing the cache costs about as much as parsing the files, so a cache pays off from the third reading on.
     """

@@ -51,7 +51,7 @@ _SHARDS = 8
 
 
 class ClusterTraining(Training):
-    """Training on a cluster whose workers hold the rows. ``stream`` was opened with the options ``open_options``."""
+    """Training on a cluster whose workers keep the rows. ``stream`` was opened with the options ``open_options``."""
 
     def __init__(
         self,

@@ -195,7 +195,7 @@ _LARGE_RATIO = 10.0
 
 
 class OnlineKernel(KernelChoice):
-    """The kernel of an online learner: gamma must be a number, and kernel values are not cached."""
+    """Options for the kernel of an online learner. Gamma must be a number, and kernel values are not cached."""
 
     gamma: str | None = option(None, "G", "Gamma of the kernel: a number.")
     cache_size: None = field(default=None, init=False)

@@ -26,7 +26,7 @@ from rosenblatt.theory.inputs import shown_number, true_minus
 
 Picture: TypeAlias = Any  # matplotlib.figure.Figure; matplotlib may not be installed
 Shown: TypeAlias = tuple[Picture, str, dict[str, Any]]
-"""The picture of a figure, its caption with placeholders such as "{updates}", and the numbers for these."""
+"""The picture of a figure, its caption with placeholders such as "{updates}", and the numbers that replace them."""
 FORMATS = ("svg", "png", "pdf")
 _DOTS_PER_INCH = 200
 _NO_DATE = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
@@ -350,7 +350,7 @@ def page_section(drawing: Drawing, text: str, file: str) -> str:
 
 
 def _numbers(numbers: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each number as a pair of name and text; for a nested dictionary, names are its name followed by the key."""
+    """Yield (name, text) for each number; in a nested dictionary, the name is that of the dictionary and the key."""
     for name, value in numbers.items():
         words = f"{before}{name}".replace("_", " ")
         if isinstance(value, dict):
@@ -382,7 +382,7 @@ def number_words(value: Any) -> str:
 
 
 def flowers(first: str, second: str, *measures: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return some measures in cm of 100 irises of two kinds, 50 of each kind, and the kind of each flower.
+    """Return ``measures`` in cm of 100 irises, 50 of each of two kinds, and the kind of each flower.
 
     >>> X, y = flowers("setosa", "versicolor", "petal length", "petal width")
     >>> X[0], y[0], y[-1], X.shape
@@ -396,7 +396,7 @@ def flowers(first: str, second: str, *measures: str) -> tuple[np.ndarray, np.nda
 
 
 def wines(first: int, second: int, *measures: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return some measures of the wines of two of the cultivars 1, 2 and 3, and the cultivar of each wine.
+    """Return ``measures`` of the wines of two cultivars, numbered from 1 to 3, and the cultivar of each wine.
 
     >>> X, y = wines(1, 3, "alcohol", "flavanoids")
     >>> X[0], y[0], X.shape

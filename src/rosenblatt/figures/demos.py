@@ -346,7 +346,7 @@ def two_data_sets(out: Path) -> None:
 
 
 def zeros(path: Path) -> Path | None:
-    """Run part 1, on digits, which are linearly separable; return the path of the picture, if one was drawn."""
+    """Run part 1, on linearly separable digits; return the path of the picture, or None if none was drawn."""
     digits = load_digits()
     X, y = digits.data, np.where(digits.target == 0, "zero", "other")
     heading("1. Is it a zero?")
@@ -381,7 +381,7 @@ def zeros(path: Path) -> Path | None:
 
 
 def tumours() -> None:
-    """Run part 2, on noisy measurements of tumours, for which averaged weights are more accurate."""
+    """Run part 2, on noisy measurements of tumours, where averaged weights predict more accurately."""
     data = load_breast_cancer()
     X, y = data.data, data.target_names[data.target]
     heading("2. Benign or malignant?")

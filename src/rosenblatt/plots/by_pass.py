@@ -282,7 +282,7 @@ def plot_errors(model: Any, X: Any, y: Any, X_test: Any = None, y_test: Any = No
 
 
 LOOKS = ((BLUE, "-", "o"), (ORANGE, "--", "s"), (GREEN, ":", "^"), ("#CC79A7", "-.", "D"), (None, (0, (1, 1)), "v"))
-"""The colour, line style and marker of each curve; None stands for the colour that `ink` returns."""
+"""The colour, line style and marker of each curve; None means the colour that `ink` returns."""
 _SPACING, _SPACING_SHARE = 8.0, 0.045  # between the end marks of two orders: in points, and as a share of the height
 _UNEVEN = 8  # the horizontal axis is logarithmic if one order takes at least this many times the passes of another
 
@@ -298,8 +298,8 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     models : dict of str to model or list of models
-        For each visiting order its name and a fitted perceptron, or a list of perceptrons fitted with different seeds.
-        Pipelines that end in a perceptron are allowed. At most five orders.
+        A dictionary from the name of each visiting order to a fitted perceptron, or to a list of perceptrons fitted
+        with different seeds. Pipelines that end in a perceptron are allowed. At most five orders.
     ax : matplotlib Axes, default=None
         Axes to draw on. None creates a new figure.
 

@@ -348,7 +348,10 @@ def animate(
 
 
 def _ending(path: Any) -> str:
-    """Return ".gif", ".html" or, for None, ""; raise an error for any other suffix or a folder that does not exist."""
+    """Return the suffix of ``path``, which is ".gif" or ".html", or "" if ``path`` is None.
+
+    Raises an error for any other suffix, and if the folder does not exist.
+    """
     if path is None:
         return ""
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):

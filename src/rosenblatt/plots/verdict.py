@@ -88,7 +88,7 @@ def shares(alpha: np.ndarray, weights: Sequence[int] | None, support: np.ndarray
 
 
 def common_point(points: np.ndarray, support: np.ndarray, portions: list[Fraction], signs: np.ndarray) -> np.ndarray:
-    """Return the weighted mean of the second class's support rows, which equals that of the first class."""
+    """Return the weighted mean of the second class's support rows, which equals the first class's weighted mean."""
     own = [(part, points[i]) for part, i in zip(portions, support.tolist(), strict=True) if signs[i] > 0]
     return np.array([float(sum((part * Fraction(float(x[j])) for part, x in own), Fraction())) for j in range(2)])
 

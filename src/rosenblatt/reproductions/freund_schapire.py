@@ -74,7 +74,7 @@ _GZIP = b"\x1f\x8b"
 
 
 def read_mnist(folder: str | os.PathLike[str]) -> dict[str, tuple[Bytes, Bytes]]:
-    """Return the images, as rows of pixels, and the labels of the parts "train" and "test" from four files in a folder.
+    """Read the four MNIST files in a folder; return (images, labels) for "train" and "test", with images as rows.
 
     If a file is missing or damaged, raise a ParameterError that names it and says how to get MNIST.
     """
@@ -312,7 +312,7 @@ _PAPERS = (("avg", 6, ".1f"), ("vote", 5, ".1f"), *_COUNTS)
 
 @dataclass(frozen=True, repr=False)
 class Reproduction:
-    """The results of a reproduction: test errors by degree and epoch beside those of a paper. Print it to see them.
+    """Reproduced test errors by degree and epoch, beside the published ones. Print the object to see them.
 
     Attributes
     ----------
@@ -320,9 +320,9 @@ class Reproduction:
         The name of the data, and the numbers of training and test rows.
     table : Table
         A row for each degree and number of epochs. ``last``, ``average`` and ``vote`` are the test errors in percent of
-        the last weights, the averaged weights and the vote. ``mistakes`` are those of all one-vs-rest classifiers
-        together, and ``support vectors`` is the number of different support vectors. The columns whose names begin with
-        ``paper`` have the numbers of the paper, or None if it does not give a number.
+        the last weights, the averaged weights and the vote. ``mistakes`` is the number of mistakes of all one-vs-rest
+        classifiers together, and ``support vectors`` is the number of different support vectors. The columns whose
+        names begin with ``paper`` contain the numbers of the paper, or None if it does not give a number.
     seconds : Table
         The seconds that training and evaluation took for each degree.
 

@@ -43,7 +43,7 @@ def is_canonical_csr(indptr: np.ndarray, indices: np.ndarray, width: int) -> boo
 
 
 class DataError(ParameterError):
-    """Raised for data that cannot be read. The message says where the error is, such as the file and the line."""
+    """Raised for data that cannot be read. The message names its location, such as the file and line."""
 
 
 @dataclass(frozen=True)
@@ -331,8 +331,9 @@ def check_labels_kept(given: Any, labels: np.ndarray) -> None:
 def check_label_types(known: np.ndarray, *others: np.ndarray) -> None:
     """Raise a ValueError unless the labels of all arrays can be compared exactly.
 
-    Words, numbers and times cannot be mixed. Integers of 2**53 or more in absolute value cannot be mixed with floats,
-    nor int64 with uint64, because NumPy would compare them as float64. Arrays without labels can be mixed with all.
+    Words, numbers and times cannot be mixed. Integers of 2**53 or more in absolute value cannot be mixed with floats.
+    Such integers of type int64 cannot be mixed with uint64 either. In both cases NumPy would compare the labels as
+    float64. Arrays without labels can be mixed with all.
     """
     filled = [labels for labels in (known, *others) if labels.size]
     for labels in filled[1:]:

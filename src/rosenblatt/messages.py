@@ -20,7 +20,7 @@ _MOST_COMPARED = 1000
 
 
 class Setting:
-    """A parameter to mention in a message, alone or with a value. Use it if the template does not fix the name.
+    """A parameter to mention in a message, alone or with a value. Use it if the parameter is chosen at run time.
 
     >>> str(Setting("bits")), str(Setting("drop", ["id"]))
     ('bits', "drop=['id']")

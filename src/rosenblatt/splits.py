@@ -1,7 +1,7 @@
-"""Stratified splits of a stream: a seed and the position of a row within its class decide if the row is held out.
+"""Stratified splits of a stream: a seed and the position of a row in its class decide whether it is held out.
 
 The rows of each class are cut into groups of consecutive rows. The same number of rows is held out of each group,
-chosen by a hash of the seed. So classes have nearly the same shares in both parts, no rows have to be stored, and the
+chosen by a hash of the seed. So classes have nearly the same shares in both parts, and no rows have to be stored. The
 split does not depend on how the stream is cut into blocks. Early stopping and ``--holdout`` hold out rows in this way.
 """
 

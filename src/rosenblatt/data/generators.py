@@ -1,8 +1,8 @@
 """Generators of synthetic data sets whose separability is known.
 
 Every function takes ``random_state`` (None, an integer, a NumPy ``Generator`` or ``RandomState``), and returns a
-float64 array ``X`` and labels ``y`` of -1 and +1. The same seed gives the same bits on every machine, because sums use
-NumPy's ``sum`` and never BLAS, whose order of addition depends on the machine.
+float64 array ``X`` and labels ``y`` of -1 and +1. The same seed gives the same bits on every machine. For this, sums
+use NumPy's ``sum`` and never BLAS, whose order of addition depends on the machine.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ def make_separable(
     """Draw ``n`` unit vectors in R^d that a hyperplane through the origin separates with a given margin.
 
     There is a unit vector ``u`` with ``min_i y_i (u . x_i) == margin``, and no unit vector has a larger margin. This is
-    the margin without a bias. Since the rows have norm 1, a perceptron without a bias makes at most ``1 / margin**2``
+    the margin without a bias. The rows have norm 1. So a perceptron without a bias makes at most ``1 / margin**2``
     mistakes on them, in any order (Novikoff's theorem).
 
-    Two support vectors prove that no margin is larger. With a unit vector ``v`` perpendicular to ``u``, two of the
-    vectors ``y_i x_i`` are ``margin u + s v`` and ``margin u - s v``, where ``s = sqrt(1 - margin**2)``. Their mean is
+    Two support vectors prove that no margin is larger. Let ``v`` be a unit vector perpendicular to ``u``, and let ``s =
+    sqrt(1 - margin**2)``. Two of the vectors ``y_i x_i`` are ``margin u + s v`` and ``margin u - s v``. Their mean is
     ``margin u``, so every unit vector ``w`` has ``min_i y_i (w . x_i) <= w . (margin u) <= margin``.
 
     The other rows are uniform on the sphere; rows closer to the hyperplane than ``margin`` are moved to a distance of
     one to two margins. Labels are random signs and, for ``n >= 2``, both occur.
 
     The margin is exact to a few units in the last place, however small it is. For this, ``v`` is a random coordinate
-    axis and ``u`` is 0 on that axis, so no coordinate of ``margin u + s v`` is the sum of two nonzero terms. For
-    ``d = 2`` this would make ``u`` the other axis. So for ``d = 2`` and ``margin >= 1e-6`` the pair ``u, v`` is rotated
-    by a random angle, and the margin has an absolute error of a few 1e-16.
+    axis, and ``u`` is 0 on that axis. So no coordinate of ``margin u + s v`` is the sum of two nonzero terms. For ``d =
+    2`` this would make ``u`` the other axis. So for ``d = 2`` and ``margin >= 1e-6`` the pair ``u, v`` is rotated by a
+    random angle. The margin then has an absolute error of a few 1e-16.
 
     Parameters
     ----------
@@ -391,8 +391,8 @@ def make_rings(
 
     The innermost circle is positive, the next negative, and so on. Without noise the label is the sign of a polynomial
     of degree ``rings - 1`` in the squared radius. So a polynomial kernel of degree ``2 * (rings - 1)`` or more with
-    ``coef0 > 0`` separates the rows, and so does a Gaussian kernel. Each row lies on a random circle of its class, in a
-    random direction. Labels are random signs and, for ``n >= 2``, both occur.
+    ``coef0 > 0`` separates the rows. A Gaussian kernel also separates them. Each row lies on a random circle of its
+    class, in a random direction. Labels are random signs and, for ``n >= 2``, both occur.
 
     Parameters
     ----------

@@ -174,38 +174,41 @@ def open(
 
     Tables (CSV, TSV, workbooks, Parquet, Feather and Arrow, JSON lines) need a ``target``, the column with the labels.
     A sheet of a workbook (.xlsx, .xls, .ods) is read as CSV. Data frames (pandas, polars, and others that export Arrow
-    data), Arrow tables and lists of dictionaries are read as a Parquet file of the same columns; the index of a pandas
-    data frame is ignored. In svmlight (LIBSVM) and Vowpal Wabbit text, each line holds its label. An .npz file holds an
-    array ``X``, or a CSR matrix as SciPy saves it, and the labels ``y``. Text may be compressed with gz, bz2, xz or
-    zstd. Memory is bounded for files of any size. The rows depend neither on the compression of the files nor on the
-    size of the blocks.
+    data), Arrow tables and lists of dictionaries are read like a Parquet file with the same columns. The index of a
+    pandas data frame is ignored. In svmlight (LIBSVM) and Vowpal Wabbit text, each line holds its label. An .npz file
+    holds an array ``X``, or a CSR matrix as SciPy saves it, and the labels ``y``. Text may be compressed with gz, bz2,
+    xz or zstd. Memory is bounded for files of any size. The rows depend neither on the compression of the files nor on
+    the size of the blocks.
 
-    The schema of a table is inferred from its first 10,000 rows. If there are more, one pass over all rows completes
-    it: categories, means for missing values, and the kinds of columns that look like numbers or categories at first.
-    Input that can be read only once keeps the schema of its first rows, and ``stream.notes`` says so. The schema is
-    stored in ``stream.preparation`` and applied to all rows:
+    The schema of a table is inferred from its first 10,000 rows. If there are more rows, one pass over all rows
+    completes the schema. It determines categories, means for missing values, and the kinds of columns that look like
+    numbers or categories at first. Input that can be read only once keeps the schema of its first rows, and
+    ``stream.notes`` says so. The schema is stored in ``stream.preparation`` and applied to all rows, in this way:
 
-    - a column of numbers becomes one feature, rounded to the nearest float64; booleans become 0 and 1. Whitespace
-      around values is ignored;
-    - strings with few distinct values are categories: at most 1000, and at most half the number of rows (20 are always
-      allowed). They are one-hot encoded, with a feature such as ``colour=red`` for each value. Any other value,
-      such as one that occurs only in rows held out, is 0 in all these features and counted in ``stream.unseen``;
-    - strings that average at least three words and mostly differ are text. The words are hashed into ``2**bits``
-      columns and counted. The counts of each text are scaled to Euclidean norm 1. An empty text has no words;
-    - numbers with a decimal comma (3,14 or 1.234,56) or with commas between thousands (1,234.56) are numbers too, if
-      the first rows show which of the two formats is used. So are amounts in one unit ($1,234.50, 60,92 €, 12.5%), and
-      negative numbers in parentheses;
-    - dates, nested values and strings that nearly all differ are ambiguous. One error lists everything that is
-      ambiguous in a file, with advice. With ``on_ambiguous="drop"`` such columns are left out, and so are columns that
-      look like ids: consecutive integers in any order, integers that rise or fall from row to row, and strings that
-      differ in nearly every row. So are integers that differ in nearly every row of a column without a name, or called
-      ``Unnamed: 0``, ``index``, ``id``, ``customer_id`` or ``CustomerId``.
+    - A column of numbers becomes one feature, rounded to the nearest float64. Booleans become 0 and 1. Whitespace
+      around values is ignored.
+    - Strings with few distinct values are categories. Few means at most 1000 values, and at most half the number of
+      rows; up to 20 values are always allowed. Categories are one-hot encoded, with a feature such as ``colour=red``
+      for each value. Any other value is 0 in all these features and counted in ``stream.unseen``. An example is a
+      value that occurs only in held-out rows.
+    - Strings that average at least three words and mostly differ are text. The words are hashed into ``2**bits``
+      columns and counted. The counts of each text are scaled to Euclidean norm 1. An empty text has no words.
+    - Numbers may have a decimal comma (3,14 or 1.234,56) or commas between thousands (1,234.56), if the first rows show
+      which of the two formats is used. Amounts in one unit ($1,234.50, 60,92 €, 12.5%) and negative numbers in
+      parentheses are numbers, too.
+    - Dates, nested values and strings that nearly all differ are ambiguous. One error lists everything that is
+      ambiguous in a file, with advice. With ``on_ambiguous="drop"`` such columns are left out.
+    - With ``on_ambiguous="drop"``, columns that look like ids are left out as well. These are consecutive integers in
+      any order, integers that rise or fall from row to row, and strings that differ in nearly every row. Integers that
+      differ in nearly every row look like ids, too, if the column has no name, or is called ``Unnamed: 0``, ``index``,
+      ``id``, ``customer_id`` or ``CustomerId``.
 
     Tables of numbers become dense rows. So do tables with categories if at least a quarter of all feature values in the
     rows are nonzero. Other tables become CSR rows.
 
     From standard input, pipes and file objects, rows are returned as soon as their lines arrive. For a table, the first
-    10,000 rows, or ``first_rows`` (or all rows, if there are fewer) must arrive before any row is returned.
+    10,000 rows must arrive before any row is returned, or the number of rows given as ``first_rows``. If there are
+    fewer, all rows must arrive.
 
     Parameters
     ----------
@@ -217,11 +220,11 @@ def open(
     target : str or int, optional
         The column with the labels: its name, or its position, counted from 0 (-1 is the last). For .npz files, the name
         of the array with the labels, by default "y". Integer labels become int64, other numbers float64, booleans bool,
-        and everything else strings. Labels of 2**53 or more in absolute value, which float64 may round, raise an error
-        unless ``column_types`` makes the column a category; then labels are strings. Numbers that look like a
-        regression target (very many distinct integers, or more than a few distinct fractions) raise an error unless
-        ``column_types`` names the column. Rows without a label are left out and counted in ``stream.unlabelled``. Words
-        such as ``NA`` are not labels, unless ``column_types`` names the column.
+        and everything else strings. Labels of 2**53 or more in absolute value raise an error, because float64 may round
+        them. If ``column_types`` makes the column a category, they are strings instead. Numbers that look like a
+        regression target raise an error unless ``column_types`` names the column. These are very many distinct
+        integers, or more than a few distinct fractions. Rows without a label are left out and counted in
+        ``stream.unlabelled``. Words such as ``NA`` are not labels, unless ``column_types`` names the column.
     format : str, optional
         "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl", "svmlight" (or "libsvm"), "vw" or "npz". By default
         it is detected from the first bytes of the file, its name or its first lines.
@@ -237,15 +240,16 @@ def open(
     on_ambiguous : "error", "drop" or "note", default "error"
         The treatment of ambiguous columns. "error" raises an error. "drop" leaves them out, together with columns that
         look like ids, and lists the reasons in ``stream.excluded``; strings with more than 1000 distinct values, most
-        of which repeat, become hashed categories. Two kinds of columns raise an error even with "drop": numbers mixed
-        with words, and numbers whose commas may be decimal commas or thousands separators. "note", which is meant for
-        ``stream.describe``, leaves out such columns as well and lists everything ambiguous in ``stream.notes``.
+        of which repeat, become hashed categories. Two kinds of columns raise an error even with "drop". These are
+        numbers mixed with words, and numbers whose commas may be decimal commas or thousands separators. "note", which
+        is meant for ``stream.describe``, leaves out such columns as well and lists everything ambiguous in
+        ``stream.notes``.
     column_types : dict, optional
         The kinds of columns by name, instead of the inferred kinds: "number", "boolean", "category", "text", "date",
         "decimal-comma", "thousands-comma", or a list of all categories. A date becomes the number of days since
         1970-01-01, with the time of day in UTC as a fraction. Dates have the form 1912-08-05, optionally with a time
-        and a UTC offset; 30.05.1912 and 5/30/1912 are dates if the first rows show which number is the day. Durations
-        are converted to days.
+        and a UTC offset. 30.05.1912 and 5/30/1912 are also dates if the first rows show which number is the day.
+        Durations are converted to days.
     categories : "onehot" or "hash", default "onehot"
         Whether each category has its own feature or is hashed into the columns that words share.
     bits : int, default 18
@@ -274,9 +278,9 @@ def open(
         as the default names of pandas do. If such a line may also be data, ``stream.notes`` says so. Columns without
         names are called c1, c2, and so on.
     delimiter : str, optional
-        The character between cells. By default it is a tab for TSV. For CSV it is the comma, semicolon, tab or vertical
-        bar in the first line that gives the most of the first 20 lines as many cells as the first line. Of several
-        equally good delimiters, a comma is the last choice.
+        The character between cells. By default it is a tab for TSV. For CSV it is a comma, semicolon, tab or vertical
+        bar that occurs in the first line. Of these, it is the one with which the most of the first 20 lines have as
+        many cells as the first. If several are equally good, a comma is the last choice.
     encoding : str, optional
         The encoding of the text, such as "cp1252" or "utf-16". By default it is UTF-8, unless a byte order mark shows
         that it is UTF-16 or UTF-32.
@@ -313,8 +317,8 @@ def open(
     block_rows : int, optional
         The number of rows in a block; by default the format determines it. It does not change the rows.
     threads : int, optional
-        The number of threads that read ahead. By default there is one for each processor, at most four, and none for
-        file objects, which are read only when a block is requested. It does not change the rows.
+        The number of threads that read ahead. By default there is one for each processor, at most four. File objects
+        have none: they are read only when a block is requested. It does not change the rows.
     cache : bool, str or path, default False
         Whether to cache the rows of the first pass for later passes, which then run many times faster than if they
         parsed text. True keeps small data in memory and larger data in a temporary file. A path names a cache file that

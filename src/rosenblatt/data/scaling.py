@@ -65,7 +65,7 @@ class StreamScale:
     def fit_sums(self, sums: ColumnSums, numbers: NDArray[np.int64] | None, sparse: bool) -> None:
         """Fit the scale to rows, given the exact sums of their columns ``numbers``; see `fit` for this parameter.
 
-        ``sparse`` tells whether the rows are sparse.
+        ``sparse`` is True if the rows are sparse.
         """
         self.pending, sums.method = False, "maxabs" if self.method == "maxabs" else "standard"
         if not sums.rows:

@@ -33,10 +33,10 @@ class Skipped(NamedTuple):
 class Stream:
     """A stream of blocks of rows from files, as ``data.open`` returns it.
 
-    Each iteration starts at the beginning of the files. It raises a ``DataError`` if the size or the modification time
-    of a file has changed since the first iteration began, unless rows are cached. Input that can be read only once
-    (standard input, a pipe, a file object) can be iterated only once, and ``iter(stream)`` is then the stream itself.
-    Counts such as ``rows_read`` and ``skipped`` refer to the latest iteration.
+    Each iteration starts at the beginning of the files. Unless rows are cached, it raises a ``DataError`` if the size
+    or the modification time of a file has changed since the first iteration began. Standard input, pipes and file
+    objects can be read, and therefore iterated, only once. For them ``iter(stream)`` is the stream itself. Counts such
+    as ``rows_read`` and ``skipped`` refer to the latest iteration.
 
     Attributes
     ----------

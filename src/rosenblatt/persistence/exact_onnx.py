@@ -1,7 +1,7 @@
 """Exact linear decisions in an ONNX graph, by error-free matrix multiplication (Ozaki, Ogita, Oishi and Rump 2012).
 
 Only the sign of w . x matters, and a sum of floating-point products may have the wrong sign near zero. So rows and
-weights are scaled to at most 1 by powers of two, and split into slices of B bits: slice i is a multiple of 2^-(i+1)B
+weights are scaled to at most 1 by powers of two, and split into slices of B bits. Slice i is a multiple of 2^-(i+1)B
 and at most 2^-iB. A product of two slices is an integer of at most 2B bits times a unit, a power of two. B is chosen so
 that the sum of these integers over all features stays below 2^53. Hence no runtime rounds it, whatever the order of
 summation. All products with the same unit are added, which gives one digit of w . x. Carrying from the last digit to

@@ -120,7 +120,7 @@ def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_featu
         verdict takes 8 bytes for each class and training row, and a small file can declare any number of rows.
     max_features : int or None
         Maximum number of columns, by default 2^24. Columns whose weights are zero are not stored, so a small file can
-        declare any number of them; more columns than the limit raise a ParameterError. None makes the limit
+        declare any number of them. More columns than the limit raise a ParameterError. None makes the limit
         proportional to the size of the file. This allows every file that `save` wrote, because it stores at least one
         in 64 columns if there are more than 2^24. For a pipeline, the limit applies to the sum of the columns that its
         steps declare but do not store. In a ColumnTransformer, each unnamed column that is not listed counts as 64.

@@ -353,7 +353,7 @@ _OUTPUTS = ("label", "scores", "probabilities")
 
 @dataclass
 class Inputs:
-    """The inputs of a graph: (name, type, shape) of each, and the table column that each input name stands for."""
+    """The inputs of a graph: (name, type, shape) of each, and the table column that belongs to each input name."""
 
     declared: list[tuple[str, str, list[str | int]]] = field(default_factory=list)
     columns: dict[str, str] = field(default_factory=dict)
@@ -513,32 +513,33 @@ _LARGEST_GRAPH = 2_000_000_000  # protobuf allows 2 GiB
 def export_onnx(model: BaseEstimator, path: str | os.PathLike[str], *, exact: bool = True) -> None:
     """Write a trained model as an ONNX graph that predicts in other runtimes.
 
-    The input is ``X``, float64, with one row per example. The outputs are ``label``, the predicted class (int64,
-    string, float64 or bool), and ``scores``, float64: the activation of each class, or a single one for two classes. A
-    model that `rosenblatt.calibrated` returned also has the output ``probabilities``, float64, with a column for each
-    class. They equal the probabilities of ``predict_proba`` up to about 1e-12. With a steep sigmoid, they may differ by
-    the rounding error of the scores times its slope.
+    The input is ``X``, float64, with one row per example. The output ``label`` is the predicted class (int64, string,
+    float64 or bool). The output ``scores``, float64, holds the activation of each class, or a single activation for two
+    classes. A model that `rosenblatt.calibrated` returned also has the output ``probabilities``, float64, with a column
+    for each class. They equal the probabilities of ``predict_proba`` up to about 1e-12. With a steep sigmoid, they may
+    differ by the rounding error of the scores times its slope.
 
     The graph includes the preprocessing. A model trained on files describes it in its attribute ``preparation_``. If
     the files are tables, the graph has an input of shape (rows, 1) for each column, under the name of the column.
-    Numeric columns are float64. NaN stands for a missing number, which is filled in as in training. A date is given as
-    the number of days since 1970-01-01, and a boolean as 0 or 1. A number written with a comma in the file (1.234,56 or
+    Numeric columns are float64. NaN means a missing number, which is filled in as in training. A date is given as the
+    number of days since 1970-01-01, and a boolean as 0 or 1. A number written with a comma in the file (1.234,56 or
     1,234.56) is given as a number, because graphs do not parse text. Categories are strings; an unknown category sets
     no feature. ONNX cannot express the hashing of words. For models that hash words, the input is ``X``, the features
     after hashing, and a note in the graph says so. Scaling is always part of the graph.
 
     A ``Pipeline`` that was fitted on a data frame has an input for each column if its first step is a ColumnTransformer
-    or expects words. Otherwise it has the input ``X``. An empty string stands for a missing word. In an array of
-    objects, NaN or None also does, whichever marked missing words in training, unless "nan" or "None" is a category. If
-    the name of a column is taken, such as "label", its input has another name, which is listed in the note "columns".
-    The graph accepts rows that ``predict`` rejects, such as rows with an unknown category or a missing number.
+    or expects words. Otherwise it has the input ``X``. An empty string means a missing word. In an array of objects, so
+    does NaN or None, whichever marked missing words in training. This is not the case if "nan" or "None" is a category.
+    If the name of a column is taken, such as "label", its input has another name, which is listed in the note
+    "columns". The graph accepts rows that ``predict`` rejects, such as rows with an unknown category or a missing
+    number.
 
     The label equals the label of ``predict`` in every row, even on the boundary. Rows whose scores differ by no more
-    than rounding errors are decided again, from products that are split so that their sums are exact. Imputers,
+    than rounding errors are decided again. For this, products are split so that their sums are exact. Imputers,
     encoders, scalers and Combinations use the same operations as Python on float64 rows, in the same order, so they
     round alike. SphereLift adds squares in another order, so labels of rows within rounding error of the boundary may
-    differ. In rows that are decided again, the last digits of numbers about 10^12 times smaller than the largest are
-    dropped, and numbers beyond 1e290 overflow. For NaN and infinity, which ``predict`` rejects, the label is undefined.
+    differ. In rows that are decided again, numbers about 10^12 times smaller than the largest lose their last digits.
+    Numbers beyond 1e290 overflow. For NaN and infinity, which ``predict`` rejects, the label is undefined.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """Compression of wide weight arrays and feature names: unused columns and numbered names are not stored.
 
 A model with hashed features has many columns, most of them unused. A column is unused if every array with one column
-per feature holds +0.0 there (not -0.0), or 1 for the variances of weights. A file may leave out unused columns. It then
-stores the indices of the other columns in the array ``columns``, and the total number of columns as ``width`` in its
-header. A small file can state any width, so the width is checked before memory is allocated.
+per feature holds +0.0 there (not -0.0). Variances of weights must be 1 there instead. A file may leave out unused
+columns. It then stores the indices of the other columns in the array ``columns``. Its header states the total number of
+columns as ``width``. A small file can state any width, so the width is checked before memory is allocated.
 """
 
 from __future__ import annotations

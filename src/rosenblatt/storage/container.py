@@ -1,11 +1,12 @@
 """Container files for arrays and plain data: safetensors with a checksum, written atomically.
 
 Reading a file never runs code from it. The layout is the layout of safetensors, so tools for safetensors can open the
-files: eight bytes with the length of the head (little-endian), the head as JSON padded with spaces, then the arrays.
-The head's ``__metadata__`` has three strings: ``rosenblatt``, the version of this layout; ``sha256``, the digest of the
-whole file with zeros in place of the digest; and ``header``, a JSON text with everything that is not an array. Arrays
-are sorted by decreasing item size, then by name, and stored without gaps. A file is rejected unless its head is byte
-for byte what `write_container` would write. So each file has only one valid interpretation.
+files. A file begins with the length of its head, a little-endian integer of eight bytes. Then come the head, which is
+JSON padded with spaces, and the arrays. The ``__metadata__`` of the head has three strings. ``rosenblatt`` is the
+version of this layout. ``sha256`` is the digest of the whole file with zeros in place of the digest. ``header`` is a
+JSON text with everything that is not an array. Arrays are sorted by decreasing item size, then by name, and stored
+without gaps. A file is rejected unless `write_container` would write exactly the same bytes as its head. So each file
+has only one valid interpretation.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ def write_atomically(path: str | os.PathLike[str], parts: Iterable[bytes | memor
     folder is flushed. A power failure leaves either the old or the new content; once this function has returned, it is
     the new content. Symbolic links are followed, and an existing file keeps its permissions. If several processes write
     at once, each writes its own temporary file. The file then holds the content of the process that finished last. If
-    writing fails, for instance because the disk is full, an OSError names the file, says what the file now holds and
+    writing fails, for instance because the disk is full, an OSError names the file, states its present content and
     suggests what to do.
     """
     target = os.path.realpath(path)

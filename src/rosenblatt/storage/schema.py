@@ -106,15 +106,15 @@ class Place:
         self.sizes = {} if sizes is None else sizes
 
     def at(self, name: object) -> Place:
-        """Return the place of the field or item ``name`` within this one."""
+        """Return the position of the field or item ``name`` within this position."""
         return Place(self.what, self.arrays, f"{self.path}.{name}" if self.path else str(name), self.sizes)
 
     def alone(self, **sizes: int) -> Place:
-        """Return the same place, but with ``sizes`` instead of the sizes read so far."""
+        """Return the same position, but with ``sizes`` instead of the sizes read so far."""
         return Place(self.what, self.arrays, self.path, sizes)
 
     def error(self, expected: str, value: object) -> ValueError:
-        """Return the ValueError for a ``value`` at this place that is not what was ``expected``."""
+        """Return the error for a ``value`` at this position that does not match the description ``expected``."""
         name = f"{self.what}: {self.path!r}" if self.path else self.what
         return ValueError(f"{name} must be {expected}, got {shorten(value)}.")
 

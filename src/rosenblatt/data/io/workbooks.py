@@ -185,7 +185,7 @@ def _check_parts(stored: bytes, file: str) -> None:
 
 
 def _unpacked(stored: bytes, entry: zipfile.ZipInfo) -> Generator[bytes, None, None]:
-    """Yield the bytes of a part; raise a ValueError if they are more than the archive's directory says.
+    """Yield the bytes of a part; raise a ValueError if there are more than stated in the archive's directory.
 
     ``zipfile`` is not used here. It stops at the size in the directory, but other programs may read on.
     """

@@ -416,9 +416,8 @@ def label_kind(
 def regression_labels(head: TableChunk, name: str, typed: bool, missing: tuple[str, ...]) -> Message | None:
     """Return a message with advice if the labels look like a regression target, or None if they look like classes.
 
-    Let k be the number of distinct labels. Labels with fractions look like a regression target if k > 10, or if k > 2
-    and k exceeds a third of the number of rows. Integer labels look like one if k > 100 and k exceeds a third of the
-    number of rows.
+    Let k be the number of distinct labels. Let n be the number of rows. Labels with fractions look like a regression
+    target if k > 10, or if k > 2 and k > n/3. Integer labels look like a regression target if k > 100 and k > n/3.
     """
     kind = infer_kind(head, name, typed, missing, "hash")
     if kind != "number" and kind not in NUMBER_FORMATS:

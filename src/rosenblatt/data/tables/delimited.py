@@ -220,10 +220,10 @@ def _cells(line: bytes, delimiter: str, quote: str) -> set[str]:
 def _regularity(lines: bytes, delimiter: str, quote: str, titled: bool = False) -> tuple[int, bool, int]:
     """Return how likely a delimiter is, for comparison with others.
 
-    The result is a tuple; larger tuples are more likely. It contains the number of the first records with as many cells
-    as the first record, whether the delimiter is not a comma, and the number of these cells. A delimiter that makes a
-    single cell is the least likely. If ``titled``, the first records may be a title, so the records with the most
-    common number of cells above 1 are counted instead.
+    The result is a tuple; a larger tuple means a more likely delimiter. First comes the number of sampled records with
+    as many cells as the first record. Then come whether the delimiter is not a comma, and the number of cells of the
+    first record. A delimiter that makes a single cell is the least likely. If ``titled``, the first records may be a
+    title. The records with the most common number of cells above 1 are then counted instead.
     """
     text = lines.decode("utf-8-sig", "replace").splitlines(keepends=True)
     try:
@@ -568,8 +568,9 @@ NAMES_FIRST = Message(", and this line looks like a header{hint}", hint=Hint(": 
 def header_notes(head: TableChunk, request: OpenRequest) -> list[Message]:
     """Return a list with a note if the first line was taken for a header but may be data, else an empty list.
 
-    There is no note if an option names a column. If the first line contains no number, there is also no note if a
-    column holds numbers, booleans or dates, or if the values of a column repeat and no column contains its own name.
+    There is no note if an option names a column. If the first line contains no number, there is no note in two more
+    cases. In the first, a column holds numbers, booleans or dates. In the second, the values of a column repeat and no
+    column contains its own name.
     """
     names = list(head.columns)
     named = [*request.drop, *request.keep, *(request.columns or ()), *request.column_types]

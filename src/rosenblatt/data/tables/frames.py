@@ -166,8 +166,8 @@ class MemoryTable(LineSource):
     Parameters
     ----------
     rows : data frame, Arrow table or record batch, dict, or list of dict
-        The table. A dictionary is one row. The columns of a list of dictionaries are the keys of all of them; where a
-        dictionary lacks a key, the value is missing.
+        The table. A dictionary is one row. In a list of dictionaries, the columns are the keys of all dictionaries.
+        Where a dictionary lacks a key, the value is missing.
 
     Attributes
     ----------

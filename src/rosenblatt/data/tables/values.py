@@ -85,8 +85,8 @@ def numbers_to_arrow(numbers: np.ndarray) -> pa.Array:
 def python_numbers_to_arrow(values: Sequence[Any], floats: np.ndarray) -> pa.Array:
     """Convert Python numbers, given with the nearest ``floats`` (NaN if missing), to an Arrow array.
 
-    The array holds the floats. But if all numbers are integers and a float would round one of them, the array holds the
-    integers, which may be labels or categories.
+    The array holds the floats. But if all numbers are integers and float64 would round one of them, the array holds the
+    integers. They may be labels or categories.
 
     >>> python_numbers_to_arrow([2**53 + 1, None], np.array([2.0**53, np.nan])).to_pylist()
     [9007199254740993, None]

@@ -21,7 +21,7 @@ from rosenblatt.kernels.parsing.vw import BAD_NAMESPACE, BAD_WEIGHT, BASE, NO_BA
 from rosenblatt.messages import Hint, Message, check_choice, check_integer
 
 MOST_INFERRED = 2**26
-"""The most columns if ``n_features`` is not given, so that one large index does not allocate gigabytes."""
+"""The maximum number of columns if ``n_features`` is not given, so that one index cannot demand gigabytes."""
 _WEIGHT_BYTES = 16
 """The bytes that a learner needs for each column: a weight, and a sum from which its average is computed."""
 _HEAD_BYTES = 1 << 20

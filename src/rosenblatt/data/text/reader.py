@@ -99,7 +99,7 @@ class TextReader(RowSource):
     """
 
     faults: Mapping[int, str]
-    """Message templates for the error codes of the kernel; {word} stands for the word that cannot be read."""
+    """Message templates for the error codes of the kernel; {word} is replaced by the word that cannot be read."""
     weighted = False
     """Whether the format has sample weights."""
 

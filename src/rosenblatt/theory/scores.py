@@ -1,8 +1,9 @@
-"""Exact scores y (w . x + b) of rows: the lowest score, and the rows within a given distance of a hyperplane.
+"""Exact scores y (w . x + b): find the lowest score, and the rows within a given distance of a hyperplane.
 
 Floating point with error bounds decides almost every row, and exact arithmetic decides the others. The error bound is
-from Higham (2002, section 3.1). A dot product of d terms, summed in any order, with or without fused multiply-add, has
-an error of at most g (|x| . |w|) with g = d u / (1 - d u), u = 2^-53, plus 2^-1074 for each product that underflows.
+from Higham (2002, section 3.1). Let u = 2^-53 and g = d u / (1 - d u). A dot product of d terms has an error of at most
+g (|x| . |w|), plus 2^-1074 for each product that underflows. This holds for any order of summation, with or without
+fused multiply-add.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, largest_ent
 
 T = TypeVar("T", float, Floats)
 BLOCK_BYTES = 1 << 26
-MANY = 200  # if more dense rows than this are in doubt, twice the precision is tried before exact arithmetic
+MANY = 200  # if more dense rows than this are undecided, twice the precision is tried before exact arithmetic
 
 
 def least_score(X: Matrix, signs: Signs, w: Numbers, b: float) -> Fraction:
-    """Return the lowest score ``y (w . x + b)`` of all rows, exactly; ``w`` and ``b`` are floats or integers."""
+    """Return the exact minimum of ``y (w . x + b)`` over all rows; ``w`` and ``b`` are floats or integers."""
     scores = _Scores(X, signs, w, b)
     in_doubt = scores.least_candidates()  # invariant: it always contains a row with the lowest score
     if len(in_doubt) > MANY and not sp.issparse(X):
@@ -38,7 +39,7 @@ def least_score(X: Matrix, signs: Signs, w: Numbers, b: float) -> Fraction:
 
 
 def rows_within(X: Matrix, signs: Signs, w: Numbers, b: float, square: Fraction) -> NDArray[np.intp]:
-    """Return the rows whose ``y (w . x + b)`` is at most the square root of ``square``, decided exactly."""
+    """Return the indices of the rows whose exact ``y (w . x + b)`` is at most the square root of ``square``."""
     scores = _Scores(X, signs, w, b)
     shifted = square / Fraction(4) ** scores.exponent
     low, high = scores.bounds(np.arange(X.shape[0]))
@@ -57,10 +58,10 @@ def rows_within(X: Matrix, signs: Signs, w: Numbers, b: float, square: Fraction)
 
 
 class _Scores:
-    """The scores ``y (w . x + b)`` of all rows: in floats with error bounds, and exactly for chosen rows.
+    """The scores ``y (w . x + b)`` of all rows in floating point with error bounds, and of given rows exactly.
 
-    ``w`` and ``b`` may be integers of any size. So they are divided by ``2**exponent`` before they become floats, and
-    the largest of these floats is about 1 in absolute value.
+    ``w`` and ``b`` may be integers of any size. So they are divided by ``2**exponent`` before they are converted to
+    floats. The largest of these floats is about 1 in absolute value.
     """
 
     def __init__(self, X: Matrix, signs: Signs, w: Numbers, b: float) -> None:
@@ -82,14 +83,14 @@ class _Scores:
             self.near = signs * (X @ self.w + self.b)
 
     def _error(self, products: T) -> T:
-        """Return an upper bound on the error of a score; ``products`` is an upper bound on the sum of ``|x| |w|``."""
+        """Return an upper bound on the error of a score, given an upper bound ``products`` on ``|x| . |w|``."""
         g = (self.terms + 6) * HALF_ULP * 1.01
         return 1.01 * (g * (products + abs(self.b)) + (self.terms + 4) * TINY)
 
     def bounds(self, rows: NDArray[np.intp]) -> tuple[Floats, Floats]:
         """Return lower and upper bounds on the scores of the given rows, in floating point.
 
-        The bounds allow for one rounding of each entry of ``w`` and of ``b``.
+        The bounds include the error from rounding each entry of ``w`` and ``b`` once.
         """
         low, high = np.empty(len(rows)), np.empty(len(rows))
         step = max(1, BLOCK_BYTES // (8 * max(1, self.X.shape[1])))
@@ -101,7 +102,10 @@ class _Scores:
         return low, high
 
     def least_candidates(self) -> NDArray[np.intp]:
-        """Return the rows that may have the lowest score, by a common error bound and then by a bound for each row."""
+        """Return the indices of the rows that may have the lowest score.
+
+        Rows are excluded by an error bound that is the same for all rows, and then by an error bound for each row.
+        """
         with np.errstate(all="ignore"):
             error = self._error(1.01 * largest_entry(self.X) * np.sum(self.abs_w))
             # 2.02: the errors of two scores, of this row and of the row with the lowest score
@@ -111,7 +115,10 @@ class _Scores:
         return rows[~(low > least)]
 
     def exactly(self, rows: NDArray[np.intp]) -> Iterator[tuple[list[int], Fraction]]:
-        """Yield the exact scores of the given rows as integers and their common unit, in blocks that fit in memory."""
+        """Yield the exact scores of the given rows, in blocks of rows that fit in memory.
+
+        The scores of a block are integers times a common unit. Each item is the pair of these integers and the unit.
+        """
         columns = self.used
         if sp.issparse(self.X):
             columns = np.unique(self.X[rows].indices)
@@ -133,8 +140,8 @@ def _compensated_scores(X: Matrix, signs: Signs, rows: NDArray[np.intp], w: Floa
 
     This is the compensated dot product Dot2 (Ogita, Rump and Oishi 2005). TwoProduct (Dekker, Veltkamp) computes the
     rounding error of each product, TwoSum (Knuth) the rounding error of each sum, and ``rest`` adds up these errors.
-    The result s has an error of at most u |s| + g^2 (|x| . |w| + |b|). If entries are so large or small that this may
-    not hold, the bounds are NaN and infinity.
+    The result s has an error of at most u |s| + g^2 (|x| . |w| + |b|), with u and g as in the module docstring. If
+    entries are too large or too small for this error bound, the lower bound is NaN and the upper bound is infinity.
     """
     columns = np.flatnonzero(w)
     g = (len(columns) + 4) * HALF_ULP * 1.01
@@ -166,13 +173,16 @@ def _compensated_scores(X: Matrix, signs: Signs, rows: NDArray[np.intp], w: Floa
 
 
 def _moderate(values: Floats) -> NDArray[np.bool_]:
-    """Return a mask of the numbers that are zero or so moderate that TwoProduct neither overflows nor underflows."""
+    """Return a mask of the values for which TwoProduct neither overflows nor underflows."""
     size = np.abs(values)
     return (size == 0) | ((size > 2.0**-300) & (size < 2.0**300))
 
 
 def _largest(w: Numbers, b: float) -> list[float]:
-    """Return some nonzero entries of ``w`` and ``b``, among them the largest in absolute value; empty if all are 0."""
+    """Return some nonzero entries of ``w`` and ``b``, including the largest in absolute value.
+
+    The list is empty if all entries are 0.
+    """
     values = w.tolist() if w.dtype == object else [float(np.max(w, initial=0.0)), float(np.min(w, initial=0.0))]
     return [value for value in (*values, b) if value]
 

@@ -1,4 +1,4 @@
-"""Linear separability and margins, with proofs."""
+"""Decide linear separability and compute margins, with proofs."""
 
 from __future__ import annotations
 
@@ -45,39 +45,45 @@ def separability(
 ) -> Verdict | Verdicts:
     """Decide whether two classes are linearly separable, and prove it.
 
-    The result is exact for the given numbers. It is a `Separable` with a hyperplane and a bracket (lower and upper
-    bound) around the largest margin; an `Inseparable` with weights of the rows for which the means of both classes are
-    equal; or an `Undecided`, if ``max_seconds`` or the work limit of exact arithmetic ended the search. Each result has
-    a method ``check(X, y)``, which verifies it from the data. A result prints as a summary and can be saved as JSON.
-    Given more than two classes, the function compares each with the rest and returns a dictionary of verdicts.
+    The result is exact for the given numbers. It is one of three certificates:
+
+    - `Separable` has a separating hyperplane, and a lower and an upper bound on the largest margin.
+    - `Inseparable` has weights of the rows for which the weighted means of both classes are equal.
+    - `Undecided` means that ``max_seconds`` or the work limit of exact arithmetic ended the search.
+
+    The method ``check(X, y)`` of a certificate verifies it from the data. A certificate prints as a summary and can be
+    saved as JSON. If there are more than two classes, each class is compared with the rest. The result is then a
+    dictionary of certificates.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
         Finite numbers. A number that float64 would round raises a ValueError. X may have no columns.
     y : array of shape (n,)
-        Labels. Of two labels, the second in sorted order counts as +1.
+        Class labels. Of two classes, the second in sorted order is the positive class.
     method : {"hull", "lp"}, default="hull"
-        ``"hull"`` finds the nearest points of the two convex hulls (Wolfe 1976), and with them the largest margin.
-        ``"lp"`` solves a linear program (Har-Peled 30.1, with SciPy's HiGHS), for comparison: its hyperplane separates,
-        but not with the largest margin. The results of both are proved in the same way.
+        ``"hull"`` finds the two points, one in the convex hull of each class, that are nearest to each other (Wolfe
+        1976). They determine the hyperplane of largest margin. ``"lp"`` is meant for comparison. It solves a linear
+        program (Har-Peled 30.1, with SciPy's HiGHS), whose hyperplane separates the classes, but not with the largest
+        margin. The results of both methods are proved in the same way.
     rtol : float, default=1e-6
-        Relative width of the bracket at which the hull method stops.
+        The hull method stops when the bounds on the margin differ by at most this share of the upper bound.
     max_iter : int, default=20_000
         Maximum number of steps of the hull method.
     verbose : int, default=0
         If not 0, the progress of a long search is shown on standard error.
     margin : bool, default=True
-        Whether to continue to the largest margin once a separating hyperplane is found, which can take far longer. If
-        False, the bracket is wider: its bounds come from that hyperplane and the two rows closest to it.
+        Whether to search for the largest margin after a separating hyperplane is found, which can take far longer. If
+        False, the search stops at the first separating hyperplane. The bounds on the margin then come from this
+        hyperplane and the two rows closest to it, so they are less tight.
     max_seconds : float, default=None
-        Stop after about this many seconds and return what is proved by then: a wider bracket or an `Undecided`. None
-        means no limit.
+        Approximate time limit in seconds. When it is reached, the result is a `Separable` with less tight bounds, or an
+        `Undecided`. None means no limit.
 
     Returns
     -------
     Separable, Inseparable or Undecided
-        For more than two classes, a `Verdicts`: a dictionary with one of these for each class.
+        For more than two classes, a `Verdicts`, which is a dictionary with one of these certificates for each class.
 
     See Also
     --------
@@ -113,9 +119,9 @@ def verdict_then_margin(
     max_iter: int = 20_000,
     at_once: bool = False,
 ) -> Iterator[Verdict | Verdicts]:
-    """Yield the verdict as soon as it is proved, then again with the largest margin, as `separability` returns it.
+    """Yield the result of `separability` twice: first as soon as it is proved, then with the largest margin.
 
-    If ``at_once`` is true, only the second verdict is yielded.
+    If ``at_once`` is true, only the second result is yielded.
     """
     check_choice("method", method, ("hull", "lp"))
     check_search(rtol, max_iter)
@@ -164,18 +170,19 @@ def _decide(
 
 
 def margin(X: MatrixLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:
-    """Return the distance from the hyperplane ``w . x + b = 0`` to the nearest row if it separates the classes.
+    """Return the distance from a separating hyperplane ``w . x + b = 0`` to the nearest row.
 
-    This is the smallest ``y (w . x + b) / |w|`` (CIML Eq 4.8 with w scaled to norm 1), correctly rounded. It is minus
-    infinity if (w, b) does not separate. A hyperplane that touches a row does not separate.
+    The distance is the minimum of ``y (w . x + b) / |w|`` over all rows (CIML Eq 4.8 with w scaled to norm 1),
+    correctly rounded. The result is minus infinity if the hyperplane does not separate the classes. A hyperplane that
+    touches a row does not separate them.
 
     Parameters
     ----------
     X, y : rows and labels of two classes
-        The second label in sorted order counts as +1.
+        The second label in sorted order is the positive class.
     w : array of shape (d,)
         Weights of any nonzero norm. w and b are used without rounding. They may be floats, Fractions, Decimals, or
-        integers of any size, such as those of a verdict.
+        integers of any size, such as those in a certificate.
     b : float, default=0.0
         The bias. Multiplying w and b by the same positive factor does not change the margin.
 
@@ -215,20 +222,21 @@ def dataset_margin(
 ) -> MarginBracket:
     """Return a proved lower and upper bound on the largest margin of any hyperplane.
 
-    There are three definitions of the margin. The mistake bounds use the last two:
+    There are three definitions of the margin. The mistake bounds of the perceptron use the last two. R is the largest
+    norm of a row.
 
-    - ``"geometric"``: the largest distance of the nearest point to a hyperplane, for any b (CIML Eq 4.9 with
-      ``|w| = 1``). It is half the distance between the convex hulls of the two classes.
+    - ``"geometric"``: the maximum over all hyperplanes, with any bias b, of the distance to the nearest row (CIML Eq
+      4.9 with ``|w| = 1``). It is half the distance between the convex hulls of the two classes.
     - ``"augmented"``: the maximum over ``|(w, b)| = 1`` of the smallest ``y (w . x + b)``. The perceptron with a bias
       makes at most (R^2 + 1) / margin^2 mistakes.
     - ``"homogeneous"``: the maximum over ``|w| = 1`` of the smallest ``y w . x``, without a bias. The perceptron
       without a bias makes at most R^2 / margin^2 mistakes (Har-Peled 30.1).
 
     The margin is minus infinity if no hyperplane separates the classes. The geometric margin of a single class is plus
-    infinity. The search (Wolfe 1976) stops when the relative width of the bracket is ``rtol``, when rounding prevents
-    progress, or after ``max_iter`` steps. It returns the bracket reached so far, with a lower end of minus infinity if
-    no separator was found. Rounding leaves a gap of about 1e-15 times the largest norm of a row. Even a margin of 1e-9
-    times that norm has a relative error of at most 1e-6.
+    infinity. The search (Wolfe 1976) stops when the relative difference of the bounds is at most ``rtol``, when
+    rounding prevents progress, or after ``max_iter`` steps. It returns the bounds found so far. The lower bound is
+    minus infinity if no separating hyperplane was found. Rounding leaves a difference of about 1e-15 times the largest
+    norm of a row. So even a margin of 1e-9 times that norm has a relative error of at most 1e-6.
 
     Parameters
     ----------
@@ -240,9 +248,10 @@ def dataset_margin(
     Returns
     -------
     MarginBracket
-        The bounds ``low`` and ``high``, the hyperplane (w, b) that attains ``low``, the weights ``alpha`` that prove
-        ``high``, the rows ``support`` of nonzero weight, and all rows ``nearest`` that may attain the margin.
-        ``history`` records how the bracket narrowed during the search; `rosenblatt.plots.plot_bracket` draws it.
+        A certificate with the bounds ``low`` and ``high`` on the margin. ``low`` is the margin of the hyperplane (w,
+        b), and the row weights ``alpha`` prove ``high``. ``support`` lists the rows of nonzero weight, and ``nearest``
+        all rows whose distance from the hyperplane is at most ``high``. ``history`` contains the bounds during the
+        search, which `rosenblatt.plots.plot_bracket` plots.
 
     See Also
     --------

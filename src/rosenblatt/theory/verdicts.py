@@ -1,4 +1,4 @@
-"""Verdicts on two classes with proofs: separable, inseparable or undecided, and lower and upper bounds on the margin.
+"""Certificates of linear separability (separable, inseparable or undecided) and of bounds on the margin.
 
 The classes are represented by signs: +1 for rows with the ``positive`` label, -1 for all other rows.
 """
@@ -47,7 +47,7 @@ from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, check_ro
 def draw_weights(alpha: Floats, support: NDArray[np.intp], bias: bool = True) -> str:
     """Return a bar chart of the weights that prove that no hyperplane separates the classes.
 
-    With a bias, the weights of both classes have the same sum, so each weight is shown as a share of its class mean.
+    With a bias, the weights of both classes have the same sum. Each weight is then divided by the sum of its class.
     """
     rows, weights = support.tolist(), alpha[support]
     words = f"The weights of {rows_text(rows, most=12)}: with their labels as signs, these rows sum to zero."
@@ -58,7 +58,10 @@ def draw_weights(alpha: Floats, support: NDArray[np.intp], bias: bool = True) ->
 
 
 def show_verdicts(verdicts: Mapping[object, tuple[str, float, float, int]]) -> str:
-    """Return an HTML table with the verdict, the bounds on the margin and the number of proving rows for each class.
+    """Return an HTML table with one row per class.
+
+    ``verdicts`` maps each class to a tuple: the type of the certificate, the lower and the upper bound on the margin,
+    and the number of rows that prove the result.
 
     >>> "1 of 2 classes" in show_verdicts({"a": ("Separable", 1.0, 2.0, 3), "b": ("Inseparable", -math.inf, 0.0, 4)})
     True
@@ -84,16 +87,17 @@ def show_verdicts(verdicts: Mapping[object, tuple[str, float, float, int]]) -> s
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Separable(Bracket):
-    """Proof that the classes are linearly separable, with a bracket around the largest margin.
+    """Proof that the classes are linearly separable, with a lower and an upper bound on the largest margin.
 
-    ``check`` proves three claims: ``w . x + b`` has the correct sign on every row; its margin is at least
-    ``margin_low``; and no hyperplane has a margin above ``margin_high``, which follows from the weights ``alpha``.
-    Margins are geometric: distances, with w scaled to norm 1 and b free (CIML Eq 4.8 and 4.9). If the margin is so
-    small that no float weights separate the classes, w and b are integers. ``radius`` is the largest norm of a row, up
-    to rounding.
+    ``check`` proves three claims. ``w . x + b`` has the correct sign for every row. The margin of this hyperplane is at
+    least ``margin_low``. No hyperplane has a margin above ``margin_high``, which follows from the row weights
+    ``alpha``. Margins are geometric, that is, distances from a hyperplane with any bias b and with w scaled to norm 1
+    (CIML Eq 4.8 and 4.9). If the margin is so small that no float weights separate the classes, w and b are integers.
+    ``radius`` is the largest norm of a row, up to rounding.
 
-    ``nearest`` lists every row that may attain the margin: its distance from the hyperplane is at most ``margin_high``,
-    up to a relative error of 1e-9. ``support`` lists the rows of nonzero weight in ``alpha``.
+    ``nearest`` lists every row whose distance from the hyperplane is at most ``margin_high``, up to a relative error of
+    1e-9. All other rows are farther from the hyperplane than the largest margin. ``support`` lists the rows of nonzero
+    weight in ``alpha``.
     """
 
     w: Vector
@@ -139,10 +143,11 @@ class Inseparable(AboutRows):
     """Proof that no hyperplane separates the classes: a weighted mean of one class equals one of the other class.
 
     ``alpha`` has one weight per row of the data, and the weights sum to 1. ``support`` lists the rows of nonzero
-    weight. The sums of ``alpha y x`` and of ``alpha y`` over the rows are zero (Gordan's theorem). ``weights`` are
-    integers, proportional to ``alpha`` on ``support``, for which these sums are exactly zero. For large systems
-    ``weights`` is None. Then ``check`` proves that exact weights exist near ``alpha``: they equal ``alpha`` outside
-    ``basis`` and differ from it by rounding errors on the rows in ``basis``.
+    weight. Up to rounding, the sums of ``alpha y x`` and of ``alpha y`` over the rows are zero (Gordan's theorem).
+    ``weights`` contains integers proportional to the weights of the ``support`` rows. With these integers as weights,
+    both sums are exactly zero. For large data sets ``weights`` is None. Then ``check`` proves that exact weights exist
+    near ``alpha``. On the rows in ``basis`` the exact weights differ from ``alpha`` by rounding errors. On all other
+    rows they equal ``alpha``.
     """
 
     alpha: Sparse
@@ -170,9 +175,10 @@ class Inseparable(AboutRows):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class UndecidedSeparability(Bracket, Undecided):
-    """The `Undecided` result of `separability`: no separator has a margin above ``high``; (w, b) has margin ``low``.
+    """The `Undecided` result of `separability`, with bounds on the largest margin.
 
-    If ``low`` is zero or less, (w, b) does not separate the classes. ``check`` proves both bounds.
+    No hyperplane has a margin above ``high``. The best hyperplane found, (w, b), has the margin ``low``. If ``low`` is
+    zero or less, it does not separate the classes. ``check`` proves both bounds.
     """
 
     low: Real
@@ -201,10 +207,11 @@ class UndecidedSeparability(Bracket, Undecided):
 class MarginBracket(Bracket):
     """The margin of a data set, proved to lie between ``low`` and ``high``.
 
-    ``low`` is the margin of the hyperplane (w, b). ``high`` is proved by the weights ``alpha``: it is the norm of the
-    weighted mean of the rows z = y x (homogeneous) or y (x, 1) (augmented), or half the distance between the weighted
-    means of the two classes (geometric). ``low`` and ``high`` are minus infinity if no hyperplane separates the
-    classes, which is proved as in `Inseparable`. ``nearest`` lists the rows that may attain the margin, ``support`` the
+    ``low`` is the margin of the hyperplane (w, b). ``high`` follows from the row weights ``alpha``. For the geometric
+    margin, ``high`` is half the distance between the weighted means of the two classes. For the homogeneous margin it
+    is the norm of the weighted mean of the rows y x, and for the augmented margin of the rows y (x, 1). If no
+    hyperplane separates the classes, ``low`` and ``high`` are minus infinity, which is proved as in `Inseparable`.
+    ``nearest`` lists the rows whose distance from (w, b) is at most ``high``, up to rounding. ``support`` lists the
     rows of nonzero weight in ``alpha``.
     """
 
@@ -221,7 +228,7 @@ class MarginBracket(Bracket):
 
     @property
     def gap(self) -> float:
-        """The relative width ``(high - low) / high``, or 0 if both bounds are equal, or infinity if ``high <= 0``."""
+        """The relative difference ``(high - low) / high``; 0 if the bounds are equal, infinity if ``high <= 0``."""
         return 0.0 if self.low == self.high else (self.high - self.low) / self.high if self.high > 0 else math.inf
 
     def __str__(self) -> str:
@@ -247,7 +254,7 @@ class MarginBracket(Bracket):
 
 
 class Verdicts(JsonFile, dict[Any, Any]):
-    """A dictionary that maps each class to its verdict against the rest; ``check`` verifies all of them."""
+    """A dictionary of `separability` results, one for each class against the rest; ``check`` verifies all of them."""
 
     def __bool__(self) -> bool:
         raise ValueError(
@@ -255,7 +262,7 @@ class Verdicts(JsonFile, dict[Any, Any]):
         )
 
     def check(self, X: MatrixLike, y: ArrayLike) -> bool:
-        """Return whether every class of ``y`` has a verdict, and every verdict holds for these rows and labels."""
+        """Return whether there is a result for every class in ``y``, and all results hold for these rows and labels."""
         X, y = check_rows(X, y)
         return set(self) == set(np.unique(y).tolist()) and all(
             verdict.positive == name and verdict.check(X, y) for name, verdict in self.items()
@@ -270,7 +277,7 @@ class Verdicts(JsonFile, dict[Any, Any]):
 
     @classmethod
     def from_dict(cls, record: object) -> Verdicts:
-        """Return the verdicts in a list of decoded certificates; raise a ValueError for anything else."""
+        """Create the dictionary from a list of decoded certificates; raise a ValueError for anything else."""
         if not isinstance(record, list):
             got = type(record).__name__
             raise ValueError(f"expected a list of certificates, got {got}: load a single one with Certificate.load.")
@@ -296,7 +303,7 @@ class Verdicts(JsonFile, dict[Any, Any]):
 
 
 def _margin(verdict: AboutRows) -> tuple[float, float]:
-    """Return the lower and upper bound on the margin, both minus infinity if no hyperplane separates the classes."""
+    """Return the bounds on the margin, which are both minus infinity if no hyperplane separates the classes."""
     if isinstance(verdict, Separable):
         return verdict.margin_low, verdict.margin_high
     if isinstance(verdict, Undecided | MarginBracket):

@@ -1,1 +1,1 @@
-"""Searches for hyperplanes and for proofs that none exists; certificates are checked without relying on them."""
+"""Search for separating hyperplanes, or for proofs that none exists. Checks of certificates do not use this code."""

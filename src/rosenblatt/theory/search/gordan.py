@@ -1,8 +1,9 @@
 """Gordan's theorem of the alternative: find a v with z . v > 0 for every row z, or a proof that none exists.
 
-Either such a v exists, or some rows with positive weights sum to zero, but never both (P. Gordan 1873). The answer is
-exact for the floating-point numbers in the data. Labelled rows are linearly separable exactly if such a v exists for z
-= y (x, 1). The system A x < b is strictly feasible exactly if such a v exists for the rows (-a, b) and (0, 1).
+Either such a v exists, or some rows, multiplied by positive weights, sum to zero, but never both (P. Gordan 1873). The
+answer is exact for the floating-point numbers in the data. Labelled rows are linearly separable exactly if such a v
+exists for z = y (x, 1). The system A x < b is strictly feasible exactly if such a v exists for the rows of (-A, b) and
+the row (0, 1).
 """
 
 from __future__ import annotations
@@ -67,14 +68,21 @@ def decide_exactly(
     by_basis: bool = True,
     search_first: Callable[[], Solvable | Unsolvable | None] = lambda: None,
 ) -> Solvable | Unsolvable | None:
-    """Decide exactly whether some v has z . v > 0 for every row, given ``alpha`` with sum alpha_i z_i near zero.
+    """Decide exactly whether some v has z . v > 0 for every row z.
 
-    The methods are tried in the order of their cost: a proof by enclosure on the rows of nonzero weight; a proof with a
-    basis, if ``by_basis`` is true; ``search_first``; and Wolfe's algorithm in exact arithmetic. The cost of the last
-    grows with the fourth power of the number of rows. With at most `FEW` rows Wolfe's algorithm is tried first, for a
-    short time, because its integer weights are the better proof. If the columns have very different magnitudes, rows
-    that balance the large ones say nothing about the others, and then it may need many more rows. The result is None
-    if the limits end the search.
+    ``alpha`` contains row weights for which sum alpha_i z_i is near zero.
+
+    Four methods are tried in the order of their cost:
+
+    1. a proof by enclosure on the rows of nonzero weight;
+    2. a proof by enclosure with a chosen basis, if ``by_basis`` is true;
+    3. the function ``search_first``;
+    4. Wolfe's algorithm in exact arithmetic, whose cost grows with the fourth power of the number of rows.
+
+    With at most `FEW` rows, Wolfe's algorithm is also tried first, for a short time, because its integer weights are
+    the better proof. It may need many more rows if the columns have very different magnitudes. The reason is that rows
+    whose sum is zero in the large columns need not have a sum near zero in the small ones. The result is None if the
+    limits end the search.
     """
     exponent = min(math.frexp(largest_entry(X))[1], 1023)
     constant = 2.0**exponent if bias else 0.0  # replaces the 1 of (x, 1), to match the magnitude of the data
@@ -131,7 +139,10 @@ def conflicting_duplicates(X: Matrix, signs: Signs) -> Unsolvable | None:
 
 
 def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool) -> Floats:
-    """Return weights that sum to 1 with which the rows sum to zero, by least squares with iterative refinement."""
+    """Return weights that sum to 1 and make the weighted sum of the rows zero, up to rounding.
+
+    The method is least squares with iterative refinement, starting from ``alpha``.
+    """
     Z = dense_rows(X, rows) * signs[rows][:, None]
     parts = [Z.T, signs[rows][None, :]] if bias else [Z.T]
     M = np.vstack([*parts, np.ones(len(rows))])
@@ -145,7 +156,10 @@ def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bia
 
 
 def _short_vector(X: Matrix, signs: Signs, v: list[int], bias: bool) -> Numbers:
-    """Return v as floats if v still separates after rounding, perhaps with another bias; otherwise return integers."""
+    """Return v rounded to floats if it still separates the classes, if necessary with another bias.
+
+    Otherwise return integers proportional to v.
+    """
     near = np.array(proportional_floats(v))
     w, b = (near[:-1], float(near[-1])) if bias else (near, 0.0)
     if least_score(X, signs, w, b) > 0:
@@ -168,7 +182,7 @@ Exponents = NDArray[np.int64]
 
 
 def equilibrated(Z: Matrix) -> tuple[Matrix, Exponents, Exponents]:
-    """Return ``Z`` equilibrated, the exponents of its rows and the exponents of its columns.
+    """Return the equilibrated matrix ``Z``, the exponents of the row scales and the exponents of the column scales.
 
     Each row, then each column, is divided by the power of two that brings its largest absolute value into [1/2, 1).
 
@@ -200,8 +214,8 @@ def equilibrated(Z: Matrix) -> tuple[Matrix, Exponents, Exponents]:
 def decide_equilibrated(Z: Matrix) -> list[Fraction] | Unsolvable | None:
     """Return an exact v with Z v > 0 in every row, a proof that none exists, or None if neither was found.
 
-    The scaled system is S = diag(2^-r) Z diag(2^-c), with the exponents r and c of `equilibrated`. S u > 0 gives
-    v = diag(2^-c) u, and S' a = 0 gives the weights diag(2^-r) a of the rows of Z.
+    The scaled system is S = diag(2^-r) Z diag(2^-c), with the exponents r and c of `equilibrated`. A solution u of
+    S u > 0 gives v = diag(2^-c) u. Weights a with S' a = 0 give the weights diag(2^-r) a of the rows of Z.
     """
     scaled, row_exponents, column_exponents = equilibrated(Z)
     if np.any((np.abs(entries(scaled)) < SMALLEST_NORMAL) & (entries(Z) != 0)):  # an entry became zero or subnormal

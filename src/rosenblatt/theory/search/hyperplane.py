@@ -20,15 +20,15 @@ from rosenblatt.theory.search.presolve import Solvable, Unsolvable
 from rosenblatt.theory.search.wide import WideSearch
 from rosenblatt.theory.search.wolfe import Hull, nearest_point
 
-NARROW = 64  # up to this number of columns the hull method is as fast as `WideSearch`, and its proofs name fewer rows
+NARROW = 64  # up to this number of columns the hull method is as fast as `WideSearch`, and its proofs use fewer rows
 
 
 class Hyperplane(NamedTuple):
     """The best hyperplane (w, b) found, with bounds on the largest margin.
 
     ``least`` is the lowest score y (w . x + b) of a row. If it is positive, the hyperplane separates the classes.
-    Otherwise it is undecided whether any hyperplane does. ``alpha`` are weights of the rows that prove an upper bound
-    on the margin.
+    Otherwise it is not known whether any hyperplane separates them. ``alpha`` contains weights of the rows that prove
+    an upper bound on the margin.
     """
 
     w: Numbers
@@ -53,11 +53,12 @@ def find_hyperplane(
     program: bool = False,
     known: Numbers | None = None,
 ) -> Hyperplane | Unsolvable:
-    """Return a hyperplane of nearly the largest margin of the given ``kind``, or a proof that none separates.
+    """Return a hyperplane of nearly the largest margin of this ``kind``, or a proof that the classes are not separable.
 
     If ``rtol`` is None, the first hyperplane that separates the classes is returned. If ``program`` is true, a linear
-    program replaces the hull method; its hyperplane separates the classes, but with a smaller margin. ``known`` is a
-    vector of weights (followed by the bias, if there is one) that separates the classes, or None.
+    program replaces the hull method. Its hyperplane separates the classes, but with a smaller margin. ``known`` is a
+    weight vector that is known to separate the classes, or None. Its last entry is the bias, unless ``kind`` is
+    homogeneous.
     """
     bias = kind != "homogeneous"
     limits.low, limits.high, limits.history = -math.inf, math.inf, []
@@ -111,7 +112,7 @@ def _parts(v: Numbers, bias: bool) -> tuple[Numbers, float]:
 
 
 def _with_bound(X: Matrix, signs: Signs, w: Floats, b: float, least: Fraction | None = None) -> Hyperplane:
-    """Return the hyperplane (w, b), with equal weights ``alpha`` on the lowest-scoring row of each class."""
+    """Return (w, b) as a `Hyperplane`, with equal weights ``alpha`` for the lowest-scoring row of each class."""
     least = least_score(X, signs, w, b) if least is None else least
     with np.errstate(over="ignore", invalid="ignore"):
         s = signs * (X @ w + b)
@@ -124,8 +125,8 @@ def _with_bound(X: Matrix, signs: Signs, w: Floats, b: float, least: Fraction | 
 def _by_program(X: Matrix, signs: Signs, seconds: float) -> tuple[Floats, Floats] | None:
     """Return the pair (w, alpha) from a linear program, or None if solving it takes longer than ``seconds``.
 
-    The program maximises t subject to y (w . x + b) >= t for every row and -1 <= w_j, b <= 1. ``alpha`` is its dual
-    solution, scaled to sum to 1.
+    The program maximises t subject to y (w . x + b) >= t for every row, with b and every w_j between -1 and 1.
+    ``alpha`` is its dual solution, scaled to sum to 1.
     """
     from scipy.optimize import linprog  # slow to import, and for comparison only
 

@@ -1,11 +1,11 @@
-"""Presolve: removal of rows that a single column satisfies, before any search for v with z . v > 0 in every row.
+"""Presolve: remove rows that a single column satisfies, before the search for v with z . v > 0 for every row z.
 
 Suppose that all nonzero entries of a column have the same sign on the remaining rows. A large enough weight of that
-sign gives a positive score to each row with a nonzero entry in the column, whatever the other weights are. No proof of
-unsolvability uses these rows either: if rows with nonnegative weights sum to zero, this column forces the weights of
-these rows to zero. So presolve removes these rows. Other columns may then have entries of one sign only, so the removal
-is repeated. The rows that remain at the end, the core, have a solution if and only if all rows have one. For text the
-core is usually empty, because each row has a rare word.
+sign gives a positive score to each row with a nonzero entry in the column, whatever the other weights are. These rows
+cannot occur in a proof that there is no solution either. If the rows, multiplied by nonnegative weights, sum to zero,
+then this column forces the weights of these rows to be zero. So presolve removes these rows. Other columns may then
+have entries of one sign only, so the removal is repeated. The rows that remain at the end, the core, have a solution if
+and only if all rows have one. For text the core is usually empty, because each row has a rare word.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ class Solvable:
 
 @dataclass(frozen=True)
 class Unsolvable:
-    """A proof that no v exists: the rows ``support``, multiplied by positive weights, sum to zero.
+    """A proof that no v satisfies ``z . v > 0`` for every row z.
+
+    The rows with the indices ``support``, multiplied by positive weights, sum to zero.
 
     The positive weights are the integers ``weights``. If ``weights`` is None, they are exact but unknown numbers close
     to ``alpha``. ``basis`` is then the basis of the proof by enclosure; None means the default basis.
@@ -60,8 +62,9 @@ class Unsolvable:
 class PresolveRound(NamedTuple):
     """One round of presolve.
 
-    ``columns`` are those whose nonzero entries in the remaining rows all have the same sign, and ``signs`` are these
-    signs. ``rows`` are the remaining rows with a nonzero entry in any of these columns; the round removes them.
+    ``columns`` are the columns whose nonzero entries in the remaining rows all have the same sign. ``signs`` contains
+    the sign of each of these columns. ``rows`` are the remaining rows with a nonzero entry in any of these columns. The
+    round removes these rows.
     """
 
     rows: NDArray[np.intp]
@@ -101,8 +104,9 @@ def presolve(Z: Matrix) -> tuple[NDArray[np.intp], list[PresolveRound]]:
 def postsolve(Z: Matrix, v: Floats, rounds: list[PresolveRound]) -> Floats:
     """Extend a solution ``v`` of the core to a solution of all rows, up to rounding.
 
-    The columns of a round are zero on the core and on all rows removed later. So, in the reverse order of removal, the
-    weights of these columns can be increased in absolute value without changing the scores that are already positive.
+    The columns of a round are zero on the core and on all rows removed later. So the rounds are processed in reverse
+    order. Increasing the weights of their columns in absolute value does not change the scores that are already
+    positive.
     """
     v = v.copy()
     for rows, columns, signs in reversed(rounds):
@@ -138,7 +142,7 @@ def rows_without_rare_columns(Z: Matrix, most: int) -> NDArray[np.intp]:
 
     A column is rare if at most ``most`` of its entries on the remaining rows are positive, or at most ``most`` are
     negative. Rare columns are nearly redundant and make Newton's method slow. If the returned rows have no solution,
-    neither do all rows together. A solution of the returned rows proves nothing.
+    neither do all rows together. A solution of the returned rows proves nothing about all rows.
     """
     remaining = np.arange(Z.shape[0])
     while len(remaining):  # each round removes a row: a rare column has a nonzero entry in one of them
@@ -153,11 +157,11 @@ def rows_without_rare_columns(Z: Matrix, most: int) -> NDArray[np.intp]:
 
 
 def signed_rows(X: Matrix, signs: Floats, bias: bool) -> tuple[Matrix, NDArray[np.int64]]:
-    """Return the pair (Z, exponents): the signed rows with scaled columns, and the exponents of the scales.
+    """Return the pair (Z, exponents): the signed rows with scaled columns, and the exponents of the column scales.
 
-    A row is z = y (x, 1), or z = y x without a ``bias``. Column j is divided by 2**exponents[j], so that no entry
-    exceeds 1 in absolute value. Scaling does not change whether a solution exists. It is exact unless an entry
-    underflows.
+    A signed row is z = y (x, 1), or z = y x without a ``bias``. Column j is divided by 2**exponents[j], so that no
+    entry exceeds 1 in absolute value. The scaling does not change whether a solution exists, and is exact unless an
+    entry underflows.
     """
     n, d = X.shape
     top = abs(X).max(axis=0).toarray().ravel() if sp.issparse(X) else np.max(np.abs(X), axis=0)

@@ -1,7 +1,8 @@
 """The rescaled perceptron: a search for v with Z v > 0 whose running time hardly depends on the margin.
 
-The perceptron needs up to (R / margin)^2 updates. So it is stopped early, and the space is shrunk in the directions of
-the rows with the most updates, which stretches all other directions relative to them. Then the perceptron starts again:
+The perceptron needs up to (R / margin)^2 updates, where R is the largest norm of a row. So it is stopped early. The
+space is then shrunk in the directions of the rows with the most updates, which stretches all other directions relative
+to them. Then the perceptron starts again, where m is the number of columns of Z:
 
     B = I
     repeat:  A = rows of Z B, each scaled to length 1
@@ -10,8 +11,8 @@ the rows with the most updates, which stretches all other directions relative to
              S = I + 10 m A^T diag(cnt / sum cnt) A;   B = B F with F F^T = S^(-1)
 
 Invariant: weights w on the rows of A correspond to v = B w. Each entry of A w has the same sign as the corresponding
-entry of Z v, since rows are divided by positive norms. F comes from the Cholesky factor of S; the square root of S^(-1)
-differs from it by a rotation, which changes no decision.
+entry of Z v, since rows are divided by positive norms. F is computed from the Cholesky factor of S. The square root of
+S^(-1) differs from F only by a rotation, which does not change the sign of any score.
 
 This is the multi-rank step of Dadush, Végh and Zambelli (2020) with constants that work in practice. It is close to the
 second-order perceptron. No convergence bound is claimed for these constants. A solution is checked exactly in the
@@ -40,10 +41,10 @@ from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.state import Outcome
 
 STRETCH = 10.0
-WORST_CONDITION = 1e12  # of B: beyond it rounding errors decide the signs
+WORST_CONDITION = 1e12  # largest condition number of B; beyond it rounding errors decide the signs
 MOST_COLUMNS = 2048  # the largest order of the dense matrix that each rescaling factors
-MOST_ENTRIES = 1 << 28  # of the dense matrix A
-FEWEST_UPDATES = 4  # per column in a phase; with fewer updates, too few rows would be visited
+MOST_ENTRIES = 1 << 28  # largest number of entries of the dense matrix A
+FEWEST_UPDATES = 4  # per column before a rescaling; with fewer updates, too few rows would be used
 
 
 @dataclass(frozen=True)
@@ -53,14 +54,16 @@ class RescaledRun:
     Attributes
     ----------
     v : array of shape (m,) or None
-        ``Z v > 0`` in every row, proved exactly. None if no such v was found, which does not prove that none exists.
+        The solution, for which ``Z v > 0`` in every row is proved exactly. None if no solution was found, which does
+        not prove that none exists.
     updates, passes, rescalings : int
-        Totals over all phases. A pass that is interrupted by the limit on updates counts as a pass.
+        Numbers of updates, of passes over the rows and of rescalings in total. A pass that the limit on updates
+        interrupts counts as a pass.
     alpha : array of shape (n,)
         The number of updates on each row.
     best : array of shape (m,)
-        ``v``, or if ``v`` is None, the final weights of the phase that leaves the fewest entries of ``Z best``
-        nonpositive.
+        The solution ``v`` if it was found. Otherwise the best of the weights at the end of a phase, that is, of the
+        training between two rescalings. The best weights are those with the fewest nonpositive entries of ``Z best``.
     wrong : int
         The number of nonpositive entries of ``Z best``. It is 0 if and only if ``v`` was found.
     """
@@ -92,14 +95,15 @@ def rescaled_perceptron(
     seed: int = 0,
     on_phase: Callable[[int, int, int], None] | None = None,
 ) -> RescaledRun:
-    """Search for v with ``Z v > 0`` in every row by the rescaled perceptron; a solution is proved exactly.
+    """Search for v with ``Z v > 0`` in every row by the rescaled perceptron, and verify a solution exactly.
 
-    For labelled rows, multiply each row by its sign: z = y x, or z = y (x, 1) with a bias. Margins of 1e-8 take a few
-    hundred updates in ten dimensions. The search ends without a solution after ``max_rescalings``, or when the
-    condition number of the coordinates exceeds 1e12. `separability` and `strict_feasibility` also decide such cases.
+    For labelled rows, multiply each row by its sign: z = y x, or z = y (x, 1) with a bias. In ten dimensions, a margin
+    of 1e-8 takes a few hundred updates. The search ends without a solution after ``max_rescalings`` rescalings, or when
+    the condition number of the coordinate transformation exceeds 1e12. `separability` and `strict_feasibility` also
+    decide such cases.
 
-    Z is copied, and the copy is dense from the first rescaling on. With more than 2,048 columns or 2^28 entries there
-    is a single phase without rescaling, which is the plain perceptron.
+    Z is copied, and the copy is dense from the first rescaling on. If Z has more than 2,048 columns or 2^28 entries,
+    there is no rescaling, and the search is the plain perceptron.
 
     Parameters
     ----------
@@ -110,10 +114,11 @@ def rescaled_perceptron(
     max_updates_per_phase : int, default=None
         The maximum number of updates before the next rescaling. None means m^2 / 4, but at least 4 m.
     seed : int, default=0
-        Pass p visits the rows in the order ``visiting_order(n, seed, p)``.
+        Seed of the random row orders. Pass number p over the rows uses the order ``visiting_order(n, seed, p)``.
     on_phase : callable, default=None
-        Called after each phase with the number of rescalings before it, the number of updates so far, and the smallest
-        number of nonpositive rows so far.
+        Called after each phase, that is, before each rescaling and at the end. Its arguments are the number of
+        rescalings so far, the number of updates so far, and the smallest number of nonpositive entries of ``Z v`` so
+        far.
 
     See Also
     --------
@@ -152,7 +157,7 @@ def rescaled_perceptron(
 
 
 class _Search:
-    """The state of one run, with the best weights found so far."""
+    """The variables of one call of `rescaled_perceptron`, with the best weights found so far."""
 
     def __init__(self, Z: Matrix, scaled: Matrix, exponents: NDArray[np.int64], limit: int, seed: int) -> None:
         self.Z, self.scaled, self.exponents, self.limit, self.seed = Z, scaled, exponents, limit, seed
@@ -165,9 +170,11 @@ class _Search:
         self.best, self.wrong = np.zeros(m), n
 
     def phase(self) -> bool:
-        """Run the perceptron on A from zero until an error-free pass or the limit; return whether it solved Z v > 0.
+        """Train the perceptron on A from zero weights; return whether the final weights solve Z v > 0.
 
-        ``best`` becomes its final weights if they leave fewer rows nonpositive than any earlier phase did.
+        Training ends after a pass without mistakes or at the limit on updates.
+
+        The final weights become ``best`` if fewer entries of Z v are nonpositive than in every earlier phase.
         """
         n, m = self.Z.shape
         options = RunOptions(max_iter=2**62, max_updates=self.limit, fit_intercept=False, random_state=self.seed)
@@ -192,7 +199,10 @@ class _Search:
         return wrong == 0
 
     def rescale(self) -> bool:
-        """Rescale by the update counts of the last phase; return False, unchanged, if B would be ill-conditioned."""
+        """Rescale with the update counts of the last phase; return whether this was possible.
+
+        If B would be ill-conditioned, nothing is changed and the result is False.
+        """
         m = self.Z.shape[1]
         used = np.flatnonzero(self.counts)
         A = dense_rows(self.A, used)
@@ -219,7 +229,7 @@ def _stretched(v: Floats, exponents: NDArray[np.int64]) -> Floats:
 
 
 def _unit_rows(A: Matrix) -> Matrix:
-    """Return the rows scaled to norm 1."""
+    """Return the matrix with each row scaled to norm 1."""
     lengths = np.sqrt(squared_lengths(A))
     if sp.issparse(A):
         data = A.data / np.repeat(lengths, np.diff(A.indptr))

@@ -1,9 +1,9 @@
-"""Search for v with z . v > 0 in every row, or for a proof that none exists, in data with many columns.
+"""Search for v with z . v > 0 for every row z, or for a proof that none exists, in data with many columns.
 
-Presolve removes the rows that a single column satisfies. For sparse rows a short run of the perceptron follows, which
-is fast if it succeeds. Last comes the finite Newton method on the squared hinge loss (Mangasarian 2002; Keerthi and
-DeCoste 2005). It either finds a solution or converges to weights for which the weighted sum of the rows is zero.
-`prove_zero_combination` turns these weights into a proof.
+Presolve removes the rows that a single column satisfies. If the rows are sparse, the perceptron is then trained for a
+short time, which is fast if it succeeds. Last comes the finite Newton method on the squared hinge loss (Mangasarian
+2002; Keerthi and DeCoste 2005). It either finds a solution or converges to row weights for which the weighted sum of
+the rows is zero. `prove_zero_combination` turns these weights into a proof.
 """
 
 from __future__ import annotations
@@ -60,9 +60,10 @@ _FRESH = 5  # every fifth step computes Z v anew; a guess, the same with 1, 20 a
 class HingeNewton:
     """The finite Newton method on the rows ``Z``, starting from ``v``.
 
-    ``s`` is Z v, a = (1 - Z v)_+ are the weights, and ``off`` is |Z' a|_inf / |a|_1. ``H`` is Z_A' Z_A for the active
-    rows A, and is updated with the rows that enter or leave A. If there are fewer rows than columns, ``H`` is Z Z'
-    instead and is computed once, since (Z_A' Z_A + r I)^-1 Z_A' = Z_A' (Z_A Z_A' + r I)^-1 for every r > 0.
+    ``s`` is Z v. The row weights are a = (1 - Z v)_+, and ``off`` is |Z' a|_inf / |a|_1. The rows with positive weight
+    are the active rows A. ``H`` is Z_A' Z_A, and is updated with the rows that enter or leave A. If there are fewer
+    rows than columns, ``H`` is Z Z' instead, and is computed only once. This suffices because (Z_A' Z_A + r I)^-1 Z_A'
+    = Z_A' (Z_A Z_A' + r I)^-1 for every r > 0.
     """
 
     def __init__(self, Z: Matrix, v: Floats) -> None:
@@ -74,7 +75,7 @@ class HingeNewton:
 
     @property
     def weights(self) -> Floats:
-        """The weights a = (1 - Z v)_+, zero for inactive rows."""
+        """The row weights a = (1 - Z v)_+, which are zero for inactive rows."""
         return np.maximum(1.0 - self.s, 0.0)
 
     def step(self) -> None:
@@ -145,8 +146,8 @@ def exact_line_search(s: Floats, q: Floats) -> float:
     The derivative in t is continuous, piecewise linear and nondecreasing. Its zero is found by sorting the breakpoints
     t_i = (1 - s_i) / q_i, at which row i enters or leaves the active set.
 
-    If the minimum is 0, the derivative is 0 from the last breakpoint on. If rounding makes it negative there, the last
-    breakpoint is returned.
+    If the minimum is 0, the derivative is 0 from the last breakpoint on. If rounding makes the derivative negative
+    there, the last breakpoint is returned.
 
     >>> exact_line_search(np.array([0.0, 0.0]), np.array([1.0, 0.25]))
     4.0
@@ -186,11 +187,13 @@ MOST_COLUMNS = 6000
 WIDE = 3000  # from this number of columns on, the perceptron gets more updates, since Newton steps are expensive
 UPDATES_PER_ROW, UPDATES_PER_WIDE_ROW = 0.2, 20.0  # 2 or 10 times the first value hardly changes the number of steps
 STAGES = ((None, 30), (30, 50), (10, 50), (3, 50), (None, 200))
-"""Stages as pairs (most, steps): a stage makes at most ``steps`` Newton steps, without the rows that have a nonzero
-entry in a rare column. A column is rare if it has at most ``most`` entries of one sign; None means that all rows are
-used. Most data sets are decided in the first stage after 5 to 15 steps. The other stages are for text with many rare
-words. All numbers are guesses: on text of 900 x 150 to 1500 x 700, one stage of 200 steps, or stages of half the
-length, gave the same proofs.
+"""The stages of the Newton search, as pairs (most, steps).
+
+A stage makes at most ``steps`` Newton steps. It leaves out the rows that have a nonzero entry in a rare column. A
+column is rare if at most ``most`` of its entries are positive, or at most ``most`` are negative. If ``most`` is None,
+all rows are used. Most data sets are decided in the first stage after 5 to 15 steps. The other stages are for text with
+many rare words. All numbers are guesses: on text of 900 x 150 to 1500 x 700, one stage of 200 steps, or stages of half
+the length, gave the same proofs.
 """
 FIRST_PROOF = 1e-4  # ``off`` below which a proof is tried; 1e-3 or 1e-5 changes the first attempt by one to three steps
 ALMOST = 1e-9  # ``off`` below which a proof is also tried with rows of small weight
@@ -202,7 +205,10 @@ SHORT_STEPS = 12  # the largest number of Newton steps on these rows; 6 and 24 g
 
 
 class WideSearch:
-    """A search on the rows z = y (x, 1), or y x without a bias. ``Z`` contains all rows, ``Y`` the rows of the core."""
+    """A search on the rows z = y (x, 1), or z = y x without a bias.
+
+    ``Z`` contains all rows. ``Y`` contains only the rows that remain after presolve (the core).
+    """
 
     def __init__(self, X: Matrix, signs: Signs, bias: bool, limits: Limits) -> None:
         self.X, self.signs, self.bias, self.limits = X, signs, bias, limits
@@ -226,7 +232,7 @@ class WideSearch:
         return self._newton(start)
 
     def _perceptron(self) -> tuple[Floats, Solvable | None]:
-        """Run the perceptron for a short time; return its best v, and a verified solution (None if none was found).
+        """Train the perceptron for a short time; return its best v, and a verified solution or None.
 
         The best v is multiplied by the number that minimises its squared hinge loss.
         """
@@ -256,10 +262,10 @@ class WideSearch:
         return None
 
     def _run(self, search: HingeNewton, rows: NDArray[np.intp], steps: int) -> Solvable | Unsolvable | None:
-        """Make Newton steps on the given ``rows`` of the core until they are decided or ``steps`` are made in all.
+        """Make Newton steps on the given ``rows`` of the core until they are decided or ``steps`` steps are made.
 
-        A proof that some rows have no solution is a proof for all rows. A solution is returned only if ``rows`` are all
-        rows of the core.
+        If some rows have no solution, neither do all rows together. A solution is returned only if ``rows`` contains
+        all rows of the core.
         """
         next_proof = 0
         while search.steps < steps:
@@ -289,7 +295,7 @@ class WideSearch:
         """Return a proof from a sample of the active rows, or None if none is found.
 
         The active rows are sorted by weight, and the sample is evenly spaced in this order, with FEW_ROWS rows per
-        column. If the sample has no solution either, its proof names fewer rows.
+        column. If the sample has no solution either, the proof from the sample needs fewer rows.
         """
         m = search.Z.shape[1]
         order = np.argsort(-search.weights, kind="stable")[: np.count_nonzero(search.weights)]

@@ -1,4 +1,4 @@
-"""The point of a convex hull nearest to the origin, by Wolfe's algorithm (P. Wolfe, Mathematical Programming 11, 1976).
+"""Find the point of a convex hull nearest to the origin by Wolfe's algorithm (Mathematical Programming 11, 1976).
 
 Problem: given points z_i, find weights a_i >= 0 that sum to 1 and minimise the length of x = sum a_i z_i.
 
@@ -65,7 +65,9 @@ ROUNDED = 2.0**-50  # about the relative error of a dot product of rows
 
 
 class Hull:
-    """The convex hull for one kind of margin; scaled by a power of two if squares would overflow or underflow.
+    """The convex hull whose distance from the origin is the margin of the given ``kind``.
+
+    The data are scaled by a power of two if squares would overflow or underflow.
 
     ``constant`` replaces the 1 in z = y (x, 1); 0 means that there is no such coordinate. ``groups`` partitions the
     rows into sets of equal total weight: the two classes for the geometric margin, otherwise a single set of all rows.
@@ -105,9 +107,9 @@ class Hull:
 
         Let G be the Gram matrix of the rows and G = L L' its Cholesky factorisation. The rows of L have the same inner
         products, and so the same norms, distances and nearest point. A small multiple e I of the identity is added to
-        G, so that it is positive definite in floating point; e grows until the factorisation succeeds. The squared norm
-        of a convex combination with weights a thereby grows by e |a|^2, which is at most e. So norms below sqrt(e) are
-        not significant; ``noise`` is 3 sqrt(e), relative to the largest row norm.
+        G, so that G is positive definite in floating point. The factor e grows until the factorisation succeeds. The
+        squared norm of a convex combination with weights a thereby grows by e |a|^2, which is at most e. So norms below
+        sqrt(e) are not significant. ``noise`` of the copy is 3 sqrt(e), relative to the largest row norm.
         """
         part = self.X[which]
         G = part @ part.T
@@ -125,7 +127,7 @@ class Hull:
         return copy
 
     def combine(self, shares: Floats) -> Floats:
-        """Return the sum of all rows z multiplied by the weights ``shares``."""
+        """Return the weighted sum of all rows z, with the weights ``shares``."""
         signed = self.signs * shares
         return np.append(self.X.T @ signed, self.constant * signed.sum())[: self.size]
 
@@ -141,7 +143,7 @@ class Hull:
         return sum(float(np.min(s[group])) for group in self.groups) / len(self.groups)
 
     def lowest_rows(self, s: Floats, count: int) -> NDArray[np.intp]:
-        """Return the ``count`` rows with the lowest scores in each group, or all rows of a smaller group."""
+        """Return the indices of the ``count`` lowest-scoring rows in each group, or of all rows of a smaller group."""
         parts = []
         for group in self.groups:
             few = min(count, len(group)) - 1
@@ -151,7 +153,7 @@ class Hull:
 
 # The constants below are guesses. They affect the time of a search and how close its bounds come, never what is proved
 # from them.
-ENOUGH = 1e-3  # relative gap on the working set at which all rows are scored for the first time
+ENOUGH = 1e-3  # relative difference of the bounds for the working set at which all rows are first scored
 PATIENCE = 300  # the largest number of consecutive steps without a shorter x
 WIDE = 4000  # from this number of dimensions on, a Gram matrix replaces the rows
 FEW_PRODUCTS = 1000  # rows in the first Gram matrix; the largest number of rows added doubles with each pass
@@ -187,7 +189,7 @@ def nearest_point(hull: Hull, rtol: float = 1e-6, max_steps: int = 20_000, watch
 
 
 def _search(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> Nearest:
-    """Alternate between steps on a working set and passes over all rows, which extend it by the lowest-scoring rows.
+    """Alternate between steps on a working set of rows and passes over all rows, which add low-scoring rows to it.
 
     Invariant: ``high`` is the norm of a convex combination of rows, so it is an upper bound on the distance from the
     origin to the hull of all rows. ``low`` is the lowest score over all rows for some direction. It is computed by the
@@ -233,7 +235,7 @@ def _search(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> N
 
 
 def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> Nearest:
-    """Search in isometric copies of some rows (`Hull.from_products`), and add rows until no other row scores lower.
+    """Search on an isometric copy of some rows (`Hull.from_products`), and add rows until no other row scores lower.
 
     The Gram matrix squares the condition number, so margins below about 1e-7 times the largest row norm cannot be
     resolved. This limit is the ``noise`` of the copies, 3 sqrt(2**-50). Each iteration but the last adds rows, so the
@@ -265,7 +267,7 @@ def _watch_upper_bound(watch: Watcher | None, low: float, before: int) -> Watche
 
 
 class _WorkingSet:
-    """Some rows of a hull and the state of the search on them, which continues when rows are added."""
+    """A subset of the rows of a hull, and the variables of the search on it, which continues when rows are added."""
 
     def __init__(self, hull: Hull, max_steps: int) -> None:
         n, d, groups = len(hull.signs), hull.size, len(hull.groups)
@@ -288,7 +290,10 @@ class _WorkingSet:
         self.state["low"], self.state["high"] = -math.inf, math.inf
 
     def run(self, tol: float) -> int:
-        """Run a batch of steps until the bounds for the working set agree within ``tol``; return the stop reason."""
+        """Make a batch of steps and return why it stopped, as a code of `kernels.wolfe`.
+
+        The batch stops early if the bounds for the working set agree to the relative tolerance ``tol``.
+        """
         most = max(1, BATCH // (self.Z.size + 8 * self.corral[2].size))
         most = min(most, 1 + int(self.state["steps"]) // OFTEN)  # few at first, to watch the bracket closely
         best = (self.best_places, self.best_weights, self.best_u)
@@ -314,7 +319,10 @@ class _WorkingSet:
         return True
 
     def _columns(self, which: Rows) -> tuple[Floats, Rows]:
-        """Return the rows, as (z, c, 0) in the first group and (z, 0, c) in the second, and the group of each row."""
+        """Return the given rows in the format of `kernels.wolfe`, and the group index of each row.
+
+        The format is (z, c, 0) in the first group and (z, 0, c) in the second, where c is the radius of the hull.
+        """
         group = np.where(self.hull.signs[which] < 0, len(self.hull.groups) - 1, 0)
         ends = np.zeros((len(which), 2))
         ends[np.arange(len(which)), group] = self.hull.radius
@@ -348,7 +356,7 @@ class ExactRows(Protocol):
         """Return row i."""
 
     def near(self, v: Floats) -> tuple[Floats, Floats]:
-        """Return ``z . v`` for every row, computed in floating point, and a bound on the error, in a common unit."""
+        """Return ``z . v`` for every row, in floating point, and bounds on the errors; both are in a common unit."""
 
 
 class IntegerRows:
@@ -387,12 +395,12 @@ def exact_search(
     most_work: float = MOST_WORK,
     watch: Callable[[int, float], bool | None] | None = None,
 ) -> tuple[list[int], None] | tuple[list[int], list[int]] | None:
-    """Return ``(v, None)`` with v . z > 0 for every row z, or ``(rows, weights)`` with a weighted sum of zero.
+    """Return ``(v, None)`` with v . z > 0 for every row z, or ``(indices, weights)`` of rows with weighted sum 0.
 
     All numbers are integers. The rows in the result are affinely independent, so their number exceeds the number of
-    columns by at most one. ``start`` contains the rows of the first corral. ``watch`` is called before each step with
-    the size of the corral and the share of the work done. The result is None if the search would exceed ``most_work``,
-    or if ``watch`` returns True.
+    columns by at most one. ``start`` contains the row indices of the first corral (the points in use). ``watch`` is
+    called before each step with the size of the corral and the share of ``most_work`` done so far. The result is None
+    if the search would exceed ``most_work``, or if ``watch`` returns True.
     """
     corral = list(dict.fromkeys(int(i) for i in start)) or [0]
     weights = [Fraction(1, len(corral))] * len(corral)
@@ -436,9 +444,10 @@ def _drop_point(corral: list[int], weights: list[Fraction], target: list[Fractio
 def _affine_minimizer(points: list[list[int]]) -> list[Fraction] | None:
     """Return the weights of the point of the affine hull nearest to the origin, or None for affinely dependent points.
 
-    The weights are proportional to the solution a of Wolfe's equations (P P' + 1 1') a = 1. For this a the vector P P'
-    a is constant, which is the Lagrange condition for minimising |P' a| subject to sum a = 1. The matrix of the
-    equations is positive definite exactly if the points are affinely independent; then every column has a pivot.
+    The rows of P are the points, and 1 is the vector of ones. The weights are proportional to the solution a of Wolfe's
+    equations (P P' + 1 1') a = 1. For this a the vector P P' a is constant, which is the Lagrange condition for
+    minimising |P' a| subject to sum a = 1. The matrix of the equations is positive definite exactly if the points are
+    affinely independent; then every column has a pivot.
     """
     P = np.array(points, dtype=object).reshape(len(points), -1)
     M, pivots = bareiss(np.column_stack([P @ P.T + 1, np.ones(len(P), dtype=object)]))
@@ -450,7 +459,10 @@ def _affine_minimizer(points: list[list[int]]) -> list[Fraction] | None:
 
 
 def _lowest(rows: ExactRows, v: list[int]) -> tuple[int, int]:
-    """Return the row with the lowest score v . z, and its score; rows not excluded in floats are scored exactly."""
+    """Return the index of the row with the lowest score v . z, and this score.
+
+    Floating point with error bounds excludes most rows, and the remaining rows are scored exactly.
+    """
     with np.errstate(all="ignore"):
         s, error = rows.near(np.array(proportional_floats(v)))
         in_doubt = np.flatnonzero(~(s - error > np.min(s + error)))

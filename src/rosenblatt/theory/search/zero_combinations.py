@@ -1,13 +1,14 @@
-"""Zero combinations: proofs that rows with exact positive weights sum to zero, built from approximate weights.
+"""Zero combinations: turn approximate weights into a proof that a weighted sum of rows is exactly zero.
 
-Input: rows z_i and floats a_i > 0 with sum a_i z_i close to zero. Output: weights, a basis and column steps that
-`encloses_zero_combination` accepts. The construction has four parts:
+Input: rows z_i and floats w_i > 0 with sum w_i z_i close to zero. Output: weights, a basis and column steps that
+`encloses_zero_combination` accepts. A is the matrix of the rows z_i. The construction has four parts:
 
 1. Keep the rows of large weight, and presolve them.
-2. Project the weights onto the solutions of A' a = 0, up to rounding (`corrected_weights`).
+2. Project the weights onto the solutions of A' w = 0, up to rounding (`corrected_weights`).
 3. Choose basis rows by Gaussian elimination with pivoting, which also finds dependent columns (`choose_basis`).
-4. Replace each dependent column a_j by an integer combination L a_j - sum_i f_i a_i (`_Reduction`), computed exactly.
-   The result is zero, or a small remainder due to rounding in the data. A remainder is treated as a new column.
+4. Replace each dependent column a_j of A by an integer combination L a_j - sum_i f_i a_i (`_Reduction`), computed
+   exactly. The result is zero, or a small remainder due to rounding in the data. A remainder is treated as a new
+   column.
 
 Parts 2 to 4 are repeated, because a remainder may be independent of the other columns, or again depend on them up to
 rounding. This search need not be trusted, because the proof is checked from the data alone.
@@ -54,10 +55,11 @@ def prove_zero_combination(
     shares: tuple[float, ...] = (1e-3, 1e-6, 0.0),
     centres: Floats | None = None,
 ) -> Unsolvable | None:
-    """Return a proof that ``rows`` have a zero combination near the given ``weights``, or None if no proof is found.
+    """Return a proof that exact weights near ``weights`` make the weighted sum of ``rows`` zero, or None.
 
-    For each share in turn, an attempt leaves out the rows with at most that share of the largest weight. If there is a
-    bias, ``centres`` may be subtracted from the columns first; these subtractions are steps of the proof.
+    There is one attempt for each number in ``shares``. It leaves out the rows whose weight is at most this share of the
+    largest weight. ``centres`` contains a number for each column that is subtracted first, which requires a bias. These
+    subtractions become elimination steps of the proof.
     """
     for share in shares:
         heavy = weights > share * np.max(weights)
@@ -102,8 +104,8 @@ def _proof(
 class _Reduction:
     """The matrix of the support rows, with dependent columns replaced by exact remainders.
 
-    A step replaces column j by L a_j - sum_i f_i a_i, with integers L != 0 and f_i. The step is invertible, so it does
-    not change which weights w have A' w = 0.
+    Let a_i be column i of ``A``. A step replaces column j by L a_j - sum_i f_i a_i, with integers L != 0 and f_i. The
+    step is invertible, so it does not change which weights w have A' w = 0.
 
     Invariant: let D be the matrix of the signed data after ``steps``. Then column j of ``A`` is ``units[j]`` times
     column ``columns[j]`` of D. This is exact for columns that were never replaced. Each entry of a replaced column is
@@ -130,9 +132,10 @@ class _Reduction:
     def reduce(self, basis: Rows, rest: Rows) -> bool:
         """Replace the columns ``rest``, which depend on other columns up to rounding; return whether this was possible.
 
-        On the ``basis`` rows, C solves A_kept C = A_rest. If all entries c_i of a column of C are close to multiples of
-        1 / L for a small L, the integers nearest to L c_i are used; otherwise the factors are rounded to 64 bits. If
-        this leaves a remainder, an exact combination of the same columns is tried.
+        A_rest contains the columns ``rest``, and A_kept the other nonzero columns. The matrix C solves
+        A_kept C = A_rest on the ``basis`` rows. If all entries c_i of a column of C are close to multiples of 1 / L for
+        a small integer L, the factors are the integers nearest to L c_i. Otherwise the entries c_i are rounded to 64
+        bits. If this leaves a remainder, an exact combination of the same columns is tried.
         """
         kept = np.setdiff1d(np.flatnonzero(self.A.any(axis=0)), rest)
         try:
@@ -154,7 +157,7 @@ class _Reduction:
         return True
 
     def _exact_factors(self, j: int, columns: list[int], basis: Rows) -> tuple[int, dict[int, int]] | None:
-        """Return integers L and f_i with L a_j = sum_i f_i a_i exactly, over the given columns i, or None.
+        """Return integers L and f_i with L a_j = sum_i f_i a_i for the given columns i, or None if there are none.
 
         The null space of the columns i and j is computed on rows on which the columns i are independent. The result is
         tested on all rows.
@@ -197,7 +200,7 @@ class _Reduction:
 
 
 def choose_basis(A: Floats, weights: Floats) -> tuple[Rows, Rows]:
-    """Return the pair (basis, rest): basis rows, and the columns that depend on other columns up to rounding.
+    """Return the pair (basis, rest): the basis rows, and the columns that depend on other columns up to rounding.
 
     The method is Gaussian elimination with partial pivoting on the rows times their weights. It prefers rows of large
     weight, because large weights remain positive within the enclosure. Columns of zeros are ignored.
@@ -226,7 +229,7 @@ def choose_basis(A: Floats, weights: Floats) -> tuple[Rows, Rows]:
 
 
 def _in_pivot_order(swaps: NDArray[np.int32], count: int) -> Rows:
-    """Return 0, 1, ... ``count`` - 1 after the row swaps of an LU factorisation, so that the pivot rows come first."""
+    """Apply the row swaps of an LU factorisation to 0, 1, ... ``count`` - 1, so that the pivot rows come first."""
     order = np.arange(count)
     for i, k in enumerate(swaps.tolist()):
         order[[i, k]] = order[[k, i]]
@@ -234,14 +237,14 @@ def _in_pivot_order(swaps: NDArray[np.int32], count: int) -> Rows:
 
 
 def corrected_weights(A: Floats, weights: Floats) -> Floats | None:
-    """Return positive weights close to ``weights`` with which the rows sum to zero up to rounding, or None.
+    """Return positive weights near ``weights`` that make the weighted sum of the rows zero up to rounding, or None.
 
-    Each round replaces a by a (1 - c), elementwise, with the smallest |c| for which A' (a (1 - c)) = 0. This is a
-    projection in the metric of relative changes, as in affine scaling, so small weights change little. Let P be diag(a)
-    A with columns scaled to norm 1. Then c = P (P' P)^-1 P' 1, or (P P')^-1 P P' 1 if there are fewer rows than
-    columns. A ridge of 1e-13 handles dependent columns. Factors 1 - c are clipped to the interval from 0.1 to 10, so
-    that weights stay positive; the next round corrects the effect. The result is None if |c| does not decrease; then
-    zero may be the only solution.
+    Let w be the weights. Each round replaces w by w (1 - c), elementwise, with the smallest |c| for which
+    A' (w (1 - c)) = 0. This is a projection in the metric of relative changes, as in affine scaling, so small weights
+    change little. Let P be diag(w) A with columns scaled to norm 1, and let 1 also denote the vector of ones. Then
+    c = P (P' P)^-1 P' 1, computed as (P P')^-1 P P' 1 if there are fewer rows than columns. A ridge of 1e-13 handles
+    dependent columns. Factors 1 - c are clipped to the interval from 0.1 to 10, so that weights stay positive. The next
+    round corrects the effect. The result is None if |c| does not decrease, because zero may then be the only solution.
     """
     if np.all(np.abs(weights @ A) <= 1e-12 * (weights @ np.abs(A))):
         return weights

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rosenblatt.lab.learning import Run
 
 _CERTAIN = 1e-12
-"""A float sum has the correct sign if it exceeds this fraction of the sum of the absolute values of its terms."""
+"""A float sum has the correct sign if its absolute value exceeds this fraction of the sum of its absolute terms."""
 
 
 def rule_message(state: LabState, made: Run) -> dict[str, Any] | None:

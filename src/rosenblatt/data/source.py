@@ -203,7 +203,7 @@ class RowSource:
 
     @property
     def n_features(self) -> int:
-        """The number of columns of the blocks, as far as it is known."""
+        """The number of columns of the blocks found so far, or the total number if it is known."""
         raise NotImplementedError
 
     @property

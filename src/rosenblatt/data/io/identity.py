@@ -65,7 +65,7 @@ class Contents:
         self._whole: set[int] = set()
 
     def reader(self, file: int) -> Callable[[memoryview], None] | None:
-        """Return a function to call with the bytes of a file as they are read; None if it is not needed."""
+        """Return a function to call with the bytes of a file as they are read; None once all bytes have been read."""
         if self._is_known(file):
             return None
         running = RunningDigest()

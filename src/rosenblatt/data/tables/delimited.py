@@ -619,7 +619,7 @@ def _repeated_name(head: TableChunk, missing: tuple[str, ...]) -> str | None:
 
 
 def looks_like_names(chunk: TableChunk, place: int, preparation: Preparation) -> bool:
-    """Return whether the row at ``place`` has words in all columns that should hold numbers.
+    """Return whether the row with index ``place`` has words in all columns that should hold numbers.
 
     Return False if no column should hold numbers.
     """

@@ -541,7 +541,7 @@ def _emptied(array: pa.Array, faults: Faults) -> pa.Array:
 
 
 def _column_numbers(array: pa.Array) -> np.ndarray:
-    """Return column indices as int32; missing indices, and those that int32 cannot hold, become -1."""
+    """Return column indices as int32; missing indices, and indices too large for int32, become -1."""
     numbers = as_numpy(array)
     if numbers.dtype != np.int32:
         numbers = np.where((numbers < 0) | (numbers >= MAX_COLUMNS), -1, numbers).astype(np.int32)

@@ -136,10 +136,10 @@ class TableChunk:
     where: Callable[[int], str]
     """A function that returns the location of a place for messages, such as "a.csv, line 7".
 
-    A place is the index of a record among all records of the chunk.
+    A place is the index of a record among all records of the chunk, including records that cannot be read.
     """
     places: np.ndarray | None = None
-    """The place of each row; None if all records of the chunk are rows."""
+    """For each row, the index of its record (its place); None if all records of the chunk are rows."""
     faults: list[tuple[int, Message]] = field(default_factory=list)
     """Pairs (place, reason) of the records that cannot be read."""
     share: float = 0.0

@@ -106,7 +106,7 @@ class Training:
         return numbers, scores, weight
 
     def _find_threshold(self, unseen: Stream) -> None:
-        """Set the threshold that minimizes the total cost of mistakes on the held-out rows ``unseen``."""
+        """Set the threshold that minimises the total cost of mistakes on the held-out rows ``unseen``."""
         from rosenblatt.training.ranking import least_cost
 
         numbers, scores, weight = self._unseen_scores(unseen, "finding the threshold")

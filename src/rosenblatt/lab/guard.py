@@ -27,7 +27,7 @@ class Guard:
     """Middleware that refuses requests from other pages, and adds security headers to every response.
 
     Other pages in the same browser can send requests to this server. They do not know the token, and their Origin
-    header differs. A page whose domain name resolves to 127.0.0.1 (DNS rebinding) is recognized by its Host header.
+    header differs. A page whose domain name resolves to 127.0.0.1 (DNS rebinding) is recognised by its Host header.
     """
 
     def __init__(self, app: ASGIApp, token: str, port: int) -> None:

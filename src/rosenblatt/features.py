@@ -24,8 +24,8 @@ from rosenblatt.scaling import ColumnScale, ColumnSums
 class Combinations(PolynomialFeatures):
     """Add the product of every combination of up to ``degree`` different features as a new feature.
 
-    For features that are 0 or 1, such as "this word occurs", the product means "all of these words occur" and has a
-    name such as ``excellent∧not``. With these products a linear learner can solve problems that are otherwise not
+    For features that are 0 or 1, such as "this word occurs", the product means "all of these words occur". Its name is,
+    for instance, ``excellent∧not``. With these products a linear learner can solve problems that are otherwise not
     linearly separable, such as XOR. However, they make training slower and overfitting more likely. Their number grows
     fast; see `n_combinations`.
 

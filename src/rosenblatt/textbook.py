@@ -1,8 +1,8 @@
 """The perceptron algorithms as textbooks write them, in plain Python: the specification of this library.
 
 ``D`` and ``S`` are lists of examples ``(x, y)``: ``x`` is a list or array of numbers, ``y`` is -1 or +1. Numbers may be
-ints, floats or Fractions; with ints and Fractions every decision is exact. Examples are visited in the given order, and
-arguments are never changed. All algorithms treat ties in the same way: in training, an example on the boundary
+ints, floats or Fractions; with ints and Fractions every decision is exact. Examples are processed in the given order,
+and arguments are never changed. All algorithms treat ties in the same way: in training, an example on the boundary
 (activation exactly 0) is a mistake. So the first example is always a mistake, since the weights start from zero.
 """
 
@@ -247,7 +247,7 @@ def perceptron_batch(S: Examples, max_updates: int | None = None) -> Vector:
 
     See Also
     --------
-    perceptron_until_no_mistakes : The variant that visits the examples in order.
+    perceptron_until_no_mistakes : The variant that processes the examples in order.
 
     Examples
     --------

@@ -225,8 +225,8 @@ def _widest(lifted: LiftedPoints) -> Circle | HalfSpace | Outside | None:
     """Return the shape of the separating plane of largest margin; planes with c < 0 count only if no other separates.
 
     The margin is a concave function of the plane. So if the best of all planes has c < 0, the best plane with c >= 0
-    has c = 0: it is the best line, if a line separates the points. The result is None if no floating-point shape
-    separates the points, or if no separating plane was found.
+    has c = 0. That plane is the best line, if a line separates the points. The result is None if no floating-point
+    shape separates the points, or if no separating plane was found.
     """
     signed = lifted.rows[:-1]
     X, positive = lifted.X, lifted.positive

@@ -378,7 +378,7 @@ class NoCircle:
         return described([str(self)])
 
     def check(self, points: ArrayLike, labels: ArrayLike) -> bool:
-        """Return whether the proof holds for these points and labels, as verified in exact arithmetic."""
+        """Return whether the proof is valid for these points and labels, as verified in exact arithmetic."""
         proof, given, labels = self.proof, as_objects(points, "points"), np.asarray(labels)
         rows = [*proof.inside, *proof.outside]
         if not all(0 <= row < len(given) == len(labels) for row in rows):

@@ -243,9 +243,10 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n, d)
-            Rows to classify. A model that was trained from a table takes tables with the columns ``columns_``, which
-            it prepares as in training: data frames, Arrow tables, dictionaries and lists of dictionaries. Rows that are
-            prepared already are given as a ``data.Block``. This applies to all methods that take rows.
+            Rows to classify. A model that was trained from a table takes tables with the columns ``columns_``, and
+            prepares them as in training. A table is a data frame, an Arrow table, a dictionary or a list of
+            dictionaries. To pass rows that are already prepared, use a ``data.Block``. This applies to all methods that
+            take rows.
 
         Returns
         -------
@@ -520,8 +521,8 @@ class BasePerceptron(ExactClassifier):
         Training makes passes over the rows as ``fit`` does, and stops under the same conditions. With ``shuffle=False``
         the result is bit-for-bit identical to the result of ``fit`` on all rows. Otherwise rows are shuffled within
         consecutive windows of 65,536 rows, so the result is also identical if there are at most 65,536 rows. How the
-        rows are divided into blocks never changes the result. Early stopping holds out the rows that ``fit`` would,
-        and keeps them in memory.
+        rows are divided into blocks never changes the result. Early stopping holds out the same rows as ``fit``, and
+        keeps these rows in memory.
 
         Parameters
         ----------
@@ -599,9 +600,9 @@ class BasePerceptron(ExactClassifier):
         """Learn from a chunk of rows, continuing from the current weights.
 
         Each row is processed once, in the given order. Calls on consecutive chunks of a data set give the same result
-        as one pass of ``fit`` with ``shuffle=False``, bit for bit. With more than two classes this requires ``classes``
-        in the first call; otherwise the weights of a class that appears later start from zero at the first row of that
-        class. ``n_iter_`` counts the calls, and ``max_updates`` limits the updates of all calls together.
+        as one pass of ``fit`` with ``shuffle=False``, bit for bit. With more than two classes, pass ``classes`` in the
+        first call. Otherwise the weights of a class that appears later start from zero at the first row of that class.
+        ``n_iter_`` counts the calls, and ``max_updates`` limits the updates of all calls together.
         ``early_stopping=True`` has no effect.
 
         The method is not available with ``hypothesis="pocket"``, or with ``gamma="scale"`` if the kernel has a gamma,
@@ -815,9 +816,9 @@ class BasePerceptron(ExactClassifier):
         Returns
         -------
         errors : Table
-            A row for each pass, with the columns ``pass``, ``mistakes`` (made during the pass), ``training_error``
-            (after the pass) and, if test rows are given, ``test_error`` (after the pass). An error is the share of rows
-            that the model's ``hypothesis`` misclassifies.
+            A row for each pass. The column ``pass`` is its number, and ``mistakes`` the number of mistakes during the
+            pass. ``training_error`` and, if test rows are given, ``test_error`` are the errors after the pass. An error
+            is the share of rows that the model's ``hypothesis`` misclassifies.
 
         See Also
         --------

@@ -47,7 +47,8 @@ def calibrated(
     On its training rows a model is correct too often, so its probabilities would be too close to 0 and 1. The function
     is of one of two kinds:
 
-    - A sigmoid, ``1 / (1 + exp(-(a * score + b)))``, minimises the log loss with the targets of Platt (1999).
+    - A sigmoid, ``1 / (1 + exp(-(a * score + b)))``, is fitted by minimising the log loss with the target probabilities
+      of Platt (1999).
     - Isotonic regression fits any nondecreasing function. It needs more rows.
 
     With more than two classes, a function is fitted for each class. It maps the lead of the class to the probability of

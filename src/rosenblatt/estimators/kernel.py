@@ -44,8 +44,8 @@ class KernelPerceptron(BasePerceptron):
     kernel : {"poly", "rbf", "laplacian", "linear", "sigmoid", "precomputed"} or callable, default="poly"
         "poly" is (gamma x.z + coef0)^degree, "rbf" is exp(-gamma |x - z|^2), "laplacian" is exp(-gamma |x - z|_1),
         "linear" is x.z, and "sigmoid" is tanh(gamma x.z + coef0). With "precomputed", ``X`` contains kernel values,
-        with one column for each training row. A function takes two matrices and returns a matrix of kernel values:
-        entry (i, j) is the kernel value of row i of the first matrix and row j of the second.
+        with one column for each training row. A function takes two matrices and returns a matrix of kernel values.
+        Entry (i, j) is the kernel value of row i of the first matrix and row j of the second.
     degree : int, default=3
         Degree of "poly".
     gamma : "scale", "auto" or float, default="scale"

@@ -19,7 +19,7 @@ class MarginPerceptron(LinearPerceptron):
 
     In all other respects it equals `Perceptron`, and with ``margin=0`` the results are the same, bit for bit. Training
     stops after the first pass without an update. On data that is linearly separable with margin g, it makes at most
-    ``(R^2 + 2 margin) / g^2`` updates, where R is the largest norm of a row. With an intercept, R and g refer to the
+    ``(R^2 + 2 margin) / g^2`` updates. Here R is the largest norm of a row. With an intercept, R and g refer to the
     rows (x, 1). A larger ``margin`` gives a separator closer to the maximum-margin separator.
 
     Parameters
@@ -108,7 +108,7 @@ class PassiveAggressive(LinearPerceptron):
         much better.
     multi_class : {"ovr", "direct"}, default="direct"
         Method for more than two classes. "direct" trains all classes jointly: the activation is the score of the true
-        class minus the highest other score, and ``|x|^2`` counts twice because the weights of both classes change.
+        class minus the highest other score. Here ``|x|^2`` counts twice, because the weights of both classes change.
         "ovr" trains a one-vs-rest classifier for each class.
 
     See Also

@@ -36,9 +36,9 @@ class RescaledPerceptron(ExactClassifier):
     shrunk along the rows that caused the updates, and the next phase starts from zero. Training stops when every row is
     classified correctly. With a margin of 1e-8 in ten dimensions, it takes a few hundred updates.
 
-    If ``max_rescalings`` rescalings find no separator, `separability` decides: it finds a separator or proves that none
-    exists. If none exists, a ``ConvergenceWarning`` is issued, and the model keeps the weights that misclassified the
-    fewest rows at the end of a phase.
+    If ``max_rescalings`` rescalings find no separator, `separability` finds a separator or proves that none exists. In
+    the latter case, a ``ConvergenceWarning`` is issued, and the model keeps the weights that misclassified the fewest
+    rows at the end of a phase.
 
     Use this learner for separable data with a small margin; on noisy data `AveragedPerceptron` is more accurate. During
     training a dense copy of the data is kept in memory. With more than two classes, one-vs-rest classifiers are

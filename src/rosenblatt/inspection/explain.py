@@ -34,7 +34,7 @@ _SCALERS = {
     "RobustScaler": ("with_centering", "center_"),
     "MaxAbsScaler": ("", ""),
 }
-"""scikit-learn's linear scalers, with the parameter that enables centring and the attribute that holds the centres."""
+"""scikit-learn's linear scalers, with the parameter that enables centring and the attribute with the centres."""
 _TINY = 1e-280
 _DIGITS = 12  # significant digits of a value that is recovered from its scaled value
 
@@ -262,16 +262,16 @@ def explain(
     summarized in one row, and ``label`` selects classes to show in full.
 
     If the features were scaled before training, the table has two columns. ``weight`` is for the scaled feature and can
-    be compared between features. ``weight per unit`` is for the value before scaling: the weight divided by the divisor
-    of the scaling, or None for a feature that was not scaled. The scaling is known for models that were trained on
-    files with ``scale``. It is also known for pipelines whose last step before the learner is a ``StandardScaler``,
+    be compared between features. ``weight per unit`` is for the value before scaling. It is the weight divided by the
+    divisor of the scaling, or None for a feature that was not scaled. The scaling is known for models that were trained
+    on files with ``scale``. It is also known for pipelines whose last step before the learner is a ``StandardScaler``,
     ``MaxAbsScaler``, ``RobustScaler``, `ExactScaler`, or a ``ColumnTransformer`` that contains one of these.
 
     For `AROW` the column ``confidence`` is 1 / variance of the final weight. It is 1 if the feature occurred in no
     update, and grows with each update in which the feature occurs.
 
-    For a `KernelPerceptron` the table shows support rows instead of features: the rows with the largest and the
-    smallest coefficients, by their indices in the training data.
+    For a `KernelPerceptron` the table shows support rows instead of features. They are the support rows with the
+    largest and the smallest coefficients, by their indices in the training data.
 
     Parameters
     ----------
@@ -368,7 +368,7 @@ def _confidence(learner: object, rule: LinearRule) -> Confidence | None:
 
 
 def _bias_notes(rule: LinearRule, places: list[int], units: Units | None, confidence: Confidence | None) -> list[str]:
-    """Return notes: the biases of the classes with indices ``places``, their confidence, and the unscaled biases."""
+    """Return notes on the biases of the classes with indices ``places``, their confidence, and the unscaled biases."""
     found = [_biases(rule, places, [float(b) for b in rule.b])]
     if confidence is not None:
         found[0] += f"; confidence {_biases(rule, places, confidence[1].tolist())}"

@@ -82,8 +82,8 @@ def linear_rule(model: object) -> LinearRule:
 def unit_weights(model: object) -> tuple[np.ndarray, float]:
     """Return the weights and bias of a two-class model, scaled so that the weights have norm 1.
 
-    Scaling does not move the boundary. With these w and b, ``w @ x + b`` is the signed distance of x from the boundary,
-    and -b is the signed distance of the boundary from the origin in the direction of w.
+    Scaling does not move the boundary. With these w and b, ``w @ x + b`` is the signed distance of x from the boundary.
+    The signed distance of the boundary from the origin, in the direction of w, is -b.
 
     Parameters
     ----------

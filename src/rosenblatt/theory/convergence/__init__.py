@@ -1,1 +1,1 @@
-"""The perceptron convergence theorem: the mistake bound, and its proof checked on a run."""
+"""The perceptron convergence theorem: the mistake bound, and its proof checked on a training run."""

@@ -42,8 +42,9 @@ def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> fl
     infinite in the rare case that no separator was found. It bounds the updates of all passes together, not the number
     of passes.
 
-    References: Block and Novikoff (1962); CIML 4.5, Har-Peled 30.1, parametric learning notes 3.3. They state the bound
-    as 1 / gamma^2 for rows with |x| <= 1 and no bias, and as R^2 |w*|^2 / gamma^2 for a separator w* of any norm.
+    References: Block and Novikoff (1962); CIML 4.5, Har-Peled 30.1, parametric learning notes 3.3. For rows with
+    |x| <= 1 and no bias they state the bound as 1 / gamma^2. For a separator w* of any norm they state it as R^2 |w*|^2
+    / gamma^2.
 
     Parameters
     ----------
@@ -58,19 +59,19 @@ def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> fl
     Returns
     -------
     float
-        A whole number or infinity. It is never below the exact bound, because the margin used is attained by a
-        hyperplane, and everything is rounded up before the integer part is taken. In an actual run the weights are
-        rounded too, once per coordinate of each update. The bound allows for these errors in the first 2^47 updates
-        (10^14, weeks of computation). This allowance multiplies a bound K by 1 + 3.4e-16 K.
+        A whole number or infinity. It is never below the exact bound: some hyperplane attains the margin that is used,
+        and all rounding is upwards before the integer part is taken. During training the weights are rounded too, once
+        per coordinate of each update. The bound allows for these errors in the first 2^47 updates (10^14, weeks of
+        computation). This allowance multiplies a bound K by 1 + 3.4e-16 K.
 
     See Also
     --------
     dataset_margin : The margins used in the bound.
-    proof : Compare a run of the perceptron with the inequalities of the proof.
+    proof : Compare a training run of the perceptron with the inequalities of the proof.
 
     Examples
     --------
-    The points 1 (+) and 0 (-) have the margin 1/2 and R = 1. The run makes 5 updates, more than R^2 / gamma^2 = 4:
+    The points 1 (+) and 0 (-) have the margin 1/2 and R = 1. Training makes 5 updates, more than R^2 / gamma^2 = 4:
 
     >>> from rosenblatt import Perceptron
     >>> X, y = [[1.0], [0.0]], [1, -1]
@@ -167,7 +168,7 @@ _TINY = 2.0**-1000  # bounds the underflow of scaled numbers
 class Update(NamedTuple):
     """The quantities that the convergence proof tracks, at one update.
 
-    `Proof` has an attribute of the same name for each field, which holds its values at all updates.
+    For each field, `Proof` has an attribute of the same name with the values at all updates.
     """
 
     k: int

@@ -1,4 +1,4 @@
-"""Novikoff's convergence proof, with its inequalities checked at every update of a run of the perceptron."""
+"""Novikoff's convergence proof, with its inequalities checked at every update of a training run."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ class Proof:
     w, b : array and float
         The final weights.
     margin : float
-        The margin of these weights, scaled to norm 1; minus infinity if the run did not converge.
+        The margin of these weights, scaled to norm 1; minus infinity if training did not converge.
     passes, updates, converged, fit_intercept, seed
-        As for ``Perceptron``. ``seed`` is None if the rows are visited in the given order.
+        As for ``Perceptron``. ``seed`` is None if the rows are processed in the given order.
     """
 
     k: NDArray[np.int64]
@@ -200,14 +200,14 @@ def proof(
     w_star: ArrayLike | None = None,
     b_star: float = 0.0,
 ) -> Proof:
-    """Run the perceptron from zero and compare each update with the inequalities of the convergence proof.
+    """Train the perceptron from zero weights and compare each update with the inequalities of the convergence proof.
 
-    The run is the same as that of a ``Perceptron`` with these parameters, bit for bit. It stops after a pass without a
-    mistake, after ``max_iter`` passes or after ``max_updates`` updates.
+    The training run is the same as that of a ``Perceptron`` with these parameters, bit for bit. It stops after a pass
+    without a mistake, after ``max_iter`` passes or after ``max_updates`` updates.
 
     The proof is in CIML 4.5, Har-Peled 30.1 and the parametric learning notes 3.3. Let z = (x, 1) with a bias and z = x
-    without, R the largest norm |z|, and w* a unit vector with y w*.z >= gamma for every row. A mistake has y w.z <= 0.
-    The update at a mistake, from w to w + y z,
+    without. Let R be the largest norm |z|, and w* a unit vector with y w*.z >= gamma for every row. A mistake is a row
+    with y w.z <= 0. The update at a mistake, from w to w + y z,
 
     - increases y w.z by exactly |z|^2;
     - increases w*.w by at least gamma, so w*.w >= k gamma after k updates;
@@ -225,7 +225,7 @@ def proof(
     ----------
     X, y : rows and labels of two classes
     fit_intercept, shuffle, max_iter, max_updates
-        As for ``Perceptron``. The defaults are True, False (rows are visited in the given order), 100 and 100,000.
+        As for ``Perceptron``. The defaults are True, False (rows are processed in the given order), 100 and 100,000.
     random_state : int, default=None
         The seed of the random row orders, such as ``random_state`` or ``seed_`` of a ``Perceptron``. None draws a
         random seed.
@@ -242,7 +242,7 @@ def proof(
     See Also
     --------
     mistake_bound : The bound on the number of updates.
-    trace : The updates of a run, also for data that is not linearly separable.
+    trace : The updates of a training run, also for data that is not linearly separable.
 
     Examples
     --------

@@ -68,7 +68,7 @@ class Trace:
     mistakes_by_pass : array of int
         The number of updates in each pass.
     passes, converged, fit_intercept, seed
-        As for ``Perceptron``. ``seed`` is None if the rows are visited in the given order.
+        As for ``Perceptron``. ``seed`` is None if the rows are processed in the given order.
     classes : tuple
         The sorted labels: the last counts as +1, the first as -1.
     """
@@ -92,7 +92,7 @@ class Trace:
 
     @property
     def updates(self) -> int:
-        """The number of updates in the run."""
+        """The number of updates in the training run."""
         return len(self.row)
 
     @cached_property
@@ -210,7 +210,7 @@ def trace(
     ----------
     X, y : rows and labels of two classes
     fit_intercept, shuffle, max_iter, max_updates
-        As for ``Perceptron``. The defaults are True, False (rows are visited in the given order), 100 and 100,000.
+        As for ``Perceptron``. The defaults are True, False (rows are processed in the given order), 100 and 100,000.
     random_state : int, default=None
         The seed of the random row orders, such as ``random_state`` or ``seed_`` of a ``Perceptron``. None draws a
         random seed.

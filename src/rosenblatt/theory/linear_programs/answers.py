@@ -74,7 +74,7 @@ def read_vector(name: str, values: ArrayLike, length: int, what: str) -> Floats:
 def homogenized(A: Matrix, b: Floats) -> Matrix:
     """Return the homogenized system: the matrix Z with a row (-a, b) for each row of A, and a last row (0, 1).
 
-    A x < b holds if and only if Z (x, 1) > 0, and any v with Z v > 0 gives the solution x = v[:-1] / v[-1].
+    A x < b if and only if Z (x, 1) > 0. Any v with Z v > 0 gives the solution x = v[:-1] / v[-1].
     """
     if sp.issparse(A):
         last = sp.csr_array(([1.0], ([0], [A.shape[1]])), shape=(1, A.shape[1] + 1))
@@ -191,7 +191,7 @@ class Infeasible(Certificate):
         return self.deficit > 0
 
     def check(self, A: MatrixLike, b: ArrayLike) -> bool:
-        """Return whether, in exact arithmetic, the proof holds for this system."""
+        """Return whether the proof is valid for this system, as verified in exact arithmetic."""
         A, b = read_system(A, b)
         alpha, deficit, rows = self.alpha, self.deficit, self.support
         known = alpha.shape == b.shape and bool((np.isfinite(alpha) & (alpha >= 0)).all())

@@ -270,10 +270,10 @@ def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | U
     """Find x with ``A x < b`` strictly in every row, or prove that there is no such x.
 
     The rescaled perceptron is tried first; its first phase is the plain perceptron. If it finds no solution, the convex
-    hull of the rows (-a, b) and (0, 1) is examined: it contains the origin if and only if there is no solution. Results
-    are exact for the given numbers. So if a coefficient was rounded beforehand, there may be a solution with huge
-    coordinates. Each result has a method ``check(A, b)``, which verifies it exactly. It prints as a summary and can be
-    saved as JSON.
+    hull of the rows (-a, b) and (0, 1) is examined. This hull contains the origin if and only if there is no solution.
+    Results are exact for the given numbers. So if a coefficient was rounded beforehand, there may be a solution with
+    huge coordinates. Each result has a method ``check(A, b)``, which verifies it exactly. It prints as a summary and
+    can be saved as JSON.
 
     Parameters
     ----------
@@ -288,8 +288,8 @@ def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | U
     Feasible, Infeasible or Undecided
         `Feasible` has the solution ``x``. `Infeasible` has weights ``alpha`` (Farkas); its ``empty`` is True if A
         x <= b has no solution either. For more than 10,000 entries, ``empty`` may be False although A x <= b has no
-        solution, if a relative slack of 1e-10 in b would make the system feasible. `Undecided` is returned only if
-        exact arithmetic would take too long.
+        solution. This can happen only if a relative slack of 1e-10 in b would make the system feasible. `Undecided` is
+        returned only if exact arithmetic would take too long.
 
     See Also
     --------

@@ -187,7 +187,7 @@ def _reconstruct(total: Numbers, modulus: int) -> tuple[Numbers, int] | None:
     """Return small numerators and a common denominator whose quotients are ``total`` modulo ``modulus``, or None.
 
     This is rational reconstruction (P. S. Wang 1981). At most one fraction n / d with |n| and d up to sqrt(modulus / 2)
-    equals a given residue, and the extended Euclidean algorithm, stopped halfway, finds it.
+    equals a given residue. The extended Euclidean algorithm, stopped halfway, finds this fraction.
     """
     most = math.isqrt(modulus >> 1)
     denominator = 1
@@ -263,8 +263,9 @@ def exact_scores(X: Floats, D: Numbers) -> NDArray[Any]:
 def float_scores(X: Floats, D: Numbers) -> tuple[Floats, Floats]:
     """Return X D divided by some power of two, in floats, and a bound on the error of each entry.
 
-    The bound is Higham's for dot products in any order of summation, gamma_n |x| . |d| with gamma_n = n u / (1 - n u)
-    (Accuracy and Stability of Numerical Algorithms, section 3.1), plus what underflow can lose.
+    The bound is Higham's for dot products in any order of summation (Accuracy and Stability of Numerical Algorithms,
+    section 3.1). It is gamma_n |x| . |d| with gamma_n = n u / (1 - n u) and u = 2^-53, plus the largest loss from
+    underflow.
     """
     bits = max((int(value).bit_length() for value in D.ravel()), default=0)
     floats = np.array([[value / (1 << bits) if value else 0.0 for value in row] for row in D]).reshape(D.shape)

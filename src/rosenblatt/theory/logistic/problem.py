@@ -1,8 +1,9 @@
 """Logistic regression as linear inequalities: z . b > 0 for each observation and each class other than its own.
 
-As the coefficients grow along b, the probability of class y for an observation x tends to 1 if x . b_y > x . b_l for
-every other class l. So each observation gives one row z per other class l: x in the block of y, -x in the block of l,
-and 0 elsewhere. The first class is the baseline with b = 0 and has no block. With two classes z is x or -x.
+Let the coefficients grow in the direction b. The probability of class y for an observation x then tends to 1 if
+x . b_y > x . b_l for every other class l. So each observation gives one row z per other class l: x in the block of y,
+-x in the block of l, and 0 elsewhere. The first class is the baseline with b = 0 and has no block. With two classes z
+is x or -x.
 """
 
 from __future__ import annotations
@@ -193,7 +194,7 @@ class Problem:
         return margins[others].reshape(len(scores), self.blocks)
 
     def signs(self, b: Numbers) -> NDArray[np.int8]:
-        """Return the exact sign of z . b for the rows z of each observation; ``b`` holds integers, block by block.
+        """Return the exact sign of z . b for the rows z of each observation; ``b`` has integers, block by block.
 
         If a value in floats is larger than its error bound, it decides the sign. The other signs are computed in
         integers.

@@ -129,12 +129,13 @@ def squared_hinge_minimum(F: Floats, most: int = 100) -> tuple[Floats, Floats]:
     At the minimum, grad f = -F^T a = 0, which leaves the two cases of Gordan's theorem. Either a = 0 and F u >= 1, so u
     is a strict solution. Or a is nonzero and nonnegative, and the rows, weighted by the entries of a, sum to zero. The
     method is the finite Newton method (Mangasarian 2002, "A finite Newton method for classification") with an exact
-    line search. f is piecewise quadratic and convex, so each step decreases it, and a step within the piece of the
-    minimum reaches the minimum.
+    line search. f is piecewise quadratic and convex, so each step decreases f. A step within the piece that contains
+    the minimum reaches the minimum.
 
     The iteration stops when every entry of F u is clearly positive, since any strict solution is enough, even without F
-    u >= 1. Otherwise it stops when the gradient is no larger than the rounding errors of its terms, given that the rows
-    have entries of about 1, or after ``most`` steps. A ridge of 1e-13 times the trace makes singular systems solvable.
+    u >= 1. Otherwise it stops when the gradient is no larger than the rounding errors of its terms, or after ``most``
+    steps. The rows are assumed to have entries of about 1. A ridge of 1e-13 times the trace makes singular systems
+    solvable.
     """
     k = F.shape[1]
     u, s = np.zeros(k), np.zeros(len(F))  # invariant: s = F u up to rounding
@@ -694,12 +695,12 @@ def detect_separation(
     Parameters
     ----------
     X : data frame, array or sparse matrix of shape (n, d)
-        Finite numbers. In a pandas, polars or pyarrow table, a column of strings or categories becomes one 0/1 column,
-        called ``name=level``, for each level except the first; booleans become 0 and 1. As in R, a column that is a
-        linear combination of columns before it is aliased and left out. The intercept comes first.
+        Finite numbers. In a pandas, polars or pyarrow table, a column of strings or categories becomes several 0/1
+        columns. There is one for each level except the first, called ``name=level``. Booleans become 0 and 1. As in R,
+        a column that is a linear combination of columns before it is aliased and left out. The intercept comes first.
     y : array of shape (n,) or (n, 2)
         Labels of two or more classes. The first in sorted order is the baseline. With more than two classes the
-        regression is multinomial. An array of shape (n, 2) holds counts of successes and failures.
+        regression is multinomial. An array of shape (n, 2) contains counts of successes and failures.
     fit_intercept : bool, default=True
         Whether the model has an intercept.
     sample_weight : array of shape (n,), default=None
@@ -785,7 +786,7 @@ def _distinct_observations(problem: Problem) -> tuple[Indices, Indices]:
 
 
 def _aliases(problem: Problem, prime: int) -> tuple[list[int], Vectors]:
-    """Return the columns that are independent of the columns to their left, and the linear relations of the others."""
+    """Return the columns that are independent of those to their left, and the linear relations of all other columns."""
     X, p = problem.X, problem.X.shape[1]
     start = np.unique(np.linspace(0, len(X) - 1, min(len(X), 4 * p + 20)).astype(np.intp))
     rows, kept = row_basis(X, start, prime)

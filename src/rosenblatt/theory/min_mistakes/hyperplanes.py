@@ -106,7 +106,7 @@ def _standardized(X: Matrix) -> tuple[Matrix, Floats, Floats]:
 
 
 def _trained(A: Matrix, points: Points, budget: Budget) -> list[tuple[Floats, float]]:
-    """Return the averaged weights and the pocket weights of a perceptron run."""
+    """Return the averaged weights and the pocket weights of a trained perceptron."""
     if A.shape[1] == 0 or budget.is_spent:
         return []
     options = RunOptions(hypothesis="pocket", max_iter=PASSES, random_state=0)

@@ -208,11 +208,11 @@ def fewest_mistakes(X: MatrixLike, y: ArrayLike, max_seconds: float | None = Non
     problem is NP-hard (Johnson and Preparata 1978, densest hemisphere). So the two bounds are sure to be equal only for
     small data or few mistakes.
 
-    The upper bound comes from a hyperplane: the pocket weights of a perceptron, improved by line searches on the number
-    of mistakes and by separators found during the search for cores. The lower bound comes from cores: sets of at most
-    d + 2 rows that no hyperplane separates, so at least one row of each must be removed. Each new core is found among
-    the rows outside a hitting set of the known cores. Branch and bound proves that no set of fewer rows hits all cores,
-    and its tree is part of the result.
+    The upper bound comes from a hyperplane, at first from the pocket weights of a perceptron. It is improved by line
+    searches on the number of mistakes, and by separators found during the search for cores. The lower bound comes from
+    cores, which are sets of at most d + 2 rows that no hyperplane separates. At least one row of each core must be
+    removed. Each new core is found among the rows outside a hitting set of the known cores. Branch and bound proves
+    that no set of fewer rows hits all cores, and its tree is part of the result.
 
     The search stops when both bounds meet, after a fixed amount of work (about half a minute), or after
     ``max_seconds``. In high dimensions the lower bound is weak: for points in general position, disjoint cores prove at

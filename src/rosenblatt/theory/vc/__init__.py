@@ -1,10 +1,9 @@
 """Dichotomies, shattering and VC dimension of finite point sets, counted exactly.
 
 A shape cuts a subset of the points if it contains the points of the subset and no others. The families of shapes are
-``"halfspaces"`` in any dimension, ``"discs"`` (balls, in any dimension), ``"rectangles"`` (axis-parallel boxes, in any
-dimension) and ``"convex-k-gons"`` with ``k=`` in the plane. Coordinates are integers, Fractions or floats, and a float
-is read as its exact binary value. Nothing is rounded, so the results are correct for collinear, cocircular and equal
-points, too.
+``"halfspaces"``, ``"discs"`` (balls) and ``"rectangles"`` (axis-parallel boxes), each in any dimension, and
+``"convex-k-gons"`` with ``k=`` in the plane. Coordinates are integers, Fractions or floats, and a float is read as its
+exact binary value. Nothing is rounded, so the results are correct for collinear, cocircular and equal points, too.
 """
 
 from rosenblatt.theory.vc.counting import (

@@ -113,9 +113,9 @@ def cells(vectors: Iterable[Iterable[int]], note: Note = ignore) -> set[int]:
     arrangement. If r is the rank of V, every cell touches a ray in which r - 1 independent hyperplanes meet. So the
     algorithm goes through all sets of r - 1 vectors and computes the u perpendicular to each set. In the cells around
     u, a vector with ``v . u != 0`` keeps its sign at u. The vectors with ``v . u = 0`` take every sign pattern that
-    they have among themselves: all 2^(r - 1) patterns if there are only r - 1 of them, otherwise those found by
-    recursion, in rank r - 1. Signs are exact: arithmetic is in int64 if no determinant can reach 2^63, otherwise in
-    Python integers. ``note`` is called with the share of the sets that is done.
+    they have among themselves. If there are only r - 1 of these vectors, all 2^(r - 1) patterns occur. Otherwise their
+    patterns are found by recursion, in rank r - 1. Signs are exact: arithmetic is in int64 if no determinant can reach
+    2^63, otherwise in Python integers. ``note`` is called with the share of the sets that is done.
     """
     V = _columns_of_full_rank([list(vector) for vector in vectors])
     n, r = V.shape
@@ -244,19 +244,19 @@ class Directions:
     """The directions of the plane as numbered cells of a circle; cutting by a polygon becomes piercing circular arcs.
 
     If a polygon contains a set S but not the point q, then q lies beyond one of its sides, whose outer normal u has
-    ``u . (q - s) > 0`` for all s in S. For one pair q, s these u are an open half circle, and for q and all of S an
-    arc, which is empty if q lies in the hull of S. A set of directions pierces an arc if the arc contains one of them.
-    So a polygon with k sides exists if and only if k directions pierce the arcs of all q outside S and every open half
-    circle. The half circles are included because the polygon is bounded.
+    ``u . (q - s) > 0`` for all s in S. For one pair q, s these u form an open half circle. For q and all of S they form
+    an arc, which is empty if q lies in the hull of S. A set of directions pierces an arc if the arc contains one of
+    them. So a polygon with k sides exists if and only if k directions pierce the arcs of all q outside S and every open
+    half circle. The half circles are included because the polygon is bounded.
 
     The ends of all half circles, at most n (n - 1), divide the circle into cells. Ends come in opposite pairs, so a
     half circle consists of ``half`` consecutive cells. An arc that contains a point of a cell contains the whole cell,
     so it is stored as its first cell and its length. The ends themselves need not be tried: an arc that contains an end
     also contains the cells on both sides of it.
 
-    Directions in two opposite cells can be more than, less than or exactly half a turn apart. So two directions that
-    pierce every run of ``half`` cells may not bound a polygon, but with a third direction in one of their cells they
-    do. Hence the result is at least three sides.
+    Directions in two opposite cells can be more than, less than or exactly half a turn apart. So two directions may
+    pierce all sequences of ``half`` consecutive cells and still not bound a polygon. With a third direction in one of
+    their cells they do. Hence the result is at least three sides.
 
     >>> square = Directions([(0, 0), (4, 0), (4, 4), (0, 4), (2, 2)])
     >>> square.fewest_sides([0, 1, 2, 3]) is None  # the last point lies in the hull

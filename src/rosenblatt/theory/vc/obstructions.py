@@ -75,9 +75,10 @@ class BallObstruction(RadonPartition):
     """Proof that no ball cuts a subset: the analogue of a Radon partition in the space of (x, |x|^2).
 
     Both weighted means have the same coordinates ``point``, and |x|^2 has the means ``inside_height`` and
-    ``outside_height``, with ``inside_height >= outside_height``. A ball has an equation ``c |x|^2 + a . x + b`` with
-    c > 0, which is negative in the ball and positive outside it. So its mean would be negative over the rows ``inside``
-    and positive over the rows ``outside``. But the first mean is not below the second. There are at most d + 3 rows.
+    ``outside_height``, with ``inside_height >= outside_height``. For a ball there is a function ``c |x|^2 + a . x + b``
+    with c > 0 that is negative in the ball and positive outside it. So the mean of the function would be negative over
+    the rows ``inside`` and positive over the rows ``outside``. But the first mean is not below the second. There are at
+    most d + 3 rows.
     """
 
     inside_height: Fraction
@@ -107,7 +108,7 @@ class BallObstruction(RadonPartition):
 
 
 class Reason(str):
-    """A sentence that says why no box or polygon cuts a subset.
+    """A sentence that explains why no box or polygon cuts a subset.
 
     ``row`` is a row outside the subset that every box or polygon around the subset contains, or None. ``sides`` is the
     least number of sides of a polygon that cuts the subset if that exceeds k, otherwise None.

@@ -1,15 +1,15 @@
-"""The updates in a block of rows, for all classifiers at once, with the same result as visiting row after row.
+"""Make the updates in a block of rows for all classifiers at once, with the same result as visiting row after row.
 
-At the start the scores of all rows in the block are known. In each round, every classifier looks beyond the last row
-that it has decided for the first one that may be a mistake. If that row is a mistake, the classifier is updated: the
-scores of all rows change by multiples of their kernel values with that row. The rounds end when no classifier finds a
-row. So the number of rounds is not the number of rows. It is the largest number of rows that any classifier finds:
-mistakes, and uncertain rows that turn out to be right.
+At the start the scores of all rows in the block are known. In each round, every classifier looks for its first
+undecided row that may be a mistake. If that row is a mistake, the classifier is updated: the scores of all rows change
+by multiples of their kernel values with that row. The rounds end when no classifier finds a row. So there are only as
+many rounds as the largest number of rows that a classifier finds. These are its mistakes, and the rows whose sign was
+uncertain but that turn out to be correctly classified.
 
-Why this keeps the order of visits: after each round, the margins of a classifier are those of its weights after all its
-updates so far. Every row between the last row decided and the first row found has a margin above its rounding bound
-under these weights, so a visit would not change them. Hence the first row found is the next mistake of a run that
-visits row after row. Rows before it have been visited, and their scores are not read again.
+Why this is the same as visiting row after row: after each round, a classifier's margins are those of its weights after
+all its updates so far. Take the rows between the last decided row and the row that was found. Their margins are above
+the bounds on rounding errors, so they are classified correctly, and visiting them would not change the weights. Hence
+the row that was found is the next one that can cause an update. The scores of rows before it are not read again.
 """
 
 from __future__ import annotations
@@ -26,23 +26,24 @@ from rosenblatt.training.dual.kernel_values import Array, ArrayLibrary
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 _UNREAD_ROUNDS = 8
-"""The number of rounds on a GPU before their results are read, because reading waits for the device.
+"""The number of rounds that a GPU computes before their results are read, because reading waits for the device.
 
-Eight is a guess: any number makes the same updates. With fewer rounds the host waits more often; with more of them the
-last ones find nothing.
+Eight is a guess. Any number gives the same updates. With fewer rounds the host waits more often. With more rounds, the
+last rounds often find no row.
 """
 _GRAM_SHARE = 8
 """If more than 1 / 8 of the lines of a Gram matrix are missing, the whole matrix is computed in one product.
 
-Eight is a guess: one product of all rows is faster per line than products of a few. Any number makes the same updates
-with kernels that have exact values; with others a product of another shape may round differently.
+Eight is a guess: computing all lines at once is faster per line than computing a few. If `Kernel.is_exact`, any number
+gives the same updates. With other kernels, a matrix product of another shape may round differently.
 """
 
 
 class Gram:
-    """The Gram matrix of a block: the kernel values between its rows. Its rows are called lines here.
+    """The Gram matrix of a block: the kernel values between each two rows of the block.
 
-    On a GPU the whole matrix is computed at once, on a CPU only the lines that are needed.
+    The rows of the Gram matrix are called lines, to distinguish them from the rows of the block. On a GPU the whole
+    matrix is computed at once, on a CPU only the lines that are needed.
 
     Parameters
     ----------
@@ -50,9 +51,9 @@ class Gram:
         The number of rows.
     library : ArrayLibrary
     lines : callable
-        Computes the lines of some rows.
+        Called with indices of rows in the block; returns their lines.
     cached_line : callable
-        Returns the line of a row if the cache has it, else None.
+        Called with the index of a row in the block; returns its line if it is in the cache, else None.
     """
 
     def __init__(
@@ -70,9 +71,10 @@ class Gram:
             self._ready[:] = True
 
     def prepare(self, needed: Integers, likely: NDArray[np.bool_]) -> None:
-        """Make sure that the lines ``needed`` are known. If one is missing, also compute the lines ``likely`` needed.
+        """Make sure that the lines with indices ``needed`` have been computed.
 
-        All lines are computed if many are missing (``_GRAM_SHARE``).
+        If one of them is missing, the lines in the mask ``likely``, which may soon be needed, are computed as well. If
+        many lines are missing, all lines are computed (``_GRAM_SHARE``).
         """
         if self._ready[needed].all():
             return
@@ -97,23 +99,23 @@ class Gram:
 
 @dataclass
 class BlockUpdate:
-    """An update in a block."""
+    """An update on a row of a block."""
 
     place: int
     """The index of the row in the block."""
     margin: float
-    """The margin of the true class before the update; it can be above 0 only because of rounding."""
+    """The margin of the true class before the update. It is above 0 only if it has a rounding error."""
     true: int = 0
-    """The true class, if classes compete directly."""
+    """If classes compete directly, the number of the true class."""
     rival: int = 0
-    """The class whose weights are moved away from the row, if classes compete directly."""
+    """If classes compete directly, the number of the class whose weights are moved away from the row."""
     evicted: bool = False
     """Whether the row has been evicted since, because of the limit on support rows."""
 
 
 @dataclass
 class BlockResult:
-    """The updates of one classifier in a block, and lower bounds on its margins if there were none."""
+    """The updates of one classifier in a block, and lower bounds on its margins if there were no updates."""
 
     updates: list[BlockUpdate] = field(default_factory=list)
     visited: int = 0
@@ -127,8 +129,8 @@ class BlockResult:
 def least_margins(margins: Floats, bounds: Floats) -> Floats:
     """Return lower bounds on margins that are known to be above 0, given bounds on their rounding errors.
 
-    Where the difference proves nothing, the result is 1e-300: it stands for "above 0, by an unknown amount", and is no
-    lower bound. `DualState.margins` reads no number below ``TINY_SQUARE`` as a margin.
+    If the margin minus its bound is not above 0, the result is 1e-300. This is not a lower bound, but means "above 0 by
+    an unknown amount". `DualState.margins` does not use numbers below ``TINY_SQUARE`` as margins.
     """
     with np.errstate(invalid="ignore"):
         least = margins - bounds
@@ -139,14 +141,14 @@ Evict = Callable[[int, BlockUpdate], Floats | None]
 
 
 def evict_nothing(k: int, update: BlockUpdate) -> None:
-    """Evict nothing, because there is no limit on support rows."""
+    """Evict no support row. This is used if there is no limit on support rows."""
 
 
 class OneVsRestBlockUpdates:
     """The updates of ``k`` independent classifiers in blocks of ``n`` rows.
 
-    On a GPU several rounds are recorded once as a CUDA graph and replayed for every block, because launching each of
-    these small operations would take longer than running it.
+    On a GPU several rounds are recorded once as a CUDA graph, and replayed for every block. Launching each of these
+    small operations separately would take longer than running it.
     """
 
     def __init__(self, library: ArrayLibrary, k: int, n: int) -> None:
@@ -174,26 +176,28 @@ class OneVsRestBlockUpdates:
         is_mistake: Callable[[int, int, list[BlockUpdate]], bool],
         evict: Evict = evict_nothing,
     ) -> list[BlockResult]:
-        """Make the updates of a block and return those of each classifier.
+        """Make all updates in a block, and return the result of each classifier.
 
         Parameters
         ----------
         signs : array of shape (classifiers, rows)
             1 if a row belongs to the classifier's class, else -1.
         steps : array of shape (rows,)
-            Step sizes.
+            The step size of each row.
         margins : device array of shape (classifiers, rows)
-            Signs times scores before the block.
+            The margins, ``signs`` times scores, before the updates of this block.
         bounds : array of shape (classifiers, rows)
-            Bounds on the rounding errors of the margins throughout the block; 0 if they are exact.
+            Bounds on the rounding errors of the margins throughout the block; 0 if the margins are exact.
         gram : Gram
+            The kernel values between the rows of the block.
         max_updates : array of shape (classifiers,)
-            The most updates that each classifier may make.
+            The largest number of updates that each classifier may make.
         is_mistake : callable
-            Decides exactly whether a row is a mistake of a classifier, given its updates in the block so far.
+            Computes exactly whether a classifier misclassifies a row, given its updates in the block so far.
         evict : callable
-            Called after each update of a classifier. If it evicts another row, it returns by how much the scores of the
-            rows change (a line for each score of the classifier), else None. By default nothing is evicted.
+            Called after each update of a classifier. If this evicts another row, the callable returns the change of the
+            scores of the block's rows, as an array of shape (scores of the classifier, rows). Otherwise it returns
+            None. By default no row is evicted.
         """
         library = self.library
         self.results = [BlockResult() for _ in range(self.k)]
@@ -227,7 +231,7 @@ class OneVsRestBlockUpdates:
                 self._stop_at_limits()
 
     def _rounds(self, limited: bool) -> Floats | None:
-        """Run one or several rounds, and return their results in one array; None if no row was found."""
+        """Run one or several rounds, and return their results in one array; return None if no row was found."""
         if self._replay is not None and not limited:
             self._replay()
             return self.library.fetch(self._records)
@@ -242,24 +246,24 @@ class OneVsRestBlockUpdates:
     def _burst(self) -> None:
         """Run several rounds on the device without reading their results.
 
-        A classifier stops at an uncertain row: later rounds find the same row, until the host decides it.
+        A classifier stops at a row whose sign is uncertain: later rounds find the same row, until the host decides it.
         """
         for number in range(_UNREAD_ROUNDS):
             self._records[number, :, :] = self._update(self._find()[0])
 
     def _find(self) -> tuple[Array, Array]:
-        """Return for each classifier the first undecided row that may be a mistake (n if none), and a mask of them all.
+        """Return, for each classifier, the first undecided row that may be a mistake, and a mask of all such rows.
 
-        A margin of NaN is not above any bound, so its row may be a mistake.
+        If there is no such row, the first is n. A row whose margin is NaN may be a mistake.
         """
         xp = self.xp
         candidates = ~(self._margins > self._bounds) & (self._places > self._decided[:, None])
         return xp.min(xp.where(candidates, self._places, self._none), axis=1), candidates
 
     def _update(self, first: Array) -> Array:
-        """Update each classifier on its row in ``first`` if that row is certainly a mistake.
+        """Update each classifier on its row in ``first``, if that row is a mistake in spite of rounding errors.
 
-        Return the rows, their margins, and whether each is certain, as three lines of one array.
+        Return one array with three lines: the rows, their margins, and whether each row was such a mistake.
         """
         xp, library = self.xp, self.library
         found = first < self.n
@@ -274,7 +278,7 @@ class OneVsRestBlockUpdates:
         return xp.stack([library.astype(part, "float64") for part in (first, margin, sure)])
 
     def _decide(self, k: int, place: int, margin: float) -> None:
-        """Decide with exact arithmetic whether an uncertain row is a mistake, and update on it if so."""
+        """Compute exactly whether an uncertain row is a mistake. If it is, update classifier ``k``."""
         if self.is_mistake(k, place, self.results[k].updates):
             line = self._gram[place, :] * float(self.signs[k, place] * self.steps[place])
             self._margins[k, :] += self._signs[k, :] * line
@@ -293,9 +297,9 @@ class OneVsRestBlockUpdates:
                 self._decided[k] = self.n
 
     def _finish(self) -> list[BlockResult]:
-        """Add to the results the numbers of rows visited and, for classifiers without updates, the smallest margins.
+        """Complete the results and return them.
 
-        Return the results.
+        The number of visited rows is added to each result, and the smallest margins to results without updates.
         """
         clean = [k for k, result in enumerate(self.results) if not result.updates]
         margins = self.library.fetch(self._margins) if clean else np.empty(0)
@@ -318,20 +322,21 @@ class DirectBlockUpdates:
     Parameters
     ----------
     labels : array of shape (rows,)
-        The true classes.
+        The class number of each row.
     steps : array of shape (rows,)
-        Step sizes.
+        The step size of each row.
     scores : device array of shape (classes, rows)
-        Scores before the block.
+        The scores before the updates of this block.
     bounds : array of shape (rows,)
-        Bounds on the rounding errors of the scores throughout the block; 0 if they are exact.
+        Bounds on the rounding errors of the scores throughout the block; 0 if the scores are exact.
     gram : Gram
+        The kernel values between the rows of the block.
     max_updates : int
-        The most updates that may be made.
+        The largest number of updates that may be made.
     compare : callable
-        Returns the exact sign of the margin of one class over another on a row, given the updates so far.
+        Returns the exact sign of one class's score minus another's on a row, given the updates so far.
     evict : callable
-        As for `OneVsRestBlockUpdates`.
+        As in `OneVsRestBlockUpdates.run`.
     """
 
     def __init__(
@@ -359,7 +364,7 @@ class DirectBlockUpdates:
         self.result = BlockResult()
 
     def run(self) -> list[BlockResult]:
-        """Make the updates and return their result, in a list of one element."""
+        """Make all updates in the block, and return a list that contains the only result."""
         decided, found = -1, self.result.updates
         # Invariant: ``scores`` are those after the updates ``found``, and rows up to ``decided`` have been visited.
         while len(found) < self.max_updates:
@@ -394,7 +399,7 @@ class DirectBlockUpdates:
         return own - xp.max(self.scores + self._hidden, axis=0)
 
     def _decide(self, place: int, scores: Floats) -> BlockUpdate | None:
-        """Return the update that a row triggers, or None if it is not a mistake; this is decided exactly."""
+        """Return the update that a row triggers, or None if exact arithmetic shows that it is classified correctly."""
         true, found = int(self.labels[place]), self.result.updates
         # Two scores are each off by at most their bound. Rounding their difference does no harm, because rounding is
         # monotone.

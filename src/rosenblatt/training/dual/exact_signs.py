@@ -1,8 +1,8 @@
-"""Exact signs of sums of kernel values, for the few decisions that floating point leaves open.
+"""Compute exact signs of sums of kernel values, for the few sums whose sign float64 arithmetic cannot prove.
 
-Sums of polynomials of dot products are computed in integers. For exponentials there is the theorem of Lindemann and
-Weierstrass: a sum of c_j exp(-t_j) with rational c_j and distinct rational t_j is zero only if every c_j is zero. So a
-zero sum is recognised from the c_j, and the sign of any other sum is found with enough precision.
+Sums of polynomials of dot products are computed in integers. For exponentials, the theorem of Lindemann and Weierstrass
+is used: a sum of c_j exp(-t_j) with rational c_j and distinct rational t_j is zero only if every c_j is zero. So a zero
+sum is recognised from the c_j. The sign of any other sum is found with enough precision.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Integers = NDArray[np.int64]
 
 
 class Ratios(NamedTuple):
-    """Rational numbers ``above[i] / below``; ``below`` is a power of two."""
+    """The rational numbers ``above[i] / below``, where ``below`` is a power of two."""
 
     above: list[int]
     below: int
@@ -40,8 +40,8 @@ class Ratios(NamedTuple):
 def exact_dots(rows: Matrix, x: Matrix) -> Ratios:
     """Return the dot products of all rows with ``x``.
 
-    ``rows`` is a matrix, dense or CSR without duplicates; ``x`` an array of one dimension or a CSR matrix of one row.
-    All numbers are finite, and missing columns are 0.
+    ``rows`` is a dense matrix, or a CSR matrix without duplicate entries. ``x`` is an array of one dimension or a CSR
+    matrix of one row. All numbers are finite, and missing columns are 0.
 
     >>> exact_dots(np.array([[0.5, 1.0], [3.0, 0.0]]), np.array([0.25, 0.0]))
     Ratios(above=[1, 6], below=8)
@@ -84,7 +84,7 @@ def exact_distances(rows: Matrix, x: Matrix) -> Ratios:
 
 
 def _paired_entries(rows: Matrix, x: Matrix) -> tuple[Floats, Floats, Integers]:
-    """Return the stored numbers of all rows, the numbers of x in the same columns, and where each row starts."""
+    """Return the stored entries of all rows, the entries of x in the same columns, and where each row starts."""
     if sp.issparse(rows):
         stored = rows.indptr[-1]
         return rows.data[:stored], _at_columns(x, rows.indices[:stored]), rows.indptr.astype(np.int64)
@@ -93,7 +93,7 @@ def _paired_entries(rows: Matrix, x: Matrix) -> tuple[Floats, Floats, Integers]:
 
 
 def _at_columns(x: Matrix, columns: NDArray[Any]) -> Floats:
-    """Return the numbers of the row ``x`` in these columns, 0 for those not stored."""
+    """Return the entries of the row ``x`` in these columns; entries that are not stored are 0."""
     found = np.zeros(len(columns))
     if not sp.issparse(x):
         inside = columns < len(x)
@@ -112,7 +112,10 @@ def _own_values(x: Matrix) -> Floats:
 
 
 def _totals(u: Floats, v: Floats, pointers: Integers | None = None) -> Integers:
-    """Return the sum of ``u * v`` over each row, or over all entries, as exact totals (see `kernels.exact`)."""
+    """Return the exact sum of ``u * v`` over each row, in the format of `kernels.exact`.
+
+    ``pointers`` has the index where each row starts. If it is None, all entries are one row.
+    """
     if pointers is None:
         pointers = np.array([0, len(u)])
     totals = np.zeros((len(pointers) - 1, LIMBS), np.int64)
@@ -122,7 +125,7 @@ def _totals(u: Floats, v: Floats, pointers: Integers | None = None) -> Integers:
 
 
 def _for_kernel(array: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
-    """Return a contiguous read-only view or copy, so that kernels are compiled for one type only."""
+    """Return a contiguous read-only view or copy of an array, so that kernels are compiled for one array type only."""
     out = np.ascontiguousarray(array, dtype=dtype).view()
     out.flags.writeable = False
     return out
@@ -140,15 +143,15 @@ def _as_ratios(totals: Integers) -> Ratios:
 
 
 _FIRST_BITS = 128
-"""The first precision for exponentials, a guess. It doubles until the sign is certain, so any value gives the same."""
+"""The first precision for exponentials, a guess. It is doubled until the sign is proved, so it affects only speed."""
 _FIRST_POWER_BITS = 1024
-"""The first precision for powers, a guess. Powers of fewer bits are exact at once."""
+"""The first precision for powers, a guess. Powers of fewer bits are computed exactly."""
 
 
 def exact_sign(kernel: Kernel, coefficients: Sequence[int | float | Fraction], supports: Matrix, x: Matrix) -> int:
     """Return the sign, -1, 0 or 1, of the sum of ``coefficients[j]`` times K(``supports[j]``, ``x``) in real numbers.
 
-    Every float, including the parameters of the kernel, stands for exactly the rational number that it stores.
+    Every float, including the kernel's parameters, is taken as exactly the rational number that it represents.
 
     Parameters
     ----------
@@ -157,16 +160,17 @@ def exact_sign(kernel: Kernel, coefficients: Sequence[int | float | Fraction], s
     coefficients
         The coefficient of each row of ``supports``.
     supports
-        A matrix of float32 or float64, dense or CSR without duplicates; finite. Columns that are missing are 0.
+        A dense matrix, or a CSR matrix without duplicate entries, of finite float32 or float64 numbers. Missing columns
+        are 0.
     x
-        A row: an array of one dimension, or a CSR matrix of one row. It may have more columns than ``supports``, or
-        fewer.
+        A row: an array of one dimension, or a CSR matrix of one row. It may have more or fewer columns than
+        ``supports``.
 
     Returns
     -------
     int
         -1, 0 or 1. A zero sum is recognised first. For any other sum, the precision is doubled until the sign is
-        certain, which happens after finitely many steps.
+        proved, which takes finitely many steps.
 
     Examples
     --------
@@ -193,9 +197,9 @@ def exact_sign(kernel: Kernel, coefficients: Sequence[int | float | Fraction], s
 def running_signs(
     kernel: Kernel, members: Sequence[int], steps: Sequence[float], supports: Matrix, x: Matrix, asked: Sequence[int]
 ) -> list[int]:
-    """Return the signs of some running sums of ``steps[v]`` times K(``supports[members[v]]``, ``x``).
+    """Return the signs of some cumulative sums of ``steps[v]`` times K(``supports[members[v]]``, ``x``).
 
-    The sums run from term 0 to each term v in ``asked``, which is in ascending order. The kernel must be a polynomial.
+    For each v in ``asked``, which is in ascending order, terms 0 to v are summed. The kernel must be a polynomial.
 
     >>> supports, x = np.array([[2.0], [2.0]]), np.array([3.0])
     >>> running_signs(Kernel("linear"), [0, 1, 0], [1.0, -1.0, -2.0], supports, x, [0, 1, 2])
@@ -222,7 +226,7 @@ def running_signs(
 
 
 def _as_integers(factors: Sequence[int | float | Fraction]) -> list[int]:
-    """Return the numbers multiplied by a common positive factor that makes them integers."""
+    """Multiply numbers by a common positive factor that makes all of them integers, and return the products."""
     ratios = [factor.as_integer_ratio() for factor in factors]
     scale = math.lcm(*(below for _, below in ratios))
     return [above * (scale // below) for above, below in ratios]
@@ -250,10 +254,10 @@ def _bases(dots: Ratios, gamma: float, coef0: float) -> list[int]:
 
 
 def _powers(bases: list[int], degree: int) -> Iterator[tuple[list[int], int]]:
-    """Yield lists of base ** degree with ever more bits, each with a bound on its errors; the last is exact.
+    """Yield ``(powers, error)`` with increasing precision: base ** degree for each base, and a bound on the errors.
 
-    All numbers of a list have a common positive factor. An exact power of high degree may have millions of bits, of
-    which a few hundred decide most signs (Ziv's test).
+    The last powers are exact. All powers of a list are multiplied by the same positive factor. An exact power of high
+    degree may have millions of bits, but a few hundred bits prove most signs (Ziv's test).
     """
     top = max((base.bit_length() for base in bases), default=0)
     bits = _FIRST_POWER_BITS
@@ -271,7 +275,7 @@ def _powers(bases: list[int], degree: int) -> Iterator[tuple[list[int], int]]:
 
 
 def _truncated_power(base: int, degree: int, places: int) -> int:
-    """Return base ** degree in fixed point with ``places`` bits after the point, each product rounded down."""
+    """Return base ** degree in fixed point with ``places`` fractional bits. Each product is rounded down."""
     power = base
     for bit in bin(degree)[3:]:  # invariant: ``power`` is base to the power of the bits read so far
         power = (power * power) >> places
@@ -336,8 +340,8 @@ Coefficients = Mapping[int, Fraction | int]
 def filtered_sign(kernel: Kernel, coefficients: Coefficients, rows: Matrix, x: Matrix) -> int:
     """Return the exact sign of the sum of ``coefficients[j] * K(rows[j], x)``: -1, 0 or 1.
 
-    ``x`` is a matrix of one row. The sum is computed in float64 with an error bound for this row. If its absolute value
-    does not exceed the bound, the sum is computed exactly.
+    ``x`` is a matrix of one row. The sum is first computed in float64, with a bound on its rounding error. If its
+    absolute value does not exceed the bound, the sum is computed exactly.
     """
     places = [place for place, factor in coefficients.items() if factor]
     if not places:
@@ -366,7 +370,7 @@ def _float_sign(kernel: Kernel, factors: Floats, rows: Matrix, x: Matrix) -> int
 
 
 def _values_and_errors(kernel: Kernel, rows: Matrix, x: Matrix) -> tuple[Floats, Floats]:
-    """Return kernel values between rows and ``x``, and bounds on their rounding errors; NaN if there is no bound."""
+    """Return the kernel values between rows and ``x``, and bounds on their rounding errors (NaN if unbounded)."""
     # These are the bounds of ``KernelValues.error_bounds`` for the terms of these rows: sum |x_j z_j| in place of
     # |x| |z|, and distances computed as sums of differences, whose relative error is (d + 8) u. So an exponent t is off
     # by (d + 8) u t, and the value by a relative error of exp((d + 8) u t) - 1; exp itself has a relative error of at
@@ -397,7 +401,10 @@ def _values_and_errors(kernel: Kernel, rows: Matrix, x: Matrix) -> tuple[Floats,
 
 
 def exact_coefficients(members: Sequence[int], steps: Sequence[float]) -> dict[int, Fraction | int]:
-    """Return the exact sum of the steps of each member, as integers if all steps are integers, else as fractions."""
+    """Return the exact sum of the steps for each distinct member; ``members`` and ``steps`` are parallel sequences.
+
+    The sums are integers if all steps are integers, else fractions.
+    """
     out: dict[int, Fraction | int] = {}
     integers = all(step == int(step) for step in steps)
     for member, step in zip(members, steps, strict=True):

@@ -1,4 +1,4 @@
-"""Kernel values between rows, on a CPU or a GPU, and bounds on their rounding errors."""
+"""Compute kernel values between rows, on a CPU or a GPU, with bounds on their rounding errors."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ Array: TypeAlias = Any
 
 @dataclass(frozen=True)
 class ArrayLibrary:
-    """An array library: a namespace of the array API standard, and one of its devices."""
+    """An array library (a module that implements the array API standard), and a device on which it computes."""
 
     xp: ModuleType
     device: object = None
-    """None for the default device."""
+    """A device of the library; None means its default device."""
 
     @property
     def is_numpy(self) -> bool:
@@ -40,7 +40,7 @@ class ArrayLibrary:
 
     @property
     def scatters(self) -> bool:
-        """Whether the library can assign to rows selected by an array of row numbers; the standard omits this."""
+        """Whether the library can assign to rows selected by an index array, which is not in the standard."""
         return self.is_numpy or self.xp.__name__ == "array_api_compat.torch"
 
     @property
@@ -49,12 +49,12 @@ class ArrayLibrary:
         return getattr(self.device, "type", "cpu") != "cpu"
 
     def put(self, array: NDArray[Any], dtype: str | None = None) -> Array:
-        """Return a NumPy array as an array of this library, of type ``dtype`` if given."""
+        """Convert a NumPy array to an array of this library, with the given ``dtype`` unless it is None."""
         array = np.ascontiguousarray(array, dtype)
         return array if self.is_numpy else self.xp.asarray(array, device=self.device)
 
     def fetch(self, array: Array) -> NDArray[Any]:
-        """Return an array of this library as a NumPy array."""
+        """Convert an array of this library to a NumPy array."""
         if self.is_numpy:
             return np.asarray(array)
         return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
@@ -65,14 +65,14 @@ class ArrayLibrary:
         return np.empty(shape, kind) if self.is_numpy else self.xp.empty(shape, dtype=kind, device=self.device)
 
     def astype(self, array: Array, dtype: str) -> Array:
-        """Return an array as type ``dtype``; the array itself if it has that type."""
+        """Convert an array to ``dtype``; return the array itself if it already has that type."""
         kind = getattr(self.xp, dtype)
         if array.dtype == kind:
             return array
         return array.astype(kind) if self.is_numpy else self.xp.astype(array, kind)
 
     def running_sums(self, array: Array) -> Array:
-        """Return the running sums along each line."""
+        """Return the cumulative sums along each row of a two-dimensional array."""
         if self.is_numpy:
             return np.cumsum(array, axis=1)
         return self.xp.cumulative_sum(array, axis=1)
@@ -101,9 +101,10 @@ NUMPY = ArrayLibrary(np)
 
 
 def open_library(device: str | None, namespace: str | None = None) -> ArrayLibrary:
-    """Return PyTorch for a device, NumPy for None; ``namespace`` is the name of another module to use.
+    """Return PyTorch with the given device, or NumPy if ``device`` is None.
 
-    Raise a ParameterError if PyTorch or the device is not available.
+    If ``namespace`` is given, it is the name of a module to use instead. Raise a ParameterError if PyTorch or the
+    device is not available.
     """
     if namespace is not None:
         return ArrayLibrary(importlib.import_module(namespace))
@@ -135,23 +136,26 @@ def open_library(device: str | None, namespace: str | None = None) -> ArrayLibra
 Floats = NDArray[np.float64]
 _UNIT = {"float64": HALF_ULP, "float32": 2.0**-24}
 _SPARSE_ROWS = 128
-"""The number of sparse rows whose distances are computed together, as dense rows of the columns that they use."""
+"""The number of sparse rows whose distances are computed together, from dense copies of the rows."""
 _DISTANCE_BYTES = 16 * 1024 * 1024
-"""The memory for differences of rows, from which L1 distances are computed."""
+"""The size in bytes of the array of differences between rows, from which L1 distances are computed."""
 
 
 @dataclass(frozen=True)
 class DeviceRows:
-    """Rows on a device, in the dtype of matrix products, with their lengths and other data for error bounds."""
+    """Rows on a device, in the dtype of matrix products, with their norms and other data for error bounds."""
 
     matrix: Array | Matrix
-    """Dense on the device, or CSR in SciPy; as given if the kernel is a function or precomputed."""
+    """The rows: a dense array on the device, or a CSR matrix of SciPy.
+
+    If the kernel is a function or precomputed, the matrix is the one that was given.
+    """
     squares: Array
-    """The squared norms on the device, for a kernel of Euclidean distances; else None."""
+    """The squared norms of the rows, on the device, if the kernel depends on Euclidean distances; else None."""
     lengths: Floats
-    """An upper bound on the length of each row; 0 for kernels without exact values, which need no bounds."""
+    """An upper bound on the norm of each row; 0 if `Kernel.is_exact` is False, since no bounds are needed then."""
     is_integer: bool
-    """Whether all numbers are integers, exact in this dtype, and the kernel is a polynomial."""
+    """Whether the kernel is a polynomial and all entries are integers that this dtype represents exactly."""
     terms: int
     """The largest number of stored entries in a row."""
 
@@ -162,7 +166,7 @@ class DeviceRows:
         return replace(self, matrix=matrix, squares=squares, lengths=self.lengths[part])
 
     def take(self, library: ArrayLibrary, index: NDArray[np.int64]) -> DeviceRows:
-        """Return the rows whose numbers are ``index``."""
+        """Return the rows with the indices ``index``."""
         squares = self.squares
         if isinstance(self.matrix, np.ndarray) or sp.issparse(self.matrix):
             matrix = self.matrix[index]
@@ -175,9 +179,9 @@ class DeviceRows:
 
 
 def row_lengths(X: Matrix) -> Floats:
-    """Return an upper bound on the length of each row, without overflow or underflow on the way.
+    """Return an upper bound on the norm of each row, without intermediate overflow or underflow.
 
-    The factor 1 + 1e-9 covers the rounding of up to 10**7 squares and their sum.
+    The computed norm is multiplied by 1 + 1e-9, which covers the rounding of up to 10**7 squares and their sum.
     """
     largest = abs(X).max(axis=1)
     largest = np.asarray(largest.toarray() if sp.issparse(largest) else largest, np.float64).ravel()
@@ -203,7 +207,7 @@ def padded(X: Matrix, width: int) -> Matrix:
 
 
 class KernelValues:
-    """A kernel on a device: its values, computed in the type ``dtype``, and bounds on their rounding errors."""
+    """Compute the values of a kernel on a device, in the type ``dtype``, and bounds on their rounding errors."""
 
     def __init__(self, kernel: Kernel, library: ArrayLibrary = NUMPY, dtype: str = "float64") -> None:
         self.kernel, self.library, self.dtype = kernel, library, dtype
@@ -236,7 +240,7 @@ class KernelValues:
         return DeviceRows(matrix, squares, lengths, is_integer, terms)
 
     def __call__(self, A: DeviceRows, B: DeviceRows) -> Array:
-        """Return the matrix of kernel values between the rows of ``A`` (its lines) and of ``B`` (its columns)."""
+        """Return the matrix of kernel values with a row for each row of ``A`` and a column for each row of ``B``."""
         kernel, xp = self.kernel, self.library.xp
         rows, others = A.matrix, B.matrix
         if rows.shape[1] != others.shape[1]:  # later rows of a stream may have more columns
@@ -260,7 +264,7 @@ class KernelValues:
             return self._powers(products)
 
     def write(self, A: DeviceRows, B: DeviceRows, out: Floats) -> None:
-        """Write the matrix of kernel values to the NumPy array ``out``, without a copy if possible."""
+        """Write the matrix of kernel values of ``A`` and ``B`` to the array ``out``, without a copy if possible."""
         if self.kernel.polynomial is None or sp.issparse(A.matrix) or sp.issparse(B.matrix):
             out[:] = self(A, B)
             return
@@ -271,7 +275,7 @@ class KernelValues:
     def _powers(self, values: Array) -> Array:
         """Apply the polynomial of the kernel to an array of dot products, in place, and return the array.
 
-        Powers are computed by repeated squaring, from the highest bit of the degree, with the same result on all
+        Powers are computed by repeated squaring, from the highest bit of the degree. So the result is the same on all
         machines.
         """
         gamma, coef0, degree = self.kernel.polynomial or (1.0, 0.0, 1)
@@ -294,7 +298,7 @@ class KernelValues:
         return products.toarray() if sp.issparse(products) else products
 
     def _distances(self, A: Array | Matrix, B: Array | Matrix) -> Array:
-        """Return the L1 distances between rows, computed for some rows of ``A`` at a time."""
+        """Return the L1 distances between the rows of ``A`` and of ``B``, computed for some rows of ``A`` at a time."""
         if sp.issparse(A) or sp.issparse(B):
             return _sparse_distances(sp.csr_array(A), sp.csr_array(B))
         xp, (n, d) = self.library.xp, A.shape
@@ -342,10 +346,11 @@ class KernelValues:
             return KernelValues(kernel)._powers(squares)
 
     def error_bounds(self, lengths: Floats, longest: float, terms: int) -> tuple[Floats, Floats]:
-        """Return bounds on the kernel values of rows of these lengths with support rows up to length ``longest``.
+        """Return bounds on the kernel values between rows and support rows.
 
-        The first array bounds the absolute values, the second the rounding errors; the second is infinite if there is
-        no bound. ``terms`` is the largest number of stored entries in a row.
+        The rows have the norms ``lengths``, and the support rows have norms of at most ``longest``. ``terms`` is the
+        largest number of stored entries in a row. The first array bounds the absolute values of a row's kernel values.
+        The second bounds their rounding errors, and is infinite if there is no bound.
         """
         # With u the unit roundoff, n = ``terms``, and |x|, |z| at most the lengths:
         #
@@ -394,7 +399,7 @@ class KernelValues:
             return sizes, np.where(certain, 1.05 * relative * sizes, math.inf)
 
     def is_integer(self, *rows: DeviceRows) -> bool:
-        """Return whether kernel values between such rows are integers, which are exact if they are small enough."""
+        """Return whether the kernel values between such rows are integers. Small integers have no rounding errors."""
         kernel = self.kernel.polynomial
         if kernel is None or not all(part.is_integer for part in rows):
             return False
@@ -402,7 +407,7 @@ class KernelValues:
 
     @property
     def largest_integer(self) -> float:
-        """The absolute value up to which all integers are exact in this type."""
+        """The number up to whose absolute value ``dtype`` represents all integers exactly."""
         return 2.0**53 if self.dtype == "float64" else 2.0**24
 
 
@@ -414,9 +419,9 @@ def _l1_distances(A: Floats, B: Floats) -> Floats:
 
 
 def _sparse_distances(A: sp.csr_array, B: sp.csr_array) -> Floats:
-    """Return the L1 distances between sparse rows, computed for some rows at a time from dense copies.
+    """Return the L1 distances between sparse rows.
 
-    The copies have only the columns that occur in these rows.
+    They are computed for some rows at a time, from dense copies that have only the columns in which a row is not 0.
     """
     out = np.empty((A.shape[0], B.shape[0]))
     for i in range(0, A.shape[0], _SPARSE_ROWS):

@@ -1,4 +1,4 @@
-"""Training of a kernel perceptron by blocks of rows: scores before a block, updates in it, and the state after it."""
+"""Train a kernel perceptron by blocks of rows: compute the scores of a block, make its updates, change the state."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 _LARGEST_SUM = sys.float_info.max / 4
-"""The largest sum of steps times visits. In direct multi-class, a margin counts the step of a row up to twice."""
+"""The largest sum of steps times visits. If classes compete directly, a margin counts a row's step up to twice."""
 
 
 class SupportLimit:
-    """The limit on support rows during a block: the oldest row of a classifier is evicted if there are too many.
+    """Enforce the limit on support rows in a block: evict a classifier's oldest support row if it has too many.
 
-    A row is evicted together with all its updates, as though they had never been made. It may become a support row
+    A row is evicted together with all its updates, as though they had never been made. The row may become a support row
     again when it is visited again.
 
     Parameters
@@ -57,14 +57,14 @@ class SupportLimit:
     table : KernelTable
         The kernel values of the batch.
     rows : array
-        The rows of the block, as row numbers of the batch.
+        The row numbers, within the batch, of the rows of the block.
     first : int
-        The number of the batch's first row among all rows that the state has seen.
+        The row number of the batch's first row, counted over all rows that the state has seen.
     active : array
-        The classifiers.
+        The indices of the classifiers that are trained.
     moves : array of shape (classifiers, rows)
-        The step of an update on each row, with the sign of its label. If classes compete directly, there is a single
-        line, of unsigned steps.
+        The step size of an update on each row, times its label (1 or -1). If classes compete directly, the array has a
+        single row, with step sizes.
     """
 
     def __init__(
@@ -74,16 +74,16 @@ class SupportLimit:
         self.first, self.active, self.moves = first, active, moves
         self.most = state.computing.max_support or 1
         self.evicted: list[set[int]] = [set() for _ in active]
-        """For each classifier, the places of the support rows that it has evicted in this block."""
+        """For each classifier, the indices of the support rows that it has evicted in this block."""
         self._has_evicted = False
         numbers = np.array(state.supports.numbers, np.int64)
         held = [numbers[state.updates_of(k).members].tolist() for k in active.tolist()]
         self._held: list[dict[int, list[BlockUpdate]]] = [{number: [] for number in part} for part in held]
 
     def evict(self, line: int, update: BlockUpdate) -> Floats | None:
-        """Record an update; return how the scores of the block change if a row is evicted for it, else None.
+        """Record an update. If it evicts a row, return the change of the scores of the block's rows, else None.
 
-        ``line`` is the index of the classifier in ``active``.
+        ``line`` is the position of the classifier in ``active``.
         """
         held = self._held[line]
         held.setdefault(self.first + int(self.rows[update.place]), []).append(update)
@@ -113,7 +113,8 @@ class SupportLimit:
     def _values(self, number: int, place: int | None) -> Floats:
         """Return the kernel values between a row and the rows of the block.
 
-        The row is given by its number and, if it was a support row before the block, its index among the support rows.
+        ``number`` is the row number. ``place`` is the index among the support rows if the row was a support row before
+        the block, else None.
         """
         if self.state.kernel.name == "precomputed":
             return self.table.precomputed(self.rows, np.array([number]))[:, 0]
@@ -151,7 +152,10 @@ class SupportLimit:
 
 
 class PrimalWeights:
-    """The primal weights for ``gamma x . z + coef0``, in float64: sums of steps times rows, and sums of steps."""
+    """The primal weights for the kernel ``gamma x . z + coef0``, in float64.
+
+    For each score there is a weight for each feature (the sum of steps times rows), and the sum of the steps.
+    """
 
     def __init__(self, values: KernelValues, state: DualState) -> None:
         self.gamma, self.coef0, _ = values.kernel.polynomial or (1.0, 0.0, 1)
@@ -166,7 +170,7 @@ class PrimalWeights:
         self._sums = coefficients.sum(axis=1)
 
     def scores(self, table: KernelTable, rows: Integers, columns: Integers) -> Array:
-        """Return the scores of rows of the table by the classifiers ``columns``."""
+        """Return the scores of rows of the table for the classifiers with indices ``columns``."""
         library = self._library
         X = self._part(table, rows)
         places = library.put(columns)
@@ -175,7 +179,7 @@ class PrimalWeights:
             return (X @ W) * self.gamma + library.put(self.coef0 * self._sums[columns][None, :])
 
     def add(self, table: KernelTable, rows: Integers, changes: Floats) -> None:
-        """Add updates on rows of the table, whose steps are ``changes`` of shape (rows, scores)."""
+        """Add updates on rows of the table. ``changes`` has the step on each row for each score."""
         X = self._part(table, rows)
         with np.errstate(over="ignore", invalid="ignore"):
             self._weights = self._weights + X.T @ self._library.put(changes)
@@ -190,7 +194,7 @@ class PrimalWeights:
 
 
 class BlockLearner:
-    """The training of a state's classifiers on a batch, one block of rows at a time."""
+    """Train the classifiers of a state on a batch, one block of rows at a time."""
 
     def __init__(self, state: DualState, batch: Batch, library: ArrayLibrary, supports: DeviceSupports | None) -> None:
         computing = state.computing
@@ -206,17 +210,17 @@ class BlockLearner:
         polynomial = state.kernel.polynomial
         self.primal = PrimalWeights(self.values, state) if polynomial is not None and polynomial[2] == 1 else None
         self.coefficients = np.ascontiguousarray(state.coefficients("last").T)
-        """Of shape (support rows, scores)."""
+        """The coefficient of each support row in each score, of shape (support rows, scores)."""
         self._integer_steps = state.has_integer_steps
         self._block_updates: dict[tuple[int, int], OneVsRestBlockUpdates] = {}
 
     # one block
 
     def visit(self, rows: Integers, active: Integers) -> list[Updates]:
-        """Visit rows of the batch in order, and return the updates of each classifier.
+        """Train on a block of rows of the batch, in order, and return the updates of each classifier.
 
-        ``rows`` are row numbers of the batch, none with a step size of 0. The ``members`` of the updates are row
-        numbers of the batch, too.
+        ``rows`` are row numbers within the batch; their step sizes are not 0. The ``members`` of the updates are row
+        numbers within the batch, too.
         """
         state, steps = self.state, self.batch.steps
         sizes = steps[rows] if len(steps) else np.ones(len(rows))
@@ -261,7 +265,7 @@ class BlockLearner:
         return self._commit(rows, sizes, labels, active, results, bounds, support_limit)
 
     def _check_overflow(self, sizes: Floats) -> None:
-        """Raise a ValueError if coefficients might overflow, or the sums in averages, with updates on all rows."""
+        """Raise a ValueError if coefficients, or the sums in averages, might overflow by updates on all rows."""
         counters = self.state.counters
         with np.errstate(over="ignore"):
             sums = (counters["step_sum"].max() + sizes.sum()) * (counters["visits"].max() + len(sizes))
@@ -272,7 +276,7 @@ class BlockLearner:
             )
 
     def _updates_for(self, k: int, n: int) -> OneVsRestBlockUpdates:
-        """Return the object that updates k classifiers in blocks of n rows; it is reused, with its CUDA graph."""
+        """Return the object that updates k classifiers in blocks of n rows. It is reused, as is its CUDA graph."""
         if (k, n) not in self._block_updates:
             if len(self._block_updates) > 8:
                 self._block_updates.clear()
@@ -280,12 +284,12 @@ class BlockLearner:
         return self._block_updates[k, n]
 
     def _cached_line(self, rows: Integers, place: int) -> Array | None:
-        """Return the kernel values between one row of the block and all its rows, or None if they are not cached."""
+        """Return the kernel values between one row of the block and all rows of the block, or None if not cached."""
         support = self.state.supports.places.get(self.state.rows_seen + self.batch.first + int(rows[place]))
         return None if support is None else self.table.cached_line(rows, support)
 
     def _scores(self, rows: Integers, columns: Integers) -> Array:
-        """Return the scores of rows before the block, in float64."""
+        """Return the scores of rows before the updates of this block, in float64."""
         if self.primal is not None:
             return self.primal.scores(self.table, rows, columns)
         return self.table.scores(rows, self.coefficients[:, columns])
@@ -309,8 +313,8 @@ class BlockLearner:
     def _sign(self, rows: Integers, place: int, coefficients: dict[int, Fraction | int]) -> int:
         """Return the exact sign of the score of a row of the block.
 
-        The row is given by its ``place`` in the block. The keys of ``coefficients`` are places of support rows, or
-        -1 - p for the row at place p of the block.
+        ``place`` is the index of the row in the block. In ``coefficients``, a key of at least 0 is the index of a
+        support row. The key -1 - p is the row with index p in the block.
         """
         matrix, old = self.batch.rows.matrix, [key for key in coefficients if key >= 0]
         new = [key for key in coefficients if key < 0]
@@ -328,7 +332,7 @@ class BlockLearner:
     def _classifier_coefficients(
         self, moves: Floats, k: int, found: list[BlockUpdate], support_limit: SupportLimit | None, line: int
     ) -> dict[int, Fraction | int]:
-        """Return the exact coefficients of one classifier, including its updates in the block."""
+        """Return the exact coefficients of one classifier, including its updates in this block; see `_sign`."""
         made = self.state.updates_of(k)
         evicted = set() if support_limit is None else support_limit.evicted[line]
         members = [(m, s) for m, s in zip(made.members.tolist(), made.steps.tolist(), strict=True) if m not in evicted]
@@ -338,7 +342,7 @@ class BlockLearner:
     def _margin_coefficients(
         self, sizes: Floats, one: int, other: int, found: list[BlockUpdate], support_limit: SupportLimit | None
     ) -> dict[int, Fraction | int]:
-        """Return the exact coefficients of the margin of class ``one`` over class ``other``."""
+        """Return the exact coefficients of the score of class ``one`` minus that of class ``other``; see `_sign`."""
         made = self.state.updates_of(0)
         evicted = set() if support_limit is None else support_limit.evicted[0]
         entries = zip(
@@ -365,7 +369,7 @@ class BlockLearner:
         bounds: Floats,
         support_limit: SupportLimit | None,
     ) -> list[Updates]:
-        """Add the updates to the state, and return them; interrupts are deferred until all have been added."""
+        """Add the updates to the state, and return them. Interrupts are deferred until all updates have been added."""
         state, batch = self.state, self.batch
         base = state.rows_seen + batch.first
         wanted = np.array(sorted({c.place for result in results for c in result.updates if not c.evicted}), np.int64)
@@ -403,7 +407,7 @@ class BlockLearner:
         state.norm2[:] = self.table.lengths_squared(self.coefficients, state.direct)
 
     def _updates(self, k: int, made: Sequence[BlockUpdate], sizes: Floats, labels: Integers) -> Updates:
-        """Return the updates made in a block as arrays; their ``members`` are positions in the block."""
+        """Return a classifier's updates in a block as arrays. Their ``members`` are indices of rows in the block."""
         where = np.array([update.place for update in made], np.int64)
         visits = float(self.state.counters["visits"][k]) + where.astype(np.float64)
         if self.state.direct:
@@ -415,9 +419,10 @@ class BlockLearner:
     def _count(self, k: int, result: BlockResult, sizes: Floats, rows: Integers, bounds: Floats) -> None:
         """Add the visits and the updates of a classifier to its counters.
 
-        ``norm2`` is updated by |w + s y phi(x)|^2 = |w|^2 + 2 s m + s^2 K(x, x), where a mistake has a margin m <= 0.
-        If classes compete directly, w holds the weights of all classes, and an update moves two of them: 2 s^2 K(x, x)
-        (Kesler's construction).
+        ``norm2`` is updated by |w + s y phi(x)|^2 = |w|^2 + 2 s m + s^2 K(x, x). Here s is the step size, and m is the
+        margin, which is at most 0 for a mistake. If classes compete directly, w is the vector of the weights of all
+        classes. An update then changes the weights of two classes, so the last term is 2 s^2 K(x, x) (Kesler's
+        construction).
         """
         state, counters = self.state, self.state.counters[k]
         where = np.array([update.place for update in result.updates], np.int64)
@@ -465,7 +470,7 @@ class BlockLearner:
 
 
 def _add_changes(changes: Floats, k: int, made: Updates, direct: bool) -> None:
-    """Add the steps of updates, at most one for each row, to ``changes`` of shape (rows, scores)."""
+    """Add the steps of updates to ``changes``, an array of shape (rows, scores). A row has at most one update."""
     if direct:
         changes[made.members, made.trues] += made.steps
         changes[made.members, made.rivals] -= made.steps
@@ -483,7 +488,7 @@ def _nothing() -> tuple[Integers, Floats, Floats, Integers, Integers]:
 
 
 def _stack(parts: list[Matrix]) -> Matrix:
-    """Return matrices stacked vertically; CSR if one of them is."""
+    """Return matrices stacked vertically. The result is CSR if one of the matrices is CSR."""
     if any(sp.issparse(part) for part in parts):
         width = max(part.shape[1] for part in parts)
         return sp.vstack([pad_columns(sp.csr_array(part), width) for part in parts], format="csr")
@@ -496,14 +501,14 @@ def _stack(parts: list[Matrix]) -> Matrix:
 BLOCK, GPU_BLOCK = 1000, 4096
 """The number of rows in a block, on a CPU and on a GPU.
 
-These are guesses. The scores of a larger block are a larger and more efficient product, but its Gram matrix has the
-square of this number of entries, 8 MB and 134 MB. A GPU needs larger products. With kernels that have exact values, any
-number makes the same updates; with others a sum in another order may round differently.
+These are guesses. With larger blocks, scores are computed by larger and more efficient matrix products. But the number
+of entries of a Gram matrix is the square of the number of rows: 8 MB and 134 MB. A GPU needs larger products. If
+`Kernel.is_exact`, any number gives the same updates. With other kernels, sums in another order may round differently.
 """
 
 
 class DualPassRunner:
-    """The `Runner` of kernel perceptrons. It keeps the kernel values of a batch if the same batch is visited again."""
+    """The `Runner` of kernel perceptrons. It caches the kernel values of a batch for later passes over this batch."""
 
     def __init__(self) -> None:
         self._learner: BlockLearner | None = None
@@ -522,7 +527,7 @@ class DualPassRunner:
         on_margins: Callable[[list[Floats]], None] | None = None,
         visited: int = 0,
     ) -> None:
-        """Visit ``order`` with the classifiers ``active``, as `Runner` describes."""
+        """Train the classifiers ``active`` on the rows ``order`` of a batch; see `Runner.visit`."""
         if first:
             check_finite(batch.rows.matrix)
         learner = self._learner_for(state, batch)
@@ -547,7 +552,7 @@ class DualPassRunner:
                 on_updates([join_updates(chunk) for chunk in made])
 
     def _learner_for(self, state: DualState, batch: Batch) -> BlockLearner:
-        """Return the learner for this batch: the previous one, with its cache, if it had the same rows."""
+        """Return the learner for a batch. If the previous batch had the same rows, its learner and cache are reused."""
         known = self._learner
         if known is None or known.state is not state or known.batch.rows is not batch.rows:
             library = library_of(state, batch.rows.matrix)
@@ -561,7 +566,7 @@ class DualPassRunner:
 def _measure(
     state: DualState, batch: Batch, rows: NDArray[np.int64], active: NDArray[np.int64], learner: BlockLearner
 ) -> None:
-    """Update the counters and the radius by the lengths of these rows in the kernel's space."""
+    """Update the counters and the radius by the norms of these rows in the kernel's feature space."""
     squares = learner.table.diagonal(rows)
     steps = batch.steps[rows] if len(batch.steps) else 1.0
     counters = state.counters
@@ -576,13 +581,13 @@ def _measure(
 
 
 class DualPocketKeeper(Observer):
-    """An observer that keeps the weights with the fewest training mistakes, chosen like those of `PocketKeeper`.
+    """An observer that keeps the weights with the fewest training mistakes, chosen as in `PocketKeeper`.
 
-    The weights are stored as the number of updates that led to them.
+    The weights are stored as the number of updates after which the classifier had them.
     """
 
     def on_start(self, run: TrainingRun) -> None:
-        """Count the mistakes of the pocket again if an earlier run filled it, since the rows may be new."""
+        """Count the mistakes of pocket weights from an earlier run again, since the training rows may be different."""
         pocket = _pocket(run)
         if run.warm and np.isfinite(pocket.mistakes).all():
             pocket.mistakes[:] = _training_mistakes(run, pocket.updates)
@@ -602,9 +607,9 @@ def _pocket(run: TrainingRun) -> DualPocket:
 
 
 def _training_mistakes(run: TrainingRun, updates: Integers) -> NDArray[np.float64]:
-    """Return the total sample weight of the training rows that each classifier misclassifies after ``updates`` updates.
+    """Return, for each classifier, the total sample weight of the training rows that it misclassifies.
 
-    Ties are mistakes.
+    The weights are those after the first ``updates`` updates. Ties are mistakes.
     """
     state = replace(cast("DualState", run.state), pocket=replace(_pocket(run), updates=updates))
     wrong = np.zeros(len(state.counters))

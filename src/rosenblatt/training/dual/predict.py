@@ -1,4 +1,4 @@
-"""Predictions of a kernel perceptron with each hypothesis: sums over support rows, and votes from running sums."""
+"""Predictions of a kernel perceptron with each hypothesis: scores as sums over support rows, and votes."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 BLOCK_BYTES = 64 * 1024 * 1024
-"""The memory for the kernel values of one table on a CPU; a GPU uses 16 times as much."""
+"""The size in bytes of the kernel values of one table on a CPU; a GPU uses 16 times as much."""
 
 
 class ScoredRows(NamedTuple):
     """The scores of some rows, before they are divided by ``divisors``, and bounds on their rounding errors."""
 
     start: int
-    """The number of the first of these rows."""
+    """The row number of the first of these rows."""
     scores: Floats
     bounds: Floats
 
 
 class SupportSums:
-    """The scores of a hypothesis, as sums over support rows, and the exact signs of these sums.
+    """Compute the scores of a hypothesis, which are sums over support rows, and the exact signs of these sums.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class SupportSums:
         self._exact: dict[int, dict[int, Fraction | int]] = {}
 
     def blocks(self, rows: RowMatrix) -> Iterator[ScoredRows]:
-        """Yield the scores of all rows, for some rows at a time."""
+        """Yield the scores of all rows, in blocks of consecutive rows."""
         state = self.state
         factors = np.ascontiguousarray(self.coefficients.T)
         terms = len(state.supports) + 2.0 * np.broadcast_to(state.counters["updates"], state.n_scores) + 16.0
@@ -99,9 +99,9 @@ def _exact_factors(state: DualState, hypothesis: str, k: int, divisor: Fraction)
 
 
 def tables(state: DualState, X: Matrix, *, all_values: bool) -> Iterator[tuple[int, KernelTable]]:
-    """Yield (start, table) for some rows of ``X`` at a time: the number of the first row, and their kernel values.
+    """Yield ``(start, table)`` for blocks of rows of ``X``: the first row number, and the table of kernel values.
 
-    With ``all_values`` the rows are so few that their kernel values with all support rows fit into memory at once.
+    With ``all_values`` the blocks are so small that the kernel values of a block with all support rows fit into memory.
     """
     library = library_of(state, X)
     values = KernelValues(state.kernel, library)
@@ -115,9 +115,10 @@ def tables(state: DualState, X: Matrix, *, all_values: bool) -> Iterator[tuple[i
 
 
 def library_of(state: DualState, X: Matrix) -> ArrayLibrary:
-    """Return the array library that computes kernel values of ``X``: the library chosen by the options.
+    """Return the array library for computing the kernel values of ``X``.
 
-    NumPy and SciPy are used instead for sparse rows, and for kernels that are functions or precomputed.
+    It is the library that the options choose. But for sparse rows, and for kernels that are functions or precomputed,
+    it is NumPy.
     """
     sparse = sp.issparse(X) or any(sp.issparse(block) for block in state.supports.blocks)
     if sparse or state.kernel.name in ("function", "precomputed"):
@@ -126,7 +127,7 @@ def library_of(state: DualState, X: Matrix) -> ArrayLibrary:
 
 
 def support_scores(state: DualState, hypothesis: str, rows: RowMatrix) -> Floats:
-    """Return the score of each row by each classifier, with its exact sign."""
+    """Return the score of each row for each classifier. The signs are exact."""
     out = np.zeros((rows.n, state.n_scores))
     if not len(state.supports):
         return out
@@ -163,7 +164,7 @@ def largest_scores(state: DualState, hypothesis: str, rows: RowMatrix) -> tuple[
 def _best(
     sums: SupportSums, scores: Floats, bounds: Floats, X: Matrix, start: int
 ) -> tuple[Integers, NDArray[np.bool_]]:
-    """Return the column of the largest score in each line, the first if several tie, and whether several tie."""
+    """Return, for each row, the class with the largest score (the first if several tie), and whether several tie."""
     with np.errstate(invalid="ignore"):
         low, high = scores - bounds, scores + bounds
         floor = np.max(np.where(np.isnan(low), -np.inf, low), axis=1, keepdims=True)
@@ -196,7 +197,7 @@ def kernel_values(state: DualState, rows: RowMatrix) -> Floats:
 
 
 _MOMENTS = 2048
-"""The number of voters whose running sums are computed at once; a guess, which changes only speed and memory."""
+"""The number of voters whose running sums are computed together. The number is a guess, and affects only speed."""
 
 
 class Scores(NamedTuple):
@@ -205,14 +206,17 @@ class Scores(NamedTuple):
     last: Floats
     average: Floats
     vote: Floats
-    """Votes for minus votes against, or votes for each class if classes compete directly, as shares of all visits."""
+    """The votes for the positive class minus the votes for the negative class, divided by the number of all visits.
+
+    If classes compete directly, the votes for each class, divided by the number of all visits.
+    """
 
 
 def votes(state: DualState, rows: RowMatrix) -> Floats:
     """Return each row's votes for each classifier, from -1 to 1, or for each competing class, from 0 to 1.
 
-    They are shares of all visits. A voter has one vote for each visit that it survived. It abstains if its score is
-    exactly zero, or if its two best classes tie.
+    Votes are divided by the number of all visits. A voter is the weight vector after an update. It has one vote for
+    each visited row that left it unchanged. A voter abstains if its score is exactly zero, or if its best classes tie.
     """
     visits = state.counters["visits"].astype(np.float64)
     out = np.zeros((rows.n, state.n_scores))
@@ -227,7 +231,7 @@ def votes(state: DualState, rows: RowMatrix) -> Floats:
 def scores_at(
     state: DualState, rows: RowMatrix, moments: ArrayLike, progress: Callable[[float], object] | None = None
 ) -> list[Scores]:
-    """For each number of visits in ``moments``, return the scores of rows as if the run had ended there.
+    """Return the scores of rows for each number of visits in ``moments``, as if training had ended after these visits.
 
     A classifier that stopped earlier, after a pass without mistakes, is treated as if it had continued without
     mistakes. ``progress`` is called with the share of rows that are done.
@@ -254,7 +258,7 @@ def scores_at(
 def _factors_at(state: DualState, moment: float, kind: str) -> Floats:
     """Return the coefficients of the last or the average weights after ``moment`` visits.
 
-    Their shape is (scores, support rows).
+    The array has the shape (scores, support rows). ``kind`` is "last" or "average".
     """
     out = np.zeros((state.n_scores, len(state.supports)))
     for k in range(len(state.counters)):
@@ -268,8 +272,8 @@ def _factors_at(state: DualState, moment: float, kind: str) -> Floats:
 def _products(table: KernelTable, buffer: list[Array]) -> Array:
     """Return the kernel values between the rows of a table and all support rows, in float64.
 
-    They are written to the array in ``buffer`` if it is large enough, because allocating memory takes time; otherwise a
-    new array replaces it.
+    The values are written to the array in ``buffer``, because allocating memory takes time. If this array is too small,
+    a new array replaces it.
     """
     library, n, supports = table.values.library, table.host.shape[0], table.supports
     if not buffer or buffer[0].shape[0] < n:
@@ -288,7 +292,7 @@ def _products(table: KernelTable, buffer: list[Array]) -> Array:
 def _count(state: DualState, table: KernelTable, ends: Floats, products: Array) -> Floats:
     """Return the votes for a table's rows, of shape (rows, scores, ends), as if the run ended after ``ends`` visits.
 
-    ``ends`` has a line for each classifier, with its numbers of visits.
+    ``ends`` has a row for each classifier, with the numbers of visits after which the run is to end.
     """
     n = table.host.shape[0]
     out = np.zeros((n, state.n_scores, ends.shape[1]))
@@ -304,14 +308,14 @@ def _count(state: DualState, table: KernelTable, ends: Floats, products: Array) 
 
 
 def _by_row(doubts: Integers) -> Iterator[tuple[int, Integers]]:
-    """Yield each row that occurs in the pairs (row, voter), with its voters in order."""
+    """Yield ``(row, voters)`` for each row in the pairs (row, voter); the voters are in ascending order."""
     doubts = doubts[np.lexsort((doubts[:, 1], doubts[:, 0]))]
     rows, starts = np.unique(doubts[:, 0], return_index=True)
     yield from zip(rows.tolist(), np.split(doubts[:, 1], starts[1:]), strict=len(rows) > 0)
 
 
 class _OneVsRestVotes:
-    """The votes of one classifier. ``counts[i, j]``: the votes of voter i if the run ends at ``ends[j]``."""
+    """Count the votes of one classifier. ``counts[i, j]`` is the number of votes of voter i until end j of the run."""
 
     def __init__(self, state: DualState, table: KernelTable, products: Array, made: Updates, counts: Floats) -> None:
         self.state, self.table, self.products, self.made, self.counts = state, table, products, made, counts
@@ -363,7 +367,7 @@ class _OneVsRestVotes:
         target += votes
 
     def _bounds(self) -> tuple[SumBounds, Floats]:
-        """Return the `SumBounds` for single voters, and for each row one bound that holds for all voters."""
+        """Return the `SumBounds` of the rows, and one bound for each row that holds for the sums of all voters."""
         bounds, made = SumBounds.of_rows(self.table), self.made
         self._sizes = np.cumsum(np.abs(made.steps))
         terms = np.array([2.0 * len(made.steps) + 18.0])
@@ -376,7 +380,7 @@ class _OneVsRestVotes:
     def _exact_signs(self, row: int, voters: Integers, bounds: SumBounds) -> Floats:
         """Return the exact signs of the sums of some voters at a row.
 
-        Bounds for the single voters prove most of them; the others are computed exactly.
+        Most signs are proved by an error bound for the voter. The other signs are computed with exact arithmetic.
         """
         kernel, made, last = self.state.kernel, self.made, int(voters.max()) + 1
         values = self.library.fetch(self.products[row, :])[made.members[:last]]
@@ -399,7 +403,7 @@ class _OneVsRestVotes:
     def _limits(self, row: int, voters: Integers, sizes: Floats, bounds: SumBounds) -> Floats:
         """Return bounds on the rounding errors of some voters' sums.
 
-        ``sizes`` are the sums of the absolute values of their terms.
+        ``sizes`` has, for each voter, the sum of the absolute values of the terms of its sum.
         """
         if self.state.kernel.polynomial is not None:
             return np.array([self._bound(bounds, row, voter) for voter in voters.tolist()])
@@ -410,7 +414,7 @@ class _OneVsRestVotes:
 
 
 class _DirectVotes(_OneVsRestVotes):
-    """The votes of competing classes, where a voter votes for the class of its largest score."""
+    """Count the votes of competing classes. A voter votes for the class with its largest score."""
 
     def add_to(self, target: Floats) -> None:
         """Add the votes to an array of shape (rows, classes, ends)."""
@@ -443,7 +447,7 @@ class _DirectVotes(_OneVsRestVotes):
     def _decide_classes(
         self, sums: Floats, best: Integers, certain: NDArray[np.bool_], start: int, bounds: SumBounds
     ) -> None:
-        """Find the best class of each uncertain pair (row, voter) exactly; mark it as certain unless classes tie."""
+        """Find the best class of each uncertain pair (row, voter) exactly; mark pairs without a tie as certain."""
         for i, v in np.argwhere(~certain).tolist():
             at = start + v
             limit = 2.0 * self._bound(bounds, i, at)

@@ -1,4 +1,4 @@
-"""Setup of a kernel perceptron: its kernel, and where and how it computes."""
+"""Set up a kernel perceptron from its options: its kernel, its device and its cache."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ from rosenblatt.training.options import FUNCTION, SCALED, Kernel, KernelOptions
 
 @dataclass(frozen=True)
 class Computing:
-    """The settings for computing kernel values: device, blocks, cache and limit on support rows."""
+    """The settings for computing kernel values: device, blocks, cache and limit on support rows.
+
+    Support rows are the rows on which an update was made (support vectors).
+    """
 
     device: str | None = None
     """A device of PyTorch, such as "cuda"; None for NumPy."""
     cache_bytes: int = 1_000_000_000
-    """The memory for kernel values of support rows, which are cached for later passes."""
+    """The size in bytes of the cache for kernel values of support rows, which later passes use again."""
     block: int | None = None
     """The number of rows in a block; None for the default of the device."""
     dtype: str = "float64"
-    """The type of the matrix products; sums are always in float64."""
+    """The dtype of matrix products. Sums of products are always computed in float64."""
     namespace: str | None = None
-    """The name of a module of the array API standard to use in place of NumPy."""
+    """The name of a module that implements the array API standard, to use in place of NumPy; None for NumPy."""
     max_support: int | None = None
-    """The largest number of support rows of each classifier; None for any number."""
+    """The largest number of support rows of each classifier; None if there is no limit."""
 
 
 def computing(options: KernelOptions) -> Computing:
@@ -34,7 +37,7 @@ def computing(options: KernelOptions) -> Computing:
 
 
 def kernel_of(options: KernelOptions) -> Kernel:
-    """Return the kernel of a run. Its gamma is 1 if the kernel has none; otherwise ``gamma`` must be a number."""
+    """Return the kernel of a run. ``options.gamma`` must be a number if the kernel has a gamma, and else is ignored."""
     name, function = (FUNCTION, options.kernel) if callable(options.kernel) else (options.kernel, None)
     gamma = float(options.gamma) if name in SCALED else 1.0
     return Kernel(name, int(options.degree), gamma, float(options.coef0), function)

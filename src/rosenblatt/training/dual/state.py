@@ -1,4 +1,4 @@
-"""The state of a kernel perceptron's run: its support rows, and the updates on them."""
+"""The state of a kernel perceptron: its support rows (support vectors), and the updates on these rows."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ from rosenblatt.training.state import (
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 TINY_SQUARE, LARGEST_SQUARE = 1e-290, 1e300
-"""Squared norms in a kernel's space outside these bounds may have overflowed or underflowed."""
+"""Squared norms in a kernel's feature space outside these bounds may have overflowed or underflowed."""
 
 
 @dataclass
 class SupportRows:
-    """The support rows: rows with an update, in the order of their first updates. Rows are appended and never change.
+    """The support rows: all rows on which an update was made, in the order of their first updates.
 
-    For a precomputed kernel only their numbers are stored.
+    Rows are appended and never change. For a precomputed kernel only their row numbers are stored.
     """
 
     blocks: list[Matrix] = field(default_factory=list)
-    """Parts of the matrix of these rows, dense or CSR."""
+    """The support rows, as a list of dense or CSR matrices."""
     numbers: list[int] = field(default_factory=list)
-    """The number of each row among all rows that the state has seen."""
+    """The row number of each support row, counted over all rows that the state has seen."""
     places: dict[int, int] = field(default_factory=dict, repr=False)
-    """The index of each number in ``numbers``."""
+    """The index of each row number in ``numbers``."""
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def append(self, rows: Matrix | None, numbers: Sequence[int]) -> None:
-        """Append rows with numbers that are not there yet; ``rows`` is None for a precomputed kernel."""
+        """Append new support rows with their row numbers; ``rows`` is None for a precomputed kernel."""
         if len(numbers):
             if rows is not None:
                 self.blocks.append(rows)
@@ -61,9 +61,10 @@ class SupportRows:
             self.numbers.extend(numbers)
 
     def matrix(self, d: int) -> Matrix:
-        """Return all rows as one matrix of ``d`` columns, dense or CSR; float32 if all parts are.
+        """Return all support rows as one matrix of ``d`` columns. It is float32 if all ``blocks`` are.
 
-        Columns that were not there when a row was visited are 0 in this row.
+        The matrix is CSR if any of the ``blocks`` is CSR, else dense. Columns that were added after a row was visited
+        are 0 in this row.
         """
         if not self.blocks:
             return np.empty((0, d))
@@ -76,7 +77,7 @@ class SupportRows:
         return self.blocks[0]
 
     def since(self, place: int) -> list[Matrix]:
-        """Return the rows from a place on, as a list of matrices."""
+        """Return the support rows from index ``place`` on, as a list of matrices."""
         parts: list[Matrix] = []
         missing = len(self) - place
         for block in reversed(self.blocks):  # invariant: ``missing`` rows before those in ``parts`` are still to come
@@ -91,7 +92,7 @@ class SupportRows:
         return SupportRows(list(self.blocks), list(self.numbers), dict(self.places))
 
     def kept(self, keep: NDArray[np.bool_], d: int) -> SupportRows:
-        """Return new support rows with only the rows for which ``keep`` is true."""
+        """Return the support rows that the mask ``keep`` selects, as new `SupportRows` with ``d`` columns."""
         out = SupportRows()
         rows = self.matrix(d)[np.flatnonzero(keep)] if self.blocks else None
         out.append(rows, [number for number, wanted in zip(self.numbers, keep.tolist(), strict=True) if wanted])
@@ -100,26 +101,29 @@ class SupportRows:
 
 @dataclass
 class DualPocket:
-    """The weights with the fewest training mistakes, stored as the number of updates that led to them."""
+    """The weights with the fewest training mistakes so far, stored as the number of updates made to reach them."""
 
     updates: Integers
-    """For each classifier, the number of updates that led to the weights in the pocket."""
+    """For each classifier, the number of updates after which it had the weights in the pocket."""
     mistakes: Floats
-    """For each classifier, the training mistakes of these weights, infinite at first."""
+    """For each classifier, the weighted number of training rows that these weights misclassify; infinite at first."""
     candidate: Integers
-    """For each classifier, the number of updates that led to the weights that survived the most visits of this pass."""
+    """For each classifier, the number of updates after which its weights stayed unchanged for the most rows.
+
+    Only the rows of the current pass are counted.
+    """
 
     @classmethod
     def empty(cls, judged: int) -> DualPocket:
-        """Return a pocket without updates."""
+        """Return a pocket with zero weights; ``judged`` is the number of records of counters."""
         return cls(np.zeros(judged, np.int64), np.full(judged, np.inf), np.zeros(judged, np.int64))
 
 
 @dataclass(kw_only=True)
 class DualState(RunState):
-    """The state of a kernel perceptron: the updates of a run and their rows, which are the weights in dual form.
+    """The state of a kernel perceptron: its weights in dual form, that is, its updates and their rows.
 
-    The score of a row x after some updates is the sum of step * K(row, x) over these updates.
+    The score of a row x is the sum of step * K(row, x) over all updates so far.
     """
 
     in_kernel_space = True
@@ -129,18 +133,18 @@ class DualState(RunState):
     """The number of columns of the rows."""
     supports: SupportRows = field(default_factory=SupportRows)
     updates: list[list[Updates]] = field(default_factory=list)
-    """For each classifier, its updates in parts; their ``members`` are indices of support rows."""
+    """For each classifier, its updates in parts. Their ``members`` are indices of support rows."""
     norm2: Floats = field(default_factory=lambda: np.empty(0))
-    """An upper bound, up to rounding, on the squared norm of each classifier's weights in the kernel's space."""
+    """For each classifier, an upper bound, up to rounding, on the squared norm of its weights in the feature space."""
     rows_seen: int = 0
-    """The number of rows of earlier runs or calls of ``partial_fit``; the rows of this run are numbered after them."""
+    """The number of rows of earlier runs or calls of ``partial_fit``, which is the first row number of this run."""
     pocket: DualPocket | None = None
     computing: Computing = field(default_factory=Computing)
-    """The settings for computing kernel values. Only the limit on support rows influences what is learned."""
+    """The settings for computing kernel values. Only the limit on support rows influences the trained model."""
 
     @classmethod
     def initial(cls, options: KernelOptions, n_classes: int, d: int) -> Self:
-        """Return a state without updates for these options, whose gamma is a number."""
+        """Return a state without updates for the given options. Their ``gamma`` must be a number."""
         kernel, seed = kernel_of(options), draw_seed(options.random_state)
         return cls.zeros(n_classes, d, kernel=kernel, direct=options.direct, hypothesis=options.hypothesis, seed=seed)
 
@@ -158,7 +162,7 @@ class DualState(RunState):
 
     @property
     def n_features(self) -> int:
-        """The number of features, that is, of columns of the rows."""
+        """The number of features, which is the number of columns of the rows."""
         return self.width
 
     @property
@@ -176,7 +180,7 @@ class DualState(RunState):
         return hypothesis != "pocket" or self.pocket is not None
 
     def scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
-        """Return the score of each row by each classifier; for "vote", the share of the votes."""
+        """Return the score of each row for each classifier; for "vote", the share of the votes."""
         self.check_keeps(hypothesis)
         return votes(self, rows) if hypothesis == "vote" else support_scores(self, hypothesis, rows)
 
@@ -185,9 +189,9 @@ class DualState(RunState):
         return largest_scores(self, hypothesis, rows)
 
     def margins(self, k: int) -> tuple[float, float, float]:
-        """Return what `RunState.margins` does, in the kernel's space, if the kernel is known to be positive definite.
+        """Return the bounds of `RunState.margins`, measured in the kernel's feature space.
 
-        Otherwise nothing is known, and the bounds are infinite.
+        If the kernel is not known to be positive definite, all bounds are infinite.
         """
         counters, kesler = self.counters[k], 2.0 if self.direct else 1.0
         low, bound, high = -math.inf, math.inf, math.inf
@@ -218,7 +222,7 @@ class DualState(RunState):
     # training
 
     def runner(self, threads: int = 1) -> DualPassRunner:
-        """Return the runner that visits batches by blocks. ``threads`` is not used: NumPy has its own threads."""
+        """Return the runner that trains this state by blocks. ``threads`` is ignored: NumPy has its own threads."""
         return DualPassRunner()
 
     def observers(self) -> list[Observer]:
@@ -231,7 +235,7 @@ class DualState(RunState):
             self.computing = computing(options)
 
     def count_rows(self, n: int) -> None:
-        """Count n rows that were visited once, so that later rows get higher numbers."""
+        """Add n to the number of rows seen, so that later rows get higher row numbers."""
         self.rows_seen += n
 
     # what was learned
@@ -255,16 +259,16 @@ class DualState(RunState):
     def coefficients(self, hypothesis: str) -> Floats:
         """Return the coefficient of each support row in each score, as an array of shape (scores, support rows).
 
-        ``hypothesis`` is "last", "average" (the mean of the weights over all visits) or "pocket".
+        ``hypothesis`` is "last", "average" (the mean of the weights after each visited row) or "pocket".
         """
         coefficients, divisors, _ = self.undivided_coefficients(hypothesis)
         return coefficients / divisors[:, None]
 
     def undivided_coefficients(self, hypothesis: str) -> tuple[Floats, Floats, Floats]:
-        """Return the numbers of `coefficients` before division, and the divisor of each score.
+        """Return the numerators of `coefficients`, the divisor of each score, and the size of each score.
 
-        The undivided coefficients are integers if all steps are. A third array has, for each score, the sum of the
-        absolute values of the terms of its coefficients; the rounding error of the score is proportional to it.
+        The numerators are integers if all steps are. The size of a score is the sum of the absolute values of all steps
+        in its coefficients. The rounding error of the score is proportional to its size.
         """
         out, divisors = np.zeros((self.n_scores, len(self.supports))), np.ones(self.n_scores)
         sizes = np.zeros((self.n_scores, len(self.supports)))
@@ -287,10 +291,10 @@ class DualState(RunState):
         return all(bool(np.all(made.steps == np.floor(made.steps))) for chunk in self.updates for made in chunk)
 
     def renumber_rows(self, X: Matrix | None = None) -> None:
-        """Change ``rows_seen`` if the rows of the next run could otherwise have the number of a different support row.
+        """Increase ``rows_seen`` if a row of the next run would get the row number of a different support row.
 
-        ``X`` are the rows of the next run, if they are known. Nothing is changed if they are equal to the support rows
-        with the same numbers, so that these rows are recognised when they are visited again.
+        ``X`` are the rows of the next run, or None if they are not known. If they are equal to the support rows with
+        the same row numbers, nothing is changed. So these support rows are recognised when they are visited again.
         """
         numbers = np.array(self.supports.numbers, np.int64)
         later = np.flatnonzero(numbers >= self.rows_seen)
@@ -305,10 +309,10 @@ class DualState(RunState):
             self.rows_seen = int(numbers.max()) + 1
 
     def add_steps(self, out: Floats, k: int, made: Updates, steps: Floats, rivals_too: bool = False) -> None:
-        """Add the ``steps`` of classifier ``k``'s updates to ``out``, the coefficients of shape (scores, support rows).
+        """Add the ``steps`` of the updates of classifier ``k`` to ``out``, an array of shape (scores, support rows).
 
-        If classes compete directly, the steps are also subtracted from the coefficients of the rivals; with
-        ``rivals_too``, they are added to them.
+        If classes compete directly, the steps are also subtracted from the coefficients of the rival classes. With
+        ``rivals_too``, they are added to the rivals' coefficients instead.
         """
         if self.direct:
             np.add.at(out, (made.trues, made.members), steps)
@@ -317,12 +321,12 @@ class DualState(RunState):
             np.add.at(out[k], made.members, steps)
 
     def widen(self, d: int) -> None:
-        """Widen the state to ``d`` features; the new features are 0 in all rows so far."""
+        """Widen the state to ``d`` features. The new features are 0 in all earlier rows."""
         if d > self.width:
             self.width, self.feature_ranges = d, None
 
     def snapshot(self) -> DualState:
-        """Return a copy that further training does not change; the arrays of updates are shared, and never change."""
+        """Return a copy that further training does not change. The arrays of updates never change and are shared."""
         other = super().snapshot()
         other.supports, other.updates = self.supports.snapshot(), [list(chunk) for chunk in self.updates]
         other.norm2 = self.norm2.copy()

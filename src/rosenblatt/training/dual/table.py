@@ -1,4 +1,4 @@
-"""Support rows on a device, a cache of their kernel values with the rows visited, and bounds on sums of such values."""
+"""Support rows on a device, a cache of their kernel values, and bounds on the rounding errors of sums of values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WIDTH = 1024
 
 
 class DeviceSupports:
-    """The support rows of a state on a device; each row is copied there once."""
+    """The support rows of a state, copied to a device. Each row is copied only once."""
 
     def __init__(self, values: KernelValues, state: DualState) -> None:
         self.values, self.state = values, state
@@ -62,7 +62,7 @@ class DeviceSupports:
                 self._joined.squares[self.length : stop] = rows.squares
 
     def _grow(self, stop: int, like: DeviceRows) -> None:
-        """Allocate memory for twice ``stop`` rows of the width of ``like``, and copy the rows so far."""
+        """Allocate memory for twice ``stop`` rows, as wide as the rows ``like``, and copy the earlier rows to it."""
         library, dtype, old, self._capacity = self.values.library, self.values.dtype, self._joined, max(64, 2 * stop)
         matrix = library.empty((self._capacity, like.matrix.shape[1]), dtype)
         squares = None if like.squares is None else library.empty((self._capacity,), dtype)
@@ -76,7 +76,7 @@ class DeviceSupports:
         self._joined = DeviceRows(matrix, squares, lengths, False, 0)
 
     def rows(self, start: int, stop: int) -> DeviceRows:
-        """Return the support rows from place ``start`` to ``stop - 1``."""
+        """Return the support rows with indices from ``start`` to ``stop - 1``."""
         if self._joined is None:
             matrices = [part.matrix for part in self._parts]
             width = max(matrix.shape[1] for matrix in matrices)
@@ -97,7 +97,7 @@ class KernelTable:
     """Kernel values between the rows of one matrix and the support rows.
 
     Up to ``limit`` bytes of values are cached, for the oldest support rows. The other values are computed whenever they
-    are needed. The cache consists of arrays of at most ``_WIDTH`` columns, which are filled as needed.
+    are needed. The cache consists of arrays with at most ``_WIDTH`` columns, whose entries are computed when needed.
     """
 
     def __init__(self, values: KernelValues, X: Matrix, supports: DeviceSupports, limit: float) -> None:
@@ -112,7 +112,7 @@ class KernelTable:
         self._diagonal = np.full(X.shape[0], np.nan)
 
     def scores(self, index: Integers, coefficients: Floats) -> Array:
-        """Return the scores of the rows ``index``: their kernel values times ``coefficients``.
+        """Return the scores of the rows with indices ``index``: their kernel values times ``coefficients``.
 
         ``coefficients`` has the shape (support rows, scores).
         """
@@ -124,10 +124,10 @@ class KernelTable:
         return total
 
     def parts(self, index: Integers) -> Iterator[tuple[int, Array]]:
-        """Yield (place, values) for some support rows at a time.
+        """Yield ``(place, values)`` for blocks of support rows.
 
-        ``place`` is that of the first of these support rows, and ``values`` are the kernel values between the rows
-        ``index`` and these support rows.
+        ``place`` is the index of the first support row of the block. ``values`` are the kernel values between the rows
+        with indices ``index`` and the support rows of the block.
         """
         where, n = _as_slice(index), self.supports.length
         if self.values.kernel.name == "precomputed":
@@ -167,11 +167,11 @@ class KernelTable:
         return chunk[where, :columns] if isinstance(where, slice) else chunk[where][:, :columns]
 
     def some_rows(self, index: Integers) -> DeviceRows:
-        """Return the rows of the matrix whose numbers are ``index``."""
+        """Return the rows of the matrix with indices ``index``."""
         return self._rows(_as_slice(index))
 
     def _rows(self, where: slice | Integers) -> DeviceRows:
-        """Return some rows of the data, selected by a slice or by their numbers."""
+        """Return some rows of the matrix, selected by a slice or by their indices."""
         return self.rows[where] if isinstance(where, slice) else self.rows.take(self.values.library, where)
 
     def precomputed(self, where: slice | Integers, numbers: Integers) -> Floats:
@@ -185,14 +185,14 @@ class KernelTable:
         return self.values.library.fetch(found)[:, 0].astype(np.float64)
 
     def among(self, index: Integers, some: Integers) -> Array:
-        """Return the kernel values between the rows ``index[some]`` (lines) and the rows ``index`` (columns)."""
+        """Return kernel values with a row for each of the rows ``index[some]``, and a column for each of ``index``."""
         if self.values.kernel.name == "precomputed":
             return self.values.library.put(self.precomputed(index, index[some]).T)
         block = self.some_rows(index)
         return self.values(block if len(some) == len(index) else self._rows(index[some]), block)
 
     def cached_line(self, index: Integers, place: int) -> Array | None:
-        """Return the kernel values between the rows ``index`` and one support row, or None unless all are cached."""
+        """Return the kernel values between the rows ``index`` and one support row, or None if some are not cached."""
         number, column = divmod(place, self._width)
         if number >= len(self._chunks) or self._filled[number][index].min() <= column:
             return None
@@ -203,7 +203,10 @@ class KernelTable:
         self.supports, self._chunks, self._filled = supports, [], []
 
     def lengths_squared(self, coefficients: Floats, together: bool) -> Floats:
-        """Return the squared norm c' K c in the kernel's space of the weights of each classifier, or their sum."""
+        """Return the squared norm, in the kernel's feature space, of the weights of each classifier.
+
+        It is c' K c for the classifier's coefficients c. With ``together``, return the sum over all classifiers.
+        """
         values, supports, library = self.values, self.supports, self.values.library
         if values.dtype != "float64":  # `DualState.margins` allows for roundings of float64 only
             values = KernelValues(values.kernel, library)
@@ -222,7 +225,7 @@ class KernelTable:
         return total.sum(keepdims=True) if together else total
 
     def diagonal(self, index: Integers) -> Floats:
-        """Return the kernel value of each of the rows ``index`` with itself; each is computed only once."""
+        """Return the kernel value of each of the rows ``index`` with itself. Each value is computed only once."""
         missing = index[np.isnan(self._diagonal[index])]
         if len(missing) and self.values.kernel.name == "precomputed":
             self._diagonal[missing] = [float(self.host[row, row]) for row in missing.tolist()]
@@ -236,7 +239,7 @@ def _float_rows(X: Matrix) -> Matrix:
 
 
 def _as_slice(index: Integers) -> slice | Integers:
-    """Return row numbers as a slice, which saves a copy, if they are consecutive; else return them unchanged."""
+    """Convert consecutive row numbers to a slice, which saves a copy; return other row numbers unchanged."""
     start, n = int(index[0]), len(index)
     if int(index[-1]) - start == n - 1 and bool(np.all(np.diff(index) == 1)):
         return slice(start, start + n)
@@ -254,27 +257,28 @@ TINY = 1e-290
 class SumBounds:
     """Bounds on the rounding errors of sums of factors times kernel values, for some rows of a table.
 
-    A sum of n terms c_j k_j is off by at most sum |c_j| (e + n u k), if |k_j| <= k, no k_j is off by more than e, and u
-    is the unit roundoff. A factor of 1.1 covers what this neglects: computed values may exceed k by 6 % (see
-    ``KernelValues.error_bounds``), gamma_n is a little more than n u, and the bound itself is rounded.
+    Take a sum of n terms c_j k_j, where each kernel value k_j is at most k in absolute value and has an error of at
+    most e. The error of the sum is at most sum |c_j| (e + n u k), where u is the unit roundoff. The bound is multiplied
+    by 1.1, which covers what this neglects: computed values may exceed k by 6 % (see ``KernelValues.error_bounds``),
+    gamma_n is a little more than n u, and the bound itself is rounded.
     """
 
     largest: Floats
-    """For each row, k: an upper bound on its absolute kernel values with all support rows."""
+    """The number k of each row: an upper bound on the absolute values of its kernel values with all support rows."""
     errors: Floats
-    """For each row, e: a bound on the rounding errors of these values."""
+    """The number e of each row: a bound on the rounding errors of these kernel values."""
     is_integer: bool
-    """Whether these values are integers without rounding errors."""
+    """Whether these kernel values are integers without rounding errors."""
     tiny: float
-    """A bound on what sums may lose to underflow.
+    """A bound on the error of a sum by underflow.
 
-    It covers primal weights that lose n 2**-1075, which a row then multiplies by |x|: ``errors`` and ``largest`` are at
-    least of the order of |x|**2 in training, as a row may become a support row.
+    Primal weights may lose n 2**-1075 to underflow, which a row then multiplies by |x|. The bound covers this, too:
+    ``errors`` and ``largest`` are at least of the order of |x|**2 in training, as a row may become a support row.
     """
     far_exponents: float
     """A bound on the relative error of exponentials of large distances, in addition to ``errors``."""
     as_computed: bool
-    """Whether the kernel has no exact values, so that the computed numbers count as exact."""
+    """Whether computed kernel values are treated as exact, because `Kernel.is_exact` is False."""
 
     @classmethod
     def of_rows(cls, table: KernelTable, rows: NDArray[np.int64] | None = None) -> SumBounds:
@@ -292,10 +296,10 @@ class SumBounds:
         return cls(largest, errors, is_integer, TINY * max(1.0, gamma), far, not values.kernel.is_exact)
 
     def of_sums(self, sizes: Floats, terms: Floats, integer_factors: bool) -> Floats:
-        """Return bounds on the rounding errors of sums, of shape (sums, rows); they are 0 if the sums are exact.
+        """Return bounds on the rounding errors of sums, as an array of shape (sums, rows); 0 if the sums are exact.
 
         For each sum, ``sizes`` has the total of the absolute values of its factors, and ``terms`` the number of
-        roundings. ``integer_factors`` says that all factors are integers. If the kernel values are integers too, sums
+        roundings. Set ``integer_factors`` if all factors are integers. If all kernel values are integers too, sums
         below 2**53 are exact.
         """
         most = float(sizes.max(initial=0.0)) * float(self.largest.max(initial=0.0))
@@ -306,7 +310,7 @@ class SumBounds:
         return np.where(np.isnan(bounds), np.inf, bounds)
 
     def of_one(self, row: int, size: float, terms: float) -> float:
-        """Return the bound for one sum at one row, given the sum's entry of ``sizes`` and of ``terms``."""
+        """Return the bound for one sum at one row; ``size`` and ``terms`` are the sum's entries as in `of_sums`."""
         return size * float(self.errors[row] + HALF_ULP * terms * self.largest[row]) * 1.1 + self.tiny
 
 

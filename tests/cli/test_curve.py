@@ -78,11 +78,12 @@ def test_it_learns_from_a_sample(tmp_path, monkeypatch):
     assert found["much_better"]
 
 
-def test_costs_and_thresholds_aim_at_something_else(bent):
+def test_class_weights_costs_and_thresholds_aim_at_something_else(bent):
     given = [bent, "-t", "label", "--holdout", "25%"]
     assert answer(*given, "--cost", "in=3")["curve"] is None
     assert answer(*given, "--threshold", "0.5")["curve"] is None
-    assert answer(*given, "--class-weight", "in=3", "--calibrate")["curve"]["much_better"]
+    assert answer(*given, "--class-weight", "in=3")["curve"] is None
+    assert answer(*given, "--calibrate")["curve"]["much_better"]
 
 
 def test_sparse_rows_of_several_classes(tmp_path):

@@ -182,3 +182,18 @@ def test_python_prints_what_the_command_prints():
     assert "- PassengerId: counts the rows: 1, 2, 3, ...; keep=['PassengerId'] uses it" in printed
     assert "looks" in table.to_dict()
     assert "looks</th>" in table._repr_html_()
+
+
+def test_words_beside_decimal_commas_are_pointed_out_in_training_too(tmp_path):
+    rows = "".join(
+        f"{'-' if k % 8 == 0 else f'{90 + k % 9},{k % 10}'};{k % 5};{'ab'[k * k % 7 % 2]}\n" for k in range(400)
+    )
+    file = written(tmp_path, "t.csv", "score;x;y\n" + rows)
+    found = "score: holds numbers mixed with '-', so each value is a category; --missing-value - treats these words as"
+    assert f"- {found} missing" in " ".join(described(file, "-t", "y").split())
+    said = " ".join(ran("train", file, "-t", "y", "-o", tmp_path / "m").stderr.split())
+    assert f"Note: look at {found} missing." in said
+    answer = json.loads(ran("train", file, "-t", "y", "-o", tmp_path / "m", "--json").stdout)
+    assert [risk["column"] for risk in answer["look_at"]] == ["score"]
+    said = ran("train", file, "-t", "y", "--missing-value", "-", "-o", tmp_path / "m").stderr
+    assert "look at" not in said

@@ -272,3 +272,22 @@ def test_files_that_cannot_be_written(tmp_path, monkeypatch):
     assert "Mistakes by pass" in result.stdout
     assert "no space left" in result.stderr
     assert "Report written" not in result.stdout
+
+
+def test_columns_become_what_the_model_makes_of_them_beyond_the_first_rows(tmp_path):
+    rows = "".join(
+        f"{'north' if k < 11_000 else 'south'};{k % 7},5;{'ja' if k % 3 else 'nein'}\n" for k in range(12_000)
+    )
+    given = [written(tmp_path, "t.csv", "site;x;y\n" + rows), "-t", "y", "--holdout", "10%"]
+    _, text, answer = reported(tmp_path, *given, "--class-weight", "ja=2", "--no-curve-check", "-o", tmp_path / "m")
+    found = {row["column"]: row["becomes"] for row in answer["report"]["columns"]["rows"]}
+    assert found == {"site": "2 features: north, south", "x": "1 feature", "y": "target"}
+    assert "2 features: north, south" in text
+    assert "class_weight ja: 2.0" in text
+
+
+def test_a_note_that_begins_with_a_file_keeps_its_name(tmp_path):
+    rows = "".join(f"{k % 7},{k % 5},{'ab'[k % 2]}\n" for k in range(60))
+    _, text, answer = reported(tmp_path, written(tmp_path, "t.csv", "x,x,y\n" + rows), "-t", "y", "-o", tmp_path / "m")
+    (note,) = [note for note in answer["report"]["notes"] if "renamed to x.1" in note]
+    assert note in text

@@ -194,6 +194,22 @@ def test_dates_and_numbers_with_commas_are_numbers(tmp_path, path):
     assert {one.type.tensor_type.elem_type for one in onnx.load(path).graph.input} == {onnx.TensorProto.DOUBLE}
 
 
+def test_a_number_that_marks_a_missing_value_is_filled_in(tmp_path, path):
+    rng = np.random.default_rng(3)
+    ages = np.where(np.arange(120) % 7 == 0, -999, rng.integers(20, 80, 120))
+    prices = np.where(np.arange(120) % 5 == 0, -999, rng.integers(1, 900, 120) / 4)
+    out = [f"{a};{str(float(p)).replace('.', ',')};{int(a + p > 100)}" for a, p in zip(ages, prices, strict=True)]
+    text = "age;price;y\n" + "\n".join(out).replace("-999,0", "-999") + "\n"
+    options = {"missing": "mean", "missing_values": ["-999", "unknown"], "delimiter": ";", "scale": "standard"}
+    model, file = csv_model(tmp_path, text, **options)
+    (rows,) = data.open(file, preparation=model.preparation_)
+    for gap in (-999.0, np.nan):
+        frame = pd.DataFrame({"age": ages, "price": prices}, dtype=float).replace(-999.0, gap)
+        label, scores = exported(model, path, frame)
+        assert label.tolist() == model.predict(rows).tolist() == model.predict(frame).tolist()
+        assert scores[:, 0] == pytest.approx(model.decision_function(rows), rel=1e-12, abs=1e-12)
+
+
 def test_hashed_words_stay_outside(tmp_path, path):
     model, file = csv_model(
         tmp_path, lines(notes=True, gaps=False), column_types={"note": "text"}, bits=6, drop=["day"]

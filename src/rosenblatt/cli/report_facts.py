@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rosenblatt.blocks import Block, Features
     from rosenblatt.data import Stream
     from rosenblatt.data.describe import ColumnTable
+    from rosenblatt.data.source import Preparation
     from rosenblatt.training.model_file import TrainedModel
 
 _MOST_WEIGHTS, _MOST_WEIGHTS_OF_CLASS = 20, 8
@@ -64,7 +65,7 @@ def report_facts(
         "votes": model.options.hypothesis == "vote",
         "worst_on": worst_on,
         "worst": worst_rows(model, rows.uncached()),
-        "columns": None if columns is None else _column_facts(columns),
+        "columns": None if columns is None else _column_facts(columns, model.preparation),
         "options": {name: _plain(value) for name, value in options.changed.items() if name not in _OF_OUTPUT},
         "parameters": model.options.to_plain(model.learner, model.state.seed),
         "summary": str(model.report),
@@ -72,8 +73,13 @@ def report_facts(
     }
 
 
-def _column_facts(columns: ColumnTable) -> JsonObject:
-    return {"title": columns.title, "rows": [{name: row[name] for name in _COLUMNS} for row in columns]}
+def _column_facts(columns: ColumnTable, preparation: Preparation) -> JsonObject:
+    """Return the description of the columns; what they become is that of the model, whatever the first rows say."""
+    from rosenblatt.data.describe import what_becomes
+
+    rows = [{name: row[name] for name in _COLUMNS} for row in columns]
+    becomes = what_becomes([row["column"] for row in rows], preparation)
+    return {"title": columns.title, "rows": [row | {"becomes": each} for row, each in zip(rows, becomes, strict=True)]}
 
 
 def _plain(value: object) -> object:

@@ -322,7 +322,8 @@ def _dim(text: str) -> Markup:
 
 
 def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    """Return a text with a capital letter, unless it begins with a name, such as that of a file."""
+    return text[:1].upper() + text[1:] if text.partition(" ")[0].isalpha() else text
 
 
 def _percent(share: float | None) -> str:
@@ -333,7 +334,7 @@ def _cell(value: object) -> str:
     if value is None:
         return "–"
     if isinstance(value, list):
-        return ", ".join(map(_cell, value))
+        return ", ".join(": ".join(map(_cell, item)) if isinstance(item, list) else _cell(item) for item in value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:,}" if isinstance(value, int) else str(value)

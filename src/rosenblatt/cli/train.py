@@ -418,8 +418,9 @@ def _risks(columns: ColumnTable | None, keep: Sequence[str]) -> list[Risk]:
 
 def _curve(training: Training, held: Stream, measured: JsonObject) -> JsonObject | None:
     """Compare the model with a kernel perceptron on held-out rows, or return None if this is not useful or possible."""
-    moved = training.options.imbalance.cost or training.options.imbalance.threshold is not None
-    if moved or not may_gain(measured["accuracy"], training.model.learner):
+    imbalance = training.options.imbalance
+    other_aim = imbalance.class_weight or imbalance.cost or imbalance.threshold is not None
+    if other_aim or not may_gain(measured["accuracy"], training.model.learner):
         return None
     with ProgressBar("comparing with a kernel", training.paths):
         return compare_with_kernel(

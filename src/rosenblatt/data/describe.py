@@ -30,6 +30,7 @@ from rosenblatt.data.tables.reader import TableChunk
 from rosenblatt.data.tables.schema import is_usable, unlabelled_note
 from rosenblatt.data.tables.values import (
     MISSING_NUMBERS,
+    NUMBER_FORMATS,
     date_format_of,
     import_arrow,
     is_unsupported_type,
@@ -37,7 +38,6 @@ from rosenblatt.data.tables.values import (
     null_rows,
     numbers_to_arrow,
     parse_dates,
-    parse_numbers,
     parse_strings,
     plain_text,
 )
@@ -68,9 +68,9 @@ class Risk(NamedTuple):
     """The remark as text, without a full stop at the end."""
 
 
-RISKS = ("leak", "id", "sentinel", "spelling")
+RISKS = ("leak", "id", "sentinel", "spelling", "words")
 """A column that determines the target, one that looks like an id, a number that may mark missing values, labels that
-differ in case only."""
+differ in case only, words among numbers that make each number a category."""
 
 
 class ColumnTable(Table):
@@ -423,6 +423,12 @@ def _kind(
     return {"hash": "category", "": "category"}.get(found.fallback, found.fallback)
 
 
+def what_becomes(names: Iterable[str], preparation: Preparation) -> list[str]:
+    """Return in words what becomes of each column of a table."""
+    entries = {column["name"]: column for column in preparation["columns"]}
+    return [_becomes(name, preparation, entries.get(name)) for name in names]
+
+
 def _becomes(name: str, preparation: Preparation, entry: ColumnEntry | None) -> str:
     if preparation["target"] is not None and name == preparation["target"]["name"]:
         return "target"
@@ -507,14 +513,16 @@ def _digits(array: pa.Array, name: str, missing: tuple[str, ...]) -> list[_Remar
     if code:
         as_numbers = Message("; {column_types=kinds} treats them as numbers", kinds={name: "number"})
         return [_Remark(f"treated as codes, because {code!r} begins with 0 and all are equally long", as_numbers)]
-    values, bad = parse_numbers(array, missing)
-    words = sorted({str(array[row].as_py()).strip() for row in bad})
-    numbers = int((~np.isnan(values)).sum())
-    if not words or len(words) > FEW_WORDS or numbers < len(bad):
-        return []
-    beside = ", ".join(map(shorten, words))
-    as_missing = Message("; {missing_values=words} treats these words as missing", words=words)
-    return [_Remark(f"holds numbers mixed with {beside}, so each value is a category", as_missing)]
+    for kind in ("number", *NUMBER_FORMATS):
+        values, bad = PARSERS[kind](array, missing)
+        words = sorted({str(array[row].as_py()).strip() for row in bad})
+        numbers = int((~np.isnan(values)).sum())
+        if words and len(words) <= FEW_WORDS and numbers >= len(bad):
+            beside = ", ".join(map(shorten, words))
+            as_missing = Message("; {missing_values=words} treats these words as missing", words=words)
+            what = f"holds numbers mixed with {beside}, so each value is a category"
+            return [_Remark(what, as_missing, risk="words")]
+    return []
 
 
 # Rows of other formats: their number, density, labels and range of values.

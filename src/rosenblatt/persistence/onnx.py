@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt import __version__
 from rosenblatt.data.io.bytes import TABLES
 from rosenblatt.data.preparation import is_hashed, is_preparation
+from rosenblatt.data.tables.values import NUMBER_FORMATS, find_missing_numbers
 from rosenblatt.features import Combinations, ExactScaler, SphereLift
 from rosenblatt.inspection.explain import feature_labels, searched, split_pipeline
 from rosenblatt.inspection.geometry import linear_rule
@@ -394,7 +395,11 @@ def prepared_rows(graph: Graph, inputs: Inputs, preparation: Any, width: int) ->
             if words:
                 part = one_hot(graph, part, [column["categories"]])
             elif "fill" in column:
-                part = ColumnGroup(filled(graph, part.tensor, np.array([column["fill"]])))
+                tensor, fill = part.tensor, np.array([column["fill"]])
+                if column["kind"] in ("number", *NUMBER_FORMATS):
+                    for number in find_missing_numbers(tuple(preparation["missing_values"])):
+                        tensor = filled(graph, tensor, fill, number)
+                part = ColumnGroup(filled(graph, tensor, fill))
             rows.parts.extend([part] if part.width else [])
         x = rows.matrix(graph, "the model")
     else:
@@ -521,9 +526,10 @@ def export_onnx(model: BaseEstimator, path: str | os.PathLike[str], *, exact: bo
 
     The graph includes the preprocessing. A model trained on files describes it in its attribute ``preparation_``. If
     the files are tables, the graph has an input of shape (rows, 1) for each column, under the name of the column.
-    Numeric columns are float64. NaN means a missing number, which is filled in as in training. A date is given as the
-    number of days since 1970-01-01, and a boolean as 0 or 1. A number written with a comma in the file (1.234,56 or
-    1,234.56) is given as a number, because graphs do not parse text. Categories are strings; an unknown category sets
+    Numeric columns are float64. NaN means a missing number, and so does a number among ``missing_values``, such as
+    -999. It is filled in as in training. A date is given as the number of days since 1970-01-01, and a boolean as 0 or
+    1. A number written with a comma in the file (1.234,56 or 1,234.56) is given as a number, because graphs do not
+    parse text. Categories are strings; an unknown category sets
     no feature. ONNX cannot express the hashing of words. For models that hash words, the input is ``X``, the features
     after hashing, and a note in the graph says so. Scaling is always part of the graph.
 

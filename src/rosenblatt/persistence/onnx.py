@@ -529,9 +529,9 @@ def export_onnx(model: BaseEstimator, path: str | os.PathLike[str], *, exact: bo
     Numeric columns are float64. NaN means a missing number, and so does a number among ``missing_values``, such as
     -999. It is filled in as in training. A date is given as the number of days since 1970-01-01, and a boolean as 0 or
     1. A number written with a comma in the file (1.234,56 or 1,234.56) is given as a number, because graphs do not
-    parse text. Categories are strings; an unknown category sets
-    no feature. ONNX cannot express the hashing of words. For models that hash words, the input is ``X``, the features
-    after hashing, and a note in the graph says so. Scaling is always part of the graph.
+    parse text. Categories are strings; an unknown category sets no feature. ONNX cannot express the hashing of words.
+    For models that hash words, the input is ``X``, the features after hashing, and a note in the graph says so. Scaling
+    is always part of the graph.
 
     A ``Pipeline`` that was fitted on a data frame has an input for each column if its first step is a ColumnTransformer
     or expects words. Otherwise it has the input ``X``. An empty string means a missing word. In an array of objects, so

@@ -10,12 +10,13 @@ from helpers.page_tables import read_tables
 from rosenblatt.training.options import RunOptions
 
 PAGE = (Path(__file__).parents[1] / "docs/family.md").read_text()
-SAID = " ".join(PAGE.split("## What they say")[1].split())
+SAID = " ".join(PAGE.split("## What they say")[1].split("## First results")[0].split())
 LEARNERS = ("AROW", "PassiveAggressive", "MarginPerceptron")
 HINGE, SQUARED = 'loss="hinge", C=', 'loss="squared_hinge", C='
 
 
 *LOSSES, TEST, WAYS = read_tables(PAGE.split("<!-- the tables start -->")[1].split("<!-- the tables end -->")[0])
+(FIRST,) = read_tables(PAGE.split("<!-- the first results start -->")[1].split("<!-- the first results end -->")[0])
 
 
 def value(cell):
@@ -108,3 +109,11 @@ def test_every_comparison_without_a_number_holds():
     assert abs(rest - direct) / len(without) < 0.3
     for data in ("ionosphere", "sonar"):
         assert value(TEST[data]["PassiveAggressive"]) < value(TEST[data]["PassiveAggressive, own choice"])
+
+
+def test_the_default_of_passive_aggressive_is_its_best_first_result():
+    means = {name: value(row["mean accuracy"]) for name, row in FIRST.items() if name.startswith("`PassiveAggressive`")}
+    model = rosenblatt.PassiveAggressive()
+    options = RunOptions.for_learner("PassiveAggressive")
+    assert max(means, key=means.get) == f"`PassiveAggressive`, {model.multi_class}, {model.hypothesis}"
+    assert (options.multi_class, options.hypothesis) == (model.multi_class, model.hypothesis)

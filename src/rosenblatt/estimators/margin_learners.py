@@ -125,8 +125,8 @@ class PassiveAggressive(LinearPerceptron):
     --------
     >>> from rosenblatt import PassiveAggressive
     >>> model = PassiveAggressive(shuffle=False, max_iter=1).fit([[2, 0], [0, -1]], ["yes", "no"])
-    >>> model.coef_, model.intercept_
-    (array([[0.5, 0.5]]), array([-0.125]))
+    >>> model.last_coef_, model.average_coef_
+    (array([[0.5, 1. ]]), array([[0.5, 0.5]]))
     """
 
     C: float

@@ -1,4 +1,4 @@
-"""Perceptrons for rows that lie on a Dask or Ray cluster; each library is imported on first use."""
+"""Perceptrons that train on rows distributed over a Dask or Ray cluster. Either library is imported on first use."""
 
 from __future__ import annotations
 

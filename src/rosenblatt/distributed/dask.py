@@ -1,4 +1,4 @@
-"""Perceptrons on a Dask cluster, for rows that lie on workers: same parameters and results as the local learners."""
+"""Perceptrons that train on the workers of a Dask cluster, with the parameters of the local learners."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ Collection: TypeAlias = Any
 
 _SUBMITTING = Lock()
 _POLL = 0.5
-"""Seconds between two checks of the workers."""
+"""The time in seconds between two checks of the workers."""
 _IDLE = 10.0
-"""Unfinished calls count as lost only after all workers have been idle or paused for this many seconds."""
+"""The least time in seconds for which all workers must be idle or paused before unfinished calls count as lost."""
 
 
 Loader: TypeAlias = "Callable[[], Shard] | Delayed"
 
 
 class DaskEngine:
-    """An `Engine` on a Dask cluster. A task prefers the workers that hold its shard, but is not pinned to them.
+    """An `Engine` on a Dask cluster. A call prefers the workers that hold its shard, but may run on others.
 
     Parameters
     ----------
     client : distributed.Client
         The client of the cluster.
     timeout : float
-        Maximum number of seconds without any worker.
+        The number of seconds for which the cluster may have no worker before an error is raised.
     """
 
     def __init__(self, client: Client, timeout: float) -> None:
@@ -87,14 +87,14 @@ class DaskEngine:
             return None
 
     def _has_work(self, tasks: dict[str, Sequence[str]]) -> bool:
-        """Return whether any worker works on its tasks; a paused worker only finishes those that it has begun."""
+        """Return whether any worker is working on its tasks. A paused worker only finishes tasks that it has begun."""
         paused = self._paused_workers()
         return any(keys and paused.get(worker, True) for worker, keys in tasks.items())
 
     def _paused_workers(self) -> dict[str, bool]:
-        """Return the workers that Dask has paused because their memory is nearly full, and whether a task runs there.
+        """Return the workers that Dask has paused because of full memory, and whether each is running a task.
 
-        Dask assigns no more tasks to a paused worker, but does not take away those that it already has.
+        Dask assigns no more tasks to a paused worker. But tasks that were assigned before stay on the worker.
         """
         try:
             workers = self.client.scheduler_info(n_workers=-1)["workers"]
@@ -107,14 +107,15 @@ class DaskEngine:
             return {}
 
     def load(self, loaders: Sequence[Loader]) -> None:
-        """Load each shard; a loader is a function or a delayed shard."""
+        """Load each shard. A loader is a function that returns a shard, or a delayed shard."""
         self._loaders = list(loaders)
         self._shards = [self._load(loader) for loader in loaders]
 
     def _load(self, loader: Loader) -> Future:
         """Return the future of a shard.
 
-        Its task prefers no worker, because Dask would keep waiting for a preferred worker that has died.
+        The task that loads the shard prefers no worker, because Dask would keep waiting for a preferred worker that
+        has died.
         """
         self._check_client()
         with _large_arguments():
@@ -129,7 +130,7 @@ class DaskEngine:
         return f"rosenblatt-{what}-{self._run}-{self._submitted}"
 
     def share(self, value: object) -> Future:
-        """Return the future of a task that returns the value; unlike scattered data, a task can be repeated."""
+        """Return the future of a task that returns the value. The task can be repeated, unlike scattering the value."""
         self._check_client()
         with _large_arguments():
             future = self.client.submit(_shared, value, key=self._key("share"))
@@ -137,7 +138,7 @@ class DaskEngine:
         return future
 
     def call(self, function: Function, shard: int, *arguments: object) -> Future:
-        """Submit a call to a worker that holds the shard, or to another one if those workers are gone."""
+        """Submit a call to a worker that holds the shard, or to another worker if no such worker is left."""
         self._check_client()
         rows = self._shards[shard]
         workers = sorted(self._holders.get(rows.key, ()))
@@ -150,8 +151,8 @@ class DaskEngine:
     def fetch(self, handles: Sequence[Future], progress: Progress | None = None) -> list[Any]:
         """Wait for the results and return them in order.
 
-        Raises the error that a call raised, `WorkLost` if a worker failed or stopped working, and a ClusterError if
-        the scheduler or all workers are gone, or all workers are paused, for ``timeout`` seconds.
+        Raises the error that a call raised, and `WorkLost` if a worker failed or stopped working. Raises a ClusterError
+        if the scheduler or all workers are gone for ``timeout`` seconds, or if all workers are paused for this time.
         """
         self._check_client()
         gathering = asyncio.run_coroutine_threadsafe(
@@ -181,11 +182,11 @@ class DaskEngine:
         return found
 
     def finished(self, handles: Sequence[Future]) -> list[bool]:
-        """Return whether each of these calls has finished."""
+        """Return, for each of these calls, whether it has finished."""
         return [future.done() for future in handles]
 
     def _find_shards(self) -> dict[str, Sequence[str]]:
-        """Return the workers that hold each shard, or {} if they are not known; this is only a hint."""
+        """Return the workers that hold each shard, or {} if they are not known. The result is used only as a hint."""
         try:
             return self.client.who_has(self._shards)
         except Exception:
@@ -262,7 +263,7 @@ def _shared(value: object) -> object:
 
 @contextmanager
 def _large_arguments() -> Iterator[None]:
-    """Suppress Dask's warning about large arguments, since states are sent as arguments on purpose.
+    """Suppress Dask's warning about large arguments, because states are sent as arguments on purpose.
 
     Only one thread at a time can be in this context, because Dask's configuration is global.
     """
@@ -288,7 +289,7 @@ def _is_frame(X: object) -> bool:
 def _blocks(X: Collection, what: str) -> list[Delayed]:
     """Return the partitions of a collection as delayed objects, in order.
 
-    Raises a ValueError if it cannot be used as ``what``: "X", "y" or "sample_weight".
+    ``what`` is "X", "y" or "sample_weight". A ValueError is raised if the collection cannot be used as such.
     """
     if _is_frame(X):
         return list(X.to_delayed(optimize_graph=False))  # optimization may partition columns of a table differently
@@ -309,9 +310,10 @@ def _blocks(X: Collection, what: str) -> list[Delayed]:
 
 
 def partitions(X: Collection, y: Any, sample_weight: Any = None, of_table: bool = False) -> list[PartitionShard]:
-    """Return the shards of a Dask collection: the rows, labels and weights of each partition.
+    """Return a shard for each partition of a Dask collection, with its rows, labels and weights.
 
-    The columns of a frame must be numbers, unless it is ``of_table``, whose rows the model itself prepares.
+    The columns of a data frame must be numeric, unless ``of_table`` is True. Then the model itself prepares the rows of
+    the table.
     """
     if not is_collection(X):
         raise TypeError(
@@ -329,7 +331,7 @@ def partitions(X: Collection, y: Any, sample_weight: Any = None, of_table: bool 
 
 
 def _cut_like(X: Collection, rows: Sequence[Delayed], other: Any, what: str) -> Sequence[Delayed | NDArray[Any]]:
-    """Return labels or weights in the same partitions as the rows."""
+    """Return labels or weights divided into the same partitions as the rows."""
     if is_collection(other):
         parts = _blocks(other, what)
         if len(parts) != len(rows):
@@ -379,7 +381,7 @@ class PartitionShard:
         return dask.delayed(_make, pure=False)(self.number, *self.parts)
 
     def count_right(self, model: BasePerceptron) -> Delayed:
-        """Return, as a delayed object, the total weight of the rows predicted correctly, and of all rows."""
+        """Return, as a delayed object, the total weight of the correctly predicted rows and that of all rows."""
         import dask
 
         return dask.delayed(_count, pure=False)(model, self.number, *self.parts)
@@ -461,7 +463,7 @@ class DaskLearner(ClusterLearner):
         resume: bool = False,
         seeds: Sequence[int] | None = None,
     ) -> Self:
-        """Train on a Dask array or data frame, each partition of which is a shard, and return this model.
+        """Train on a Dask array or data frame, and return this model. Each partition is a shard.
 
         Training stops under the same conditions as ``fit`` of the local learner.
 
@@ -472,8 +474,8 @@ class DaskLearner(ClusterLearner):
         y : Dask array or series, or an array
             A label for each row, in the same partitions as the rows. An array is partitioned to match.
         sample_weight : Dask array or series, or an array, optional
-            The weight of each row, in the form of ``y``. It scales the step of each update; rows of weight 0 are not
-            visited. By default all weights are 1.
+            The weight of each row, in the same form as ``y``. The step of an update is multiplied by the weight of its
+            row. Rows of weight 0 are not used. By default all weights are 1.
         classes : array, optional
             All classes; needed only if the rows do not contain every class.
         on_pass, checkpoint, every, resume, seeds
@@ -493,13 +495,13 @@ class DaskLearner(ClusterLearner):
         return super()._join(loaders)
 
     def predict(self, X: MatrixLike) -> Any:
-        """Return the predicted class of each row; for a Dask collection the result is a lazy collection."""
+        """Return the predicted class of each row. For a Dask collection the result is a lazy collection."""
         if not is_collection(X):
             return super().predict(X)
         return map_collection(self.to_local(), "predict", X, self.classes_[:0])
 
     def decision_function(self, X: MatrixLike) -> Any:
-        """Return the activation of each row, for each class if there are several scores.
+        """Return the activation of each row; with more than two classes, the activation for each class.
 
         For a Dask collection the result is a lazy collection.
         """
@@ -539,16 +541,16 @@ class DaskPerceptron(DaskLearner, Perceptron):
     Parameters
     ----------
     mode : "exact" or "mix"
-        By default "exact": the weights are passed from shard to shard, which gives the same model as ``fit_stream`` on
-        one machine. In "mix" mode all shards are trained at once from the same weights, and the next round starts from
-        the mean of the results (iterative parameter mixing).
+        In "exact" mode, the default, the weights are passed from shard to shard. This gives the same model as
+        ``fit_stream`` on one machine. In "mix" mode all shards are trained at once, starting from the same weights. The
+        next round starts from the mean of the trained weights (iterative parameter mixing).
     n_shards : int
-        The number of shards for ``mode="mix"``, by default 8. More shards reduce the accuracy; the number of workers
+        The number of shards for ``mode="mix"``, by default 8. More shards reduce the accuracy. The number of workers
         does not affect the result.
     timeout : float
-        Maximum number of seconds to wait while the cluster has no worker, by default 60.
+        The largest number of seconds to wait while the cluster has no worker, by default 60.
     client : distributed.Client, optional
-        The client of the cluster; by default the one created last. It is not pickled with the model.
+        The client of the cluster; by default the client that was created last. It is not pickled with the model.
 
     The other parameters are those of `Perceptron`.
 
@@ -586,7 +588,7 @@ class DaskAveragedPerceptron(DaskLearner, AveragedPerceptron):
 
 
 def find_client(client: Client | None) -> Client:
-    """Return ``client``, or the client created last if it is None; raise a ClusterError if there is none."""
+    """Return ``client``, or if it is None the client created last; raise a ClusterError if there is no client."""
     try:
         import distributed
     except ImportError:

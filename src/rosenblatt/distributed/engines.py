@@ -1,4 +1,4 @@
-"""The interface between training and a cluster: load shards, call functions on them, fetch results in order.
+"""The interface between training and a cluster: load shards, call functions on shards, and fetch the results in order.
 
 A shard is a part of the training rows that stays on the worker that loaded it.
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
 Handle: TypeAlias = Any
-"""A reference to the result of a call on the cluster, finished or not; its type depends on the engine."""
+"""A reference to the result of a call on the cluster, which may not have finished. Its type depends on the engine."""
 Function: TypeAlias = Callable[..., object]
 """A pure function whose first argument is a shard."""
 Progress: TypeAlias = Callable[[int], None]
@@ -25,17 +25,17 @@ class ClusterError(RuntimeError):
 
 
 class Engine(Protocol):
-    """The interface of a cluster, or of this process in its place."""
+    """The interface of a cluster, which is also implemented for this process alone (`LocalEngine`)."""
 
     @property
     def shards(self) -> int:
         """The number of shards that have been loaded."""
 
     def load(self, loaders: Sequence[Any]) -> None:
-        """Load each shard on some worker, where it stays; `call` refers to a shard by its index."""
+        """Load each shard on a worker, where it stays. `call` refers to a shard by its index in ``loaders``."""
 
     def share(self, value: object) -> Handle:
-        """Return a handle for a value, so that it is sent only once although several calls use it as an argument."""
+        """Return a handle for a value that is an argument of several calls, so that the value is sent only once."""
 
     def call(self, function: Function, shard: int, *arguments: object) -> Handle:
         """Submit ``function(shard, *arguments)`` and return its handle; arguments may be handles of earlier calls.
@@ -50,7 +50,7 @@ class Engine(Protocol):
         """
 
     def finished(self, handles: Sequence[Handle]) -> list[bool]:
-        """Return whether each of these calls has finished."""
+        """Return, for each of these calls, whether it has finished."""
 
     def recover(self) -> None:
         """Load lost shards again, after `fetch` raised `WorkLost`."""
@@ -60,14 +60,14 @@ class Engine(Protocol):
         """The number of workers, at least 1."""
 
     def fork(self) -> Engine:
-        """Return an engine with the same shards for a concurrent run; closing it leaves them loaded."""
+        """Return an engine with the same shards for a concurrent run. Closing the new engine does not release them."""
 
     def close(self) -> None:
         """Release the shards."""
 
 
 class LocalEngine:
-    """An engine that makes each call immediately in this process; clusters must give the same results."""
+    """An engine that makes each call immediately, in this process. Clusters must give the same results."""
 
     workers = 1
 
@@ -88,7 +88,7 @@ class LocalEngine:
         return value
 
     def call(self, function: Function, shard: int, *arguments: object) -> Handle:
-        """Call the function now; its result is the handle."""
+        """Call the function immediately, and return its result as the handle."""
         return function(self._shards[shard], *arguments)
 
     def fetch(self, handles: Sequence[Handle], progress: Progress | None = None) -> list[Any]:
@@ -100,7 +100,7 @@ class LocalEngine:
         return [True] * len(handles)
 
     def recover(self) -> None:
-        """Raise a ClusterError: nothing can be lost here."""
+        """Raise a ClusterError, because no result can be lost in this process."""
         raise ClusterError("there is nothing to recover: work in this process cannot be lost.")
 
     def fork(self) -> LocalEngine:

@@ -33,7 +33,7 @@ from rosenblatt.training.rows import VectorLike
 from rosenblatt.training.train import Checkpointing
 
 _COMMON = {"mode": "exact", "n_shards": 8, "timeout": 60.0}
-"""The parameters, with defaults, that all learners on clusters have in addition to the local learner's."""
+"""The parameters, with defaults, that all learners on clusters have in addition to those of the local learner."""
 
 
 def with_parameters(local: type, **more: object) -> Callable[..., None]:
@@ -56,10 +56,10 @@ def with_parameters(local: type, **more: object) -> Callable[..., None]:
 
 
 class ClusterLearner(BasePerceptron):
-    """A learner whose rows lie in shards on a cluster; a subclass provides the engine.
+    """A learner that trains on rows in shards on a cluster. A subclass provides the engine.
 
-    ``mode="exact"`` gives the model that ``fit_stream`` gives on one machine, bit for bit. ``mode="mix"`` trains all
-    shards at once and averages the results; the model depends on the division into shards, but not on the workers.
+    ``mode="exact"`` gives the same model as ``fit_stream`` on one machine, bit for bit. ``mode="mix"`` trains on all
+    shards at once and averages the weights. Then the model depends on the division into shards, but not on the workers.
     """
 
     mode: str
@@ -80,7 +80,7 @@ class ClusterLearner(BasePerceptron):
         resume: bool = False,
         seeds: Sequence[int] | None = None,
     ) -> Self:
-        """Train on shards, each of which is loaded on a worker and stays there; return this model.
+        """Train on shards, and return this model. Each shard is loaded on a worker and stays there.
 
         Training stops under the same conditions as ``fit`` of the local learner.
 
@@ -92,12 +92,12 @@ class ClusterLearner(BasePerceptron):
         classes : array, optional
             All classes; needed only if the rows do not contain every class.
         on_pass : callable, optional
-            Called with the model after each pass; training ends when it returns True.
+            A function that is called with the model after each pass. Training ends when it returns True.
         checkpoint, every, resume
             As for ``fit_stream``. Checkpoints are written between passes and, in exact mode, between shards.
         seeds : list of int, optional
             Train one model for each of these values of ``random_state``, all at the same time. This model becomes the
-            first of them, and ``models_`` holds all of them as local learners.
+            model of the first seed. The attribute ``models_`` holds the models of all seeds, as local learners.
         """
         settings = classes, on_pass, checkpoint, every, resume, seeds
         return self._fit_loaders([GivenShard(shard, number) for number, shard in enumerate(shards)], *settings)
@@ -113,12 +113,13 @@ class ClusterLearner(BasePerceptron):
         seeds: Sequence[int] | None = None,
         **options: Any,
     ) -> Self:
-        """Train on files that all workers can read under the same names, and return this model; each file is a shard.
+        """Train on files, each of which is a shard, and return this model. All workers must be able to read the files.
 
         Parameters
         ----------
         path : str, path or list of them
-            Files, or patterns such as ``part-*.parquet``, in any format that ``data.open`` reads.
+            Files, or patterns such as ``part-*.parquet``, in any format that ``data.open`` reads. The names must be
+            the same on all workers.
         classes, on_pass, checkpoint, every, resume, seeds
             As for ``fit_shards``.
         **options
@@ -139,7 +140,7 @@ class ClusterLearner(BasePerceptron):
         return self
 
     def _validation_split(self) -> Split | None:
-        """Return the split by which early stopping holds out rows, for computing the scale without these rows."""
+        """Return the split that selects the held-out rows of early stopping, which the scale must not depend on."""
         options = self._cluster_options()
         if self._is_warm():
             return options.validation_split(int(self.state_.seed))
@@ -193,7 +194,7 @@ class ClusterLearner(BasePerceptron):
             engine.close()
 
     def _fit_seeds(self, shards: ShardSet, seeds: Sequence[int]) -> Self:
-        """Train a model for each seed, all at the same time; this model becomes the first of them."""
+        """Train a model for each seed, all at the same time. This model becomes the model of the first seed."""
         models = [clone(self).set_params(random_state=seed, warm_start=False, verbose=0) for seed in seeds]
 
         def train(model: Self, observer: Observer) -> None:
@@ -237,7 +238,7 @@ class ClusterLearner(BasePerceptron):
         return checked_options(self._options(), self.mode, self.n_shards)
 
     def _join(self, loaders: Sequence[Any]) -> Any:
-        """Return a single loader of the rows of several loaders."""
+        """Combine several loaders into one, which loads all of their rows as one shard."""
         return join_loaders(loaders)
 
     def to_local(self) -> Any:
@@ -255,5 +256,5 @@ def _learned(model: BasePerceptron) -> dict[str, Any]:
 
 
 def state_without(model: BasePerceptron, *names: str) -> dict[str, Any]:
-    """Return the attributes of a model for pickling, with None in place of the parameters ``names``."""
+    """Return the attributes of a model for pickling. The parameters ``names`` are replaced by None."""
     return copy(model.__dict__) | dict.fromkeys(names)

@@ -1,4 +1,4 @@
-"""Perceptrons on a Ray cluster, for rows that lie on workers: same parameters and results as the local learners."""
+"""Perceptrons that train on the workers of a Ray cluster, with the parameters of the local learners."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 _POLL = 0.5
-"""Seconds between two checks of the cluster."""
+"""The time in seconds between two checks of the cluster."""
 _RETRIES = 3
-"""How often Ray repeats a task whose worker has died."""
+"""The number of times that Ray repeats a task whose worker has died."""
 
 
 class RayEngine:
@@ -29,7 +29,7 @@ class RayEngine:
     Parameters
     ----------
     timeout : float
-        Maximum number of seconds without any processor.
+        The number of seconds for which the cluster may have no processor before an error is raised.
     """
 
     def __init__(self, timeout: float) -> None:
@@ -83,7 +83,7 @@ class RayEngine:
         return ray.put(value)
 
     def call(self, function: Function, shard: int, *arguments: object) -> ObjectRef:
-        """Submit a call; Ray prefers the node where the shard lies."""
+        """Submit a call. Ray prefers to run it on the node that holds the shard."""
         return self._submit(function, self._shards[shard], *arguments)
 
     def _submit(self, function: Function, *arguments: object) -> ObjectRef:
@@ -124,7 +124,7 @@ class RayEngine:
             raise _cause(fault) from None
 
     def finished(self, handles: Sequence[ObjectRef]) -> list[bool]:
-        """Return whether each of these calls has finished."""
+        """Return, for each of these calls, whether it has finished."""
         import ray
 
         if not handles:
@@ -143,9 +143,9 @@ class RayEngine:
         return other
 
     def close(self) -> None:
-        """Release the shards; calls that are still running finish.
+        """Release the shards. Calls that are still running continue until they finish.
 
-        They are not cancelled, because Ray 2.60 terminates the driver if a cancelled call has just finished.
+        Calls are not cancelled, because Ray 2.60 terminates the driver if a cancelled call has just finished.
         """
         self._shards = []
 
@@ -202,8 +202,8 @@ class RayPerceptron(RayLearner, Perceptron):
     mode, n_shards, timeout
         As for `DaskPerceptron`.
     address : str, optional
-        The running cluster to connect to if ``ray.init`` has not been called; ``"auto"`` for one on this machine. No
-        cluster is started: without one, training raises an error.
+        The running cluster to connect to if ``ray.init`` has not been called. ``"auto"`` connects to a cluster on this
+        machine. No cluster is started: if none is running, training raises an error.
 
     The other parameters are those of `Perceptron`.
 

@@ -1,9 +1,9 @@
 """Training runs on a cluster: an exact run moves the state from shard to shard, a mixing run averages over all shards.
 
-In an exact run, a visit to a shard is a pure function of the shard and of the `RunTransfer` that the previous visit
-returned: the state, the position in the pass, and the rows of an unfinished window. (A window is 65,536 consecutive
-rows, which are shuffled together.) So a pass gives the same result as a pass of `TrainingRun` over all rows in order,
-whatever the number of workers. A visit that is lost can be repeated.
+In an exact run, training on a shard (a visit) is a pure function. Its arguments are the shard and the `RunTransfer`
+that the previous visit returned: the state, the position in the pass, and the rows of an unfinished window. (A window
+is 65,536 consecutive rows, which are shuffled together.) So a pass gives the same result as a pass of `TrainingRun`
+over all rows in order, with any number of workers. If the result of a visit is lost, the visit can be repeated.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from rosenblatt.training.train import MakeRun
 
 
 class ClusterRun(TrainingRun):
-    """A run whose rows are visited on workers; an interrupt discards all visits whose results have not arrived."""
+    """A run that trains on workers. After an interrupt, results that have not yet arrived are discarded."""
 
     state: LinearState
 
     def run_pass(self) -> int:
-        """Visit all rows once; if this is interrupted before any result has arrived, undo the start of the pass."""
+        """Make one pass. If it is interrupted before any result has arrived, undo the start of the pass."""
         state, before = self.state, self.state.counters.copy()
         try:
             return super().run_pass()
@@ -58,39 +58,39 @@ class ClusterRun(TrainingRun):
 
 @dataclass
 class RunTransfer:
-    """The part of an exact run that is sent from shard to shard."""
+    """The data of an exact run that is sent from shard to shard."""
 
     state: LinearState
     current: PassState
     labels: LabelSummary
     validation: ValidationSet | None
-    """The rows held out so far, during the pass that collects them."""
+    """In the pass that collects held-out rows, the rows held out so far; otherwise None."""
     leftover: Block | None = None
-    """The rows of an unfinished window, which the rows of the next shard complete."""
+    """The rows of an unfinished window, which continues in the next shard."""
     ended: bool = False
-    """Whether all classifiers have reached ``max_updates``, which ends the pass."""
+    """Whether all classifiers have reached ``max_updates``, so that the pass has ended."""
 
 
 class ShardContext(NamedTuple):
-    """What a visit to a shard needs to know about the run and about the shard."""
+    """The arguments of a visit to a shard that do not depend on the previous visit."""
 
     options: RunOptions
     classes: Labels
     width: int
     first: int
-    """The number of the shard's first row."""
+    """The row number of the shard's first row, counted over all shards."""
     last: bool
-    """Whether it is the last shard of the pass."""
+    """Whether this is the last shard of the pass."""
     measures: bool
-    """Whether to return the ranges of the features. They are as large as the weights, so they are sent only once."""
+    """Whether to return the ranges of the features. They need as much memory as the weights, so they are sent once."""
     expected: Expected
-    """The identity of the shard when training began; a shard that was loaded again must have the same one."""
+    """The identity of the shard when training began. A shard that was loaded again must have the same identity."""
     before: Mapping[Any, int]
-    """For early stopping, the number of rows of each class in the previous shards, in the order of its first row."""
+    """For early stopping, the number of rows of each class in the previous shards; classes in order of first row."""
 
 
 def visit_shard(shard: Shard, transfer: RunTransfer, context: ShardContext) -> RunTransfer:
-    """Visit a shard, and return the `RunTransfer` for the next one; ``transfer`` is not changed."""
+    """Train on a shard, and return the `RunTransfer` for the next shard. ``transfer`` is not changed."""
     if transfer.ended:
         return transfer
     options, classes, width, first, last, measures, expected, before = context
@@ -114,17 +114,16 @@ def visit_shard(shard: Shard, transfer: RunTransfer, context: ShardContext) -> R
 class ExactRun(ClusterRun):
     """A run whose passes visit the shards of a cluster one after the other.
 
-    The result equals that of a run on one machine, bit for bit.
-
-    Independent classifiers are sent in groups, one group per worker, so that several workers are busy.
+    The result is the same as on one machine, bit for bit. Classifiers that are independent are divided into groups, one
+    for each worker, so that several workers train at the same time.
 
     Parameters
     ----------
     *arguments, **options
         As for `TrainingRun`.
     every : float, optional
-        Seconds after which a pass pauses at the end of a shard, so that a checkpoint can be written. By default a pass
-        does not pause.
+        The time in seconds after which a pass pauses at the end of a shard, so that a checkpoint can be written. By
+        default a pass does not pause.
     """
 
     source: ShardSet
@@ -135,7 +134,7 @@ class ExactRun(ClusterRun):
         self._shard_seconds = 0.0
 
     def visit_rows(self) -> None:
-        """Visit the rows from number ``current.row`` on, shard by shard."""
+        """Train on the rows from row number ``current.row`` on, shard by shard."""
         shards = len(self.source.facts)
         shard = self.source.shard_of(self.current.row)
         while shard < shards and self.read_all:
@@ -153,7 +152,7 @@ class ExactRun(ClusterRun):
         return max(1, int(self.every / self._shard_seconds)) if self._shard_seconds else 1
 
     def _visit_shards(self, start: int, end: int) -> None:
-        """Visit the shards from ``start`` up to ``end``; the next call visits the rows of an unfinished window."""
+        """Visit the shards from ``start`` to ``end - 1``. Rows of an unfinished window are left for the next call."""
         source, current = self.source, self.current
         # if an unfinished window began in an earlier shard, start there to visit the whole window
         begin = min(start, source.shard_of(current.row))
@@ -192,7 +191,7 @@ class ExactRun(ClusterRun):
 
     @property
     def _divides(self) -> bool:
-        """Whether classifiers can be trained separately; not with early stopping, since it judges them all together."""
+        """Whether classifiers can be trained separately. Early stopping excludes this, since it needs all of them."""
         return is_divisible(self.state) and self.early_stopping is None
 
     def _groups(self) -> list[NDArray[np.int64]]:
@@ -218,7 +217,7 @@ class ExactRun(ClusterRun):
         return take_classifiers(state, members), part
 
     def _continue_from(self, groups: Sequence[NDArray[np.int64]], returned: Sequence[RunTransfer]) -> None:
-        """Update the run with the transfer that the last visit of each group returned."""
+        """Update the run with the `RunTransfer` of each group's last visit."""
         if self._divides:
             for members, transfer in zip(groups, returned, strict=True):
                 put_classifiers(self.state, members, transfer.state)
@@ -243,7 +242,7 @@ class ExactRun(ClusterRun):
 class VisitProgress:
     """A function that reports the number of rows of all finished visits.
 
-    A handle keeps the result of its visit in the memory of a worker, so it is released once the visit has been counted.
+    A handle keeps the result of its visit in the memory of a worker. So it is released once the visit has been counted.
     """
 
     def __init__(self, engine: Engine, report: Callable[[int], None]) -> None:
@@ -260,9 +259,10 @@ class VisitProgress:
 
 
 def _have_equal_extremes(counters: NDArray[np.void]) -> bool:
-    """Return whether all classifiers have the same longest row, largest step and longest update.
+    """Return whether all classifiers have the same maxima of row norms, step sizes and norms of steps.
 
-    In a pass, the first classifier measures the rows for all others, so classifiers that differ must stay together.
+    In a pass, the first classifier updates these maxima for all others. So classifiers with different maxima must be
+    trained together.
     """
     return all((counters[name] == counters[name][:1]).all() for name in ("radius2", "max_step_norm2", "max_step"))
 
@@ -278,7 +278,10 @@ def _have_equal_extremes(counters: NDArray[np.void]) -> bool:
 
 Floats = NDArray[np.float64]
 SPARSE_SHARE = 3
-"""If a sparse shard has fewer than d / SPARSE_SHARE non-zero values, only changes of its own features are sent."""
+"""For a sparse shard with fewer than d / SPARSE_SHARE stored values, only changes of its features are sent.
+
+Here d is the number of features of the model.
+"""
 
 
 class WeightDelta(NamedTuple):
@@ -293,7 +296,7 @@ class WeightDelta(NamedTuple):
 def weight_delta(state: LinearState, start_w: Floats, shard: Shard) -> WeightDelta:
     """Return the change of the weights since the start of a pass over a shard.
 
-    If a sparse shard has few non-zero values, the change is returned only for the features that occur in it.
+    If a sparse shard has few stored values, the change is returned only for the features that occur in the shard.
     """
     visits = np.maximum(state.visits, 1.0)[:, None]
     if is_sparse(shard.X) and SPARSE_SHARE * shard.X.nnz < start_w.shape[1]:
@@ -329,15 +332,15 @@ class Round(NamedTuple):
     number: int
     """The number of rounds before this one."""
     first: int
-    """The number of the shard's first row among all rows."""
+    """The row number of the shard's first row, counted over all shards."""
     collects: bool
     """Whether to return the rows that are held out."""
     measures: bool
     """Whether to return the ranges of the features."""
     expected: Expected
-    """The identity of the shard when training began; a shard that was loaded again must have the same one."""
+    """The identity of the shard when training began. A shard that was loaded again must have the same identity."""
     before: Mapping[Any, int]
-    """For early stopping, the number of rows of each class in the previous shards, in the order of its first row."""
+    """For early stopping, the number of rows of each class in the previous shards; classes in order of first row."""
 
 
 class ShardResult(NamedTuple):
@@ -355,7 +358,7 @@ class ShardResult(NamedTuple):
 
 
 def train_shard(shard: Shard, start: Weights, task: Round) -> ShardResult:
-    """Make a pass over one shard, starting from the weights ``start``, which are the same for all shards."""
+    """Make a pass over one shard, starting from the weights ``start``. All shards start from the same weights."""
     task.expected.check(shard)
     options, (start_w, start_b) = task.options, start
     state = LinearState.initial(options, len(task.classes), start_w.shape[1])
@@ -385,9 +388,9 @@ def train_shard(shard: Shard, start: Weights, task: Round) -> ShardResult:
 
 
 class MixingRun(ClusterRun):
-    """A run whose passes are rounds of iterative parameter mixing.
+    """A run whose passes are rounds of iterative parameter mixing: each shard is trained, and weights are averaged.
 
-    The averaged weights are averaged over the last round only, because the weights of earlier rounds are much worse.
+    The averaged perceptron averages over the last round only, because the weights of earlier rounds are much worse.
     """
 
     source: ShardSet
@@ -405,7 +408,7 @@ class MixingRun(ClusterRun):
         return [shard for shard, facts in enumerate(self.source.facts) if facts.rows]
 
     def visit_rows(self) -> None:
-        """Make a pass over every shard, and set the weights to the mean of the results."""
+        """Make a pass over every shard, and set the weights to the mean of the shards' weights."""
         state, source = self.state, self.source
         if self.current.row == source.rows:
             return  # the run resumes from a checkpoint written at the end of this round
@@ -487,7 +490,7 @@ MODES = ("exact", "mix")
 
 
 def checked_options(options: RunOptions, mode: str, n_shards: int) -> RunOptions:
-    """Return ``options``; raise a ParameterError if ``mode`` or ``n_shards`` is invalid or does not support them."""
+    """Return ``options``; raise a ParameterError unless ``mode`` and ``n_shards`` are valid and fit the options."""
     check_choice("mode", mode, MODES)
     check_integer("n_shards", n_shards, 1)
     options.check_for_stream("training on a cluster")
@@ -507,7 +510,7 @@ def checked_options(options: RunOptions, mode: str, n_shards: int) -> RunOptions
 
 
 def run_factory(mode: str, every: float | None) -> MakeRun:
-    """Return a function that creates a run of this mode; exact runs pause for a checkpoint after ``every`` seconds."""
+    """Return a function that creates a run of this mode. Exact runs pause for a checkpoint every ``every`` seconds."""
     return MixingRun if mode == "mix" else partial(ExactRun, every=every)
 
 
@@ -518,9 +521,9 @@ Model = TypeVar("Model")
 
 
 def train_together(train: Callable[[Model, Observer], object], models: Sequence[Model]) -> None:
-    """Call ``train(model, observer)`` for all models concurrently, and wait until all have ended.
+    """Call ``train(model, observer)`` for all models concurrently, and wait until all calls have ended.
 
-    An interrupt or an error ends all of them. Repeated warnings are issued once, after all runs have ended.
+    An interrupt or an error ends all runs. Repeated warnings are issued once, after all runs have ended.
     """
     stop = Observer()  # shared by all runs; if should_stop is set, they end after the pass in progress
     with warnings.catch_warnings(record=True) as found:

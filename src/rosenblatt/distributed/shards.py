@@ -1,6 +1,6 @@
-"""Shards: parts of the training rows that stay on the workers that loaded them.
+"""Shards: parts of the training rows, each of which stays on the worker that loaded it.
 
-The driver, the process that controls the training, only keeps a summary of each shard (`ShardFacts`).
+The driver, which is the process that controls the training, keeps only a summary of each shard (`ShardFacts`).
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ from rosenblatt.training.rows import (
 )
 
 Loader: TypeAlias = "Callable[[], Shard]"
-"""A function that loads a shard; it is called on a worker."""
+"""A function that loads a shard. It is called on a worker."""
 ClassWeight: TypeAlias = Mapping[Any, float] | str | None
 
 
 @dataclass
 class Shard:
-    """Rows ``X`` with the labels ``classes[numbers]``, and optional weights."""
+    """The rows ``X`` of a shard, with their labels ``classes[numbers]`` and optional sample weights."""
 
     X: Features
     classes: Labels
@@ -74,7 +74,7 @@ class Shard:
 
     @cached_property
     def identity(self) -> ShardIdentity:
-        """A digest of all rows. `load_shard` computes it, so that it is sent with the shard."""
+        """The shape and digests of all rows. `load_shard` computes the identity, so it is sent with the shard."""
         X, (n, width) = self.X, self.X.shape
         return ShardIdentity(
             rows=n,
@@ -87,18 +87,18 @@ class Shard:
         )
 
     def __sizeof__(self) -> int:
-        """Return the size in memory, from which a cluster decides whether to move a shard to another worker."""
+        """Return the size in memory, which a cluster uses to decide whether to move a shard to another worker."""
         return self.nbytes + 1000
 
     def block(self, classes: Labels, first: int) -> Block:
-        """Return the rows as a block, numbered from ``first`` on, with indices into ``classes`` as labels."""
+        """Return the rows as a block whose labels are indices into ``classes``; ``first`` is the first row number."""
         places = class_numbers(self.classes, classes)
         labels = places[self.numbers] if len(places) else self.numbers
         return Block(self.X, labels, first, self.weight, is_validated=True)
 
 
 def make_shard(X: MatrixLike, y: VectorLike, weight: VectorLike = None) -> Shard:
-    """Return a shard of rows and labels, possibly without rows; raise a ValueError if they are not valid."""
+    """Return a shard with these rows, labels and weights, or raise a ValueError. A shard may have no rows."""
     X = X if hasattr(X, "shape") else np.asarray(X)
     rows, labels = X.shape[0] if X.shape else 0, as_labels(as_numpy(y))
     n = len(labels) if np.ndim(labels) else 0
@@ -123,7 +123,7 @@ def make_shard(X: MatrixLike, y: VectorLike, weight: VectorLike = None) -> Shard
 
 @contextmanager
 def errors_named(where: str) -> Iterator[None]:
-    """Prefix a ValueError with ``where``, the name of a shard, and add advice on missing numbers."""
+    """Put ``where``, the name of a shard, before the message of a ValueError, with advice on missing numbers."""
     try:
         yield
     except ValueError as fault:
@@ -153,7 +153,7 @@ def join_shards(shards: Sequence[Shard]) -> Shard:
 
 
 def all_classes(parts: Sequence[Labels]) -> Labels:
-    """Return the sorted union of classes; raise a ValueError if strings and numbers are mixed."""
+    """Return the sorted union of several arrays of classes; raise a ValueError if strings and numbers are mixed."""
     known = [part for part in parts if len(part)]
     return reduce(join_classes, known) if known else np.empty(0)
 
@@ -170,20 +170,20 @@ class ShardFacts(NamedTuple):
     identity: ShardIdentity
     """The identity that the shard must have if it is loaded again."""
     counts: dict[Any, int]
-    """The number of rows of each class, in the order of its first row."""
+    """The number of rows of each class. The classes are in the order of their first rows."""
     read: tuple[dict[str, Any], ...]
     """For each file that was read, counts such as the number of rows left out."""
 
 
 def shard_facts(shard: Shard) -> ShardFacts:
-    """Return the summary of a shard; its rows stay on the worker."""
+    """Return the summary of a shard. It is called on the worker, so that the rows stay there."""
     n, width = shard.X.shape
     facts = n, width, shard.classes, shard.names, is_sparse(shard.X), shard.nbytes
     return ShardFacts(*facts, shard.identity, count_classes(shard), shard.read)
 
 
 def count_classes(shard: Shard, held_out: NDArray[np.bool_] | None = None) -> dict[Any, int]:
-    """Return the number of rows of each class in a shard, in the order of its first row, without rows held out."""
+    """Return the number of rows of each class in a shard, without held-out rows; classes are in order of first row."""
     numbers = shard.numbers if held_out is None else shard.numbers[~held_out]
     present, first, counts = np.unique(numbers, return_index=True, return_counts=True)
     labels = shard.classes[present].tolist()
@@ -200,13 +200,13 @@ class ShardIdentity(NamedTuple):
     width: int
     sparse: bool
     columns: str | None
-    """The digest of the names of the columns, if they have names."""
+    """The digest of the column names; None if columns have no names."""
     values: str
     labels: str
     weights: str | None
 
     def changes(self, then: ShardIdentity) -> str:
-        """Return a description of the differences from an earlier identity, or "" if there are none."""
+        """Return a description of the differences from the earlier identity ``then``, or "" if there are none."""
         if self.rows != then.rows:
             return f"{self.rows:,} rows instead of {then.rows:,}"
         if self.width != then.width:
@@ -236,7 +236,7 @@ def load_shard(loader: Callable[[], Shard]) -> Shard:
 
 
 def identified(shard: Shard) -> Shard:
-    """Compute the identity of a shard, before the shard can be sent anywhere, and return the shard."""
+    """Compute the identity of a shard and return the shard, so that the identity is stored before the shard is sent."""
     _ = shard.identity
     return shard
 
@@ -261,16 +261,16 @@ class Expected(NamedTuple):
 
 
 def fetch_shard(shard: Shard, expected: Expected) -> Shard:
-    """Check the shard and return it; called on a worker, this sends the shard to the driver."""
+    """Check the identity of the shard, and return the shard. A call on a worker sends the shard to the driver."""
     expected.check(shard)
     return shard
 
 
 class ShardRows:
-    """The rows of one shard as batches.
+    """A source of batches with the rows of one shard.
 
     In a shuffled pass each batch is a window, a fixed number of consecutive rows that are shuffled together. A window
-    may begin in one shard and end in the next. Then its rows in the first shard are left over for the next one.
+    may begin in one shard and end in the next. Then the window's rows in the first shard are visited with the next.
 
     Parameters
     ----------
@@ -279,19 +279,19 @@ class ShardRows:
     classes : array
         All classes.
     first : int
-        The number of the shard's first row among the rows of all shards.
+        The row number of the shard's first row, counted over all shards.
     width : int
-        The number of columns of the rows, which are padded to it if they are sparse.
+        The number of columns of the batches. Sparse rows with fewer columns are widened to this number.
     last : bool
-        Whether this is the last shard, whose last window may be shorter. Otherwise the rows of an unfinished window are
-        left over, as the attribute ``leftover``. By default True.
+        Whether this is the last shard, whose last window may be shorter. If not, the rows of an unfinished window are
+        not visited, but stored in the attribute ``leftover``. By default True.
     leftover : Block, optional
-        The rows that the previous shard left over.
+        The attribute ``leftover`` of the previous shard: rows with which the first window begins.
     class_weight : mapping, optional
-        Step sizes by class.
+        Step sizes by class; by default all are 1.
     before : mapping, optional
-        For rows that are held out: the number of rows of each class in the previous shards, in the order of its first
-        row.
+        If rows are held out, the number of rows of each class in the previous shards. The classes are in the order of
+        their first rows.
     """
 
     in_memory, rereadable = False, True
@@ -313,13 +313,13 @@ class ShardRows:
         self.leftover: Block | None = None
 
     def hold_out(self, split: Split) -> None:
-        """Mark the rows of the shard that a split holds out; those of the previous shard are marked already."""
+        """Mark the rows of the shard that a split holds out. Rows of the previous shard are already marked."""
         places = {label: place for place, label in enumerate(self.classes.tolist())}
         before = {places[label]: count for label, count in self._before.items()}
         (self._block,) = split.mark([self._block], before)
 
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
-        """Yield the rows from number ``from_row`` on; if ``window`` is given, in windows of that many rows."""
+        """Yield batches, starting at row number ``from_row``; each has ``window`` rows if ``window`` is given."""
         parts = [block for block in (self._taken_over, self._block) if block is not None and len(block)]
         blocks = skip_rows(parts, from_row)
         for block in rebatch(blocks, window) if window else blocks:
@@ -336,9 +336,9 @@ class ShardRows:
 
 
 def check_facts(facts: Sequence[ShardFacts]) -> None:
-    """Raise a ValueError if shards differ in width or column names, or if none has rows.
+    """Raise a ValueError if shards differ in their number of columns or in column names, or if all are empty.
 
-    Sparse shards may differ in width.
+    Sparse shards may differ in their number of columns.
     """
     filled = [(k, each) for k, each in enumerate(facts) if each.rows]
     if not filled:
@@ -358,11 +358,11 @@ def check_facts(facts: Sequence[ShardFacts]) -> None:
 
 
 MAX_LOSSES = 10
-"""Training fails if the results of the same calls are lost this many times in a row."""
+"""If the results of the same calls are lost this many times in a row, training raises an error."""
 
 
 class ShardSet:
-    """The shards that an engine has loaded, as the source of a run; they can be read repeatedly.
+    """The shards that an engine has loaded, as a source of rows for a run. They can be read repeatedly.
 
     Parameters
     ----------
@@ -371,10 +371,10 @@ class ShardSet:
     classes : array, optional
         All classes; needed only if the rows do not contain every class.
     mode : str
-        The training mode, by default "exact". It is part of the fingerprint, so a run cannot resume from a checkpoint
-        of the other mode.
+        The training mode, "exact" (the default) or "mix". The mode is part of the fingerprint, so that a run cannot be
+        resumed from a checkpoint of the other mode.
     class_weight : mapping, optional
-        Step sizes by class.
+        Step sizes by class; by default all are 1.
     progress : callable, optional
         A function that is called from time to time with the number of shards loaded.
     """
@@ -421,7 +421,7 @@ class ShardSet:
         return hashlib.sha256(repr((self.mode, [tuple(facts.identity) for facts in self.facts])).encode()).hexdigest()
 
     def expected(self, shard: int) -> Expected:
-        """Return the identity that calls on a shard require."""
+        """Return the identity that a shard must have in all later calls."""
         return Expected(shard, self.facts[shard].identity)
 
     def fork(self) -> ShardSet:
@@ -431,19 +431,19 @@ class ShardSet:
         return other
 
     def hold_out(self, split: Split) -> None:
-        """Mark the rows that a split holds out, in all batches from now on."""
+        """Mark the rows that a split holds out, in all batches that are read from now on."""
         self._split = split
 
     @cached_property
     def before(self) -> list[dict[Any, int]]:
-        """For each shard, the number of rows of each class in the previous shards, in the order of its first row."""
+        """For each shard, the number of rows of each class in the previous shards; classes in order of first row."""
         sums: list[dict[Any, int]] = [{}]
         for facts in self.facts[:-1]:
             sums.append(sums[-1] | {label: sums[-1].get(label, 0) + count for label, count in facts.counts.items()})
         return sums
 
     def set_classes(self, classes: Labels) -> None:
-        """From now on, encode labels as indices into ``classes``, which must include the classes of all shards."""
+        """Encode labels as indices into ``classes`` from now on. ``classes`` must include the classes of all shards."""
         self.classes = classes
 
     def check_features(self, width: int, names: list[str] | None) -> None:
@@ -455,13 +455,13 @@ class ShardSet:
             raise ValueError("expected shards with the column names that the model was trained on, got different ones.")
 
     def shard_of(self, row: int) -> int:
-        """Return the index of the shard that holds a row, or of the last shard if ``row`` is the number of rows."""
+        """Return the index of the shard with row ``row``, or of the last shard if ``row`` is the number of all rows."""
         return min(int(np.searchsorted(self.starts, row, side="right")) - 1, len(self.facts) - 1)
 
     def gather(self, calls: Callable[[], Sequence[Handle]], progress: Progress | None = None) -> list[Any]:
-        """Submit calls and return their results in order; if workers die, all calls are repeated.
+        """Call ``calls``, which submits calls and returns their handles; return the results in order.
 
-        Raises a ClusterError if results are lost ten times in a row.
+        If workers die, all calls are repeated. Raises a ClusterError if results are lost ten times in a row.
         """
         for _ in range(MAX_LOSSES):
             try:
@@ -475,7 +475,10 @@ class ShardSet:
         ) from reason
 
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
-        """Yield the rows from number ``from_row`` on, fetching one shard at a time; training itself fetches no rows."""
+        """Yield batches, starting at row number ``from_row``. Shards are sent to the driver one at a time.
+
+        Training on the cluster does not use this method.
+        """
         for shard, facts in enumerate(self.facts):
             if facts.rows and self.starts[shard + 1] > from_row:
                 (rows,) = self.gather(partial(self._fetch_rows, shard))
@@ -499,8 +502,8 @@ class ShardSet:
 def shard_loaders(loaders: Sequence[Any], mode: str, n_shards: int, join: Callable[[Sequence[Any]], Any]) -> list[Any]:
     """Return a loader for each shard.
 
-    In "exact" mode each given loader is a shard. In "mix" mode, ``join`` combines consecutive loaders into ``n_shards``
-    shards; if there are fewer loaders, each is a shard.
+    In "exact" mode each given loader gives one shard. In "mix" mode, ``join`` combines consecutive loaders, so that
+    there are ``n_shards`` shards. If there are fewer loaders than that, each gives one shard.
     """
     if mode == "exact":
         return list(loaders)
@@ -509,7 +512,7 @@ def shard_loaders(loaders: Sequence[Any], mode: str, n_shards: int, join: Callab
 
 
 class GivenShard:
-    """A loader for a shard that the user gave: a pair (X, y), a triple with weights, or a function that returns one."""
+    """A loader for a shard given as (X, y), as (X, y, sample_weight), or as a function that returns one of these."""
 
     def __init__(self, given: object, number: int) -> None:
         self.given, self.number = given if callable(given) else _pair(given), number
@@ -534,12 +537,12 @@ def _pair(given: object) -> tuple[Any, ...] | list[Any]:
 
 
 def join_loaders(loaders: Sequence[Loader]) -> Loader:
-    """Return a single loader of the rows of several loaders."""
+    """Combine several loaders into one, which loads all of their rows as one shard."""
     return loaders[0] if len(loaders) == 1 else JoinedShard(loaders)
 
 
 class JoinedShard:
-    """A loader that loads several shards as one."""
+    """A loader that loads several shards and joins them into one."""
 
     def __init__(self, loaders: Sequence[Loader]) -> None:
         self.loaders = list(loaders)
@@ -565,7 +568,7 @@ _OF_FILES = (
     "max_line_bytes",
     "keep_words",
 )
-"""Options of `data.open` about the format of files, which a preparation does not include."""
+"""The options of `data.open` that describe the format of files. They are not part of a preparation."""
 _LOCAL_OPTIONS = ("block_rows", "cache", "passthrough", "labels", "threads")
 
 
@@ -594,7 +597,7 @@ def file_loaders(
 ) -> tuple[Stream, list[FileShard]]:
     """Return a stream of all files, and a loader for each file.
 
-    The scale is computed from the rows that ``split`` does not hold out; None stands for all rows.
+    The scale is computed from the rows that ``split`` does not hold out, or from all rows if ``split`` is None.
     """
     for name in _LOCAL_OPTIONS:
         if name in options:
@@ -607,7 +610,7 @@ def file_loaders(
 
 
 def file_shards_of(stream: Stream, options: Mapping[str, Any]) -> list[FileShard]:
-    """Return a loader for each file of a stream; ``options`` are the options with which the stream was opened.
+    """Return a loader for each file of a stream that was opened with ``options``.
 
     If the files have changed since they were read for the scale, a DataError is raised, here or by `restore_counts`.
     """
@@ -623,7 +626,7 @@ def file_shards_of(stream: Stream, options: Mapping[str, Any]) -> list[FileShard
 
 
 def restore_counts(stream: Stream, facts: Sequence[ShardFacts]) -> None:
-    """Set a stream's counts, such as skipped rows and missing values, from the counts of the workers.
+    """Set the counts of a stream, such as its numbers of skipped rows and missing values, from those of the workers.
 
     If a file has changed since `file_shards_of`, a DataError is raised.
     """

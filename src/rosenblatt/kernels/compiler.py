@@ -1,4 +1,4 @@
-"""Kernels are plain Python functions; this file decides when they are compiled.
+"""Decide when kernels, which are plain Python functions, are compiled.
 
 A kernel is interpreted while that is faster than loading numba and compiling, and compiled from then on. Both give the
 same bits. Numba is imported only when a kernel is compiled or loaded from the cache on disk (``jit.py``).
@@ -24,18 +24,18 @@ from rosenblatt.kernels.parts import Function, cache_folder
 from rosenblatt.messages import warn_user
 
 _INTERPRETED_NUMBER = 2e-6
-"""About the seconds for which Python is busy with one number of an argument."""
+"""The approximate time in seconds that interpreted code takes for one number of an argument."""
 _IMPORT, _LOAD, _COMPILE = 0.3, 0.04, 1.0
-"""About the seconds for importing numba, for loading a compiled kernel from the disk, and for compiling one.
+"""The approximate times in seconds for importing numba, for loading a compiled kernel from disk, and for compiling it.
 
-Only the time of a call depends on these four numbers.
+These three numbers and ``_INTERPRETED_NUMBER`` affect only the time of a call, not its result.
 """
 _SLOW = 2.0
-"""Seconds of interpretation without numba after which a warning says that work is slow."""
+"""If numba cannot be imported, the seconds of interpretation after which a warning says that work is slow."""
 
 
 def _setting() -> str:
-    """Return the value of ``ROSENBLATT_COMPILE``, or raise a ValueError if there is no such value."""
+    """Return the value of ``ROSENBLATT_COMPILE``, or raise a ValueError if the value is not valid."""
     setting = os.environ.get("ROSENBLATT_COMPILE") or "auto"
     if setting not in ("auto", "always", "never"):
         raise ValueError(f'ROSENBLATT_COMPILE must be "auto", "always" or "never", got {setting!r}.')
@@ -71,17 +71,17 @@ def _numbers(argument: Any) -> int:
 
 
 class Kernel:
-    """A function that is interpreted at first, and compiled once its work is worth that.
+    """A function that is interpreted at first, and compiled when this saves time.
 
-    As in the problem of renting or buying skis, it is compiled when interpreting has taken, or would take, about as
-    long as loading it, or as compiling it if no earlier process has stored it. So no more than twice the shortest
-    possible time is spent.
+    This is the problem of renting or buying skis. The function is compiled when interpreting it has taken, or would
+    take, about as long as compiling it. (If an earlier process has stored the compiled function: as long as loading
+    it.) So at most twice the shortest possible time is spent.
     """
 
     interpreted_only = SETTING == "never"
-    """Whether kernels are not compiled in this process: as asked, or because numba cannot be imported."""
+    """Whether kernels are never compiled in this process, by the setting or because numba cannot be imported."""
     spent_without_numba = 0.0
-    """Seconds of interpretation in this process because numba cannot be imported; infinite after the warning."""
+    """The seconds that this process has spent interpreting for lack of numba; infinity after the warning."""
 
     def __init__(self, function: Function) -> None:
         update_wrapper(self, function)
@@ -90,7 +90,7 @@ class Kernel:
         self._spent = 0.0
 
     def __call__(self, *arguments: Any) -> Any:
-        """Return the function's result, which is the same to the bit interpreted or compiled."""
+        """Call the function, interpreted or compiled, and return its result. The bits are the same either way."""
         if self.compiled is None and not Kernel.interpreted_only and self._is_worth_compiling(arguments):
             try:
                 from rosenblatt.kernels.jit import compiled_kernel
@@ -120,12 +120,12 @@ class Kernel:
         return result
 
     def _is_worth_compiling(self, arguments: tuple[Any, ...]) -> bool:
-        """Return whether interpreting this call would bring the time spent beyond the time of compiling."""
+        """Return whether, with this call, interpreting would have taken more time than compiling takes."""
         expected = self._spent + _INTERPRETED_NUMBER * sum(map(_numbers, arguments))
         return SETTING == "always" or expected > self._price()
 
     def _price(self) -> float:
-        """Return about the seconds until a compiled function is there."""
+        """Return the approximate time in seconds for loading or compiling the function."""
         price = 0.0 if "numba" in sys.modules else _IMPORT
         name = f"{self.function.__module__.rpartition('.')[2]}.{self.function.__qualname__}"
         return price + (_LOAD if name in _stored() else _COMPILE)

@@ -1,4 +1,4 @@
-"""Exact sums of products by a long accumulator (Kulisch): no overflow, no underflow, no rounding.
+"""Compute exact sums of products with a long accumulator (Kulisch), without overflow, underflow or rounding.
 
 A total is one long integer in units of 2**-2272. Its limbs of 32 bits are stored in 64-bit words, so that carries are
 propagated only at the end. A total has room for 2**28 products of two finite float64 numbers. A long total has
@@ -21,7 +21,7 @@ bits reach from 2**-2272 to 2**2272. The lowest bit of a product of two 53-bit m
 fits. At the high end, 2**28 of the largest products do not overflow.
 """
 UNIT = 2272
-"""The lowest bit of a total stands for 2**-UNIT."""
+"""The lowest bit of a total has the value 2**-UNIT."""
 
 FINE_LIMBS = 35
 """The number of additional low limbs of a long total: ``long[FINE_LIMBS:]`` is a total."""
@@ -63,7 +63,7 @@ def add_integers(total, sign, a, b, place):
 
 @helper
 def add_product(total, v, x):
-    """Add ``v * x`` to ``total``, exactly; add nothing if a factor is NaN or infinite, which callers refuse later."""
+    """Add ``v * x`` to ``total``, exactly. Nothing is added if a factor is NaN or infinite; callers reject these."""
     if not (abs(v) <= _LARGEST and abs(x) <= _LARGEST):
         return
     v_part, v_place = math.frexp(v)
@@ -77,8 +77,8 @@ def add_product(total, v, x):
 def add_scaled_square(total, s, x):
     """Add ``s * x * x`` to a long total, for ``s >= 0``, where at least one of ``s`` and ``|x|`` is at most 1.
 
-    It counts as three products towards the limit at which carries must be propagated. Nothing is added if a factor is
-    NaN or infinite.
+    This counts as three products towards the number of products after which carries must be propagated. Nothing is
+    added if a factor is NaN or infinite.
     """
     if not (s <= _LARGEST and abs(x) <= _LARGEST):
         return

@@ -225,4 +225,4 @@ INSTRUCTIONS: dict[str, Any] = {
     )
     for name in names
 }
-"""What compiled code calls in place of each plain function."""
+"""The compiled form of each plain function, by the name of the plain function."""

@@ -1,4 +1,4 @@
-"""Numba: compiled copies of the kernels, and their cache on disk. Only ``compiler.py`` imports this file, when needed.
+"""Compile kernels with numba, and cache the compiled code on disk. ``compiler.py`` imports this file when needed.
 
 Compiled code is kept in the user's cache folder under a hash of all sources of this folder. So an edit to any kernel
 file causes recompilation; numba's own cache checks only the file that defines the function. Loading these files runs
@@ -46,7 +46,7 @@ def compiled_kernel(function: Function) -> Any:
 
 
 def _compiled_part(function: Function) -> Any:
-    """Return what compiled code calls for a function that kernels call."""
+    """Return the compiled form of a function that kernels call."""
     if function not in _compiled:
         part = PARTS[function]
         if part.choose is None:
@@ -69,7 +69,7 @@ def _copy(function: Function) -> Function:
 
 
 def _namespace(module: str) -> dict[str, Any]:
-    """Return the global names of a module, with compiled functions in place of those that kernels call."""
+    """Return the global names of a module. Functions that kernels call are replaced by their compiled forms."""
     if module not in _namespaces:
         names = _namespaces[module] = dict(vars(sys.modules[module]))
         for name, value in vars(sys.modules[module]).items():
@@ -156,7 +156,7 @@ class KernelCache(FunctionCache):
         )
 
     def load_overload(self, sig, target_context):
-        """Return the compiled code for a signature, or None if no readable file has it."""
+        """Return the compiled code for a signature, or None if no readable file contains the code."""
         try:
             return super().load_overload(sig, target_context)
         except Exception as fault:  # unpickling a damaged file may raise anything

@@ -1,4 +1,4 @@
-"""Visiting orders: shuffles that are the same on every machine and with every version of numpy.
+"""The orders in which passes visit rows: shuffles that are the same on every machine and with every version of numpy.
 
 Pass p of a run visits the rows in the order of a Fisher-Yates shuffle of 0, 1, ..., n-1, with random numbers from
 splitmix64. If f is the output function of splitmix64, the generator starts in the state f(f(seed) + p * GOLDEN). So the
@@ -33,7 +33,7 @@ def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 @helper
 def shuffle(order, seed, pass_number):
-    """Write the visiting order of a pass to ``order``, for a seed and a number of the pass of type uint64."""
+    """Write the order in which a pass visits rows to ``order``. The seed and the pass number are of type uint64."""
     for i in range(order.shape[0]):
         order[i] = i
     # Fisher-Yates shuffle in place (Durstenfeld 1964). Invariant: order[i + 1 :] is final, and order[: i + 1] holds the
@@ -61,7 +61,7 @@ def visiting_order(n: int, seed: int, pass_number: int = 0) -> np.ndarray:
     seed : int
         The seed of the run, taken modulo 2**64.
     pass_number : int
-        The pass, counted from 0, which is the default; a negative number raises a ValueError.
+        The number of the pass, counted from 0; by default 0. A negative number raises a ValueError.
 
     Returns
     -------

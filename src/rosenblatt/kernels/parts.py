@@ -1,6 +1,6 @@
 """The functions that kernels call, and how numba compiles them.
 
-The decorators leave each function as it is, so that Python can call it, and store the options for numba.
+The decorators store the options for numba, and return each function unchanged, so that Python can call it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 Function: TypeAlias = Callable[..., Any]
-"""A function to compile; numba infers the types of its arguments."""
+"""A function to compile. Numba infers the types of its arguments."""
 
 REORDERED = {"reassoc", "contract", "nsz"}
 """Fast-math flags for sums that may be computed in any order, because their rounding error is bounded afterwards."""

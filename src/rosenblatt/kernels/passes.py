@@ -1,7 +1,7 @@
-"""Passes over rows: one-vs-rest for all classes together, or direct, where all classes compete in one update.
+"""Training passes over rows: one-vs-rest, with a classifier for each class, or direct, where the classes compete.
 
-One-vs-rest has a classifier for each class, but only one for two classes. The order of visits is an argument, so that a
-slow twin in the tests can replay it. The rule decides which visits update the weights.
+For two classes, one-vs-rest has only one classifier. The order of the rows is an argument, so that a slow twin in the
+tests can replay a pass. The update rule decides on which rows the weights are updated.
 
 Every decision is exact, by a floating-point filter. Let y be the label, 1 or -1, and a the activation of a row. A
 mistake has ``y a <= 0``, so ``|w|^2 <= M R^2`` after M unit steps (the second half of Novikoff's proof). So the sign of
@@ -83,7 +83,7 @@ def _refresh_bound(s, terms, activations):
 
 @inlined
 def _measure_row(s, q, weight, threshold):
-    """Update the counters for a new row of squared norm ``q``, and return whether ``radius2`` grew.
+    """Update the counters for a new row of squared norm ``q``, and return whether ``radius2`` has increased.
 
     ``radius2`` becomes infinite for a row with NaN or infinity, and for a finite row whose squares overflow. The caller
     tells these two cases apart.
@@ -100,7 +100,7 @@ def _measure_row(s, q, weight, threshold):
 
 @inlined
 def _share_measures(s, leader):
-    """Raise the maxima over rows to those of ``leader``, the classifier that measured the rows of this block."""
+    """Increase the maxima over rows to those of ``leader``, the classifier that measured the rows of this block."""
     s["radius2"] = max(s["radius2"], leader["radius2"])
     s["max_step_norm2"] = max(s["max_step_norm2"], leader["max_step_norm2"])
     s["max_step"] = max(s["max_step"], leader["max_step"])
@@ -141,13 +141,15 @@ def _record_update(rule, rows, weights, log, candidate, s, low, high, update):
 
 @inlined
 def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, rule):
-    """Let each classifier of ``active`` visit the rows: CIML algorithm 5, lines 4 to 10.
+    """Train each classifier in ``active`` on the rows: CIML algorithm 5, lines 4 to 10.
 
-    A mistake is ``y a <= 0``: a point on the boundary counts, so the first example always moves ``w`` away from zero.
+    A row is a mistake if ``y a <= 0``. So a row on the boundary is a mistake, and the first example always moves ``w``
+    away from zero.
 
-    Classifiers take turns: each visits a block of rows before the next one does. They are independent, so the result is
-    the same as if each visited all rows alone. ``scores`` is scratch space with a number for each row of a block and
-    each class. It is None for a single classifier; numba then leaves out the code that uses it.
+    Each classifier visits a block of rows before the next classifier visits the same block. The classifiers are
+    independent, so the result is the same as if each visited all rows alone. ``scores`` is scratch space with a number
+    for each row of a block and each class. It is None for a single classifier; numba then leaves out the code that uses
+    it.
     """
     rows, labels, steps, bias_value, terms = examples
     order, start, stop, ahead, block, first = visits
@@ -229,7 +231,7 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, 
 
 @helper
 def _best_other(rows, i, y, scores, w, b, bound, total):
-    """Return the class other than ``y`` with the largest score, compared exactly; the first of them if several tie."""
+    """Return the class other than ``y`` with the largest score, compared exactly; if several tie, the first of them."""
     best = -1
     for k in range(scores.shape[0]):  # invariant: ``best`` is the result for the classes below k
         if k == y:
@@ -248,11 +250,11 @@ def _best_other(rows, i, y, scores, w, b, bound, total):
 
 @inlined
 def direct_pass(examples, visits, weights, classes, scores, log, candidate, rule):
-    """Visit the rows; on a mistake move the true class towards the row and its rival away from it.
+    """Train on the rows: a mistake moves the true class's weights towards the row, and the rival's away from it.
 
-    The rival is the class with the largest score among the others, the first of them if several tie. A visit is a
-    mistake if the score of the true class does not exceed the rival's. In Kesler's construction the weights of all
-    classes are concatenated, so an update with step s adds a vector of norm ``sqrt(2) s |x|``. ``classes`` are the
+    The rival is the class with the largest score among the other classes; the first of them if several tie. A row is a
+    mistake if the score of its true class does not exceed the rival's score. In Kesler's construction the weights of
+    all classes are concatenated, so an update with step s adds a vector of norm ``sqrt(2) s |x|``. ``classes`` are the
     numbers of all classes. ``scores`` is scratch space with one number for each class.
     """
     rows, labels, steps, bias_value, terms = examples
@@ -314,7 +316,7 @@ def direct_pass(examples, visits, weights, classes, scores, log, candidate, rule
 
 @helper
 def _begin_pass(passes, made, order, counters):
-    """Reset the counters of a pass, and write its order."""
+    """Begin a pass: reset its counters, and write the order in which it visits the rows."""
     if passes.shuffled:
         shuffle(order, passes.seed, passes.number + np.uint64(made))
     for turn in range(passes.records.shape[0]):
@@ -326,7 +328,7 @@ def _begin_pass(passes, made, order, counters):
 
 @helper
 def _end_pass(passes, made, counters):
-    """Record a pass, and return whether a classifier is clean after it: no mistakes, no other updates."""
+    """Record the mistakes and updates of a pass; return whether some classifier made neither."""
     clean = False
     for turn in range(passes.records.shape[0]):
         s = counters[passes.records[turn]]
@@ -338,7 +340,7 @@ def _end_pass(passes, made, counters):
 
 @kernel
 def one_vs_rest_passes(examples, visits, passes, weights, active, scores, log, candidate, rule):
-    """Make passes with ``one_vs_rest_pass``, or a part of one; return the number of passes."""
+    """Make several passes with ``one_vs_rest_pass``, or a part of one pass; return the number of passes."""
     made = 0
     while True:
         if passes.most > 0:
@@ -354,7 +356,7 @@ def one_vs_rest_passes(examples, visits, passes, weights, active, scores, log, c
 
 @kernel
 def direct_passes(examples, visits, passes, weights, classes, scores, log, candidate, rule):
-    """Make passes with ``direct_pass``, or a part of one; return the number of passes."""
+    """Make several passes with ``direct_pass``, or a part of one pass; return the number of passes."""
     made = 0
     while True:
         if passes.most > 0:

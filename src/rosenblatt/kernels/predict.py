@@ -1,6 +1,6 @@
-"""Prediction: activations, best classes and votes, with every sign exact.
+"""Predictions: activations, best classes and votes. The sign of every activation is exact.
 
-Throughout, ``terms`` is the largest number of entries in a row. ``lengths[k]`` is an upper bound on ``|(w[k], b[k])|``.
+In all functions, ``terms`` is the largest number of entries in a row. ``lengths[k]`` bounds ``|(w[k], b[k])|`` above.
 ``total`` is an exact accumulator of ``exact.LIMBS`` limbs, or of ``exact.LONG_LIMBS`` for `rounded_activations`. It
 must be 0 when a kernel is called, and is 0 again when it returns. ``bounds`` and ``scores`` are scratch space with one
 number for each class.
@@ -28,7 +28,7 @@ def _bounds(rows, i, lengths, terms, bounds):
 def activations(rows, start, stop, w, b, lengths, terms, total, bounds, out):
     """Write ``w[k] . x_i + b[k]``, with its exact sign, to ``out[i - start, k]`` for the rows ``start <= i < stop``.
 
-    It is summed in a fixed order, so that the bits are the same interpreted and compiled.
+    The sum is computed in a fixed order, so that interpreted and compiled code give the same bits.
     """
     for i in range(start, stop):
         _bounds(rows, i, lengths, terms, bounds)
@@ -41,7 +41,7 @@ def activations(rows, start, stop, w, b, lengths, terms, total, bounds, out):
 
 @kernel
 def rounded_activations(rows, w, b, lengths, terms, total, out):
-    """Write ``w[k] . x_i + b[k]``, the exact number rounded once, to ``out[i, k]``."""
+    """Write ``w[k] . x_i + b[k]``, computed exactly and rounded once, to ``out[i, k]``."""
     for i in range(out.shape[0]):
         length = math.sqrt(square(rows, i) + 1.0)
         for k in range(w.shape[0]):
@@ -50,10 +50,10 @@ def rounded_activations(rows, w, b, lengths, terms, total, out):
 
 @kernel
 def winners(rows, start, stop, w, b, lengths, terms, total, bounds, scores, out, tied):
-    """Write to ``out`` the class with the largest activation on each row, the first if several tie.
+    """Write to ``out``, for each row ``start <= i < stop``, the class with the largest activation.
 
-    Activations are compared exactly, for the rows ``start <= i < stop``. ``tied`` is set to whether several classes
-    tie.
+    Activations are compared exactly. If several classes tie, the first is written, and the row's entry in ``tied`` is
+    True.
     """
     for i in range(start, stop):
         _bounds(rows, i, lengths, terms, bounds)

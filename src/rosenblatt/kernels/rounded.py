@@ -1,13 +1,13 @@
-"""Activations, margins, squared norms and variances of a row: the exact number, rounded once to a float64.
+"""Compute activations, margins, squared norms and variances of a row exactly, rounded once to a float64.
 
 The results do not depend on the order of a sum, the layout of the rows, or the machine. A sum is computed with twice
 the digits of a float64: its high part is extracted without error, as in AccSum (Rump, Ogita and Oishi 2008). Ziv's
 rounding test then shows whether only one float64 can be the nearest. If not, an exact sum decides.
 
-Throughout, ``terms`` is the largest number of entries in a row. ``size`` is an upper bound on ``|(w, b)| |(x, 1)|`` for
-each class, and ``radius2`` is an upper bound on ``|(x, 1)|**2``, or on ``|x|**2`` without a bias; both may be infinite.
-``total`` is an exact accumulator of ``exact.LONG_LIMBS`` limbs; it must be 0 when a function is called, and is 0 again
-when the function returns.
+In all functions, ``terms`` is the largest number of entries in a row. ``size`` is an upper bound on
+``|(w, b)| |(x, 1)|`` for each class. ``radius2`` is an upper bound on ``|(x, 1)|**2``, or on ``|x|**2`` without a bias.
+Both bounds may be infinite. ``total`` is an exact accumulator of ``exact.LONG_LIMBS`` limbs. It must be 0 when a
+function is called, and is 0 again when the function returns.
 """
 
 from __future__ import annotations

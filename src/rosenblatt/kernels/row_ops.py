@@ -3,10 +3,10 @@
 ``rows`` is a tuple: ``(values, d)`` for a C-ordered matrix as a flat array, or ``(values, indices, indptr)`` for CSR
 with unsigned indices and no duplicates within a row. Values are float32 or float64; arithmetic is float64.
 
-A vector of weights is an array of shape (d,), or a pair ``(matrix, k)`` that stands for column k of a matrix of shape
-(d, classes). For dense rows ``w`` has shape (classes, d), so the weights of a class are read in order, like the row.
-For CSR rows ``w`` has shape (d, classes), so one or two cache lines hold the weights of all classes for a stored
-number. ``class_weights`` returns the vector of a class.
+A vector of weights is an array of shape (d,), or a pair ``(matrix, k)`` that means column k of a matrix of shape
+(d, classes). For dense rows ``w`` has shape (classes, d), so the weights of a class are contiguous, like a row. For CSR
+rows ``w`` has shape (d, classes), so the weights of all classes for a stored entry are contiguous. ``class_weights``
+returns the vector of a class.
 
 Most operations have one body for all layouts: ``span`` and ``column`` hide the layout of rows, ``weight`` and
 ``set_weight`` the layout of weights. Sums may be computed in any order, because the caller bounds their rounding.

@@ -72,9 +72,9 @@ class Examples(NamedTuple):
     rows: Rows
     """See ``row_ops``."""
     labels: Labels
-    """A class number for each row."""
+    """The class number of each row."""
     steps: Floats
-    """A step size for each row; empty if all are 1. A row whose step size is 0 is not visited."""
+    """The step size of each row; empty if all are 1. A row whose step size is 0 is not visited."""
     bias_value: float
     """The constant feature of the bias, 1.0 or 0.0."""
     terms: int
@@ -82,54 +82,54 @@ class Examples(NamedTuple):
 
 
 class Visits(NamedTuple):
-    """The rows that a call visits, ``order[start:stop]``, and how."""
+    """The rows on which a call trains, ``order[start:stop]``, and how it reads them."""
 
     order: Labels
     start: int
     stop: int
     ahead: int
-    """How many visits ahead a row is prefetched; 0 for no prefetching."""
+    """How many rows ahead of the current row a row is prefetched into the cache; 0 if rows are not prefetched."""
     block: int
-    """Number of rows that one classifier visits before the next one visits them, while they are still in the cache."""
+    """The number of rows that one classifier visits before the next classifier visits the same rows, still cached."""
     first: bool
-    """Whether these rows are new, so that their lengths must be measured."""
+    """Whether these rows are new, so that their norms must be computed."""
 
 
 class Passes(NamedTuple):
-    """Whole passes that a call makes one after another, until a classifier is clean."""
+    """The complete passes that one call makes, until a classifier makes a pass without a mistake or update."""
 
     most: int
-    """The largest number of passes; 0 if the call visits a part of a pass."""
+    """The largest number of passes; 0 if the call makes only a part of a pass."""
     shuffled: bool
-    """Whether each pass has an order of its own, which is written to ``Visits.order``."""
+    """Whether the rows are shuffled anew before each pass. Their order is written to ``Visits.order``."""
     seed: np.unsignedinteger[Any]
-    """The seed of these orders."""
+    """The seed with which rows are shuffled."""
     number: np.unsignedinteger[Any]
-    """The number of the first pass."""
+    """The number of the first of these passes, counted from 0 over all passes of the run."""
     records: Integers
-    """The numbers of the records of ``Weights.counters`` that take part."""
+    """The indices of the trained classifiers' records in ``Weights.counters``."""
     mistakes: Integers
-    """The call writes the mistakes of each pass: a row for a pass, a column for each of ``records``."""
+    """An array to which the call writes the number of mistakes: a row for each pass, a column for each record."""
     updates: Integers
-    """The call writes the updates of each pass, as it does mistakes."""
+    """An array to which the call writes the number of updates, in the same form as ``mistakes``."""
 
 
 class Weights(NamedTuple):
     """The arrays that a pass changes: weights, biases, counters, and the cached sums of CIML algorithm 7."""
 
     w: Floats
-    """The weights, in the layout of ``row_ops``, as are ``u`` and ``s``."""
+    """The weights. Like ``u`` and ``s``, they have the layout that ``row_ops`` describes."""
     u: Floats
-    """The cached sums for the averages of ``w``."""
+    """The cached sums from which the averages of ``w`` are computed."""
     b: Floats
     beta: Floats
-    """The cached sums for the averages of the biases ``b``."""
+    """The cached sums from which the averages of the biases ``b`` are computed."""
     s: Floats
-    """The variance of each weight; empty if the rule keeps none."""
+    """The variance of each weight; empty if the update rule has no variances."""
     s_b: Floats
     """The variance of each bias."""
     decay: float
-    """The decay of the averages at each visit; see ``average_weight``."""
+    """The decay of the averages at each visited row; see ``average_weight``."""
     counters: NDArray[np.void]
     """A record of type ``COUNTERS`` for each classifier; a single record if classes compete directly."""
     total: Integers
@@ -137,12 +137,12 @@ class Weights(NamedTuple):
 
 
 class Log(NamedTuple):
-    """The log of the updates of a call, a row for each classifier; nothing is logged if the arrays have no columns."""
+    """The log of a call's updates. Each array has a row for each classifier; without columns, nothing is logged."""
 
     rows: Labels
-    """The example of each update. If classes compete directly, the second row of this array has the rivals."""
+    """The row number of each update's example. If classes compete directly, the second row has the rival classes."""
     visits: Floats
-    """The number of visits before each update."""
+    """The number of rows that the classifier visited before each update."""
     steps: Floats
     """The step size of each update."""
     margins: Floats
@@ -152,7 +152,7 @@ class Log(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """The weights that survived the most visits in this pass, for the pocket; ``b`` is empty without a pocket."""
+    """The weights that stayed unchanged for the most rows of this pass; ``b`` is empty if there is no pocket."""
 
     w: Floats
     b: Floats
@@ -164,21 +164,21 @@ class Bounds(NamedTuple):
     certain: float
     """The absolute value above which the sign of an activation is certain."""
     size: float
-    """An upper bound on ``|w| |x|``; 0 only if the weights have been zero since the start."""
+    """An upper bound on ``|w| |x|``. It is 0 only if the weights have been zero since the start."""
     radius2: float
-    """An upper bound on ``|x|^2``, the bias coordinate included."""
+    """An upper bound on ``|x|^2``, where x includes the bias coordinate."""
 
 
 class Update(NamedTuple):
-    """An update: a visit that changes the weights."""
+    """An update of the weights on a row."""
 
     i: np.signedinteger[Any]
     """The row."""
     visits: float
-    """The number of visits before this one."""
+    """The number of rows that were visited before this row."""
     step: float
     weight: float
-    """The row's entry of ``Examples.steps``, from which ``step`` is computed; 1 if that is empty."""
+    """The row's entry of ``Examples.steps``, from which ``step`` is computed; 1 if ``Examples.steps`` is empty."""
     a: float
     """``y a`` before the update, or the margin of the true class over its rival."""
     norm2_or_variance: float
@@ -203,21 +203,21 @@ class MarginRule(NamedTuple):
 class PassiveAggressiveRule(NamedTuple):
     """The passive-aggressive rule (Crammer et al. 2006).
 
-    Update unless ``y a`` is at least 1. The step is the smallest that makes ``y a`` equal to 1, or a smaller one if
-    ``cap`` or ``ridge`` limits it.
+    An update is made unless ``y a`` is at least 1. Its step is the smallest that makes ``y a`` equal to 1. If ``cap``
+    or ``ridge`` limits the step, it is smaller.
     """
 
     threshold: float
     cap: float
-    """The largest step: C for PA-I, else infinite."""
+    """The largest step: C for PA-I, else infinity."""
     ridge: float
-    """Added to the squared norm: 1 / (2 C) for PA-II, else 0."""
+    """The number that is added to the squared norm of a row: 1 / (2 C) for PA-II, else 0."""
 
 
 class ArowRule(NamedTuple):
     """The rule of AROW (Crammer et al. 2009).
 
-    Update unless ``y a`` is at least 1. The change of each weight is proportional to its variance.
+    An update is made unless ``y a`` is at least 1. The change of each weight is proportional to the weight's variance.
     """
 
     threshold: float

@@ -1,4 +1,4 @@
-"""Lanes: eight float64 numbers in a vector register, and the fused multiply-add (FMA), which rounds once.
+"""Vectors of eight float64 numbers in a register, called lanes, and the fused multiply-add (FMA), which rounds once.
 
 The compiler does not vectorise sums whose order matters, so such sums are written with lanes. ``+``, ``-`` and ``*``
 work on lanes as on numbers. They are never contracted to an FMA: only ``fused`` is one.
@@ -34,7 +34,7 @@ def fused(a, b, c):
 
 
 def spread(number):
-    """Return lanes that all hold ``number``."""
+    """Return eight lanes, each of which is ``number``."""
     return np.full(LANES, number)
 
 

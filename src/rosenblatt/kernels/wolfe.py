@@ -26,7 +26,7 @@ from rosenblatt.kernels.parts import at, helper
 from rosenblatt.kernels.row_ops import steady_dot
 
 PAUSED, CLOSED, AT_ZERO, STUCK = range(4)
-"""Why a call returned: it made all its steps; ``low`` and ``high`` agree; the mean is the origin; no step helps."""
+"""The reasons why a call ends: all steps made, ``low`` and ``high`` agree, the mean is the origin, no step helps."""
 
 STATE = np.dtype(
     [
@@ -59,7 +59,7 @@ _NOTHING = 1e-15
 def _take_along(Q, count, rest, shares):
     """Subtract from ``rest`` its projections on the first ``count`` rows of Q; add their coefficients to ``shares``.
 
-    This is the modified Gram-Schmidt method: each coefficient is computed from what is left of ``rest``.
+    This is the modified Gram-Schmidt method: each coefficient is computed from ``rest`` after the earlier subtractions.
     """
     width = rest.shape[0]
     for i in range(count):  # invariant: ``rest`` is orthogonal to the rows of Q before i, up to rounding
@@ -218,10 +218,10 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, max_steps):
     largest lower bound found, and ``high``, the length of the shortest mean found. The search is done when their
     difference is at most ``tol * high``.
 
-    Z: the rows, flat. group: 0 or 1 for each row. states: one record of type ``STATE``. corral: the row numbers of its
-    points, their weights, Q and R. best: the row numbers and the weights of the shortest mean, and the direction that
-    gave the bound ``low``. u: the direction to start from; on return, the direction of the last step. scratch: two
-    arrays of the length of a row, and three with a number for each point of the corral.
+    Z: the rows, as a flat array. group: 0 or 1 for each row. states: one record of type ``STATE``. corral: the row
+    numbers of its points, their weights, Q and R. best: the row numbers and the weights of the points of the shortest
+    mean, and the direction that gave the bound ``low``. u: the direction to start from; on return, the direction of the
+    last step. scratch: two arrays of the length of a row, and three arrays with a number for each point of the corral.
     """
     # Invariants of the loops:
     #  - the rows of the corral are independent, and A = R' Q;

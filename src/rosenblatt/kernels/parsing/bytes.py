@@ -1,4 +1,4 @@
-"""Readers of bytes and decimal numbers in memory, eight bytes at a time where possible.
+"""Read bytes and decimal numbers from memory, eight bytes at a time where possible.
 
 In this folder a place is the address of a byte of the text. Functions of a place cost less to call than functions of an
 array and an index, because numba counts references to arrays. The text must stay alive and be followed by ``PAD``
@@ -98,7 +98,7 @@ def number_of(digits, n):
 
 
 FINE, UNDECIDED, MALFORMED = 0, 1, 2
-"""Results of reading a number: the value is known; the number is valid, but its value is not known; it is malformed."""
+"""Results of reading a number: it was read; it is valid, but its value could not be computed; it is malformed."""
 
 _MINUS, _PLUS, _POINT, _ZERO, _NINE, _E, _BLANK = b"-+.09e "
 _TENS = np.array([10**k for k in range(20)], np.uint64)
@@ -227,7 +227,7 @@ def any_number(place):
 
 @inlined
 def number(place):
-    """Read the number at ``place`` and return what ``any_number`` returns, faster for short numbers."""
+    """Read the number at ``place``. The result is that of ``any_number``, but is computed faster for short numbers."""
     # The most common forms, such as 7 and 0.1234567, are read here without a call, by Clinger's fast path: at most
     # eight digits, divided by at most 10**7.
     negative = byte(place) == _MINUS

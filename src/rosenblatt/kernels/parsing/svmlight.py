@@ -1,4 +1,4 @@
-"""The svmlight parser: lines of text into rows of a CSR matrix.
+"""Parse lines of svmlight text into rows of a CSR matrix.
 
     line     = [label features] ["#" comment] newline
     label    = number
@@ -53,12 +53,12 @@ PROGRESS = np.dtype(
 NEWLINE, HASH, COLON, BAR = b"\n#:|"
 IS_BLANK, IS_NEWLINE, IS_HASH, IS_COLON, IS_BAR = 1, 2, 4, 8, 16
 KINDS = np.zeros(256, np.uint8)
-"""The kind of separator that each byte is; 0 for bytes that are not separators."""
+"""The kind of separator of each byte value; 0 if the byte is not a separator."""
 KINDS[list(b" \t\r")] = IS_BLANK
 KINDS[[NEWLINE, HASH, COLON, BAR]] = IS_NEWLINE, IS_HASH, IS_COLON, IS_BAR
 
 EXACT_BELOW = 2.0**53
-"""Integers below this in absolute value are float64 numbers, and no other integer is rounded to one of these."""
+"""An integer below this in absolute value is a float64 number, and no other integer is rounded to this number."""
 _ENDS_NUMBER = IS_BLANK | IS_NEWLINE | IS_HASH
 _QID, _FOUR_BYTES = np.uint64(int.from_bytes(b"qid:", "little")), np.uint64(0xFFFFFFFF)
 _TENS = np.array([10**k for k in range(9)])

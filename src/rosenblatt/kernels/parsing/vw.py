@@ -1,4 +1,4 @@
-"""The Vowpal Wabbit parser: lines of text into rows of a CSR matrix, with vw's hash of feature names.
+"""Parse lines of Vowpal Wabbit text into rows of a CSR matrix, with vw's hash of feature names.
 
     line      = [label [importance [base]]] [tag] {"|" namespace} newline
     label     = number                            importance and base likewise
@@ -53,7 +53,7 @@ from rosenblatt.kernels.parsing.svmlight import (
 from rosenblatt.kernels.parts import at, helper, inlined
 
 NO_BAR, BAD_WEIGHT, BASE, BAD_NAMESPACE, SUM_TOO_LARGE = range(20, 25)
-"""The errors of this format that ``svmlight`` does not have."""
+"""The errors in a line that can occur in this format but not in svmlight text."""
 
 _ENDS_NUMBER = IS_BLANK | IS_NEWLINE | IS_BAR
 _ENDS_NAME = IS_BLANK | IS_NEWLINE | IS_BAR | IS_COLON

@@ -80,7 +80,7 @@ class Block:
     passthrough: Mapping[str, Sequence[object]] | None = field(default=None, repr=False)
     """The values of the columns in ``data.open(passthrough=...)``, by column name; None if there are none."""
     held_out: np.ndarray | None = field(default=None, repr=False)
-    """A mask of the rows that a `Split` holds out; None if the rows are not split."""
+    """A mask of the rows that are held out of training; None if the rows are not split."""
 
     def __post_init__(self) -> None:
         if not hasattr(self.X, "shape"):

@@ -93,7 +93,8 @@ class Kernel:
         """Call the function, interpreted or compiled, and return its result. The bits are the same either way."""
         if self.compiled is None and not Kernel.interpreted_only and self._is_worth_compiling(arguments):
             try:
-                from rosenblatt.kernels.jit import compiled_kernel
+                with interrupts_deferred():  # numba cannot be imported again if its import is interrupted
+                    from rosenblatt.kernels.jit import compiled_kernel
 
                 self.compiled = compiled_kernel(self.function)
             except ImportError:

@@ -480,9 +480,6 @@ class Outcome(enum.Enum):
         return f"stopped after {count_of(passes, 'pass')}, {why}"
 
 
-# Deferred interrupts.
-
-
 # Logs of updates with their rows, from which the weights after any update can be computed again.
 
 

@@ -243,15 +243,17 @@ def _different_names(names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     (['a', 'b', 'a.2', 'a.1', 'a.3'], {'a.2': 'a', 'a.3': 'a'})
     """
     taken, found, renamed = set(names), list[str](), dict[str, str]()
-    before: set[str] = set()
+    last: dict[str, int] = {}  # for each name, the number that its last occurrence has been given
     for name in names:
         new, k = name, 0
-        while new in before or (k and new in taken):
-            k += 1
+        if name in last:
+            k = last[name] + 1
+            while f"{name}.{k}" in taken:
+                k += 1
             new = f"{name}.{k}"
-        if k:
             renamed[new] = name
-        before.add(new)
+            taken.add(new)
+        last[name] = k
         found.append(new)
     return found, renamed
 

@@ -144,6 +144,7 @@ def test_some_labels_that_are_none_of_the_model_are_a_note(model, tmp_path):
     result = ran("test", model, rows)
     note = " ".join(result.stderr.split())
     assert "1 of 3 rows have a label that is not a class of the model: maybe. Its classes are no, yes." in note
+    assert "to find more" not in note
 
 
 def test_classes_have_one_name(tmp_path):

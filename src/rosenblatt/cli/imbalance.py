@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from rosenblatt.cli.inputs import Predictor
@@ -145,27 +145,29 @@ def weighs_mistakes(model: Predictor) -> bool:
     return bool(getattr(options, "class_weight", None)) or getattr(state, "threshold", None) is not None
 
 
-def advice(scores: JsonObject, learner: str, weighted: bool = False) -> list[str]:
+def advice(scores: JsonObject, classes: Collection[Any], learner: str, weighted: bool = False) -> list[str]:
     """Return advice if a model misses a class, or is less accurate than always predicting the most common class.
 
-    The sentences name options of ``train``. ``scores`` is the result of `rosenblatt.cli.test.class_scores`, ``learner``
-    the name of the learner's class, and ``weighted`` the result of `weighs_mistakes`.
+    The sentences name options of ``train``. ``scores`` is the result of `rosenblatt.cli.test.class_scores`, ``classes``
+    are those of the model, ``learner`` is the name of the learner's class, and ``weighted`` the result of
+    `weighs_mistakes`. Other labels among the rows get no advice, because no option helps to find them.
 
     >>> by_class = [{"class": "fraud", "rows": 20, "recall": 0.05}, {"class": "ok", "rows": 980, "recall": 0.99}]
     >>> scores = {"accuracy": 0.971, "commonest": {"class": "ok", "accuracy": 0.98}, "by_class": by_class}
-    >>> worse, missed = advice(scores, "AROW")
+    >>> worse, missed = advice(scores, ["fraud", "ok"], "AROW")
     >>> worse
     'always predicting ok is right more often: train with --cost ok=1 for the threshold with the fewest mistakes'
     >>> missed
     'only 5.0% of the rows of fraud are found: train with --class-weight fraud=49 or --cost fraud=49 to find more'
     """
-    by_class, commonest, sentences = scores["by_class"], scores["commonest"], []
+    by_class = [entry for entry in scores["by_class"] if entry["class"] in classes]
+    commonest, sentences = scores["commonest"], []
     has_threshold = len(by_class) == 2 and learner not in WITHOUT_THRESHOLD
     if commonest["accuracy"] == 1.0:
         if len(by_class) > 1:
             label = label_text(commonest["class"])
             sentences.append(f"all rows tested are of class {label}, so these scores say nothing about the others")
-    elif scores["accuracy"] < commonest["accuracy"] and not weighted:
+    elif scores["accuracy"] < commonest["accuracy"] and commonest["class"] in classes and not weighted:
         label = label_text(commonest["class"])
         remedy = f"--cost {label}=1 for the threshold with the fewest mistakes"
         if not has_threshold:

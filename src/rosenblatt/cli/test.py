@@ -61,7 +61,7 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
     if error is not None:
         raise error
     scores = found.scores(classes)
-    remarks = advice(scores, predictor.learner, weighs_mistakes(predictor))
+    remarks = advice(scores, classes, predictor.learner, weighs_mistakes(predictor))
     right = sum(count for (true, predicted), count in pairs.items() if true == predicted)
     if as_json:
         facts = {"rows": scores["rows"], "right": right} | scores

@@ -362,7 +362,7 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     scores = measured or answer.get("folds")
     answer["advice"] = []
     if scores and "rows" in scores:
-        answer["advice"] = advice(scores, model.learner, weighs_mistakes(model))
+        answer["advice"] = advice(scores, answer["classes"], model.learner, weighs_mistakes(model))
     if split is not None and measured and not options.no_curve_check and not interrupted:
         try:
             answer["curve"] = _curve(training, rows_to_test_on(training.stream), measured)

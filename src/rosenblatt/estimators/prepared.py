@@ -55,8 +55,8 @@ def prepare(model: object, X: Any) -> Any:
     if rows is not None and not preparation.get("lists"):
         raise ValueError(
             f"this model was trained from a table: expected a table with {_columns(rows.columns)}, got "
-            f"{_kind(X)} without their names. Give a data frame, an Arrow table, a dictionary or a list of "
-            "dictionaries; or, if these rows are prepared already, rosenblatt.data.Block(X)."
+            f"{_unnamed(X)}. Give a data frame, an Arrow table, a dictionary or a list of dictionaries; or, if these "
+            "rows are prepared already, rosenblatt.data.Block(X)."
         )
     if preparation.get("scale") is not None:
         raise ValueError(
@@ -106,6 +106,13 @@ def _is_table(X: object) -> bool:
 
 def _columns(names: list[str]) -> str:
     return f"the column{'' if len(names) == 1 else 's'} {list_some(names, _MOST_NAMED)}"
+
+
+def _unnamed(X: object) -> str:
+    """Return what ``X`` is, in words; a row of a data frame has names, but is not a table."""
+    if type(X).__name__ == "Series":
+        return "a Series (one row of a data frame is a table as frame.iloc[[0]], or as a dictionary)"
+    return f"{_kind(X)} without their names"
 
 
 def _kind(X: object) -> str:

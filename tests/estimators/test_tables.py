@@ -103,7 +103,8 @@ def test_an_array_without_names_is_refused_and_prepared_rows_are_blocks(tmp_path
     _, X = as_predict(tmp_path, new)
     stream = data.open(new := pd.DataFrame(new), preparation=model.preparation_)
     (block,) = stream
-    ways = "a table with the columns age, income and city, got (.* without their names|a Series .*iloc.*). Give a data frame.*Block"
+    ways = "a table with the columns age, income and city, got (.* without their names|a Series .*iloc.*). "
+    ways += "Give a data frame.*Block"
     for rows in (block.X, block.X.tolist(), sp.csr_array(block.X), new["age"], new.iloc[0]):
         calls = [model.predict, model.decision_function, model.on_boundary, lambda X: model.score(X, new["bought"])]
         calls += [lambda X: model.partial_fit(X, new["bought"]), lambda X: calibrated(model, X, new["bought"])]

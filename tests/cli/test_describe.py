@@ -197,3 +197,17 @@ def test_words_beside_decimal_commas_are_pointed_out_in_training_too(tmp_path):
     assert [risk["column"] for risk in answer["look_at"]] == ["score"]
     said = ran("train", file, "-t", "y", "--missing-value", "-", "-o", tmp_path / "m").stderr
     assert "look at" not in said
+
+
+def test_the_label_of_a_totals_row_is_pointed_out(tmp_path):
+    rows = "".join(f"{k % 9};{k % 7};{'ja' if k * k % 11 < 5 else 'nein'}\n" for k in range(60))
+    file = written(tmp_path, "t.csv", "amount;x;y\n" + rows + "999999;77;gesamt\n")
+    found = "y: labels of only one of the first 61 rows: 'gesamt': a total, or a typing error?"
+    said = " ".join(ran("train", file, "-t", "y", "-o", tmp_path / "m").stderr.split())
+    assert f"Note: look at {found} --missing-value gesamt leaves such rows out." in said
+    answer = json.loads(
+        ran("train", file, "-t", "y", "--missing-value", "gesamt", "-o", tmp_path / "m", "--json").stdout
+    )
+    assert (answer["rows"], answer["classes"], answer["look_at"]) == (60, ["ja", "nein"], [])
+    numbers = written(tmp_path, "n.csv", "amount;x;y\n" + rows.replace("ja", "0").replace("nein", "1") + "9;7;2\n")
+    assert described(numbers, "-t", "y").rstrip().endswith("a total, or a typing error?")

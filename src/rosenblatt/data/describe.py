@@ -32,6 +32,7 @@ from rosenblatt.data.tables.values import (
     MISSING_NUMBERS,
     NUMBER_FORMATS,
     date_format_of,
+    find_missing_numbers,
     import_arrow,
     is_unsupported_type,
     missing_labels,
@@ -68,9 +69,9 @@ class Risk(NamedTuple):
     """The remark as text, without a full stop at the end."""
 
 
-RISKS = ("leak", "id", "sentinel", "spelling", "words")
+RISKS = ("leak", "id", "sentinel", "spelling", "single", "words")
 """A column that determines the target, one that looks like an id, a number that may mark missing values, labels that
-differ in case only, words among numbers that make each number a category."""
+differ in case only, labels of a single row, words among numbers that make each number a category."""
 
 
 class ColumnTable(Table):
@@ -375,6 +376,7 @@ def describe_columns(
             shown = preparation["target"]["kind"].replace("text", kind) if is_label else shown
             found += _without_label(head.columns[name], words, name) if is_label else []
             found += _spellings(head.columns[name], words) if is_label else []
+            found += _single(head.columns[name], words) if is_label else []
             found += _remarks(head, column)
             if name not in (target, preparation["weight"]):
                 like_id = _like_id(head, name, kind, column, missing) if name in entries else None
@@ -483,6 +485,19 @@ def _spellings(array: pa.Array, words: tuple[str, ...]) -> list[_Remark]:
         alike.setdefault(text.casefold(), []).append(f"{shorten(text)} ({counts[text]:,})")
     pairs = [" and ".join(texts) for texts in alike.values() if len(texts) > 1]
     return [_Remark(f"labels differ in case only: {pair}: write them alike", risk="spelling") for pair in pairs[:1]]
+
+
+def _single(array: pa.Array, words: tuple[str, ...]) -> list[_Remark]:
+    """Return a remark if a label occurs in one row only, as that of a totals row does."""
+    counts = Counter(text for text in parse_strings(array, words).to_pylist() if text is not None)
+    single = sorted(text for text, count in counts.items() if count == 1)
+    if not single or counts.total() < _FEWEST_ROWS or len(single) == len(counts):
+        return []
+    names = ", ".join(map(shorten, single[:FEW_WORDS])) + (", ..." if len(single) > FEW_WORDS else "")
+    text = f"labels of only one of the first {len(array):,} rows: {names}: a total, or a typing error?"
+    numbers = set(find_missing_numbers(tuple(single)))  # as missing values they would be missing in other columns, too
+    leave_out = Message(" {missing_values=words} leaves such rows out", words=single[:FEW_WORDS])
+    return [_Remark(text, "" if numbers else leave_out, "single")]
 
 
 def _marks_missing(column: ColumnProfile) -> list[_Remark]:

@@ -65,14 +65,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+_MOST_TITLE_LINES = 20
+"""The maximum number of lines above a header that are counted."""
 _MOST_NAMED = 20
 """The maximum number of ambiguous columns that a message names one by one."""
 
 
-def find_column(column: str | int | None, order: list[str], use: str, file: str, header: bool | None) -> str | None:
+def find_column(
+    column: str | int | None, order: list[str], use: str, file: str, header: bool | None, above: int = 1
+) -> str | None:
     """Return the name of a column that is given by its name or position; raise a ParameterError if it does not exist.
 
-    If ``column`` is None, return None. ``use`` is the name of the parameter in error messages.
+    If ``column`` is None, return None. ``use`` is the name of the parameter in error messages. ``above`` is the number
+    of lines to leave out if the first line is a title.
     """
     if column is None or (isinstance(column, str) and column in order):
         return column
@@ -83,8 +88,9 @@ def find_column(column: str | int | None, order: list[str], use: str, file: str,
         what = "{file} has no column {name}: name columns one by one, {setting}."
         raise ParameterError(what, file=file, name=repr(column), setting=Setting(use, several))
     hint: str | Message = ""
-    if header and 2 * unnamed_count(order) > len(order):
-        hint = Message(" (most cells of its first line are empty: if it is a title, leave it out with {skip_rows=1})")
+    if header and _is_title(order):
+        title = " (most cells of its first line are empty: if it is a title, leave it out with {skip_rows=n})"
+        hint = Message(title, n=above)
     elif header is not None:
         hint = Message(
             " (its first line was read as {found}: give {header=other} if that is wrong)",
@@ -99,6 +105,18 @@ def find_column(column: str | int | None, order: list[str], use: str, file: str,
         names=join_names(order),
         hint=hint,
     )
+
+
+def _is_title(order: list[str]) -> bool:
+    """Return whether most cells of the first line are empty, so that it may be a title."""
+    return 2 * unnamed_count(order) > len(order)
+
+
+def _lines_of_title(head: TableChunk) -> int:
+    """Return the number of lines above the first row whose cells are mostly filled, which may be the header."""
+    rows = range(min(head.n, _MOST_TITLE_LINES))
+    filled = (sum(bool(str(array[row].as_py() or "").strip()) for array in head.columns.values()) for row in rows)
+    return next((row + 1 for row, cells in enumerate(filled) if 2 * cells > len(head.columns)), 1)
 
 
 class Ambiguities:
@@ -357,11 +375,12 @@ def infer_schema(
     """
     file = options.file
     ambiguities = Ambiguities(file)
-    target = find_column(options.target, order, "target", file, header)
-    weight = find_column(options.weight, order, "weight", file, header)
+    above = options.skip_rows + (_lines_of_title(head) if _is_title(order) else 1)
+    target = find_column(options.target, order, "target", file, header, above)
+    weight = find_column(options.weight, order, "weight", file, header, above)
     for use in ("drop", "keep", "columns", "column_types"):
         for name in getattr(options, use) or ():
-            find_column(name, order, use, file, header)
+            find_column(name, order, use, file, header, above)
     if target is None and options.labels:
         ambiguities.add_target(order)
     unused = {*options.drop, target, weight}

@@ -344,7 +344,7 @@ def test_a_title_above_the_header(tmp_path):
     (tmp_path / "a.csv").write_text("Report,,\nx,z,y\n1,3,a\n")
     with pytest.raises(ValueError, match="most cells of its first line are empty: if it is a title, leave it out with"):
         data.open(tmp_path / "a.csv", "y")
-    (tmp_path / "a.csv").write_text("Report,,\n2024,,\nby me,,\nx,z,y\n1,3,a\n2,4,b\n")
+    (tmp_path / "a.csv").write_text("Report,,\nof May,,\nby me,,\nx,z,y\n1,3,a\n2,4,b\n")
     for skip_rows in (0, 1, 2):
         with pytest.raises(ValueError, match="leave it out with skip_rows=3"):
             data.open(tmp_path / "a.csv", "y", skip_rows=skip_rows)

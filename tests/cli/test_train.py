@@ -42,6 +42,18 @@ def test_the_model_is_that_of_the_library(points, tmp_path):
     assert "\x1b" not in result.stdout + result.stderr
 
 
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [("km", "its range differs from that of the bias"), ("km,age", "their ranges differ")],
+)
+def test_the_reason_for_the_scale_is_about_one_column_or_several(columns, why, tmp_path):
+    rows = ([100 * k, k][: len(columns.split(","))] for k in range(10, 30))
+    lines = [",".join(map(str, (*row, "yes" if row[0] % 700 else "no"))) for row in rows]
+    table = written(tmp_path, "cars.csv", "\n".join([f"{columns},label", *lines]) + "\n")
+    result = ran("train", table, "-t", "label", "-p", "1")
+    assert f"because {why}; --scale none turns this off." in " ".join(result.stderr.split() + result.stdout.split())
+
+
 @pytest.mark.parametrize(("name", "kind"), [("perceptron", "Perceptron"), ("voted", "VotedPerceptron")])
 def test_other_learners_in_the_order_given(points, tmp_path, name, kind):
     words = ["-t", "label", "-l", name, "-p", "3", "--no-shuffle", "-o", tmp_path / "m", "--json"]

@@ -637,7 +637,8 @@ def print_scale(scale: ColumnScale | None, names: Sequence[str] | None, automati
     for place in (low, high):
         name = f" for {names[scale.features[place]]}" if names is not None else ""
         ends.append(f"{scale.spread[place]:.3g}{name}")
-    why = ", because their ranges differ; --scale none turns this off" if automatic else ""
+    ranges = "their ranges differ" if len(scale.features) > 1 else "its range differs from that of the bias"
+    why = f", because {ranges}; --scale none turns this off" if automatic else ""
     between = f"from {ends[0]} to {ends[1]}" if low != high else ends[0]
     print_text(f"Scaled: {count}, {done} {by} ({between}){why}.")
 

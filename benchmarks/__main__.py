@@ -12,7 +12,19 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks import calibration, clusters, comparison, family, kernels, lab, measure, one_pass, programs, theory
+from benchmarks import (
+    calibration,
+    clusters,
+    comparison,
+    family,
+    kernels,
+    lab,
+    measure,
+    one_pass,
+    programs,
+    tables,
+    theory,
+)
 from benchmarks.against import checkout, compare_checkouts, start
 from benchmarks.workloads import PASSES, ROOT, compare, workloads
 from rosenblatt.tables import Table
@@ -26,6 +38,7 @@ FIGURES: dict[str, Callable[[bool], Any]] = {
     "voted": comparison.voted,
     "comparison": comparison.against_others,
     "probabilities": calibration.probabilities,
+    "everyday": tables.everyday,
     "separability": theory.separability,
     "margin": theory.margin,
     "verdicts": theory.verdicts,

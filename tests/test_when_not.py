@@ -10,7 +10,7 @@ PAGE = (Path(__file__).parents[1] / "docs/when_not.md").read_text()
 LINEAR = ("Perceptron", "Averaged", "Logistic", "Linear SVC", "SGD")
 
 
-ACCURACY, SEVERAL, FIT, PREDICT, PROBABILITIES = read_tables(PAGE)
+ACCURACY, SEVERAL, FIT, PREDICT, PROBABILITIES, EVERYDAY = read_tables(PAGE)
 SAID = " ".join(PAGE.split("## What they say")[1].split("## Probabilities")[0].split())
 
 
@@ -104,3 +104,23 @@ def test_probabilities_are_as_good_as_the_page_says():
     assert f"is {digits['error, ours']:.2f} percent where theirs is {digits['error, scikit-learn']:.2f}" in text
     most = max(row["Brier, ours"] - row["Brier, refitted"] for row in percents.values())
     assert f"by up to {most:.1f} points" in text
+
+
+def test_everyday_tables_are_as_level_as_the_page_says():
+    text = " ".join(PAGE.split("<!-- the everyday tables end -->")[1].split("## ")[0].split())
+    mean, rows = EVERYDAY["**mean**"], {name: row for name, row in EVERYDAY.items() if name != "**mean**"}
+    pairs = {"accuracy": ("ours", "logistic"), "balanced": ("balanced: ours", "balanced: logistic")}
+    ahead = {kind: {name: float(row[own]) - float(row[other]) for name, row in rows.items()}
+             for kind, (own, other) in pairs.items()}  # fmt: skip
+    assert f"{mean['ours']} percent against {mean['logistic']} on average" in text
+    assert f"{mean['balanced: ours']} against {mean['balanced: logistic']} balanced" in text
+    assert all(abs(points) < 5 for found in ahead.values() for points in found.values())
+    furthest = min(ahead["accuracy"], key=ahead["accuracy"].__getitem__)
+    assert f"below is {furthest.split(',')[0]}, by {-ahead['accuracy'][furthest]:.1f} points" in text
+    assert f"balanced accuracy is {ahead['balanced'][furthest]:.1f} higher" in text
+    below = [
+        name
+        for name, row in rows.items()
+        if max(float(row[side]) for side in pairs["accuracy"]) < float(row["constant"])
+    ]
+    assert f"on {' and '.join(name.split(',')[0] for name in below)} both are below" in text

@@ -211,3 +211,10 @@ def test_the_label_of_a_totals_row_is_pointed_out(tmp_path):
     assert (answer["rows"], answer["classes"], answer["look_at"]) == (60, ["ja", "nein"], [])
     numbers = written(tmp_path, "n.csv", "amount;x;y\n" + rows.replace("ja", "0").replace("nein", "1") + "9;7;2\n")
     assert described(numbers, "-t", "y").rstrip().endswith("a total, or a typing error?")
+
+
+def test_values_that_differ_in_case_only_are_pointed_out(tmp_path):
+    rows = "".join(f"{('Ja', 'ja', 'nein')[k % 3]};{k % 7};{'ab'[k * k % 11 < 5]}\n" for k in range(60))
+    file = written(tmp_path, "t.csv", "smokes;x;y\n" + rows)
+    said = " ".join(ran("train", file, "-t", "y", "-o", tmp_path / "m").stderr.split())
+    assert "look at smokes: values differ in case only: 'Ja' (20) and 'ja' (20): write them alike." in said

@@ -70,8 +70,8 @@ class Risk(NamedTuple):
 
 
 RISKS = ("leak", "id", "sentinel", "spelling", "single", "words")
-"""A column that determines the target, one that looks like an id, a number that may mark missing values, labels that
-differ in case only, labels of a single row, words among numbers that make each number a category."""
+"""A column that determines the target, one that looks like an id, a number that may mark missing values, labels or
+values that differ in case only, labels of a single row, words among numbers that make each number a category."""
 
 
 class ColumnTable(Table):
@@ -375,7 +375,8 @@ def describe_columns(
             shown = "integer" if kind == "number" and column.integers and column.distinct else kind
             shown = preparation["target"]["kind"].replace("text", kind) if is_label else shown
             found += _without_label(head.columns[name], words, name) if is_label else []
-            found += _spellings(head.columns[name], words) if is_label else []
+            if is_label or (kind == "category" and name in entries):
+                found += _spellings(head.columns[name], words, "labels" if is_label else "values")
             found += _single(head.columns[name], words) if is_label else []
             found += _remarks(head, column)
             if name not in (target, preparation["weight"]):
@@ -477,14 +478,14 @@ def _without_label(array: pa.Array, words: tuple[str, ...], name: str) -> list[_
     return [_Remark(note.render(lambda setting: None), note.values["hint"])]
 
 
-def _spellings(array: pa.Array, words: tuple[str, ...]) -> list[_Remark]:
-    """Return a remark if labels differ in case only; ``words`` denote a missing label."""
+def _spellings(array: pa.Array, words: tuple[str, ...], what: str) -> list[_Remark]:
+    """Return a remark if labels or values differ in case only; ``words`` denote a missing one."""
     counts = Counter(text for text in parse_strings(array, words).to_pylist() if text is not None)
     alike: dict[str, list[str]] = {}
     for text in counts:
         alike.setdefault(text.casefold(), []).append(f"{shorten(text)} ({counts[text]:,})")
     pairs = [" and ".join(texts) for texts in alike.values() if len(texts) > 1]
-    return [_Remark(f"labels differ in case only: {pair}: write them alike", risk="spelling") for pair in pairs[:1]]
+    return [_Remark(f"{what} differ in case only: {pair}: write them alike", risk="spelling") for pair in pairs[:1]]
 
 
 def _single(array: pa.Array, words: tuple[str, ...]) -> list[_Remark]:

@@ -218,3 +218,19 @@ def test_values_that_differ_in_case_only_are_pointed_out(tmp_path):
     file = written(tmp_path, "t.csv", "smokes;x;y\n" + rows)
     said = " ".join(ran("train", file, "-t", "y", "-o", tmp_path / "m").stderr.split())
     assert "look at smokes: values differ in case only: 'Ja' (20) and 'ja' (20): write them alike." in said
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_many_copies_of_rows_are_pointed_out(tmp_path, times):
+    rows = [f"{k * 37 % 1009},{k * 101 % 997}.5,{k * k % 7},{'ab'[k * k % 11 < 5]}\n" for k in range(80)]
+    copies = "".join(f"{i},{row}" for i, row in enumerate(rows * times))
+    file = written(tmp_path, "t.csv", "id,x,z,v,y\n" + copies)
+    said = " ".join(ran("train", file, "-t", "y", "--holdout", "20%", "-o", tmp_path / "m").stderr.split())
+    found = "the rows: 160 of the first 240 repeat an earlier row, so rows held out may have copies in training"
+    assert (f"Note: look at {found}: leave copies out of the file." in said) == (times > 1)
+    assert (found in " ".join(described(file, "-t", "y").split())) == (times > 1)
+
+
+def test_rows_of_few_values_may_be_alike(tmp_path):
+    rows = "".join(f"{k % 5},{k % 3},{'ab'[k * k % 11 < 5]}\n" for k in range(300))
+    assert "repeat an earlier row" not in described(written(tmp_path, "t.csv", "x,z,y\n" + rows), "-t", "y")

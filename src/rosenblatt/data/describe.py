@@ -69,9 +69,10 @@ class Risk(NamedTuple):
     """The remark as text, without a full stop at the end."""
 
 
-RISKS = ("leak", "id", "sentinel", "spelling", "single", "words")
+RISKS = ("leak", "id", "sentinel", "spelling", "single", "words", "copies")
 """A column that determines the target, one that looks like an id, a number that may mark missing values, labels or
-values that differ in case only, labels of a single row, words among numbers that make each number a category."""
+values that differ in case only, labels of a single row, words among numbers that make each number a category, many
+copies of rows."""
 
 
 class ColumnTable(Table):
@@ -327,6 +328,12 @@ def determines_target(column: ColumnProfile, labels: np.ndarray, ordered: bool) 
 
 COLUMNS = ("column", "kind", "becomes", "missing", "distinct", "histogram", "range", "looks")
 _DOMINATES = 0.99
+_MANY_COPIES = 0.2
+"""There is a remark if at least this share of the rows repeats an earlier row."""
+_UNLIKE = 10.0
+"""Rows are alike by chance, unless there might be so many times as many different rows."""
+_MOST_COMPARED = 100
+"""The maximum number of columns of a table whose rows are compared."""
 _MOSTLY = 0.5
 _LABEL_KINDS = {"integer": "number", "text": "category"}
 """The kind of column that corresponds to a kind of label, where their names differ."""
@@ -361,6 +368,7 @@ def describe_columns(
     columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
     remarks: list[Message] = []
     risks: list[Risk] = []
+    unlike = 1.0  # how many different rows there might be, if columns were independent
     for name in head.columns:
         kind = _kind(head, name, typed, preparation, entries)
         becomes = _becomes(name, preparation, entries.get(name))
@@ -379,6 +387,7 @@ def describe_columns(
                 found += _spellings(head.columns[name], words, "labels" if is_label else "values")
             found += _single(head.columns[name], words) if is_label else []
             found += _remarks(head, column)
+            unlike *= _effective_values(column) if name in entries else 1.0
             if name not in (target, preparation["weight"]):
                 like_id = _like_id(head, name, kind, column, missing) if name in entries else None
                 leaks = labels is not None and determines_target(column, labels, ordered=kind in PARSERS)
@@ -394,7 +403,30 @@ def describe_columns(
             remarks.append(_join_remarks(name, found))
         used = name in entries or name == target
         risks += [Risk(name, each.risk, _join_remarks(name, [each])) for each in found if used and each.risk]
+    if head.n < unlike / _UNLIKE:  # else rows are alike by chance
+        copies = _copies(head, [*entries, *([target] if target in head.columns else [])])
+        remarks += copies
+        risks += [Risk(str(target), "copies", remark) for remark in copies if target]
     return ColumnTable(columns, title, [f"{count_of(features, 'feature')} in all."], remarks, risks)
+
+
+def _effective_values(column: ColumnProfile) -> float:
+    """Return 1 over the probability that two rows have the same value, at most 1e6 so that products stay finite."""
+    counts = np.bincount(column.codes + 1).astype(np.float64)
+    return min(1e6, float(counts.sum() ** 2 / max(1.0, (counts**2).sum())))
+
+
+def _copies(head: TableChunk, names: list[str]) -> list[Message]:
+    """Return a remark if many rows repeat an earlier row in the columns ``names``, else an empty list."""
+    arrays = [head.columns[name] for name in names]
+    if head.n < _FEWEST_ROWS or len(arrays) > _MOST_COMPARED or any(is_unsupported_type(a.type) for a in arrays):
+        return []
+    keys = [str(k) for k in range(len(arrays))]
+    different = import_arrow().table(arrays, keys).group_by(keys).aggregate([]).num_rows
+    if head.n - different < _MANY_COPIES * head.n:
+        return []
+    what = "the rows: {copies} of the first {n} repeat an earlier row, so rows held out may have copies in training: "
+    return [Message(what + "leave copies out of the file", copies=f"{head.n - different:,}", n=f"{head.n:,}")]
 
 
 def _join_remarks(name: str, remarks: list[_Remark]) -> Message:

@@ -145,11 +145,11 @@ class Result:
 
 def located(path: str) -> Path | None:
     """Return the path of a package's file below ROSENBLATT_TABLES or where Python finds the package, or None."""
+    folder = os.environ.get("ROSENBLATT_TABLES")
     package, rest = path.split("/", 1)
-    spec = None if "ROSENBLATT_TABLES" in os.environ else find_spec(package)
-    folders = [Path(os.environ["ROSENBLATT_TABLES"]) / package] if "ROSENBLATT_TABLES" in os.environ else []
-    folders += map(Path, (spec.submodule_search_locations or []) if spec else [])
-    return next((folder / rest for folder in folders if (folder / rest).exists()), None)
+    spec = None if folder else find_spec(package)
+    places = [Path(folder, package)] if folder else map(Path, (spec.submodule_search_locations or []) if spec else [])
+    return next((place / rest for place in places if (place / rest).exists()), None)
 
 
 @cache

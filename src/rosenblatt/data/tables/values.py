@@ -620,7 +620,7 @@ def parse_formatted(array: pa.Array, missing: tuple[str, ...], kind: str) -> tup
     plain = pc.replace_substring_regex(texts, f"[{marks}]", "")
     plain = pc.replace_substring(plain, ",", ".")
     values, _ = strings_to_numbers(pc.if_else(known, plain, pa.nulls(1, pa.string())[0]))
-    bad = np.flatnonzero(~as_numpy(known.fill_null(True)))
+    bad = np.flatnonzero(~as_numpy(known))  # in place of nulls, of which the next line removes the rows, anything
     return values, np.setdiff1d(bad, null_rows(texts)).tolist()
 
 

@@ -167,6 +167,80 @@ def test_missing_columns_are_named(tmp_path):
         model.score(new, ["yes", "no", "no"])
 
 
+def test_a_used_column_is_not_suggested_for_a_missing_one(tmp_path):
+    columns = people() | {"incomes": list(range(N))}
+    write_csv(tmp_path / "two.csv", columns)
+    model = Perceptron(max_iter=1).fit_stream(data.open(tmp_path / "two.csv", "bought", missing="mean"))
+    with pytest.raises(ValueError, match=r"no column 'income', expected .*: add it, empty where it is unknown\.$"):
+        model.predict(pd.DataFrame(columns).drop(columns="income"))
+
+
+def test_what_is_not_rows_or_labels_is_named(tmp_path):
+    model, new = trained(tmp_path), pd.DataFrame(people(20, seed=1))
+    for call in (
+        model.predict,
+        model.decision_function,
+        lambda X: model.score(X, []),
+        lambda X: model.partial_fit(X, []),
+    ):
+        with pytest.raises(
+            ValueError, match="expected at least one row with the columns age, income and city, got an e"
+        ):
+            call([])
+    for labels in ("yes", 1, iter(new["bought"]), np.array("yes")):
+        with pytest.raises(
+            TypeError, match=r"expected one label for each row, got .*: give a list, an array or a series"
+        ):
+            model.score(new, labels)
+    with pytest.raises(TypeError, match="expected one sample weight for each row, got"):
+        model.score(new, new["bought"], sample_weight=iter([1] * 20))
+    assert model.score(new, sample_weight=2) == model.score(new)
+    with pytest.raises(
+        ValueError, match=r"holds \[.*\.\.\., expected .*: give several rows as a data frame or a list of dict"
+    ):
+        model.predict(new.to_dict("list"))
+
+
+def test_test_labels_must_be_classes_of_the_model(tmp_path):
+    codes = people()
+    codes["bought"] = ["01" if label == "no" else "02" for label in codes["bought"]]
+    write_csv(tmp_path / "codes.csv", codes)
+    stream = data.open(tmp_path / "codes.csv", "bought", missing="mean", column_types={"bought": "category"})
+    model = Perceptron(max_iter=1).fit_stream(stream)
+    frame = pd.read_csv(tmp_path / "codes.csv")  # whose labels are 1 and 2
+    (block,) = data.open(frame, preparation=model.preparation_)
+    for given in ((frame,), (frame, frame["bought"]), (block,)):
+        with pytest.raises(
+            ValueError, match="no label is a class of the model, expected the classes 01 and 02, got 1 an"
+        ):
+            model.score(*given)
+    labels = np.array(codes["bought"])
+    labels[:2] = "03"
+    with pytest.warns(
+        UserWarning, match="^2 rows have a label that is not a class .*, got 03: write labels as in the tr"
+    ):
+        assert model.score(frame, labels) == np.mean(model.predict(frame) == labels)
+    assert model.score(frame, codes["bought"]) == np.mean(model.predict(frame) == codes["bought"])
+
+
+def test_new_classes_are_warned_of_unless_they_are_named(tmp_path, recwarn):
+    table = pd.DataFrame(people(20, seed=1))
+    is_yes, record = table["bought"] == "yes", records(people(1))[0]
+    what = "^the model learns new classes, expected no and yes, got {}: write labels as in the training data, or name"
+    for learner in (AROW(), KernelPerceptron("rbf", gamma=0.5)):
+        model = trained(tmp_path, learner)
+        with pytest.warns(UserWarning, match=what.format("false and true")):
+            model.partial_fit(table, is_yes)
+    model = trained(tmp_path)
+    with pytest.warns(UserWarning, match=what.format("Yes")) as caught:
+        model.learn_one(record, "Yes")
+    assert caught[0].filename == __file__
+    recwarn.clear()
+    model.learn_one(record, "Yes").partial_fit(table)
+    model.partial_fit(table, is_yes, classes=["no", "yes", "true", "false"])
+    assert not recwarn.list
+
+
 def test_a_column_of_unknown_values_is_warned_of(tmp_path):
     columns = {"code": [f"0{k % 5}" for k in range(60)], "x": list(range(60)), "y": ["a", "b"] * 30}
     write_csv(tmp_path / "codes.csv", columns)
@@ -303,6 +377,12 @@ def test_kernels_take_tables(tmp_path):
     assert takes(model, table, X)
     assert model.kernel_values(table).shape == (40, len(model.support_))
     assert contributions(model, records(people(1))[0]).title.startswith("Predicted")
+    record = records(people(40, seed=1))[3]
+    with pytest.raises(
+        AttributeError, match="use partial_fit and predict, which take records if it was trained from a t"
+    ):
+        model.predict_one(record)
+    assert model.predict(record).tolist() == [labels[3]]
 
 
 def test_a_record_needs_no_library_for_tables(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -176,8 +177,12 @@ def _without_parameters(setting: Setting) -> None:
 
 
 def _one_each(values: Any, n: int, what: str) -> Any:
-    """Return labels or weights; raise a ValueError unless there is one for each of ``n`` rows."""
-    if np.ndim(values) == 0 and what == "sample weight":
+    """Return labels or weights; raise an error unless there is one for each of ``n`` rows."""
+    if np.ndim(values) == 0:
+        if what == "label" or not isinstance(values, Real | np.ndarray):
+            raise TypeError(
+                f"expected one {what} for each row, got {shorten(values)}: give a list, an array or a series."
+            )
         values = np.full(n, values)
     if hasattr(values, "shape") and len(values.shape) == 2 and values.shape[1] == 1:
         values = np.ravel(values)

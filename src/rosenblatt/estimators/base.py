@@ -24,7 +24,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.blocks import as_labels
 from rosenblatt.estimators.parameter_hints import HINTS, check_unused, unknown_parameter
-from rosenblatt.estimators.prepared import check_prepared_alike, prepare_labelled, rows_of_tables
+from rosenblatt.estimators.prepared import (
+    check_known_labels,
+    check_prepared_alike,
+    prepare_labelled,
+    rows_of_tables,
+    warn_of_new_classes,
+)
 from rosenblatt.estimators.validation import (
     MatrixLike,
     as_numpy,
@@ -278,6 +284,7 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         X, y, sample_weight = prepare_labelled(self, X, y, sample_weight, weighted=False)
         if y is None:
             raise TypeError("score compares predictions with labels, got none: use score(X, y).")
+        check_known_labels(self, as_numpy(y))
         return float(super().score(X, as_labels(as_numpy(y)), sample_weight))
 
     @partial(AvailableUnless, reason=lambda model: model._why_no_probabilities())
@@ -657,6 +664,8 @@ class BasePerceptron(ExactClassifier):
             X, y = validate_pair(self, X, y, reset=start is None)
             batch = labelled_batch(X, y, as_numpy(sample_weight), self.class_weight)
             run = online_run(batch, options, start, as_numpy(classes), effective_n_jobs(self.n_jobs))
+        if start is not None and classes is None:
+            warn_of_new_classes(self, batch.classes)
         if run.state.note_leading_run(y):
             warn_about_order(run.state.leading_run)
             run.state.leading_run = -1

@@ -152,8 +152,8 @@ class KernelPerceptron(BasePerceptron):
         set_parameters(self, locals())
 
     learn_one = predict_one = unavailable(
-        "a KernelPerceptron learns from rows of numbers: convert records with "
-        "sklearn.feature_extraction.DictVectorizer, and use partial_fit and predict."
+        "a KernelPerceptron has neither learn_one nor predict_one: use partial_fit and predict, which take records if "
+        "it was trained from a table. Otherwise convert them with sklearn.feature_extraction.DictVectorizer."
     )
 
     def _more_options(self, X: MatrixLike) -> dict[str, object]:

@@ -12,7 +12,7 @@ from rosenblatt.blocks import check_label_types
 from rosenblatt.estimators.base import BasePerceptron, Floats, complete_docstring, refuse_stream, set_parameters
 from rosenblatt.estimators.online import Entries, Label, RecordColumns, check_record, label_array, record_row
 from rosenblatt.estimators.parameter_hints import PerceptronParameters, accepts
-from rosenblatt.estimators.prepared import rows_of_tables
+from rosenblatt.estimators.prepared import rows_of_tables, warn_of_new_classes
 from rosenblatt.estimators.validation import MatrixLike, as_numpy
 from rosenblatt.training.batches import labelled_batch
 from rosenblatt.training.linear import GivenWeights, LinearState
@@ -211,6 +211,8 @@ class LinearPerceptron(BasePerceptron):
         label = label_array(y) if rows is None else rows.label(y)
         if hasattr(self, "state_"):
             check_label_types(self.classes_, label)
+            if rows is not None:
+                warn_of_new_classes(self, label)
         run = self._row_run(options)
         if run is None and hasattr(self, "state_"):
             self._check_unchanged()

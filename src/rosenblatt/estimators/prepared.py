@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.blocks import Block, as_file_stream
+from rosenblatt.blocks import Block, as_file_stream, as_labels
 from rosenblatt.data.preparation import is_preparation
-from rosenblatt.messages import list_some
+from rosenblatt.messages import count_of, list_some, warn_user
+from rosenblatt.training.rows import known_class_numbers
 
 if TYPE_CHECKING:
     from rosenblatt.data.prepared import PreparedRows
@@ -50,6 +51,8 @@ def prepare(model: object, X: Any) -> Any:
     if isinstance(X, Block) or not is_preparation(preparation):
         return X
     rows = rows_of_tables(model)
+    if rows is not None and isinstance(X, list | tuple) and not X:
+        raise ValueError(f"expected at least one row with {_columns(rows.columns)}, got an empty list: give a row.")
     if rows is not None and _is_table(X):
         return Block(rows.features(X), is_validated=True)
     if rows is not None and not preparation.get("lists"):
@@ -85,6 +88,42 @@ def prepare_labelled(
         return X if fresh else prepare(model, X), y, sample_weight
     block = rows.labelled(X, y, sample_weight, weighted)
     return block, block.y, block.weight
+
+
+def check_known_labels(model: Any, y: Any) -> None:
+    """Check the labels of test rows for a model that was trained from a table; other models are not checked.
+
+    Raise a ValueError if no label is a class of the model, and warn if some are not.
+    """
+    if rows_of_tables(model) is None:
+        return
+    y = as_labels(y)
+    are_new = known_class_numbers(y, model.classes_) < 0
+    if not are_new.any():
+        return
+    strange = np.unique(y[are_new]).tolist()
+    new = f"expected the classes {list_some(model.classes_)}, got {list_some(strange)}: {_AS_IN_TRAINING}"
+    if are_new.all():
+        raise ValueError(f"no label is a class of the model, {new}.")
+    count = int(are_new.sum())
+    are = "has a label that is" if count == 1 else "have a label that is"
+    warn_user(f"{count_of(count, 'row')} {are} not a class of the model, so counted as wrong; {new}.", UserWarning)
+
+
+def warn_of_new_classes(model: Any, classes: Any) -> None:
+    """Warn if training on adds ``classes`` to a model that was trained from a table."""
+    if rows_of_tables(model) is None:
+        return
+    new = np.setdiff1d(classes, model.classes_).tolist()
+    if new:
+        warn_user(
+            f"the model learns new classes, expected {list_some(model.classes_)}, got {list_some(new)}: "
+            f"{_AS_IN_TRAINING}, or name new classes with partial_fit(..., classes=...).",
+            UserWarning,
+        )
+
+
+_AS_IN_TRAINING = "write labels as in the training data"
 
 
 def check_prepared_alike(model: object, blocks: object) -> None:

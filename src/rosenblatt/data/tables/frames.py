@@ -232,9 +232,11 @@ class MemoryTable(LineSource):
         try:
             return self._readers[name](start, stop)
         except Unreadable as error:
-            what = "{where}: column {name} holds {found}, expected a number or a string."
+            what = "{where}: column {name} holds {found}, expected a number or a string{todo}."
             where, found = self.where(start + error.place), shorten(error.value)
-            raise DataError(what, where=where, name=repr(name), found=found) from None
+            is_list = hasattr(error.value, "__len__") and not isinstance(error.value, bytes)
+            todo = ": give several rows as a data frame or a list of dictionaries" if is_list else ""
+            raise DataError(what, where=where, name=repr(name), found=found, todo=todo) from None
         except UnicodeEncodeError:
             what = "{file}: column {name} holds text that is not valid Unicode."
             raise DataError(what, file=self.names[0], name=repr(name)) from None

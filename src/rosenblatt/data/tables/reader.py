@@ -35,7 +35,8 @@ def missing_columns(
     missing: Sequence[str], needed: Collection[str], found: Sequence[str], file: str, way_out: str = ""
 ) -> DataError:
     """Return the error for columns that a file lacks, with the columns that were found and what to do."""
-    hint = suggestion(missing[0], found) if len(missing) == 1 else ""
+    known = {*needed}
+    hint = suggestion(missing[0], (name for name in found if name not in known)) if len(missing) == 1 else ""
     names = join_names(map(shorten, missing), last=" and no column ")
     expected = f", expected {join_names(needed)}" if len(needed) > 1 else ""
     what = Message("{file} has no column {names}{hint}{expected}", file=file, names=names, hint=hint, expected=expected)

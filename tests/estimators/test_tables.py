@@ -239,6 +239,8 @@ def test_new_classes_are_warned_of_unless_they_are_named(tmp_path, recwarn):
     model.learn_one(record, "Yes").partial_fit(table)
     model.partial_fit(table, is_yes, classes=["no", "yes", "true", "false"])
     assert not recwarn.list
+    with pytest.warns(UserWarning, match=what.format("false and true")):
+        trained(tmp_path).set_params(warm_start=True).fit(table, is_yes)
 
 
 def test_a_column_of_unknown_values_is_warned_of(tmp_path):

@@ -209,3 +209,11 @@ def test_folders_and_pipes_are_no_files(tmp_path):
         read_container(tmp_path / "none")
     with pytest.raises(FileNotFoundError, match="could not save"):
         write_container(tmp_path / "none" / "x", {}, {})
+
+
+def test_open_files_are_no_paths(tmp_path):
+    (tmp_path / "a.model").write_bytes(b"")
+    with open(tmp_path / "a.model", "rb") as file:
+        for given in (file, file.fileno()):
+            with pytest.raises(TypeError, match=r"expected the path of a file, got .*: give its name, not an"):
+                read_container(given)

@@ -507,6 +507,8 @@ class BasePerceptron(ExactClassifier):
             finite = warm or options.early_stopping or not options.is_linear
             X, y = validate_pair(self, X, y, reset=not warm, finite=finite)
             source = InMemory(labelled_batch(X, y, as_numpy(sample_weight), self.class_weight))
+            if warm:
+                warn_of_new_classes(self, source.classes)
             first = None if given is None else given.as_arrays(len(source.classes), X.shape[1], options.fit_intercept)
             try:
                 return self._train(source, options, observers, given=first)

@@ -260,7 +260,9 @@ def is_container(path: str | os.PathLike[str]) -> bool:
 
 
 def check_is_file(path: str | os.PathLike[str]) -> None:
-    """Raise a ValueError unless ``path`` is a regular file; reading a device or a pipe might never end."""
+    """Raise an error unless ``path`` is a regular file; reading a device or a pipe might never end."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"expected the path of a file, got {shorten(path)}: give its name, not an open file.")
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise ValueError(f"{os.fspath(path)} is not a file.")
 

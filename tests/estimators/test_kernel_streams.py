@@ -26,7 +26,7 @@ from helpers.kernel_sets import (
 )
 from helpers.naive_kernel import Kernel, Values, against_rest, run_one
 from helpers.naive_kernel_answers import answers
-from rosenblatt import KernelPerceptron
+from rosenblatt import AROW, KernelPerceptron
 from rosenblatt.training.run import TrainingRun
 
 # fit, fit_stream, warm_start and partial_fit of a kernel perceptron agree, in any chunking.
@@ -362,3 +362,13 @@ def test_auto_gamma_of_a_generator_is_one_through_its_width():
         assert not hasattr(model, "state_")
         model.set_params(max_iter=2).fit_stream([(narrow, y), (wide, y)])  # the width is known before training
         assert model.gamma_ == 0.2
+
+
+@pytest.mark.parametrize(
+    "model", [KernelPerceptron(max_iter=2, random_state=0), AROW(r="scale", max_iter=2, random_state=0)], ids=repr
+)
+def test_a_parameter_that_depends_on_the_rows_is_found_where_a_class_comes_late(model):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.repeat([0, 1, 2], 10)
+    late = model.fit_stream([(X[:20], y[:20]), (X[20:], y[20:])]).decision_function(X)
+    assert np.array_equal(late, model.fit_stream([(X, y)]).decision_function(X))

@@ -149,15 +149,16 @@ def train(
         if isinstance(source, Streamed) and source.rereadable and start is None and len(source.classes) < 2:
             source.read_classes()
             check_two_classes(source.classes.tolist())
-        run = _new_run(source, options, observers, start, resumed, given, partial(make_run, threads=threads))
         try:
-            outcome = run.run()
+            run = _new_run(source, options, observers, start, resumed, given, partial(make_run, threads=threads))
+            try:
+                outcome = run.run()
+            except KeyboardInterrupt:
+                keep(run)
+                raise
         except NewClass as found:
             found.source.read_classes()
             resumed = None
-        except KeyboardInterrupt:
-            keep(run)
-            raise
         else:
             keep(run)
             return outcome

@@ -93,6 +93,7 @@ def test_several_passes_by_every_road(case, shuffle, classes, multi_class):
     assert_same_run(step_by_step, whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @each_rule
 def test_narrow_numbers_are_the_same_numbers(case, dtype):

@@ -150,7 +150,9 @@ def test_the_watcher_sees_the_bracket_close(monkeypatch):
     assert found.weights.tolist() == at_once.weights.tolist()
     assert steps == tuple(range(1, len(seen) + 1))
     assert list(lows) == sorted(lows)
-    assert all(after <= before * (1.0 + 1e-14) for before, after in pairwise(highs)), "a careful search starts anew"
+    rises = [after / before for before, after in pairwise(highs) if after > before]
+    assert len(rises) <= 1, "only the restart with iterative refinement may raise the upper bound"
+    assert all(rise < 1.0 + 1e-14 for rise in rises), "and only by rounding"
 
 
 @pytest.mark.parametrize("most", [1, 2, 5])

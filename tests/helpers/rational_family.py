@@ -213,7 +213,7 @@ def run(
 
     ``labels`` are 0, 1, ..., classes - 1; two classes are one machine that answers yes to 1. ``orders(p)`` gives the
     rows of pass p in the order of their visits. A row whose weight is 0 is not visited, nor is any by a classifier that
-    has made ``max_updates``.
+    has made ``max_updates``. Numbers beyond the floats raise OverflowError.
     """
     X = np.asarray(X, dtype=np.float64)
     rows = [[*x, 1.0] if fit_intercept else x for x in X.tolist()]
@@ -268,4 +268,6 @@ def _result(machines: list[Machine], counts: list[Counts], bias: bool) -> Run:
         unmoved = np.full(len(machines), 1.0 if name == "variance" else 0.0)
         parts.append((vectors[:, :-1], vectors[:, -1]) if bias else (vectors, unmoved))
     (w, b), (u, beta), (variance, bias_variance) = parts
+    if not all(np.isfinite(part).all() for part in (w, b, u, beta)):
+        raise OverflowError("a weight, or a sum of weights, is beyond the floats")
     return Run(*(np.ascontiguousarray(part) for part in (w, b, u, beta, variance, bias_variance)), counts)

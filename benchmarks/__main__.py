@@ -22,6 +22,7 @@ from benchmarks import (
     measure,
     one_pass,
     programs,
+    small,
     tables,
     theory,
 )
@@ -33,7 +34,13 @@ FIGURES: dict[str, Callable[[bool], Any]] = {
     "memory": measure.memory,
     "first-call": measure.first_call,
     "imports": measure.imports,
-    "start": start,
+    "small-fit": small.fit,
+    "small-calls": small.calls,
+    "small-records": small.records,
+    "small-first": small.first,
+    "small-verdict": small.verdict,
+    "small-program": small.program,
+    "small-start": start,
     "accuracy": comparison.accuracy,
     "voted": comparison.voted,
     "comparison": comparison.against_others,
@@ -147,7 +154,7 @@ def main() -> None:
         wanted = [name for name in names if name in arguments.only]
         if wanted:
             print(compare_checkouts(wanted, arguments.against, arguments.rounds, quick).to_text(digits=3))
-        if "start" in arguments.only:
+        if "small-start" in arguments.only:
             print(further(start(quick, arguments.against)))
         return
     about = machine()

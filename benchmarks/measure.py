@@ -94,7 +94,7 @@ print(perf_counter() - start)
 """
 
 
-def _child(code: str, *arguments: str, **environment: str) -> list[float]:
+def child(code: str, *arguments: str, **environment: str) -> list[float]:
     """Run ``code`` in a fresh interpreter and return the numbers that it prints."""
     shown = subprocess.run(
         [sys.executable, "-c", code, *arguments],
@@ -115,7 +115,7 @@ def bytecode():
 
 def memory(quick: bool) -> Figure:
     """Return by how much the peak of memory grows while ``fit`` makes two passes over a large array."""
-    size, growth = _child(_MEMORY, "20000" if quick else "340000")
+    size, growth = child(_MEMORY, "20000" if quick else "340000")
     name = f"memory that fit adds to a float64 array of {size:.2f} GB"
     return Figure(name, f"{growth:.1f} MB", "< 100 MB", growth < 100)
 
@@ -125,7 +125,7 @@ def first_call(quick: bool) -> Figure:
     with bytecode() as environment:
         for _ in range(2):  # the first writes bytecode, of all that numba imports while it compiles too
             with tempfile.TemporaryDirectory() as folder:
-                importing, taken = _child(_FIRST_CALL, NUMBA_CACHE_DIR=folder, **environment)
+                importing, taken = child(_FIRST_CALL, NUMBA_CACHE_DIR=folder, **environment)
     shown = f"{taken:.2f} s, {importing:.2f} s of it for imports"
     return Figure("first call: import, compile, fit, predict", shown, "< 5 s", taken < 5)
 
@@ -137,7 +137,7 @@ def imports(quick: bool) -> Figure:
     with bytecode() as environment:
         for turn in range(3 if quick else 6):
             for side, modules in names.items():
-                (taken,) = _child(_IMPORT.format(modules), **environment)
+                (taken,) = child(_IMPORT.format(modules), **environment)
                 best[side] = min(best[side], taken) if turn else best[side]  # the first writes bytecode
     ratio = best["ours"] / best["base"]
     shown = f"{ratio:.2f} ({best['ours']:.2f} s / {best['base']:.2f} s)"

@@ -208,7 +208,8 @@ def test_the_citation_names_the_version():
 def test_the_program_measures_and_writes_its_report():
     report = ROOT / "out" / "bench.json"
     before = report.read_bytes() if report.exists() else None
-    words = ["-m", "benchmarks", "--quick", "--rounds", "1", "--only", "dense-60k", "csr-200k", "imports", "start"]
+    words = ["-m", "benchmarks", "--quick", "--rounds", "1", "--only"]
+    words += ["dense-60k", "csr-200k", "imports", "small-calls", "start"]
     try:
         done = subprocess.run([sys.executable, *words], cwd=ROOT, check=True, capture_output=True, text=True)
         found = json.loads(report.read_text())
@@ -216,5 +217,6 @@ def test_the_program_measures_and_writes_its_report():
         if before is not None:
             report.write_bytes(before)
     assert "rosenblatt train on 1,000 svmlight rows" in done.stdout
+    assert "partial_fit of ten rows" in done.stdout
     assert len(found["rows"]) > 3
     assert all(row["ratio"] > 0 for row in found["rows"])

@@ -32,9 +32,26 @@ export const DEFAULTS = {
   hide: [],
 };
 
+/**
+ * Return a square with all points in it and some space around them: its middle, and half its width.
+ * @param {State["points"]} points
+ * @returns {State["view"]}
+ */
+export function viewOf(points) {
+  if (!points.length) return DEFAULTS.view;
+  const ends = [0, 1].map((j) => {
+    const values = points.map((point) => Number(point[j]));
+    return [Math.min(...values), Math.max(...values)];
+  });
+  const half = 0.625 * Math.max(...ends.map(([low, high]) => high - low)) || 1;
+  return [(ends[0][0] + ends[0][1]) / 2, (ends[1][0] + ends[1][1]) / 2, Math.max(half, NARROWEST)];
+}
+
 export const MOST_POINTS = 1000;
 export const MOST_PICKS = 500;
-export const LARGEST = 1e6;
+export const MOST_UPDATES = 2000;
+export const LARGEST = 1e6; // coordinates: their squares, summed over all updates, stay exact enough to be drawn
+export const NARROWEST = 1e-6;
 
 /** The fields that decide what is learned; a change of any other needs no new run. */
 const LEARNED = [

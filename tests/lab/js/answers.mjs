@@ -1,0 +1,28 @@
+/** Answers questions with the page's engine: a line [question, body] of JSON each, answered by a line. */
+
+import { createInterface } from "node:readline";
+import { ANSWERS } from "../../../src/rosenblatt/lab/page/engine/engine.js";
+import { examplesOf } from "../../../src/rosenblatt/lab/page/engine/learners.js";
+import { Points, nearestOfSigned, shares } from "../../../src/rosenblatt/lab/page/engine/polytope.js";
+import { PRESETS, START } from "../../../src/rosenblatt/lab/page/engine/presets.js";
+
+const MORE = {
+  start: () => ({ state: START, presets: PRESETS }),
+  /** The integers that prove points inseparable, by their numbers; empty where they are separable. */
+  proof: (state) => {
+    const { X, y, rows } = examplesOf(state);
+    const found = nearestOfSigned(new Points(state.bias ? X.map((x) => [...x, 1]) : X, rows), y);
+    return found.p.some(Boolean) ? [] : [...shares(found)].map(([number, weight]) => [number, String(weight)]);
+  },
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [question, body] = JSON.parse(line);
+  let answer;
+  try {
+    answer = { answer: { ...ANSWERS, ...MORE }[question](body) };
+  } catch (fault) {
+    answer = { error: fault.message };
+  }
+  console.log(JSON.stringify(answer));
+}

@@ -15,12 +15,12 @@ demo: $(READY)
 # one witness of every slow kind (a browser, a cluster, a kill, a page of the site), and all that is quick
 test: lint
 	$(PYTEST) -n 2 -m "not slow"
-	ROSENBLATT_COMPILE=never $(PYTEST) -m "not slow" tests/kernels
+	ROSENBLATT_COMPILE=never $(PYTEST) -n 2 -m "not slow" tests/kernels
 
 # all tests, slow ones too
 test-all: lint typescript
 	$(PYTEST) -n 2
-	ROSENBLATT_COMPILE=never $(PYTEST) tests/kernels
+	ROSENBLATT_COMPILE=never $(PYTEST) -n 2 tests/kernels
 
 # what `make test` leaves out
 test-slow: $(READY) typescript

@@ -1,6 +1,11 @@
-"""Settings of all tests: where runs that stop at ``max_iter`` are no failure; Ray listens on 127.0.0.1 only."""
+"""Settings of all tests: where runs that stop at ``max_iter`` are no failure; Ray listens on 127.0.0.1 only.
+
+Of the cases of a test with ``@pytest.mark.quick_cases(n)``, n are run by ``make test``, spread evenly; the others are
+slow tests.
+"""
 
 import os
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -13,9 +18,19 @@ CHECKED = ("estimators/test_fit.py",)
 """Files in these folders where an unexpected ConvergenceWarning is an error, as it is elsewhere."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before ``-m "not slow"`` leaves out what is slow
 def pytest_collection_modifyitems(items):
+    cases = defaultdict(list)
     for item in items:
         if TESTS in item.path.parents:
             name = item.path.relative_to(TESTS).as_posix()
             if name.startswith(tuple(f"{folder}/" for folder in STOP_EARLY)) and name not in CHECKED:
                 item.add_marker(pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"), False)
+        if item.get_closest_marker("quick_cases"):
+            cases[item.path, item.originalname].append(item)
+    for of_test in cases.values():
+        quick = of_test[0].get_closest_marker("quick_cases").args[0]
+        chosen = {len(of_test) * k // quick for k in range(quick)}
+        for k, item in enumerate(of_test):
+            if k not in chosen:
+                item.add_marker(pytest.mark.slow)

@@ -144,6 +144,7 @@ FAMILY = [
 ]
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("late", [0, 7])
 @pytest.mark.parametrize(("kind", "parameters"), FAMILY)
 def test_errors_are_those_of_predict_one_before_each_learn_one(kind, parameters, late):
@@ -200,6 +201,7 @@ def test_the_commonest_label_is_counted_from_what_came():
     ]
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("name", drift.LEARNERS)
 def test_every_learner_knows_nothing_at_first_and_then_learns(name):
     stream = make_stream("no drift", 0, 300)

@@ -214,6 +214,7 @@ def test_what_cannot_be_read_twice_asks_for_a_number():
 PLAIN_KERNELS = [Kernel("linear"), Kernel("poly", degree=2), Kernel("rbf", gamma=0.5), Kernel("laplacian", gamma=0.5)]
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("kernel", PLAIN_KERNELS, ids=lambda kernel: kernel.name)
 @pytest.mark.parametrize("multi_class", ["ovr", "direct"])
 @pytest.mark.parametrize("computing", [{}, {"block": 2, "cache_bytes": 300}, {"dtype": "float32"}])
@@ -309,6 +310,7 @@ def case(kernel, kind, classes, multi_class, weights=None, passes=3, max_support
     return X, y, steps, tests, twin_of(kernel, X, y, classes, seed=3, passes=passes, **limits)
 
 
+@pytest.mark.quick_cases(7)
 @pytest.mark.parametrize(("kernel", "kind", "competition", "more"), PREDICTED)
 def test_predictions_are_those_of_the_twin(kernel, kind, competition, more):
     classes, multi_class = competition

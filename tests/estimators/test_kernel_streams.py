@@ -45,6 +45,7 @@ def cut(X, y, size, weights=None):
 # chunks
 
 
+@pytest.mark.quick_cases(3)
 @some_kernels
 @competition
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
@@ -139,6 +140,7 @@ def test_a_budget_for_a_stream_that_never_ends(classes, multi_class, max_support
 # going on
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("hypothesis", ["last", "average", "vote", "pocket"])
 @pytest.mark.parametrize("shuffle", [True, False, "once"])
 @competition
@@ -181,6 +183,7 @@ def test_the_kernel_may_not_change_on_the_way(name, value):
 # blocks
 
 
+@pytest.mark.quick_cases(4)
 @some_kernels
 @competition
 @pytest.mark.parametrize("shuffle", [False, True])
@@ -205,6 +208,7 @@ def test_columns_may_come_up_late():
     assert model.support_vectors_.shape == (len(model.support_), 5)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("hypothesis", ["last", "average", "vote"])
 @pytest.mark.parametrize(
     "options", [{"shuffle": False}, {}, {"early_stopping": True, "n_iter_no_change": 2}, {"multi_class": "direct"}]
@@ -313,6 +317,7 @@ WIDENING = [
 ]
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("kernel", WIDENING, ids=lambda options: str(options["kernel"]).split()[0])
 @pytest.mark.parametrize("more", [{}, {"max_support": 4, "multi_class": "direct"}])
 def test_blocks_may_become_wider(kernel, more):

@@ -36,6 +36,7 @@ LEARNERS = [
 ]
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_wide_model_is_small_and_comes_back(path, learner, classes):

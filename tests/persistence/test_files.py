@@ -89,6 +89,7 @@ def continues(path, X, y, learner, passes):
     assert model.history_.tolist() == whole.history_.tolist()
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("kernel", [None, *KERNELS], ids=lambda kernel: kernel and kernel["kernel"])
 def test_a_loaded_model_continues_with_the_same_bits(path, kernel):
     for options, (classes, multi_class) in itertools.product(OPTIONS, CLASSES):

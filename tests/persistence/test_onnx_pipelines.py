@@ -33,6 +33,7 @@ def more_rows(X, seed=1):
     return np.column_stack([X[rows, j] for j, rows in enumerate(picked)])
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_row_is_labelled_as_by_predict(path, name):
     pipeline, X, _ = example(name)

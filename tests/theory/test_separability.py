@@ -83,6 +83,7 @@ def test_known_answers(name):
     assert is_separable(X, np.where(np.array(y) > 0, 1, -1)) == answer
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("d", "around"), [(2, 0), (2, 200), (3, 200), (5, 200), (10, 200), (22, 0), (23, 100), (24, 100), (40, 0), (40, 50)]
 )

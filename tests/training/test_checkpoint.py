@@ -22,6 +22,7 @@ def _small_windows(monkeypatch):
     monkeypatch.setattr(TrainingRun, "window", 128)
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron, VotedPerceptron])
 @pytest.mark.parametrize(
     "options",

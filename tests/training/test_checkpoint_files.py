@@ -98,6 +98,7 @@ def set_time(path, time):
     os.utime(path, ns=(time, time))
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.usefixtures("_sparse_samples")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("cache", [False, True, "rows"])

@@ -58,6 +58,7 @@ def assert_same_run(one, other):
     assert one.state_.counters["visits"].tolist() == other.state_.counters["visits"].tolist()
 
 
+@pytest.mark.quick_cases(11)
 @several
 @every_case
 def test_one_pass_in_any_chunks(case, classes, multi_class):

@@ -46,6 +46,7 @@ def verified(answer, *system):
     return answer
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("mode", ["small", "rows of any scale", "b of any scale", "entries of any scale"])
 def test_agrees_with_exact_elimination(mode):
     rng = np.random.default_rng(0)

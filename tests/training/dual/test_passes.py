@@ -66,6 +66,7 @@ def computings(n, turn):
     return ways[turn % 2 :: 2]
 
 
+@pytest.mark.quick_cases(11)
 @every_kernel
 @pytest.mark.parametrize(("kind", "seed"), [*((kind, 0) for kind in SETS), ("mirrored", 1)])
 def test_two_classes(kernel, kind, seed):
@@ -74,6 +75,7 @@ def test_two_classes(kernel, kind, seed):
         assert_same_run(model_for(kernel, computing, max_iter=4, random_state=7).fit(X, y), twin)
 
 
+@pytest.mark.quick_cases(5)
 @some_kernels
 @pytest.mark.parametrize("kind", SETS)
 @pytest.mark.parametrize("multi_class", ["ovr", "direct"])
@@ -212,6 +214,7 @@ competition = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.quick_cases(7)
 @pytest.mark.parametrize("kernel", [*SOME_KERNELS, Kernel("laplacian", gamma=0.5)], ids=kernel_name)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("kind", ["ties", "gauss"])
@@ -223,6 +226,7 @@ def test_layouts(kernel, layout, kind):
         assert_same_run(model_for(kernel, computing, max_iter=4, random_state=2).fit(X, y), twin)
 
 
+@pytest.mark.quick_cases(5)
 @some_kernels
 @pytest.mark.parametrize("hypothesis", ["last", "average", "vote", "pocket"])
 @pytest.mark.parametrize("n_jobs", [None, 2])
@@ -242,6 +246,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.quick_cases(13)
 @some_kernels
 @competition
 @pytest.mark.parametrize("given", OPTIONS, ids=str)
@@ -433,6 +438,7 @@ more_kernels = pytest.mark.parametrize("kernel", MORE_KERNELS, ids=kernel_name)
 two_or_three = pytest.mark.parametrize(("classes", "multi_class"), [(2, "ovr"), (3, "ovr"), (3, "direct")])
 
 
+@pytest.mark.quick_cases(4)
 @more_kernels
 @two_or_three
 @pytest.mark.parametrize(("namespace", "kind"), [("array_api_strict", "ties"), ("torch", "duplicates")])
@@ -447,6 +453,7 @@ def test_blocks_in_other_namespaces(kernel, classes, multi_class, namespace, kin
             assert_same_run(model.fit(X, y), expected)
 
 
+@pytest.mark.quick_cases(4)
 @more_kernels
 @pytest.mark.parametrize("layout", [np.asfortranarray, sp.csr_array, lambda X: X.astype(np.float32)])
 @pytest.mark.parametrize("namespace", ["array_api_strict", "torch"])

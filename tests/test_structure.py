@@ -1,6 +1,8 @@
 """The house: what every source file keeps to, beyond the import contracts of pyproject.toml."""
 
 import ast
+import importlib
+import inspect
 from pathlib import Path
 
 import pytest
@@ -49,6 +51,18 @@ def _is_empty(method):
     return not abstract and all(
         isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant) for line in method.body
     )
+
+
+def test_no_public_name_hides_a_module():
+    hidden = set()
+    for path in FILES:
+        if path.name != "__init__.py" or path.parent == SRC:
+            continue
+        package = importlib.import_module("rosenblatt." + ".".join(path.parent.relative_to(SRC).parts))
+        modules = {file.stem for file in path.parent.iterdir()}
+        names = modules.intersection(getattr(package, "__all__", ()))
+        hidden |= {f"{package.__name__}.{name}" for name in names if not inspect.ismodule(getattr(package, name))}
+    assert not hidden, "whichever is imported later wins"
 
 
 def test_every_file_of_the_package_says_what_it_is():

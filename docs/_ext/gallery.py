@@ -125,7 +125,7 @@ def draw(folder: Path, entry: Any, pictures: bool) -> dict[str, Any]:
     getLogger(__name__).info("drawing figure %s", entry.id)
     drawing = entry.draw()
     drawing.picture.savefig(folder.parent / f"{page_of(figure)}.png", dpi=DPI)
-    number_words = importlib.import_module("rosenblatt.figures.catalogue").number_words
+    number_words = importlib.import_module("rosenblatt.figures.drawing").number_words
     numbers = {name: number_words(value) for name, value in drawing.numbers.items()}
     width = round(100 * drawing.picture.get_figwidth())
     return figure | {"caption": drawing.caption, "numbers": numbers, "width": width}

@@ -12,7 +12,7 @@ from matplotlib import rcParams, style
 from matplotlib.colors import to_hex
 
 from rosenblatt import figures
-from rosenblatt.figures.catalogue import Entry, number_words, page_section
+from rosenblatt.figures.drawing import Entry, number_words, page_section
 
 
 class Page(HTMLParser):

@@ -9,6 +9,6 @@ a fixed seed, and draws with `rosenblatt.plots`.
 from rosenblatt.figures import ciml as ciml
 from rosenblatt.figures import har_peled as har_peled
 from rosenblatt.figures import notes as notes
-from rosenblatt.figures.catalogue import Drawing, Entry, catalogue, draw, write
+from rosenblatt.figures.drawing import Drawing, Entry, catalogue, draw, write
 
 __all__ = ["Drawing", "Entry", "catalogue", "draw", "write"]

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from rosenblatt.data.generators import make_separable
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
 from rosenblatt.features import Combinations
-from rosenblatt.figures.catalogue import Shown, blank, figure, flowers, wines
+from rosenblatt.figures.drawing import Shown, blank, figure, flowers, wines
 from rosenblatt.inspection.geometry import distance, unit_weights
 from rosenblatt.plots import plane_parts as parts
 from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE, Axes, import_matplotlib, tidy, whole_ticks

@@ -26,7 +26,7 @@ from rosenblatt.circles.shapes import circle_from_plane
 from rosenblatt.data.generators import make_circle, make_separable, make_sorted
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
 from rosenblatt.features import Combinations, SphereLift
-from rosenblatt.figures.catalogue import Picture, blank
+from rosenblatt.figures.drawing import Picture, blank
 from rosenblatt.inspection.explain import explain
 from rosenblatt.messages import count_of, evenly_spaced
 from rosenblatt.storage.container import write_atomically

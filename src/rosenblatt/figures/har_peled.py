@@ -10,7 +10,7 @@ import numpy as np
 from rosenblatt.circles.fitting import fit_circle
 from rosenblatt.data.generators import make_circle
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.figures.catalogue import Shown, blank, figure, wines
+from rosenblatt.figures.drawing import Shown, blank, figure, wines
 from rosenblatt.inspection.geometry import distance, unit_weights
 from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE, Axes, tidy, whole_ticks
 from rosenblatt.plots.circle import plot_circle, plot_lift

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from rosenblatt.data.generators import make_spiral
 from rosenblatt.estimators.kernel import KernelPerceptron
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.figures.catalogue import Shown, blank, figure, flowers
+from rosenblatt.figures.drawing import Shown, blank, figure, flowers
 from rosenblatt.inspection.geometry import distance, unit_weights
 from rosenblatt.plots.axes import DARK
 from rosenblatt.plots.plane import plot_plane

@@ -300,8 +300,11 @@ def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figu
         )
     name, sides = check_family(family, k, 2)
     places = np.array([[as_float(value) for value in row] for row in rows])
-    if np.abs(places).max() > _LARGEST:
-        raise ValueError(f"plot_dichotomies draws points with coordinates up to {_LARGEST:g}: scale them down.")
+    largest = np.abs(places).max()
+    if largest > _LARGEST:
+        raise ValueError(
+            f"plot_dichotomies draws points with coordinates up to {_LARGEST:g}, got {largest:g}: scale them down."
+        )
     cut = {subset: cutting_shape(rows, subset, name, sides) for subset in dichotomies(points, family, k)}
     subsets = [frozenset(part) for size in range(len(rows) + 1) for part in combinations(range(len(rows)), size)]
     ordered = sorted(subsets, key=lambda subset: subset not in cut)  # a stable sort: both groups stay ordered by size

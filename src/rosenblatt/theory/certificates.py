@@ -249,12 +249,8 @@ class JsonFile:
         """
         try:
             record = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"expected a certificate as JSON, got text that is not JSON: {error}.") from None
-        except (ValueError, RecursionError):
-            raise ValueError(
-                "expected a certificate as JSON, got a number with too many digits or data nested too deeply."
-            ) from None
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"expected a certificate as JSON, got {_what_came(error)}.") from None
         rows = _claimed_rows(record)
         if rows > max_rows:
             raise ValueError(
@@ -280,6 +276,15 @@ class JsonFile:
             return cls.from_json(Path(path).read_bytes(), max_rows=max_rows)
         except ValueError as fault:
             raise ValueError(f"{os.fspath(path)} is not a valid certificate: {fault}") from None
+
+
+def _what_came(error: ValueError | RecursionError) -> str:
+    """Return in words what was decoded as JSON, given the error that it raised."""
+    if isinstance(error, RecursionError):
+        return "data nested too deeply"
+    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+        return f"text that is not {'JSON' if isinstance(error, json.JSONDecodeError) else 'Unicode'}: {error}"
+    return "a number with too many digits"
 
 
 def _claimed_rows(record: object) -> int:
@@ -337,8 +342,11 @@ class Certificate(JsonFile):
         """Create the certificate from a dictionary that ``to_dict`` returned; raise a ValueError for anything else."""
         if isinstance(record, list):
             raise ValueError(f"expected a certificate of type {cls.__name__}, got a list: use Verdicts.load.")
-        fields = dict(record) if isinstance(record, dict) else {}
-        name = fields.pop("rosenblatt", None)
+        if not isinstance(record, dict) or "rosenblatt" not in record:
+            what = "an object without the key 'rosenblatt'" if isinstance(record, dict) else shorten(record)
+            raise ValueError(f"expected a certificate of type {cls.__name__}, got {what}: give what to_json wrote.")
+        fields = dict(record)
+        name = fields.pop("rosenblatt")
         home = next((home for home, names in _HOMES.items() if name in names), None)
         kind = getattr(import_module(f"rosenblatt.theory.{home}"), str(name)) if home else None
         if kind is None or not issubclass(kind, cls):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rosenblatt.blocks import Block, rebatch
-from rosenblatt.splits import LastRows, Part, Split
+from rosenblatt.splits import GroupRows, LastRows, Part, Split
 
 GOLDEN = 0x9E3779B97F4A7C15
 labels = st.lists(st.sampled_from(["a", "a", "b", "c"]), min_size=1, max_size=60)
@@ -139,8 +139,39 @@ def test_the_last_rows_are_at_least_one_and_not_all(share, rows, first):
     assert LastRows.of_share(share, rows).first == first
 
 
+@pytest.mark.parametrize("share", [0.01, 0.2, 0.5, 0.99])
+def test_a_group_is_in_one_part(share):
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 40, 500).tolist()
+    split = GroupRows.of_share(share, groups, seed=3)
+    held, others = (
+        {group for group, is_held in zip(groups, split.held, strict=True) if is_held == part} for part in (1, 0)
+    )
+    assert held
+    assert others
+    assert not held & others
+    assert (split.groups_held, split.groups) == (len(held), 40)
+    largest = max(map(groups.count, groups))
+    assert abs(split.held.sum() - share * 500) <= largest
+    blocks = [Block(np.arange(a, b)[:, None], np.zeros(b - a), a) for a, b in pairwise([0, 7, 300, 500])]
+    rows = [row for block in Part(split, True)(blocks) for row in block.X[:, 0].tolist()]
+    assert rows == np.flatnonzero(split.held).tolist()
+    assert GroupRows.of_share(share, list(map(str, groups)), seed=3).held.tolist() == split.held.tolist()
+
+
+def test_one_group_and_other_rows_are_errors():
+    with pytest.raises(ValueError, match="expected rows of at least two groups, got 1: give another column"):
+        GroupRows.of_share(0.2, ["ada"] * 9, seed=0)
+    four = [Block(np.zeros((4, 1)), np.zeros(4), 0)]
+    for groups in ("abc", "abcde"):
+        with pytest.raises(ValueError, match=f"expected {len(groups)} rows as when the groups were read, got 4"):
+            list(Part(GroupRows.of_share(0.5, groups, seed=0), held=True)(four))
+    seeds = {tuple(GroupRows.of_share(0.5, list("abcdefgh"), seed=k).held.tolist()) for k in range(9)}
+    assert len(seeds) > 5
+
+
 def test_parts_of_other_splits_have_other_recipes():
-    recipes = [
-        Part(split, held).recipe for split in (LastRows(3), LastRows(4), Split(5, 0, 1, 0)) for held in (False, True)
-    ]
-    assert len({tuple(recipe) for recipe in recipes}) == 6
+    groups = GroupRows.of_share(0.5, list("abcd"), 0), GroupRows.of_share(0.5, list("abcb"), 0)
+    splits = (LastRows(3), LastRows(4), Split(5, 0, 1, 0), *groups)
+    recipes = [Part(split, held).recipe for split in splits for held in (False, True)]
+    assert len({tuple(recipe) for recipe in recipes}) == 10

@@ -7,10 +7,11 @@ split does not depend on how the stream is cut into blocks. Early stopping and `
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,6 +150,64 @@ class LastRows:
         return [self.first]
 
 
+@dataclass(frozen=True, eq=False)
+class GroupRows:
+    """A rule that holds out all rows of some groups, such as patients, so that no group is in both parts.
+
+    Examples
+    --------
+    >>> split = GroupRows.of_share(0.4, ["ada", "ada", "bob", "cy", "ada", "bob", "dee", "cy"], seed=0)
+    >>> split.held.tolist(), split.groups_held, split.groups
+    ([True, True, False, False, True, False, False, False], 1, 4)
+    """
+
+    held: NDArray[np.bool_]
+    """For each row of the stream, whether it is held out."""
+    groups_held: int
+    groups: int
+
+    @classmethod
+    def of_share(cls, share: float, groups: Iterable[Any], seed: int) -> GroupRows:
+        """Return a rule that holds out about ``share`` of the rows: groups in random order, at least one, and not all.
+
+        ``groups`` has the group of each row.
+        """
+        numbers: dict[Any, int] = {}
+        group_of = np.array([numbers.setdefault(group, len(numbers)) for group in groups], np.int64)
+        if len(numbers) < 2:
+            raise ValueError(
+                f"expected rows of at least two groups, got {len(numbers)}: give another column, or hold out rows."
+            )
+        start: NDArray[np.uint64] = np.array([seed % 2**64], np.uint64)
+        within: NDArray[np.uint64] = np.arange(len(numbers), dtype=np.uint64)
+        order = np.argsort(mix(mix(start) + within))
+        rows = np.cumsum(np.bincount(group_of)[order])[:-1]
+        count = 1 + int(np.abs(rows - share * len(group_of)).argmin())
+        return cls(np.isin(group_of, order[:count]), count, len(numbers))
+
+    def mark(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """Yield the blocks with the mask ``held_out``; raise a ValueError if there are not as many rows as before."""
+        row = 0
+        for block in blocks:
+            if row + len(block) <= len(self.held):
+                yield replace(block, held_out=self.held[row : row + len(block)])
+            row += len(block)
+        if row != len(self.held):
+            raise ValueError(
+                f"expected {len(self.held):,} rows as when the groups were read, got {row:,}: keep all rows, without "
+                "skipping those that cannot be read."
+            )
+
+    @property
+    def recipe(self) -> list[int | bool]:
+        """Plain data that identifies the rule."""
+        return list(hashlib.sha256(self.held.tobytes()).digest())
+
+
+Rule: TypeAlias = Split | LastRows | GroupRows
+"""A rule that decides which rows are held out."""
+
+
 class _ClassCounts:
     """The number of rows of each class so far. Classes are numbered in the order of their first rows.
 
@@ -205,7 +264,7 @@ class _ClassCounts:
 class Part:
     """One part of a split: the held-out rows or, if ``held`` is False, the other rows."""
 
-    split: Split | LastRows
+    split: Rule
     held: bool
 
     def __call__(self, blocks: Iterable[Block]) -> Iterator[Block]:

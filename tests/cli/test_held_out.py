@@ -227,6 +227,49 @@ def test_the_last_rows_are_held_out_of_training(tmp_path):
     assert "on the last 40 rows (20%), held out of training;" in said
 
 
+def test_all_rows_of_a_patient_are_held_out_together(tmp_path):
+    """Each patient has a label and a level of its own, which rows of the same patient tell."""
+    rng = np.random.default_rng(0)
+    patients = rng.permutation(np.repeat(np.arange(40), 10))
+    level, sick = rng.normal(size=(40, 6)).round(2), rng.integers(0, 2, 40)
+    cells = [[f"p{k}", *(level[k] + rng.normal(size=6) / 50).round(3).tolist(), "ny"[sick[k]]] for k in patients]
+    cells.insert(60, ["p1", *"123456", ""])  # without a label, so left out
+    table = written(
+        tmp_path, "t.csv", "\n".join([",".join(map(str, row)) for row in [[*"pabcdef", "y"], *cells]]) + "\n"
+    )
+    by = ["--learner", "kernel", "--kernel", "rbf", "--drop", "p", "--no-curve-check"]
+    alone = answer(table, "-t", "y", *by, "--holdout", "25%")["holdout"]["accuracy"]
+    by[by.index("--drop")] = "--holdout-by"
+    found = answer(table, "-t", "y", *by, "--holdout", "25%")
+    assert found["holdout"]["accuracy"] < 0.8 < 0.99 < alone
+    assert found["holdout"]["by"] == {"column": "p", "groups": 40, "held_out": 10}
+    assert (found["rows"], found["holdout"]["rows"], found["features"]) == (300, 100, 6)
+    with_new = answer(
+        table,
+        "-t",
+        "y",
+        *by,
+    )["holdout"]
+    assert (with_new["share"], with_new["rows"]) == (0.2, 80)
+    said = " ".join(ran("train", table, "-t", "y", *by).stdout.split())
+    assert "on 80 rows held out of training (all rows of 8 of the 40 values of p);" in said
+    repeated = table.read_text().replace("p,a,", "patient,a,", 1)
+    note = " ".join(ran("train", written(tmp_path, "u.csv", repeated), "-t", "y").stderr.split())
+    looks = "look at patient: looks like an id, with 40 values in 401 rows: --drop patient leaves it out"
+    assert f"{looks}; --holdout-by patient tests on other values." in note
+    assert "has no column 'q'" in refused("train", table, "-t", "y", "--holdout-by", "q")
+    for words in (["--holdout", "last"], ["--folds", "3"]):
+        assert "--holdout" in refused("train", table, "-t", "y", "--holdout-by", "p", *words)
+
+
+@pytest.mark.parametrize("words", [["--holdout", "last"], ["--holdout-by", "g"]])
+def test_a_column_may_turn_out_to_hold_words_late_in_the_file(tmp_path, words):
+    rows = [f"{k % 50},{k % 7 if k < 10_500 else 'low'},{k % 11},{'ab'[k % 2]}" for k in range(12_000)]
+    found = answer(written(tmp_path, "t.csv", "\n".join(["g,x,z,y", *rows]) + "\n"), "-t", "y", "-p", "1", *words)
+    assert (found["rows"], found["holdout"]["rows"]) == (9600, 2400)
+    assert found["left_out"] == {}
+
+
 def test_a_feature_may_first_occur_late_in_the_file(tmp_path, monkeypatch):
     monkeypatch.setattr("rosenblatt.data.io.lines.CHUNK_BYTES", 64)
     file = written(tmp_path, "late.svm", "1 1:1\n-1 2:1\n" * 50 + "1 1:1 900:1\n-1 2:1 901:1\n" * 50)

@@ -10,8 +10,8 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 
 from rosenblatt import Perceptron, figures, separability, vc
 from rosenblatt.figures import ciml
-from rosenblatt.figures.drawing import flowers, wines
 from rosenblatt.figures.ciml import sepals
+from rosenblatt.figures.drawing import flowers, wines
 from rosenblatt.figures.har_peled import POINTS
 from rosenblatt.figures.notes import surface
 from rosenblatt.plots.verdict import convex_hull

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import statistics
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rosenblatt.cli.curve import compare_with_kernel, curve_advice, may_gain
 from rosenblatt.cli.imbalance import ImbalanceOptions, advice, threshold_line, weighs_mistakes
@@ -69,7 +70,7 @@ if TYPE_CHECKING:
     from rosenblatt.data import Stream
     from rosenblatt.data.describe import ColumnTable, Risk
     from rosenblatt.scaling import ColumnScale
-    from rosenblatt.splits import LastRows, Split
+    from rosenblatt.splits import Rule
     from rosenblatt.training.model_file import TrainedModel
     from rosenblatt.training.options import RunOptions
 
@@ -78,8 +79,8 @@ ON_CLUSTERS = ("averaged", "perceptron")
 CLUSTERS = {"dask": "Dask", "ray": "Ray"}
 """The kinds of clusters, with the names that reports use for them."""
 MOST_FOLDS = 1000
-_LAST = "20%"
-"""The fraction of the rows that ``--holdout last`` holds out."""
+_HOLDOUT = "20%"
+"""The fraction of the rows that ``--holdout last`` holds out, and ``--holdout-by`` without ``--holdout``."""
 _MOST_CLASSES = 30
 """The largest number of classes whose scores are printed as a table; ``--json`` prints those of any number."""
 _MOST_RISKS = 10
@@ -171,6 +172,12 @@ class TrainOptions(Group):
         "Hold out a fraction of the rows, such as 20%, and test on them; last or last:20% holds out the last rows, for "
         "tables sorted by time.",
     )
+    holdout_by: str | None = option(
+        None,
+        "COL",
+        "Hold out all rows of some values of a column, such as a patient, and none of the others; the column is not "
+        "used otherwise.",
+    )
     calibrate: bool = option(
         False, None, "Hold out a fifth of the rows, and fit probabilities to them, for predict --proba."
     )
@@ -201,7 +208,8 @@ class TrainOptions(Group):
     @property
     def held_share(self) -> float | None:
         """The fraction of the rows that is held out for testing, or None."""
-        return None if self.holdout is None else share_of(_LAST if self.holdout == "last" else self.holdout)
+        given = self.holdout or (_HOLDOUT if self.holdout_by else None)
+        return None if given is None else share_of(_HOLDOUT if given == "last" else given)
 
     @property
     def holds_last(self) -> bool:
@@ -221,7 +229,7 @@ class TrainOptions(Group):
             self._check_cluster()
         if self.seeds < 1:
             raise ValueError(f"--seeds must be 1 or more, got {self.seeds}.")
-        if self.seeds > 1 and not (self.test or self.holdout):
+        if self.seeds > 1 and not (self.test or self.held_share):
             raise ValueError(
                 "--seeds shows how the accuracy varies, so it needs rows to test on: add --test or --holdout."
             )
@@ -232,10 +240,11 @@ class TrainOptions(Group):
         if self.passes is not None and self.passes < 1:
             raise ValueError(f"--passes must be 1 or more, got {self.passes}.")
         self.imbalance.check(self.learner)
-        _ = self.held_share
+        if self.holdout_by and self.holds_last:
+            raise ValueError("--holdout-by and --holdout last are two ways to hold out rows: use only one.")
         if self.folds is not None:
             check_integer("folds", self.folds, 2, most=MOST_FOLDS)
-        measures = {"folds": self.folds, "holdout": self.holdout, "test": self.test, "seeds": self.seeds > 1}
+        measures = {"folds": self.folds, "holdout": self.held_share, "test": self.test, "seeds": self.seeds > 1}
         for first, second in combinations([name for name, given in measures.items() if given], 2):
             if second != "seeds" or first == "folds":
                 raise ValueError(f"--{first} and --{second} are two ways to measure the accuracy: use only one.")
@@ -249,7 +258,7 @@ class TrainOptions(Group):
                 given=self.learner,
             )
         for name, given, why in (
-            ("holdout", self.holdout, "workers load whole files: test on other files with --test"),
+            ("holdout", self.held_share, "workers load whole files: test on other files with --test"),
             ("folds", self.folds, "workers load whole files: test on other files with --test"),
             ("seeds", self.seeds > 1 or None, "it trains one model at a time: run it once for each --seed"),
             ("calibrate", self.calibrate or None, "workers load whole files: calibrate the model in Python"),
@@ -301,6 +310,8 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
         "scale": options.scale,
         "keep_words": options.names or None,
     }
+    if options.holdout_by is not None:
+        open_options["drop"] = [*open_options.get("drop", ()), options.holdout_by]
     stream = open_data(data, options.target, {**open_options, "cache": _cache(options, run_options)})
     note_preparation(stream)
     left_out, notes = stream.excluded, stream.notes
@@ -312,7 +323,7 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
         run_options = _single_pass(options, run_options)
     rows, split = stream, None
     if options.held_share is not None:
-        split = _split_of(stream, options, data)
+        split = _split_of(options, data, open_options)
         rows = stream.part(split, held=False)
     training = Training(rows, options, run_options, data)
     if options.on.cluster is not None:
@@ -348,7 +359,12 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
             answer["test"] = {"files": list(test), **found.scores(classes)}
     elif split is not None:
         found = predict_with_bar(model, rows_to_test_on(training.stream), data, held_out=True)
-        answer["holdout"] = {"share": options.held_share, "last": options.holds_last, **found.scores(classes)}
+        answer["holdout"] = {
+            "share": options.held_share,
+            "last": options.holds_last,
+            **_groups_of(split, options.holdout_by),
+            **found.scores(classes),
+        }
     elif options.folds is not None and options.folds > training.rows:
         test_error = ValueError(
             f"--folds {options.folds:,} exceeds the {count_of(training.rows, 'row')}: use fewer folds."
@@ -386,6 +402,8 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
             print_note(count_note)
         for risk in risks[:_MOST_RISKS]:
             remark = note_text(risk.remark)
+            if risk.kind == "group":
+                remark += f"; --holdout-by {shlex.quote(risk.column)} tests on other values"
             print_note(f"look at {remark}{'' if remark.endswith('?') else '.'}")
         print_scale(training.stream.scale, training.stream.feature_names, automatic=options.scale == "auto")
         print_report(model, answer)
@@ -413,7 +431,7 @@ def _describe_columns(stream: Stream) -> ColumnTable | None:
 def _risks(columns: ColumnTable | None, keep: Sequence[str]) -> list[Risk]:
     """Return the risks found in the columns of a table, without the risks of the id columns named in ``keep``."""
     risks = () if columns is None else columns.risks
-    return [risk for risk in risks if not (risk.kind == "id" and risk.column in keep)]
+    return [risk for risk in risks if not (risk.kind in ("id", "group") and risk.column in keep)]
 
 
 def _curve(training: Training, held: Stream, measured: JsonObject) -> JsonObject | None:
@@ -432,15 +450,33 @@ def _curve(training: Training, held: Stream, measured: JsonObject) -> JsonObject
         )
 
 
-def _split_of(stream: Stream, options: TrainOptions, paths: Sequence[str]) -> Split | LastRows:
-    """Return the split that ``--holdout`` requests; to hold out the last rows, all rows are counted first."""
-    from rosenblatt.splits import LastRows, Split
+def _split_of(options: TrainOptions, paths: Sequence[str], open_options: Mapping[str, Any]) -> Rule:
+    """Return the rule that ``--holdout`` and ``--holdout-by`` request.
 
-    share = options.held_share or 0.0
-    if not options.holds_last:
+    To hold out the last rows, all rows are counted first; to hold out groups, the groups of all rows are read first.
+    """
+    from rosenblatt.splits import GroupRows, LastRows, Split
+
+    share, column = options.held_share or 0.0, options.holdout_by
+    if column is None and not options.holds_last:
         return Split.of_share(share, options.seed)
-    with ProgressBar("counting rows", paths) as bar:
-        return LastRows.of_share(share, sum(map(len, bar.track(stream.unscaled()))))
+    passthrough = None if column is None else [column]
+    rows = open_data(paths, options.target, {**open_options, "scale": "none", "passthrough": passthrough})
+    if column is None:
+        with ProgressBar("counting rows", paths) as bar:
+            return LastRows.of_share(share, sum(map(len, bar.track(rows))))
+    with ProgressBar("reading groups", paths) as bar:
+        groups = [group for block in bar.track(rows) for group in (block.passthrough or {})[column]]
+    return GroupRows.of_share(share, groups, options.seed)
+
+
+def _groups_of(split: Rule, column: str | None) -> JsonObject:
+    """Return the column of the groups and the numbers of groups, or {} if a split does not hold out groups."""
+    from rosenblatt.splits import GroupRows
+
+    if not isinstance(split, GroupRows):
+        return {}
+    return {"by": {"column": column, "groups": split.groups, "held_out": split.groups_held}}
 
 
 def _check_paths(written: Mapping[str, Path | None], read: Sequence[str]) -> None:
@@ -484,7 +520,7 @@ def _single_pass(options: TrainOptions, run_options: RunOptions) -> RunOptions:
     if (options.passes or 1) > 1 or options.seeds > 1:
         raise ValueError(f"{once} allows only one pass: save it to a file to make more passes.")
     for name, value in (
-        ("holdout", options.holdout),
+        ("holdout", options.held_share),
         ("folds", options.folds),
         ("calibrate", options.calibrate or None),
         ("report", None if options.test else options.report),
@@ -656,6 +692,10 @@ def _tested(answer: JsonObject) -> tuple[str, JsonObject, str] | None:
         unseen = answer.get("calibration") or answer.get("threshold") or {}
         share = found["rows"] / (found["rows"] + answer["rows"] + unseen.get("rows", 0))
         on = f"{rows} held out of training ({share:.0%} of each class)"
+        if "by" in found:
+            by = found["by"]
+            which = f"all rows of {by['held_out']:,} of the {by['groups']:,} values of {by['column']}"
+            on = f"{rows} held out of training ({which})"
         if found["last"]:
             on = f"the last {rows} ({share:.0%}), held out of training"
     else:

@@ -15,13 +15,15 @@ from rosenblatt.blocks import Block, Features, is_sparse
 from rosenblatt.data.preparation import number_of_feature
 from rosenblatt.data.source import ColumnEntry, Preparation
 from rosenblatt.data.tables.column_kinds import (
+    FEW,
     FEW_WORDS,
-    FEWEST_ROWS,
     PARSERS,
+    are_even,
     id_name,
     infer_kind,
     integers_like_ids,
     leading_zero_code,
+    names_groups,
     parser_of,
     strings_like_ids,
     unit_entry,
@@ -69,10 +71,10 @@ class Risk(NamedTuple):
     """The remark as text, without a full stop at the end."""
 
 
-RISKS = ("leak", "id", "sentinel", "spelling", "single", "words", "copies")
-"""A column that determines the target, one that looks like an id, a number that may mark missing values, labels or
-values that differ in case only, labels of a single row, words among numbers that make each number a category, many
-copies of rows."""
+RISKS = ("leak", "id", "group", "sentinel", "spelling", "single", "words", "copies")
+"""A column that determines the target in all or nearly all rows, one that looks like an id of rows, an id that several
+rows share, a number that may mark missing values, labels or values that differ in case only, labels of a single row,
+words among numbers that make each number a category, many copies of rows."""
 
 
 class ColumnTable(Table):
@@ -308,22 +310,50 @@ def draw(counts: Sequence[int]) -> str:
     return "".join(_BARS[0 if not n else max(1, round(n / most * (len(_BARS) - 1)))] for n in counts)
 
 
-def determines_target(column: ColumnProfile, labels: np.ndarray, ordered: bool) -> bool:
-    """Return whether a column alone determines the label of every row; ``labels`` are integer codes.
+def mistakes_alone(column: ColumnProfile, labels: np.ndarray, ordered: bool) -> tuple[int, int]:
+    """Return how many labels the best guess from a column alone gets wrong, and how many the best constant guess does.
 
-    A column determines the label if its values repeat and each value occurs with one label only. An ``ordered`` column
-    also does if one threshold on its values separates two labels. With fewer than 20 rows, or with missing values or
-    labels, return False.
+    ``labels`` are integer codes; rows with a negative code have no label and do not count. A guess depends on whether
+    the value is missing and, if values repeat, on the value. If the column is ``ordered`` and there are two labels, it
+    may also be a threshold. Both numbers are 0 if there are fewer than 20 rows or only one label.
+
+    Examples
+    --------
+    >>> x = np.arange(20)
+    >>> mistakes_alone(profile(numbers_to_arrow(x // 4), "number", ()), (x // 4) % 3, ordered=True)
+    (0, 12)
+    >>> mistakes_alone(profile(numbers_to_arrow(x), "number", ()), (x > 8) ^ (x == 3), ordered=True)
+    (1, 8)
     """
-    codes, classes = column.codes, int(labels.max(initial=-1)) + 1
-    if len(codes) < _FEWEST_ROWS or classes < 2 or column.distinct < 2 or (codes < 0).any() or (labels < 0).any():
-        return False
-    if 2 * column.distinct <= len(codes) and len(np.unique(codes * classes + labels)) == column.distinct:
-        return True
-    if not ordered or classes != 2:
-        return False
-    first, second = codes[labels == 0], codes[labels == 1]
-    return bool(first.max() < second.min() or second.max() < first.min())
+    labelled = labels >= 0
+    codes, labels = column.codes[labelled], labels[labelled]
+    most = int(np.bincount(labels).max(initial=0))
+    if len(labels) < _FEWEST_ROWS or most == len(labels):
+        return 0, 0
+    mistakes = [_mistakes_by_group(codes < 0, labels)]
+    if 2 * column.distinct <= len(column.codes):
+        mistakes.append(_mistakes_by_group(codes, labels))
+    if ordered and labels.max() == 1:
+        known = codes >= 0
+        at_missing = int(np.bincount(labels[~known], minlength=2).min())
+        mistakes.append(at_missing + _mistakes_by_threshold(codes[known], labels[known]))
+    return min(mistakes), len(labels) - most
+
+
+def _mistakes_by_group(groups: np.ndarray, labels: np.ndarray) -> int:
+    """Return the number of rows whose label is not the most frequent label of their group."""
+    classes = int(labels.max()) + 1
+    pairs, counts = np.unique(groups.astype(np.int64) * classes + labels, return_counts=True)
+    starts = np.flatnonzero(np.diff(pairs // classes, prepend=-2))
+    return len(labels) - int(np.maximum.reduceat(counts, starts).sum())
+
+
+def _mistakes_by_threshold(codes: np.ndarray, labels: np.ndarray) -> int:
+    """Return the number of rows on the wrong side of the best threshold on ``codes``; labels are 0 and 1."""
+    signs = np.bincount(codes, weights=2.0 * labels - 1.0)
+    # Below the threshold 1 is guessed and above it 0, or the other way round.
+    correct = np.cumsum(np.append(0.0, signs)) + (labels == 0).sum()
+    return int(min(len(labels) - correct.max(), correct.min()))
 
 
 COLUMNS = ("column", "kind", "becomes", "missing", "distinct", "histogram", "range", "looks")
@@ -335,6 +365,8 @@ _UNLIKE = 10.0
 _MOST_COMPARED = 100
 """The maximum number of columns of a table whose rows are compared."""
 _MOSTLY = 0.5
+_NEARLY = 0.03
+"""There is a remark if a column alone makes at most this share of the mistakes of the best constant guess."""
 _LABEL_KINDS = {"integer": "number", "text": "category"}
 """The kind of column that corresponds to a kind of label, where their names differ."""
 
@@ -390,9 +422,8 @@ def describe_columns(
             unlike *= _effective_values(column) if name in entries else 1.0
             if name not in (target, preparation["weight"]):
                 like_id = _like_id(head, name, kind, column, missing) if name in entries else None
-                leaks = labels is not None and determines_target(column, labels, ordered=kind in PARSERS)
                 found += [like_id] if like_id else []
-                found += [_Remark("alone determines the target: does it leak the label?", risk="leak")] if leaks else []
+                found += [] if labels is None else _leaks(column, labels, ordered=kind in PARSERS)
                 found += _marks_missing(column) if name in entries else []
                 strings = not typed and kind in ("text", "category") and (name in entries or name in excluded)
                 found += _digits(head.columns[name], name, missing) if strings else []
@@ -533,6 +564,16 @@ def _single(array: pa.Array, words: tuple[str, ...]) -> list[_Remark]:
     return [_Remark(text, "" if numbers else leave_out, "single")]
 
 
+def _leaks(column: ColumnProfile, labels: np.ndarray, ordered: bool) -> list[_Remark]:
+    """Return a remark if a column alone determines the label of all rows, or of nearly all; else an empty list."""
+    mistakes, constant = mistakes_alone(column, labels, ordered)
+    if not constant or mistakes > _NEARLY * constant:
+        return []
+    rows = int((labels >= 0).sum())
+    tells = f"predicts the target in {rows - mistakes:,} of {rows:,} rows" if mistakes else "determines the target"
+    return [_Remark(f"alone {tells}: does it leak the label?", risk="leak")]
+
+
 def _marks_missing(column: ColumnProfile) -> list[_Remark]:
     if not column.sentinel:
         return []
@@ -542,16 +583,18 @@ def _marks_missing(column: ColumnProfile) -> list[_Remark]:
 
 
 def _like_id(head: TableChunk, name: str, kind: str, column: ColumnProfile, missing: tuple[str, ...]) -> _Remark | None:
+    """Return a remark if a column looks like an id of rows, or of groups of rows, else None."""
+    array, leave_out = head.columns[name], Message(" {drop=names} leaves it out", names=[name])
     if kind == "number":
-        reason = integers_like_ids(head.columns[name], missing, id_name(name))
-        if reason is None and column.integers and column.distinct == head.n >= FEWEST_ROWS:
-            leave_out = Message(" {drop=names} leaves it out", names=[name])
+        reason = integers_like_ids(array, missing, id_name(name))
+        if reason is None and column.integers and column.distinct == head.n and are_even(array, missing):
             return _Remark("different in every row: is it an id?", leave_out, "id")
     elif kind in ("text", "category"):
-        texts = parse_strings(head.columns[name], missing).to_pylist()
-        reason = strings_like_ids([text for text in texts if text])
+        reason = strings_like_ids([text for text in parse_strings(array, missing).to_pylist() if text])
     else:
         return None
+    if reason is None and names_groups(name) and column.distinct > FEW and (column.integers or kind != "number"):
+        return _Remark(f"looks like an id, with {column.distinct:,} values in {head.n:,} rows:", leave_out, "group")
     return _Remark(reason, risk="id") if reason else None
 
 

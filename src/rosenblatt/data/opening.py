@@ -28,7 +28,7 @@ from rosenblatt.data.source import (
 from rosenblatt.data.stream import Stream
 from rosenblatt.messages import ParameterError, Setting, check_choice, check_integer, shorten
 from rosenblatt.scaling import ColumnScale
-from rosenblatt.splits import LastRows, Split
+from rosenblatt.splits import Rule
 
 if TYPE_CHECKING:
     from rosenblatt.data.tables.frames import MemoryTable
@@ -106,7 +106,7 @@ class SinglePassStream(Stream):
         super().__init__(source, block_rows, scale=scale)
         self._rest, self._ended = self._blocks(), False
 
-    def part(self, split: Split | LastRows, held: bool, scaled_as: Stream | None = None) -> Stream:
+    def part(self, split: Rule, held: bool, scaled_as: Stream | None = None) -> Stream:
         """Raise a DataError, because each part would need its own pass over the input."""
         raise self._error("so its rows cannot be split into parts: save them to a file.")
 

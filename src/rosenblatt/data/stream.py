@@ -18,7 +18,7 @@ from rosenblatt.data.scaling import StreamScale
 from rosenblatt.data.source import FIRST_ROWS, Facts, Preparation, RowSource, add_facts
 from rosenblatt.messages import Message
 from rosenblatt.scaling import ColumnScale
-from rosenblatt.splits import LastRows, Part, Split
+from rosenblatt.splits import Part, Rule, Split
 from rosenblatt.tables import Table
 
 
@@ -114,7 +114,7 @@ class Stream:
             blocks = part(blocks)
         return blocks
 
-    def part(self, split: Split | LastRows, held: bool, scaled_as: Stream | None = None) -> Stream:
+    def part(self, split: Rule, held: bool, scaled_as: Stream | None = None) -> Stream:
         """Return a stream of the rows that a split holds out or, if ``held`` is False, of all other rows.
 
         If this stream is itself a part, the split applies to the rows of that part.

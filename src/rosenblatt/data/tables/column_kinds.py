@@ -265,6 +265,8 @@ FEWEST_ROWS = 20
 """The minimum number of rows to detect ids; with fewer rows, many columns look like ids by chance."""
 _DIFFERENT = 0.95
 """The minimum share of distinct values in a column of names or ids."""
+_MOST_UNEVEN = 0.25
+"""The largest difference from an even spread in a column of numbers that may be ids."""
 _SHORT_TEXT = 8.0
 """Texts that average fewer words than this are short; they contain few of the common words of a language."""
 _MOST_SINGLE = 0.15
@@ -280,7 +282,8 @@ _WORD = re.compile(r"\w+")
 _CODE = re.compile(r"\S*[0-9]\S*")
 
 
-_ID_NAME = re.compile(r"(?i:index|rownames?|id|.*[_. -]id)|.*[a-z]I[dD]")
+_ID_NAME = re.compile(r"(?i:index|rownames?|id|identifier|.*[_. -]id)|.*[a-z]I[dD]")
+_GROUP_NAME = re.compile(r"(?i:subject|patient|person|individual|participant|respondent)")
 _UNNAMED = re.compile(r"(?i:unnamed: ?[0-9]+)")
 NO_NAME = "has no name"
 
@@ -296,6 +299,17 @@ def id_name(name: str) -> str:
     if _UNNAMED.fullmatch(name):
         return NO_NAME
     return "is called an id" if _ID_NAME.fullmatch(name) else ""
+
+
+def names_groups(name: str) -> bool:
+    """Return whether the name of a column suggests an id that several rows may share, such as that of a patient.
+
+    Examples
+    --------
+    >>> [names_groups(name) for name in ("subject", "customer_id", "age")]
+    [True, True, False]
+    """
+    return bool(_GROUP_NAME.fullmatch(name) or id_name(name))
 
 
 def integers_like_ids(array: pa.Array, missing: tuple[str, ...], called: str = "") -> str | None:
@@ -343,6 +357,28 @@ def _order_of_ids(values: np.ndarray, first: str) -> str | None:
     if values.max() - values.min() == len(values) - 1:
         return f"numbers the rows in another order: {first}, ..."
     return None
+
+
+def are_even(array: pa.Array, missing: tuple[str, ...]) -> bool:
+    """Return whether at least 20 numbers are spread over their range about evenly, as ids are and amounts are not.
+
+    In an even spread, the k-th smallest of n numbers is about (k - 1) / (n - 1) of the way from the smallest to the
+    largest. The largest difference from this share may be 0.25.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> are_even(pa.array([7919 * k % 100003 for k in range(50)]), ())
+    True
+    >>> are_even(pa.array([k**4 for k in range(50)]), ())
+    False
+    """
+    values = np.sort(parse_numbers(array, missing)[0])
+    if len(values) < FEWEST_ROWS or not values[0] < values[-1]:  # also if a value is missing
+        return False
+    with np.errstate(over="ignore"):
+        shares = (values - values[0]) / (values[-1] - values[0])
+    return bool(np.abs(shares - np.linspace(0.0, 1.0, len(values))).max() <= _MOST_UNEVEN)
 
 
 def _are_integers(values: np.ndarray) -> bool:

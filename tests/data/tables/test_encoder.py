@@ -11,6 +11,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 
 from rosenblatt import data
 from rosenblatt.data.tables.encoder import Hasher
+from rosenblatt.hashing import Texts
 
 
 def write(folder, rows, name="a.csv"):
@@ -128,8 +129,8 @@ def test_one_hot_and_means_against_a_naive_twin(tmp_path):
 
 def test_words_are_hashed_as_scikit_learn_does(tmp_path):
     texts = ["The cat sat, the cat.", "", "Dogs and CATS and é", "a I x"]
-    hasher = Hasher(bits=10, ngrams=2)
-    ours = hasher.counted(hasher.words("t", texts))
+    hasher = Hasher([{"name": "t", "kind": "text"}], bits=10, ngrams=2)
+    ours, names = hasher.rows({"t": Texts.of_strings(texts)}, keep_words=True)
     twin = HashingVectorizer(
         n_features=2**10,
         alternate_sign=False,
@@ -138,7 +139,6 @@ def test_words_are_hashed_as_scikit_learn_does(tmp_path):
     assert abs(ours - twin).max() < 1e-15
     lengths = np.sqrt(ours.power(2).sum(axis=1))
     assert lengths.round(12).tolist() == [1.0, 0.0, 1.0, 0.0]
-    names = hasher.names([hasher.words("t", texts)])
     assert all(set(names) >= set(row.indices.tolist()) for row in (ours[[k], :] for k in range(4)))
     assert {"t=the", "t=cat sat"} <= set(names.values())
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +29,9 @@ from rosenblatt.data.tables.values import (
     strings_to_arrow,
     to_floats,
 )
+from rosenblatt.hashing import Name, TextHashing, Texts, weighted
 from rosenblatt.kernels.parsing.bytes import MAX_COLUMNS, NOT_FINITE, OUT_OF_RANGE, UNSORTED, check_rows
+from rosenblatt.kernels.parsing.words import WHOLE, WORDS
 from rosenblatt.messages import Hint, Message
 
 if TYPE_CHECKING:
@@ -102,13 +102,15 @@ class EncodedRows:
 
 
 class Hasher:
-    """Feature hashing with scikit-learn; the column of a word is the hash of ``column=word``.
+    """Feature hashing of the words of texts, and of categories; the column of a word is the hash of ``column=word``.
 
-    Texts are split into words as in scikit-learn's ``HashingVectorizer``: words are in lower case and have at least two
+    Texts are cut into words as in scikit-learn's ``HashingVectorizer``: words are in lower case and have at least two
     characters. Counts are not given alternating signs, and the row of a text has Euclidean norm 1.
 
     Parameters
     ----------
+    columns : list of dict
+        The hashed columns of a table, as entries of a preparation.
     bits : int
         Words share ``2**bits`` columns.
     ngrams : int
@@ -116,58 +118,36 @@ class Hasher:
 
     Examples
     --------
-    >>> hasher = Hasher(bits=4, ngrams=1)
-    >>> words = hasher.words("title", ["A good film, good!", None])
-    >>> words
-    [['title=good', 'title=film', 'title=good'], []]
-    >>> hasher.counted(words).toarray().round(2)[0, [7, 11]]
-    array([0.89, 0.45])
+    >>> hasher = Hasher([{"name": "title", "kind": "text"}], bits=4, ngrams=1)
+    >>> X, words = hasher.rows({"title": Texts.of_strings(["A good film, good!", ""])}, keep_words=True)
+    >>> X.toarray().round(2)[0, [7, 11]], words
+    (array([0.89, 0.45]), {7: 'title=good', 11: 'title=film'})
     """
 
-    def __init__(self, bits: int, ngrams: int) -> None:
-        from sklearn.feature_extraction import FeatureHasher
-        from sklearn.feature_extraction.text import HashingVectorizer
-        from sklearn.utils import murmurhash3_32
+    def __init__(self, columns: list[ColumnEntry], bits: int, ngrams: int) -> None:
+        self._hashings = {}
+        for column in columns:
+            name, is_text = column["name"], column["kind"] == "text"
+            most, kind = (ngrams, WORDS) if is_text else (1, WHOLE)
+            self._hashings[name] = TextHashing(2**bits, most=most, kind=kind, prefix=f"{name}=")
 
-        self._hasher = FeatureHasher(2**bits, input_type="string", alternate_sign=False)
-        self._cut = HashingVectorizer(ngram_range=(1, ngrams)).build_analyzer()
-        self._hash = murmurhash3_32
+    def rows(self, texts: dict[str, Texts], keep_words: bool = False) -> tuple[sp.csr_array, dict[int, str]]:
+        """Return the hashed features of rows, given the texts in each column; a missing text is empty.
 
-    def words(self, column: str, texts: Iterable[str | None]) -> list[list[str]]:
-        """Return the words of each text, prefixed by the column's name."""
-        return [[f"{column}={word}" for word in self._cut(text)] if text else [] for text in texts]
-
-    def counted(self, words: list[list[str]]) -> sp.csr_array:
-        """Return the counts of the words in each row as CSR, divided by the Euclidean norm of the row."""
-        if not words:
-            return sp.csr_array((0, self._hasher.n_features))
-        counts = sp.csr_array(self._hasher.transform(words))
-        squares = np.add.reduceat(np.append(counts.data**2, 0.0), counts.indptr[:-1])  # sums of integers, so exact
-        lengths = np.sqrt(np.where(np.diff(counts.indptr) > 0, squares, 1.0))
-        counts.data /= np.repeat(lengths, np.diff(counts.indptr))
-        return counts
-
-    def place(self, word: str) -> int:
-        """Return the hashed column of a word, faster than `places` does."""
-        return abs(self._hash(word.encode(), 0)) % self._hasher.n_features
-
-    def counted_one(self, words: list[str]) -> dict[int, float]:
-        """Return the counts of the words of one text by column, divided by their Euclidean norm."""
-        counts = Counter(map(self.place, words))
-        length = math.sqrt(sum(count * count for count in counts.values()))
-        return {column: count / length for column, count in counts.items()}
-
-    def places(self, words: list[str]) -> np.ndarray:
-        """Return the hashed column of each word."""
-        return self._hasher.transform([[word] for word in words]).indices if words else np.empty(0, np.int32)
-
-    def names(self, words: list[list[list[str]]]) -> dict[int, str]:
-        """Return the first word hashed to each index; ``words[j][i]`` lists the words of table column j in row i."""
-        unique = list(dict.fromkeys(chain.from_iterable(chain.from_iterable(zip(*words, strict=True)))))
-        found: dict[int, str] = {}
-        for column, word in zip(self.places(unique).tolist(), unique, strict=True):
-            found.setdefault(column, word)
-        return found
+        Also return the first word in each hashed column, or an empty dictionary if words are not kept.
+        """
+        total: sp.csr_array | None = None
+        found: list[Name] = []
+        for name, hashing in self._hashings.items():
+            counts, names = hashing.count(texts[name], keep_words)
+            X = weighted(counts)
+            total = X if total is None else total + X
+            found += names
+        words: dict[int, str] = {}
+        for first in sorted(found, key=attrgetter("text")):  # of equal texts, the column that comes first
+            words.setdefault(first.column, first.token)
+        assert total is not None
+        return total, words
 
 
 def names_of_features(column: ColumnEntry) -> list[str]:
@@ -215,7 +195,7 @@ class Encoder:
         columns = preparation["columns"]
         self._hashed = [column for column in columns if is_hashed(column)]
         self._plain = [column for column in columns if not is_hashed(column)]
-        self._hasher = Hasher(preparation["bits"], preparation["ngrams"]) if self._hashed else None
+        self._hasher = Hasher(self._hashed, preparation["bits"], preparation["ngrams"]) if self._hashed else None
         self._offsets, self.fixed = [], 0
         for column in self._plain:
             self._offsets.append(self.fixed)
@@ -366,31 +346,19 @@ class Encoder:
     ) -> tuple[Features, dict[int, str]]:
         """Return ``X`` with the hashed columns appended, and the words hashed to these columns if words are kept."""
         assert self._hasher is not None
-        every: list[list[list[str]]] = []
-        hashed = sp.csr_array((chunk.n, self.n_features - self.fixed))
+        texts = {}
         for column in self._hashed:
             name = column["name"]
-            texts = parse_strings(chunk.columns[name], self._missing)
-            if column["kind"] == "text":
-                every.append(self._hasher.words(name, texts.to_pylist()))
-                hashed = hashed + self._hasher.counted(every[-1])
-                continue
-            self._note_missing(texts, name, faults, counted)
-            hashed = hashed + self._hashed_codes(name, texts)
-            if self.keep_words:
-                every.append([[] if text is None else [f"{name}={text}"] for text in texts.to_pylist()])
+            array = parse_strings(chunk.columns[name], self._missing)
+            if column["kind"] == "category":
+                self._note_missing(array, name, faults, counted)
+            texts[name] = Texts.of_arrow(array)
+        hashed, words = self._hasher.rows(texts, self.keep_words)
+        if not self.fixed:
+            return hashed, words
         both = sp.csr_array(sp.hstack([X, hashed], format="csr"))
         both.has_canonical_format = True
-        return both, self._hasher.names(every) if self.keep_words else {}
-
-    def _hashed_codes(self, name: str, texts: pa.Array) -> sp.csr_array:
-        """Return rows with a single 1, in the hashed column of the category; a missing category gives an empty row."""
-        assert self._hasher is not None
-        coded = texts.dictionary_encode()
-        places = self._hasher.places([f"{name}={text}" for text in coded.dictionary.to_pylist()])
-        indptr = np.concatenate([[0], np.cumsum(as_numpy(texts.is_valid()))]).astype(np.int32)
-        columns = places[as_numpy(coded.indices.drop_null())].astype(np.int32)
-        return sp.csr_array((np.ones(len(columns)), columns, indptr), shape=(len(texts), self.n_features - self.fixed))
+        return both, words
 
     def _labels(self, chunk: TableChunk, faults: Faults) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
         """Return the labels, the weights, and the indices of the rows without a label."""

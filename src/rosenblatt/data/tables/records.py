@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
 from rosenblatt.blocks import EXACT_BELOW
 from rosenblatt.data.preparation import is_hashed
@@ -28,6 +29,7 @@ from rosenblatt.data.tables.values import (
     plain_number,
     plain_text,
 )
+from rosenblatt.hashing import Texts
 from rosenblatt.scaling import ColumnScale
 
 _NUMBER = re.compile(r"-?[0-9]{1,40}(?:\.[0-9]{1,40})?")
@@ -94,7 +96,7 @@ class RecordEncoder:
         self._fills = preparation["missing"] != "error"
         plain = [column for column in preparation["columns"] if not is_hashed(column)]
         self._hashed = [column for column in preparation["columns"] if is_hashed(column)]
-        self._hasher = Hasher(preparation["bits"], preparation["ngrams"]) if self._hashed else None
+        self._hasher = Hasher(self._hashed, preparation["bits"], preparation["ngrams"]) if self._hashed else None
         self.is_sparse = preparation["sparse"] or bool(self._hashed)
         """Whether `Encoder` makes sparse rows, which store no zeros except in columns that are centred."""
         features = [len(column["categories"]) if column["kind"] == "category" else 1 for column in plain]
@@ -135,8 +137,8 @@ class RecordEncoder:
                     found.values.append(scaled)
             if self._hasher is not None:
                 words = self._words(record)
-                found.columns.extend(self._width + word for word in sorted(words))
-                found.values.extend(words[word] for word in sorted(words))
+                found.columns.extend(self._width + column for column in words.indices.tolist())
+                found.values.extend(words.data.tolist())
         except (Unusual, Unreadable, KeyError, UnicodeEncodeError):
             return None
         return found
@@ -174,24 +176,21 @@ class RecordEncoder:
             raise Unusual
         return text
 
-    def _words(self, record: Mapping[str, Any]) -> dict[int, float]:
+    def _words(self, record: Mapping[str, Any]) -> sp.csr_array:
         """Return the values of the hashed features."""
         assert self._hasher is not None
-        total: dict[int, float] = {}
+        texts = {}
         for column in self._hashed:
-            name = column["name"]
+            value = record[column["name"]]
             if column["kind"] == "category":
-                text = self._text(record[name])
-                words = {} if text is None else {self._hasher.place(f"{name}={text}"): 1.0}
+                text = self._text(value)
             else:
                 try:
-                    text = _read_text(record[name], self._missing)
+                    text = _read_text(value, self._missing)
                 except Unusual:
-                    text = parse_strings(column_of([record[name]]).array, self._missing).to_pylist()[0]
-                words = self._hasher.counted_one(self._hasher.words(name, [text])[0])
-            for word, x in words.items():
-                total[word] = total.get(word, 0.0) + x
-        return total
+                    text = parse_strings(column_of([value]).array, self._missing).to_pylist()[0]
+            texts[column["name"]] = Texts.of_strings([text or ""])
+        return self._hasher.rows(texts)[0]
 
 
 # Values of the common types; for others, the readers raise Unusual.

@@ -27,8 +27,8 @@ from rosenblatt.kernels.parsing.bytes import (
     leading_digits,
     number,
     number_of,
-    word,
 )
+from rosenblatt.kernels.parsing.murmur import murmur
 from rosenblatt.kernels.parsing.svmlight import (
     BAD_LABEL,
     BAD_VALUE,
@@ -59,37 +59,7 @@ _ENDS_NUMBER = IS_BLANK | IS_NEWLINE | IS_BAR
 _ENDS_NAME = IS_BLANK | IS_NEWLINE | IS_BAR | IS_COLON
 _QUOTE, _ZERO, _NINE, _SPACE = b"'09 "
 _LOW_HALF = np.uint64(0xFFFFFFFF)
-_C1, _C2, _C3 = np.uint64(0xCC9E2D51), np.uint64(0x1B873593), np.uint64(0xE6546B64)
-_MIX1, _MIX2 = np.uint64(0x85EBCA6B), np.uint64(0xC2B2AE35)
-_1, _5, _10, _13, _16, _32 = (np.uint64(n) for n in (1, 5, 10, 13, 16, 32))
-
-
-@inlined
-def _rotate(x, bits):
-    """Return the 32-bit number ``x`` rotated left by ``bits``."""
-    return ((x << np.uint64(bits)) | (x >> np.uint64(32 - bits))) & _LOW_HALF
-
-
-@inlined
-def _scrambled(x):
-    return (_rotate((x * _C1) & _LOW_HALF, 15) * _C2) & _LOW_HALF
-
-
-@helper
-def murmur(place, end, seed):
-    """Return the 32-bit MurmurHash3, with a seed, of the bytes from ``place`` up to ``end``."""
-    h = seed & _LOW_HALF
-    size = end - place
-    while end - place >= 4:
-        h = _rotate(h ^ _scrambled(word(place) & _LOW_HALF), 13)
-        h = (h * _5 + _C3) & _LOW_HALF
-        place += 4
-    if end > place:
-        h ^= _scrambled(word(place) & ((np.uint64(1) << np.uint64(8 * (end - place))) - np.uint64(1)))
-    h ^= np.uint64(size)
-    h = ((h ^ (h >> _16)) * _MIX1) & _LOW_HALF
-    h = ((h ^ (h >> _13)) * _MIX2) & _LOW_HALF
-    return h ^ (h >> _16)
+_1, _10, _32 = (np.uint64(n) for n in (1, 10, 32))
 
 
 @helper

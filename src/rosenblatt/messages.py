@@ -116,6 +116,10 @@ class Hint(Message):
         return self.otherwise.render(spell) if isinstance(self.otherwise, Message) else self.otherwise
 
 
+class Question(Message):
+    """A note that has to be answered with a parameter before training."""
+
+
 class ParameterError(ValueError):
     """A ValueError with a `Message`, so that the command line can show its own options in place of parameters.
 

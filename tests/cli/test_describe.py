@@ -234,3 +234,18 @@ def test_many_copies_of_rows_are_pointed_out(tmp_path, times):
 def test_rows_of_few_values_may_be_alike(tmp_path):
     rows = "".join(f"{k % 5},{k % 3},{'ab'[k * k % 11 < 5]}\n" for k in range(300))
     assert "repeat an earlier row" not in described(written(tmp_path, "t.csv", "x,z,y\n" + rows), "-t", "y")
+
+
+def test_notes_are_not_questions(tmp_path):
+    rows = "".join(f"{37 * k % 900};{k % 9},5;{k % 7};{'ab'[k * k % 7 < 3]}\n" for k in range(60))
+    file = written(tmp_path, "t.csv", "a;b;a;y\n" + rows)
+    text = described(file, "-t", "y")
+    assert "To answer" not in text
+    notes = " ".join(text.partition("Notes:\n")[2].partition("Look at")[0].split())
+    assert "some column names occur more than once; the later columns are renamed to a.1" in notes
+    answer = json.loads(ran("describe", file, "-t", "y", "--json").stdout)
+    assert answer["questions"] == []
+    assert any("the later columns are renamed to a.1" in note for note in answer["notes"])
+    text = described(file)
+    assert "which column is the label?" in " ".join(text.partition("To answer before training:\n")[2].split())
+    assert "renamed" not in text.partition("To answer")[2]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from helpers.commands import command
+from helpers.commands import command, ran, written
 from rosenblatt import AveragedPerceptron, KernelPerceptron
 
 
@@ -87,3 +87,13 @@ def test_advice_is_that_of_the_command(monkeypatch):
     text = " ".join(shown(model, monkeypatch).stdout.split())
     assert "train it again with rosenblatt train --scale standard." in text
     assert "Scaler" not in text
+
+
+def test_a_category_that_training_did_not_see_is_named(tmp_path):
+    rows = "".join(f"{('Bern', 'Rome', 'Oslo')[k % 3]},{k % 5},{'ab'[k % 3 == 0]}\n" for k in range(30))
+    file = written(tmp_path, "t.csv", "city,x,y\n" + rows)
+    ran("train", file, "-t", "y", "-o", tmp_path / "m")
+    new = written(tmp_path, "new.csv", "city,x\nBern,1\nBrno,2\n,3\n")
+    notes = [" ".join(ran("explain", tmp_path / "m", "--row", f"{new}:{k}").stdout.split()) for k in range(3)]
+    assert ["city=Brno" in note for note in notes] == [False, True, False]
+    assert "Not known to the model and ignored: city=Brno." in notes[1]

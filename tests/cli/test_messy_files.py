@@ -81,7 +81,13 @@ def test_each_mistake_names_the_option(rows, tmp_path):
     write_xlsx(tmp_path / "titled.xlsx", {"Daten": [*TITLE, HEADER, *rows]})
     what = "most cells of its first line are empty: if it is a title, leave it out with --skip-rows 1"
     assert what in refused("train", tmp_path / "titled.xlsx", "-t", "gekauft")
-    assert what in refused("predict", tmp_path / "m", tmp_path / "titled.xlsx")
+    for title in (TITLE, [*TITLE, ["of May"], []]):
+        titled = write_xlsx(tmp_path / "titled.xlsx", {"Daten": [*title, HEADER, *rows]})
+        n = len(title)
+        what = f"line {n + 1} has these names: leave out the lines above it with --skip-rows {n}."
+        for name in ("predict", "test"):
+            assert what in refused(name, tmp_path / "m", titled)
+        assert ran("test", tmp_path / "m", titled, "--skip-rows", str(n)).exit_code == 0
     (tmp_path / "a.csv").write_text(as_text(rows))
     assert "leave out the lines above with --skip-rows 2" in refused("train", tmp_path / "a.csv", "-t", "gekauft")
     (tmp_path / "b.csv").write_bytes(as_text(rows).encode("cp1252"))

@@ -252,8 +252,25 @@ def test_a_column_of_unknown_values_is_warned_of(tmp_path):
     numbers = pd.read_csv(tmp_path / "codes.csv")
     with pytest.warns(UserWarning, match="no value of column 'code' occurred in training, so all are ignored"):
         model.predict(numbers)
-    model.predict(numbers[:5])
-    model.predict(numbers.astype({"code": str}).assign(code=["01"] + ["new"] * 59))
+    some_new = numbers.astype({"code": str}).assign(code=["01"] + ["new"] * 59)
+    records = some_new.drop(columns="y").to_dict("records")
+    of_table = "column 'code': 59 of 60 values did not occur in training, so they become all zeros: write values as in"
+    of_record = "column 'code': 'new' did not occur in training, so it becomes all zeros: write values as in"
+    save(model, tmp_path / "m")
+    for call, what in (
+        (lambda model: model.predict(some_new), of_table),
+        (lambda model: model.predict_one(records[5]), of_record),
+        (lambda model: model.learn_one(records[5], "a"), of_record),
+        (lambda model: model.decision_function(records[5]), of_record),
+    ):
+        model = load(tmp_path / "m")
+        model.predict_one(records[0])
+        contributions(model, records[5])  # has a note
+        with pytest.warns(UserWarning, match=f"^{what} the training data, or train on rows that have them") as caught:
+            call(model)
+        assert [warning.filename for warning in caught] == [__file__]
+        call(model)  # is said once
+        model.predict(some_new)
 
 
 def test_labels_are_those_of_the_file(tmp_path):

@@ -39,15 +39,17 @@ def describe(
 
 
 def _describe(data: Sequence[str], target: str | None, rows: RowOptions, as_json: bool) -> None:
-    """Print a table of the columns, a list of suspicious columns, and the questions to answer before training."""
+    """Print a table of the columns, notes, suspicious columns, and the questions to answer before training."""
     from rosenblatt.data.describe import WIDTH, ColumnTable
+    from rosenblatt.messages import Question
 
     stream = open_data(data, target, {**rows.to_open(), "on_ambiguous": "note"})
     table = stream.describe()
-    questions = [note_text(note) for note in stream.notes]
+    questions = [note_text(note) for note in stream.notes if isinstance(note, Question)]
+    notes = [note_text(note) for note in stream.notes if not isinstance(note, Question)]
     if as_json:
         columns = [{name: value for name, value in row.items() if name != "histogram"} for row in table]
-        facts: JsonObject = {"title": table.title, "rows": columns, "notes": table.render_notes(as_option)}
+        facts: JsonObject = {"title": table.title, "rows": columns, "notes": [*table.render_notes(as_option), *notes]}
         print_json(facts | {"left_out": stream.excluded, "questions": questions})
         return
     if not isinstance(table, ColumnTable):
@@ -57,6 +59,7 @@ def _describe(data: Sequence[str], target: str | None, rows: RowOptions, as_json
     for line in table.lines(terminal_width() if on_terminal() else WIDTH):
         print(line)
     print_text(*table.render_notes(as_option))
+    _list("Notes:", notes)
     _list("Look at:", table.remarks(as_option))
     _list("To answer before training:", questions)
 

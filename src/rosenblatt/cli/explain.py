@@ -46,7 +46,7 @@ def explain(
     if row is None:
         table = _weights(learned, names, top, label, as_json)
     else:
-        table = rosenblatt.contributions(learned, _one_row(model, row, files), names, top=top)
+        table = rosenblatt.contributions(learned, _one_row(model, row, files, _categorical(learned)), names, top=top)
     if as_json:
         print_json({"title": table.title, "rows": list(table), "notes": list(table.notes)})
     else:
@@ -122,14 +122,21 @@ def _names(model: Any) -> list[str] | None:
     return [number_of_feature(preparation, i) for i in range(model.n_features_in_)]
 
 
-def _one_row(model: str, row: str, files: FileOptions) -> Block:
+def _categorical(model: Any) -> list[str]:
+    """Return the columns whose categories are features of the model."""
+    columns = (getattr(model, "preparation_", None) or {}).get("columns", ())
+    return [column["name"] for column in columns if "categories" in column]
+
+
+def _one_row(model: str, row: str, files: FileOptions, passthrough: list[str]) -> Block:
+    """Return one row of a file as a block, with the values of the columns ``passthrough`` as the file has them."""
     from rosenblatt.blocks import slice_block
 
     match = re.fullmatch(r"(.+):(\d+)", row)
     if not match:
         raise ValueError(f"--row expects FILE:NUMBER, such as new.csv:17, got {row!r}.")
     number = int(match[2])
-    _, rows = model_and_rows(model, [match[1]], labels=False, **files.to_open())
+    _, rows = model_and_rows(model, [match[1]], labels=False, passthrough=passthrough, **files.to_open())
     seen = 0
     for block in rows:
         numbers = range(block.first, block.first + len(block)) if block.numbers is None else block.numbers.tolist()

@@ -67,6 +67,8 @@ class PreparedRows:
         self.columns: list[str] = [*LISTS] if lists else [column["name"] for column in preparation["columns"]]
         self._record = None if lists else RecordEncoder(preparation)
         self._is_sparse = self._record is None or self._record.is_sparse
+        self._warned: set[str] = set()
+        """The columns about whose unseen values there was a warning."""
 
     @property
     def target(self) -> str | None:
@@ -74,9 +76,12 @@ class PreparedRows:
         target = self._preparation["target"]
         return None if target is None else str(target["name"])
 
-    def features(self, table: Any) -> Features:
-        """Return the rows of a data frame, an Arrow table, a dictionary (one row) or a list of dictionaries."""
-        if isinstance(table, Mapping) and (row := self._encoded(table)) is not None:
+    def features(self, table: Any, warn: bool = True) -> Features:
+        """Return the rows of a data frame, an Arrow table, a dictionary (one row) or a list of dictionaries.
+
+        Categories that did not occur in training are warned of, in a dictionary unless ``warn`` is False.
+        """
+        if isinstance(table, Mapping) and (row := self._encoded(table, warn)) is not None:
             columns, values = row
             if self._is_sparse:
                 X = sp.csr_array((values, columns, np.array([0, len(columns)], np.int32)), shape=(1, self.n_features))
@@ -98,9 +103,21 @@ class PreparedRows:
             return X.indices, X.data
         return row
 
-    def _encoded(self, record: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray] | None:
+    def _encoded(self, record: Mapping[str, Any], warn: bool = True) -> tuple[np.ndarray, np.ndarray] | None:
         row = None if self._record is None else self._record.encode(record)
-        return None if row is None else (np.array(row.columns, np.int32), np.array(row.values, np.float64))
+        if row is None:
+            return None
+        for name, text in row.unseen if warn else ():
+            self._warn_of_unseen(name, f"{shorten(text)} did not occur in training, so it becomes")
+        return np.array(row.columns, np.int32), np.array(row.values, np.float64)
+
+    def _warn_of_unseen(self, name: str, what: str) -> None:
+        """Warn about values of a column that did not occur in training, unless there was such a warning before."""
+        if name in self._warned:
+            return
+        self._warned.add(name)
+        why = "write values as in the training data, or train on rows that have them"
+        warn_user(f"column {name!r}: {what} all zeros: {why}. This is said once for each column.", UserWarning)
 
     def unseen(self, record: Mapping[str, Any]) -> list[str]:
         """Return the categories of a record that did not occur in training, such as "city=Oslo"."""
@@ -160,13 +177,17 @@ class PreparedRows:
             note = unlabelled_note(self.target, stream.unlabelled)
             warn_user(f"{note.render(_without_parameters)}.", UserWarning)
         for name in self.columns:
-            known = stream.rows_read - stream.filled.get(name, 0) - stream.unseen.get(name, 0)
-            if not known and stream.unseen.get(name, 0) >= _MANY:
+            unseen = stream.unseen.get(name, 0)
+            known = stream.rows_read - stream.filled.get(name, 0) - unseen
+            if not known and unseen >= _MANY:
                 warn_user(
                     f"no value of column {name!r} occurred in training, so all are ignored: give values as they are "
                     "written in the training data, for instance codes as text.",
                     UserWarning,
                 )
+            elif unseen:
+                values = f"{unseen:,} of {count_of(known + unseen, 'value')}"
+                self._warn_of_unseen(name, f"{values} did not occur in training, so they become")
         if not blocks:
             return Block(sp.csr_array((0, self.n_features)) if self._is_sparse else np.empty((0, self.n_features)))
         return join_blocks(blocks)

@@ -262,8 +262,12 @@ def _row(x: Row, steps: Transformer | None, learner: Any, names: list[str] | Non
     """Return (row, notes): the row in the learner's input format, and a note if some features are unknown."""
     rows = None if steps is not None else rows_of_tables(learner)
     if isinstance(x, Block) or rows is not None:
-        row = prepare(learner, x.to_frame().T if hasattr(x, "iloc") and x.ndim == 1 else x)
-        unseen = rows.unseen(x) if rows is not None and isinstance(x, Mapping) else []
+        if rows is not None and isinstance(x, Mapping):
+            row = Block(rows.features(x, warn=False), is_validated=True)  # the note names what is unseen
+        else:
+            row = prepare(learner, x.to_frame().T if hasattr(x, "iloc") and x.ndim == 1 else x)
+        record = {name: cells[0] for name, cells in (x.passthrough or {}).items()} if isinstance(x, Block) else x
+        unseen = rows.unseen(record) if rows is not None and isinstance(record, Mapping) and record else []
         return _checked_block(row), _note_on(unseen)
     if steps is not None or not isinstance(x, Mapping):
         return prepare(learner, one_row(x, None)) if steps is None else one_row(x, steps), []

@@ -348,4 +348,20 @@ def test_a_title_above_the_header(tmp_path):
     for skip_rows in (0, 1, 2):
         with pytest.raises(ValueError, match="leave it out with skip_rows=3"):
             data.open(tmp_path / "a.csv", "y", skip_rows=skip_rows)
-    assert data.open(tmp_path / "a.csv", "y", skip_rows=3).read()[0].tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    stream = data.open(tmp_path / "a.csv", "y", skip_rows=3)
+    assert stream.read()[0].tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    made = {"preparation": stream.preparation}
+    rows = "x,z,y\n1,3,a\n2,4,b\n"
+    (tmp_path / "b.csv").write_text(rows)
+    for title, n in (("Report\n", 1), ("Report\n\n\n", 3), ('A,"long\nline",b,c\n,,,\n', 3), ("a;b\n" * 19, 19)):
+        (tmp_path / "c.csv").write_text(title + rows)
+        for first in ([], [tmp_path / "b.csv"]):
+            with pytest.raises(data.DataError, match=f"line {n + 1} has these names: .* with skip_rows={n}\\."):
+                data.open([*first, tmp_path / "c.csv"], **made).read()
+        if n > 1 and not title.endswith("\n\n"):
+            with pytest.raises(data.DataError, match=f"leave out the lines above it with skip_rows={n}\\."):
+                data.open(tmp_path / "c.csv", **made, skip_rows=1)
+        assert data.open(tmp_path / "c.csv", **made, skip_rows=n).read()[0].tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    (tmp_path / "c.csv").write_text("Report,,\n" * 3 + "x,w,y\n1,3,a\n")
+    with pytest.raises(data.DataError, match="if it is part of a title, leave that out with skip_rows"):
+        data.open(tmp_path / "c.csv", **made)

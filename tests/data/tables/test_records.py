@@ -76,6 +76,7 @@ def outcome(read):
     return X.shape, X.tobytes()
 
 
+@pytest.mark.filterwarnings("ignore:column .* did not occur in training:UserWarning")
 @pytest.mark.quick_cases(11)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_a_value_of_a_record_gives_what_it_gives_in_a_table(preparation, name):

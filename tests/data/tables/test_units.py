@@ -1,6 +1,7 @@
 """Amounts with a currency or percent sign, and negative numbers in parentheses, are numbers."""
 
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +9,7 @@ import pytest
 
 from helpers.kept_rows import every_format
 from rosenblatt import data
+from rosenblatt.data.prepared import PreparedRows
 from rosenblatt.data.tables.values import parse_amounts, parse_numbers, unit_of
 
 AMOUNTS = {
@@ -116,3 +118,27 @@ def test_numbers_are_the_nearest_to_their_plain_text():
     values, bad = parse_amounts(texts, (), "$", parse_numbers)
     assert bad == []
     assert values.tolist() == [float(f"{x:.9f}") for x in numbers]
+
+
+def test_amounts_in_units_of_one_currency_are_numbers():
+    texts = ["5,50 €", "EUR 6", "-7.000,25 EUR", "€ 8", None] * 8
+    stream = data.open([{"price": text, "y": "ab"[k % 3 == 0]} for k, text in enumerate(texts)], "y", missing="zero")
+    assert stream.preparation["columns"][0]["kind"] == "decimal-comma"
+    assert stream.read()[0].ravel()[:5].tolist() == [5.5, 6.0, -7000.25, 8.0, 0.0]
+    later = [{"price": "EUR 1,5", "y": "a"}, {"price": "2 €", "y": "b"}]
+    assert data.open(later, preparation=stream.preparation).read()[0].ravel().tolist() == [1.5, 2.0]
+    for row in later:
+        assert PreparedRows(stream.preparation).features(row).tolist() == [[1.5 if "EUR" in row["price"] else 2.0]]
+    for text in ("$3", "€ 3 EUR", "3"):
+        with pytest.raises(data.DataError, match="expected an amount in €"):
+            data.open([{"price": text, "y": "a"}], preparation=stream.preparation).read()
+
+
+@pytest.mark.parametrize(("units", "shown"), [(("€", "$"), "€ and $"), (("€", ""), "€ and none")])
+def test_amounts_in_different_units_are_named(units, shown):
+    rows = [{"price": f"{37 * k % 997},{k % 10}{units[k % 5 == 0]}", "x": k % 7, "y": "ab"[k % 2]} for k in range(60)]
+    why = rf"holds amounts in different units \({re.escape(shown)}\), not converted to one"
+    with pytest.raises(data.DataError, match=f"column 'price' {why}: use drop="):
+        data.open(rows, "y")
+    stream = data.open(rows, "y", on_ambiguous="drop")
+    assert re.fullmatch(f"{why}, and cannot be used as a feature", stream.excluded["price"])

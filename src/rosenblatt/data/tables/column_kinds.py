@@ -20,6 +20,7 @@ from rosenblatt.data.tables.values import (
     NUMBER_FORMATS,
     as_numpy,
     detect_date_format,
+    different_units,
     import_arrow,
     is_unsupported_type,
     missing_labels,
@@ -36,7 +37,7 @@ from rosenblatt.data.tables.values import (
     unit_of,
     without_unit,
 )
-from rosenblatt.messages import Hint, Message, shorten
+from rosenblatt.messages import Hint, Message, list_some, shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -177,7 +178,11 @@ def infer_kind(
             return "number"
         if bad and (n := int((~np.isnan(numbers)).sum())) > 9 * len(bad):
             return _mixed_numbers(head, name, "number", n, bad)
-    return _kind_of_number_format(head, name, missing, values) or kind_of_strings(Counter(values), categories)
+    kind = _kind_of_number_format(head, name, missing, values) or kind_of_strings(Counter(values), categories)
+    if isinstance(kind, AmbiguousColumn) and (units := different_units(values)):
+        shown = list_some([unit or "none" for unit in units])
+        return AmbiguousColumn(f"holds amounts in different units ({shown}), not converted to one")
+    return kind
 
 
 def _kind_of_amounts(head: TableChunk, name: str, missing: tuple[str, ...], unit: str) -> str | AmbiguousColumn | None:

@@ -11,7 +11,7 @@ import csv
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,7 +24,16 @@ from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import TextChunk
 from rosenblatt.data.source import OpenRequest, Preparation
 from rosenblatt.data.tables.column_kinds import infer_kind
-from rosenblatt.data.tables.reader import DELIMITERS, Dialect, Passthrough, Records, TableChunk, TableReader, join_names
+from rosenblatt.data.tables.reader import (
+    DELIMITERS,
+    MOST_TITLE_LINES,
+    Dialect,
+    Passthrough,
+    Records,
+    TableChunk,
+    TableReader,
+    join_names,
+)
 from rosenblatt.data.tables.values import (
     MISSING_NUMBERS,
     combine_chunks,
@@ -311,6 +320,8 @@ class DelimitedReader(TableReader[Records]):
         """The new name of each column that has the name of an earlier column, mapped to that name."""
         self.header_guessed = False
         """Whether the header was detected from the cells of the first record, not given by the caller."""
+        self._start = 0, b""
+        """The number of lines above the first record of the latest file, and the text from there on."""
 
     def dialect(self) -> Dialect:
         """Return the delimiter, the quote, and whether there is a header, as far as they are known."""
@@ -378,6 +389,7 @@ class DelimitedReader(TableReader[Records]):
         if not data or not whole_records(data, self.delimiter, self.quote):
             return data
         cells, size = self._first_record(data, chunk.file, at.line)
+        self._start = at.line - 1, data[:_SAMPLE_BYTES]
         if self.header is None:
             self.header_guessed = self.header = self.hints.has_header(cells)
         names = [f"c{k + 1}" for k in range(len(cells))]
@@ -403,6 +415,15 @@ class DelimitedReader(TableReader[Records]):
         self._check_columns(names, chunk.file)
         at.names = names
         return data
+
+    def lines_above(self, names: Collection[str]) -> int:
+        """Return the number of lines above a line with all these names, near the start of the file; 0 if unknown."""
+        above, text = self._start
+        lines = text.split(b"\n", MOST_TITLE_LINES)[:MOST_TITLE_LINES]
+        for k, line in enumerate(lines):
+            if any(_cells(line, delimiter, self.quote).issuperset(names) for delimiter in DELIMITERS):
+                return above + k
+        return 0
 
     def passthrough(self, item: Records, chunk: TableChunk, places: np.ndarray) -> Passthrough:
         """Return the cells of the passthrough columns as text."""

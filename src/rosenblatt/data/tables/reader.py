@@ -26,23 +26,31 @@ if TYPE_CHECKING:
 
 
 DELIMITERS = ",;\t|"
+MOST_TITLE_LINES = 20
+"""The maximum number of lines above a header that are counted."""
 """The delimiters of CSV that are detected, the most common first."""
 _LONGEST_NAME = 100
 """The maximum number of characters of a column's name in a message."""
 
 
 def missing_columns(
-    missing: Sequence[str], needed: Collection[str], found: Sequence[str], file: str, way_out: str = ""
+    missing: Sequence[str], needed: Collection[str], found: Sequence[str], file: str, way_out: str = "", above: int = 0
 ) -> DataError:
-    """Return the error for columns that a file lacks, with the columns that were found and what to do."""
+    """Return the error for columns that a file lacks, with the columns that were found and what to do.
+
+    ``above`` is the number of lines above a line with all needed columns, or 0 if no such line was found.
+    """
     known = {*needed}
     hint = suggestion(missing[0], (name for name in found if name not in known)) if len(missing) == 1 else ""
     names = join_names(map(shorten, missing), last=" and no column ")
     expected = f", expected {join_names(needed)}" if len(needed) > 1 else ""
     what = Message("{file} has no column {names}{hint}{expected}", file=file, names=names, hint=hint, expected=expected)
+    if above:
+        below = "line {line} has these names: leave out the lines above it with {skip_rows=above}."
+        return DataError("{what}; " + below, what=what, line=above + 1, above=above)
     delimiter = next((c for c in DELIMITERS if c in found[0]), "") if len(found) == 1 else ""
     if 2 * (unnamed := unnamed_count(found)) > len(found) > unnamed:
-        title = "most cells of its first line are empty: if it is a title, leave it out with {skip_rows=1}."
+        title = "most cells of its first line are empty: if it is part of a title, leave that out with {skip_rows}."
         return DataError("{what}; " + title, what=what)
     if not delimiter:
         todo = "" if not way_out else ": rename that one" if hint else f": {way_out}"
@@ -179,7 +187,7 @@ class ColumnLayout:
     fills: bool = False
     """Whether missing values are filled in."""
 
-    def check(self, found: Sequence[str], file: str) -> None:
+    def check(self, found: Sequence[str], file: str, reader: TableReader[Any] | None = None) -> None:
         """Raise a DataError if a file lacks a needed column, has an unknown column, or has two columns of one name."""
         twice = first_repeated(found)
         if twice is not None:
@@ -190,7 +198,8 @@ class ColumnLayout:
         if missing:
             it, is_ = ("it", "it is") if len(missing) == 1 else ("them", "they are")
             way_out = f"add {it}, empty where {is_} unknown" if self.fills else f"add {it}"
-            raise missing_columns(missing, self.needed, found, file, way_out)
+            above = 0 if reader is None else reader.lines_above(self.needed)
+            raise missing_columns(missing, self.needed, found, file, way_out, above)
         new = [] if self.known is None else [name for name in found if name not in self.known]
         if new:
             raise DataError(
@@ -319,6 +328,10 @@ class TableReader(Generic[Item]):
             if (place if chunk.places is None else np.searchsorted(chunk.places, place)) < rows:
                 raise chunk.error(place, reason)
 
+    def lines_above(self, names: Collection[str]) -> int:
+        """Return the number of lines above a line with all these names, near the start of the file; 0 if unknown."""
+        return 0
+
     def _check_columns(self, names: list[str], file: int) -> None:
         """Raise a DataError unless a file has the needed columns or, if none are chosen, those of the first file."""
         if self.columns is None:
@@ -328,7 +341,7 @@ class TableReader(Generic[Item]):
         layout = self.layout or ColumnLayout(dict.fromkeys(self.columns, "string"), frozenset(self.columns))
         if self.layout is None and self.chosen is not None:
             layout = ColumnLayout(dict.fromkeys(self._chosen_of(self.columns), "string"), None)
-        layout.check(names, self.files.display_name(file))
+        layout.check(names, self.files.display_name(file), self)
         self.check_passthrough(names, self.files.display_name(file))
         self.note_extra(names)
 

@@ -50,6 +50,8 @@ class Row(NamedTuple):
 
     columns: list[int]
     values: list[float]
+    unseen: list[tuple[str, str]]
+    """Pairs (column, category) of the categories that have no feature."""
 
 
 ReadNumber: TypeAlias = Callable[[Any], float]
@@ -88,7 +90,7 @@ class RecordEncoder:
     >>> people = [{"age": 20, "city": "Bern", "y": "no"}, {"age": 40, "city": "Rome", "y": "yes"}]
     >>> stream = data.open(people * 9, "y", scale="standard")
     >>> RecordEncoder(stream.preparation).encode({"city": "Rome", "age": "35"})
-    Row(columns=[0, 2], values=[0.5, 1.0])
+    Row(columns=[0, 2], values=[0.5, 1.0], unseen=[])
     """
 
     def __init__(self, preparation: Preparation) -> None:
@@ -118,7 +120,7 @@ class RecordEncoder:
 
     def encode(self, record: Mapping[str, Any]) -> Row | None:
         """Return the row of a record; None if it has to be read as a table, which may raise an error."""
-        found = Row([], [])
+        found = Row([], [], [])
         try:
             for column in self._columns:
                 if isinstance(column, _CategoryColumn):
@@ -127,6 +129,8 @@ class RecordEncoder:
                     if feature is not None:
                         found.columns.append(feature)
                         found.values.append(1.0)
+                    elif text is not None:
+                        found.unseen.append((column.name, text))
                     continue
                 x = self._number(record[column.name], column)
                 if x != 0.0 or column.centre != 0.0 or not self.is_sparse:

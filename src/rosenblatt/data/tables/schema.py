@@ -32,7 +32,7 @@ from rosenblatt.data.tables.column_kinds import (
     unit_entry,
 )
 from rosenblatt.data.tables.encoder import LISTS, Encoder, has_lists, names_of_features
-from rosenblatt.data.tables.reader import TableChunk, join_names, suggestion, unnamed_count
+from rosenblatt.data.tables.reader import MOST_TITLE_LINES, TableChunk, join_names, suggestion, unnamed_count
 from rosenblatt.data.tables.values import (
     MISSING_NUMBERS,
     NUMBER_FORMATS,
@@ -65,8 +65,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-_MOST_TITLE_LINES = 20
-"""The maximum number of lines above a header that are counted."""
 _MOST_NAMED = 20
 """The maximum number of ambiguous columns that a message names one by one."""
 
@@ -114,7 +112,7 @@ def _is_title(order: list[str]) -> bool:
 
 def _lines_of_title(head: TableChunk) -> int:
     """Return the number of lines above the first row whose cells are mostly filled, which may be the header."""
-    rows = range(min(head.n, _MOST_TITLE_LINES))
+    rows = range(min(head.n, MOST_TITLE_LINES))
     filled = (sum(bool(str(array[row].as_py() or "").strip()) for array in head.columns.values()) for row in rows)
     return next((row + 1 for row, cells in enumerate(filled) if 2 * cells > len(head.columns)), 1)
 

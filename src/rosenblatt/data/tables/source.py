@@ -20,7 +20,7 @@ from rosenblatt.data.tables.frames import MemoryReader, MemoryTable
 from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk, TableReader, join_names
 from rosenblatt.data.tables.schema import Schema, check_table_options, infer_schema, units_note
-from rosenblatt.messages import Message
+from rosenblatt.messages import Message, Question
 from rosenblatt.scaling import MOST_COLUMNS, ColumnSums
 
 
@@ -38,7 +38,7 @@ class TableSource(RowSource):
             fills = request.preparation.get("missing", "error") != "error"
             reader.known, reader.layout = reader.layout.known, ColumnLayout(reader.layout.needed, None, fills)
             if reader.columns is not None:
-                reader.layout.check(reader.columns, request.file)
+                reader.layout.check(reader.columns, request.file, reader)
                 reader.note_extra(reader.columns)
         self.extra_columns = reader.extra_columns
 
@@ -284,9 +284,8 @@ def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schem
     dialect = reader.dialect()
     schema = infer_schema(head, reader.columns or [], reader.typed, request, dialect.get("header"))
     prepared = {"format": request.format, "version": VERSION, "dialect": dialect, **schema.preparation}
-    notes = [
-        Message("{file}: {what}.", file=request.file, what=what) for what in (*schema.ambiguities, *schema.decisions)
-    ]
+    notes: list[Message] = [Question("{file}: {what}.", file=request.file, what=what) for what in schema.ambiguities]
+    notes += [Message("{file}: {what}.", file=request.file, what=what) for what in schema.decisions]
     units = units_note(schema.preparation["columns"])
     if units is not None and request.on_ambiguous != "note":  # the description of the columns shows them
         notes.append(Message("{file}: {what}.", file=request.file, what=units))

@@ -694,6 +694,20 @@ def comma_advice(text: str) -> str:
 
 _CODES = "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|ILS|INR|JPY|KRW|MXN|NOK|NZD|PLN|RON|RUB|SEK|SGD|TRY|USD|ZAR"
 _SIGN = f"(?:[A-Z]{{0,3}}[$]|[£¤¥€₩₪₫₱₴₹₺₽]|%|(?:{_CODES})(?![A-Za-z])|kr|zł|Kč|Fr[.])"
+_CURRENCIES = (
+    ("€", "EUR"),
+    ("$", "US$", "USD"),
+    ("£", "GBP"),
+    ("₹", "INR"),
+    ("₩", "KRW"),
+    ("₪", "ILS"),
+    ("₺", "TRY"),
+    ("₽", "RUB"),
+    ("zł", "PLN"),
+    ("Kč", "CZK"),
+    ("Fr.", "CHF"),
+)
+"""Units of the same currency. A sign that several countries use, such as ¥, is not a unit of any one of them."""
 _SPACES = " \t\u00a0\u202f"
 _DIGITS = f"[0-9.][0-9.,'\u2019{_SPACES}]*"
 _AMOUNT = re.compile(
@@ -701,32 +715,67 @@ _AMOUNT = re.compile(
 )
 
 
-def unit_of(texts: Sequence[str]) -> str | None:
-    """Return the unit of a column of amounts, "" if only parentheses mark negative numbers, or None for other columns.
+_CURRENCY_OF = {unit: currency for currency in _CURRENCIES for unit in currency}
 
-    At least nine in ten texts must be amounts in one unit.
 
-    Examples
-    --------
-    >>> unit_of(["$1,234.50", "-$7", "($60.92)"]), unit_of(["60,92 €"]), unit_of(["12.5%"]), unit_of(["(60.92)", "5"])
-    ('$', '€', '%', '')
-    >>> unit_of(["$5", "7 €"]), unit_of(["5", "7"]), unit_of(["(1)", "(2)"]), unit_of(["$5", "7"]), unit_of([])
-    (None, None, None, None, None)
+def _same_currency(unit: str) -> tuple[str, ...]:
+    """Return the units that mean the same as ``unit``, itself included."""
+    return _CURRENCY_OF.get(unit, (unit,))
+
+
+def _count_units(texts: Sequence[str]) -> tuple[Counter[str], int]:
+    """Return the number of amounts in each unit, "" for none, and the number of those in parentheses.
+
+    Both are 0 if more than a tenth of the texts are not amounts.
     """
-    signs, brackets, others, most = Counter[str](), 0, 0, len(texts) // 10
+    units, brackets, others, most = Counter[str](), 0, 0, len(texts) // 10
     for text in texts:
         amount = _AMOUNT.fullmatch(text)
         if amount is None or (amount["before"] and amount["after"]) or text.startswith("(") != text.endswith(")"):
             others += 1
             if others > most:
-                return None
+                return Counter(), 0
         else:
-            signs[amount["before"] or amount["after"] or ""] += 1
+            units[amount["before"] or amount["after"] or ""] += 1
             brackets += text.startswith("(")
-    unit, count = signs.most_common(1)[0] if signs else ("", 0)
+    return units, brackets
+
+
+def unit_of(texts: Sequence[str]) -> str | None:
+    """Return the unit of a column of amounts, "" if only parentheses mark negative numbers, or None for other columns.
+
+    At least nine in ten texts must be amounts in one unit. Units of the same currency count as one, and the most
+    frequent of them is returned.
+
+    Examples
+    --------
+    >>> unit_of(["$1,234.50", "-$7", "($60.92)"]), unit_of(["60,92 €"]), unit_of(["12.5%"]), unit_of(["(60.92)", "5"])
+    ('$', '€', '%', '')
+    >>> unit_of(["5 €", "EUR 6", "7 €"])
+    '€'
+    >>> unit_of(["$5", "7 €"]), unit_of(["5", "7"]), unit_of(["(1)", "(2)"]), unit_of(["$5", "7"]), unit_of([])
+    (None, None, None, None, None)
+    """
+    units, brackets = _count_units(texts)
+    unit = units.most_common(1)[0][0] if units else ""
+    count = sum(units[same] for same in _same_currency(unit))
     if 10 * count < 9 * len(texts) or (not unit and not 0 < brackets < count):
         return None
     return unit
+
+
+def different_units(texts: Sequence[str]) -> list[str]:
+    """Return the units of amounts in several units, the most frequent first; an empty list for other texts.
+
+    At least nine in ten texts must be amounts. The unit of an amount without one is "".
+
+    Examples
+    --------
+    >>> different_units(["$5", "7 €", "$6"]), different_units(["7 €", "8"]), different_units(["7 €", "EUR 8"])
+    (['$', '€'], ['€', ''], [])
+    """
+    units = [unit for unit, _ in _count_units(texts)[0].most_common()]
+    return units if len({_same_currency(unit) for unit in units}) > 1 else []
 
 
 def parse_amounts(
@@ -759,27 +808,39 @@ def amount_without_unit(text: str, unit: str) -> str | None:
     text = re.sub(r"\A\(([^()+-]+)\)\Z", r"-\1", text.replace("\u2212", "-"))
     if not unit:
         return text
-    sign, other = f"[{_SPACES}]*{re.escape(unit)}[{_SPACES}]*", f"[^{re.escape(unit)}]+"
+    sign, other = _unit_patterns(unit)
     if re.fullmatch(f"[+-]?{sign}{other}|{other}{sign}", text) is None:
         return None
     return re.sub(f"{sign}\\Z", "", re.sub(rf"\A([+-]?){sign}", r"\1", text))
 
 
+def _unit_patterns(unit: str) -> tuple[str, str]:
+    """Return the patterns of a unit, or another of the same currency, and of text without any of them."""
+    units = _same_currency(unit)
+    sign = "|".join(map(re.escape, units))
+    return f"[{_SPACES}]*(?:{sign})[{_SPACES}]*", f"[^{re.escape(''.join(units))}]+"
+
+
 def without_unit(texts: pa.Array, unit: str) -> pa.Array:
     """Remove the unit from texts, and replace parentheses by a minus sign; texts that lack the unit become null.
+
+    Another unit of the same currency is removed, too.
 
     Examples
     --------
     >>> import pyarrow as pa
+    >>> without_unit(pa.array(["60,92 €", "EUR 7", "$7"]), "€").to_pylist()
+    ['60,92', '7', None]
     >>> without_unit(pa.array(["$1,234.50", "($7)", "-$7", "7", None]), "$").to_pylist()
     ['1,234.50', '-7', '-7', None, None]
     """
     pa, pc = import_arrow(), import_arrow(".compute")
-    replace, sign = pc.replace_substring_regex, f"[{_SPACES}]*{re.escape(unit)}[{_SPACES}]*"
+    replace = pc.replace_substring_regex
     texts = replace(texts, "\u2212", "-")
     texts = replace(texts, r"^\(([^()+-]+)\)$", r"-\1")
     if not unit:
         return texts
-    known = pc.match_substring_regex(texts, f"^(?:[+-]?{sign}[^{re.escape(unit)}]+|[^{re.escape(unit)}]+{sign})$")
+    sign, other = _unit_patterns(unit)
+    known = pc.match_substring_regex(texts, f"^(?:[+-]?{sign}{other}|{other}{sign})$")
     plain = replace(replace(texts, rf"^([+-]?){sign}", r"\1"), f"{sign}$", "")
     return pc.if_else(known, plain, pa.nulls(1, pa.string())[0])

@@ -262,6 +262,7 @@ def _row(x: Row, steps: Transformer | None, learner: Any, names: list[str] | Non
     """Return (row, notes): the row in the learner's input format, and a note if some features are unknown."""
     rows = None if steps is not None else rows_of_tables(learner)
     if isinstance(x, Block) or rows is not None:
+        row: MatrixLike
         if rows is not None and isinstance(x, Mapping):
             row = Block(rows.features(x, warn=False), is_validated=True)  # the note names what is unseen
         else:

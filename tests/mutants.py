@@ -50,11 +50,11 @@ def _of(room: str, *mutants: tuple[str, str, str, str]) -> list[Mutant]:
 
 KERNELS = _of(
     "kernels",
-    ("nan-one-vs-rest", "if _measure_row(s, q + bias_value, weight, threshold):",
-     "if q == q and weight > 0.0 and _measure_row(s, q + bias_value, weight, threshold):",
+    ("nan-one-vs-rest", "if measure_row(s, q + bias_value, weight, threshold):",
+     "if q == q and weight > 0.0 and measure_row(s, q + bias_value, weight, threshold):",
      "kernels/test_passes.py kernels/test_edges.py"),
-    ("nan-direct", "if first and _measure_row(s, square(rows, i)",
-     "if first and weight > 0.0 and square(rows, i) >= 0.0 and _measure_row(s, square(rows, i)",
+    ("nan-direct", "if first and measure_row(s, square(rows, i)",
+     "if first and weight > 0.0 and square(rows, i) >= 0.0 and measure_row(s, square(rows, i)",
      "kernels/test_passes.py kernels/test_edges.py"),
     ("bias-in-exact-sign", "sign_threshold(terms, magnitude(rows, i, w) + abs(b))",
      "sign_threshold(terms, magnitude(rows, i, w))",

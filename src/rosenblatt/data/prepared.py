@@ -103,6 +103,11 @@ class PreparedRows:
             return X.indices, X.data
         return row
 
+    def record_features(self, record: Mapping[str, Any]) -> dict[int, float]:
+        """Return the values of a dictionary by column index."""
+        columns, values = self.record(record)
+        return dict(zip(columns.tolist(), values.tolist(), strict=True))
+
     def _encoded(self, record: Mapping[str, Any], warn: bool = True) -> tuple[np.ndarray, np.ndarray] | None:
         row = None if self._record is None else self._record.encode(record)
         if row is None:

@@ -1,11 +1,16 @@
-"""Conversion of records, the dictionaries that ``learn_one`` and ``predict_one`` take, to sparse rows."""
+"""Records, the dictionaries that ``learn_one`` and ``predict_one`` take: their features, and the fast way to use them.
+
+`OneByOne` passes features by name to a `RecordLearner`, which needs no arrays. What it cannot do is done with sparse
+rows, more slowly and with the same result.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
-from typing import NamedTuple, TypeAlias
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,10 +18,102 @@ from numpy.typing import NDArray
 
 from rosenblatt.blocks import as_labels
 from rosenblatt.messages import shorten
+from rosenblatt.training.records import RecordLearner
 from rosenblatt.training.rows import Labels, Names
 
 Label: TypeAlias = str | bool | int | float
 _MISSING = ("NAType", "NaTType")  # the types of missing values in pandas
+
+
+class OneByOne:
+    """The fast way of ``learn_one`` and ``predict_one``, for a model whose parameters do not change.
+
+    Parameters
+    ----------
+    learner : RecordLearner
+        A learner with the weights of the model.
+    classes : array
+        The classes of the model.
+    features : callable
+        Returns the features of a record by name, or raises an error.
+    plain : bool
+        Whether the features of a dictionary of floats by string are these floats.
+    parameters : dict
+        The attributes of the model, of which those in ``names`` are its parameters.
+    names : sequence of str
+        The names of the parameters.
+    """
+
+    def __init__(
+        self,
+        learner: RecordLearner,
+        classes: Labels,
+        features: Callable[[Any], Mapping[Any, float]],
+        plain: bool,
+        parameters: Mapping[str, object],
+        names: Sequence[str],
+    ) -> None:
+        self.learner, self._features, self._plain = learner, features, plain
+        self._labels: list[Label] = classes.tolist()
+        self._numbers: dict[tuple[type, object], int] = {}
+        """The class number of each label that has been checked, and of its type."""
+        self._parameters = itemgetter(*names)
+        self._given = self._parameters(parameters)
+        self._keys: tuple[object, ...] | None = None
+        self._values: tuple[object, ...] | None = None
+        """The keys and values of the last record; None if it was not read."""
+
+    def note_label(self, y: object, label: Label, before: OneByOne | None) -> None:
+        """Remember that ``y`` is a valid way to write a class label, as well as those that were noted ``before``."""
+        if before is not None and before._labels == self._labels:
+            self._numbers |= before._numbers
+        self._numbers[type(y), y] = self._labels.index(label)
+
+    def learn(self, x: Mapping[str, object], y: object, attributes: Mapping[str, Any]) -> bool:
+        """Learn from a record if this is possible for a model with these attributes; return whether it was."""
+        try:
+            number = self._numbers.get((type(y), y))
+        except TypeError:  # not hashable
+            return False
+        if number is None or not self.learner.is_current or self._parameters(attributes) != self._given:
+            return False
+        weight, weights = None, attributes["class_weight"]
+        if weights is not None:
+            weight = float(weights.get(self._labels[number], 1.0))
+            if not 0.0 <= weight < math.inf:
+                return False
+        return self._read(x) and self.learner.learn(number, weight)
+
+    def predict(self, x: Mapping[str, object], hypothesis: str) -> Label | None:
+        """Return the class of a record; None if this needs a sparse row."""
+        if not (self.learner.is_current and self._read(x)):
+            return None
+        number = 0 if len(self._labels) == 1 else self.learner.decide(hypothesis)
+        return None if number is None else self._labels[number]
+
+    def _read(self, x: Mapping[str, object]) -> bool:
+        """Pass the features of a record to the learner; return False if they need a sparse row."""
+        if type(x) is not dict:
+            check_record(x)
+        keys, values = tuple(x), tuple(x.values())
+        known = keys == self._keys
+        try:
+            if known and values == self._values:  # as when a record is first predicted and then learned
+                return True
+        except (TypeError, ValueError):  # values that cannot be compared, such as arrays
+            pass
+        self._keys = None
+        if self._plain and set(map(type, values)) == _FLOATS and (known or set(map(type, keys)) == _STRINGS):
+            done = self.learner.read(keys, cast(tuple[float, ...], values))
+        else:
+            features = self._features(x)
+            done = self.learner.read(tuple(features), tuple(features.values()))
+        if done:
+            self._keys, self._values = keys, values
+        return done
+
+
+_FLOATS, _STRINGS = {float}, {str}
 
 
 class Entries(NamedTuple):
@@ -45,40 +142,45 @@ class RecordColumns:
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         given = list(names)
-        self._columns = {name: column for column, name in enumerate(given)}
-        if len(self._columns) < len(given):
-            twice = next(name for column, name in enumerate(given) if self._columns[name] != column)
+        self.places = {name: column for column, name in enumerate(given)}
+        """The column number of each name, in increasing order. Names may be added."""
+        if len(self.places) < len(given):
+            twice = next(name for column, name in enumerate(given) if self.places[name] != column)
             raise ValueError(
                 f"the model was trained on two columns named {shorten(twice)}, so a record cannot say which it means: "
                 "rename one of them, and train again."
             )
-        self._names: Names = np.array([*self._columns, None], object)
+        self._names: Names = np.array([*self.places, None], object)
+        self._named = len(given)
 
     def __len__(self) -> int:
         """Return the number of columns."""
-        return len(self._columns)
+        return len(self.places)
 
     @property
     def names(self) -> Names:
         """The names of the columns, as a view of a longer array, so that access makes no copy."""
-        return self._names[: len(self._columns)]
+        n = len(self.places)
+        if n > len(self._names):
+            self._names = np.concatenate([self._names, np.full(n, None)])
+        for column, name in zip(range(n - 1, self._named - 1, -1), reversed(self.places), strict=False):
+            self._names[column] = name
+        self._named = n
+        return self._names[:n]
 
     def learn(self, record: object) -> Entries:
         """Return the entries of a record as a sparse row; assign the next free column to each new feature name."""
         features = record_features(record)
         for name in features:
-            column = self._columns.setdefault(name, len(self._columns))
-            if column >= len(self._names):
-                self._names = np.concatenate([self._names, np.full(len(self._names), None)])
-            self._names[column] = name
+            self.places.setdefault(name, len(self.places))
         return self._entries(features)
 
     def look_up(self, record: object) -> Entries:
         """Return the entries of a record as a sparse row; ignore features without a column."""
-        return self._entries({name: value for name, value in record_features(record).items() if name in self._columns})
+        return self._entries({name: value for name, value in record_features(record).items() if name in self.places})
 
     def _entries(self, features: dict[str, float]) -> Entries:
-        columns = np.fromiter((self._columns[name] for name in features), np.int32, len(features))
+        columns = np.fromiter((self.places[name] for name in features), np.int32, len(features))
         values = np.fromiter(features.values(), np.float64, len(features))
         order = np.argsort(columns)
         return Entries(columns[order], values[order])
@@ -96,10 +198,15 @@ def record_features(record: object) -> dict[str, float]:
     for key, value in record.items():
         if not isinstance(key, str):
             raise TypeError(f"expected feature names that are strings, got {shorten(key)}: use {str(key)!r}.")
-        name, number = (f"{key}={value}", 1.0) if isinstance(value, str) else (key, _number(key, value))
-        if name in features:
-            raise ValueError(f"expected each feature once, got {name!r} twice: rename one of them.")
-        features[name] = number
+        kind = type(value)
+        if kind is str or isinstance(value, str):
+            features[f"{key}={value}"] = 1.0
+        else:
+            features[key] = float(value) if kind is bool else _number(key, value)
+    if len(features) < len(record):
+        names = [f"{key}={value}" if isinstance(value, str) else key for key, value in record.items()]
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"expected each feature once, got {twice!r} twice: rename one of them.")
     return features
 
 
@@ -114,6 +221,8 @@ def check_record(record: object) -> None:
 
 def _number(name: str, value: object) -> float:
     """Return ``value``, the value of the feature ``name``, as a float; raise an error if it is not a finite number."""
+    if type(value) is float and math.isfinite(value):
+        return value
     missing = value is None or type(value).__name__ in _MISSING
     if not missing and not isinstance(value, Real | np.bool_):
         raise TypeError(

@@ -10,13 +10,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.blocks import check_label_types
 from rosenblatt.estimators.base import BasePerceptron, Floats, complete_docstring, refuse_stream, set_parameters
-from rosenblatt.estimators.online import Entries, Label, RecordColumns, check_record, label_array, record_row
+from rosenblatt.estimators.online import (
+    Entries,
+    Label,
+    OneByOne,
+    RecordColumns,
+    check_record,
+    label_array,
+    record_features,
+    record_row,
+)
 from rosenblatt.estimators.parameter_hints import PerceptronParameters, accepts
 from rosenblatt.estimators.prepared import rows_of_tables, warn_of_new_classes
 from rosenblatt.estimators.validation import MatrixLike, as_numpy
 from rosenblatt.training.batches import labelled_batch
 from rosenblatt.training.linear import GivenWeights, LinearState
 from rosenblatt.training.options import RandomSource, RunOptions
+from rosenblatt.training.records import RecordLearner
 from rosenblatt.training.rows import ClassWeight, Names, VectorLike
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.train import WarmStart, online_run
@@ -27,12 +37,13 @@ class LinearPerceptron(BasePerceptron):
 
     fit_intercept: bool
     decay: float
-    state_: LinearState
     _columns: tuple[Names, RecordColumns] | None = None
     """The array ``feature_names_in_`` and the columns made from it; outdated if the attribute is another array now."""
     _learns_by_name = False
     _online: tuple[TrainingRun, RunOptions, int] | None = None
     """The training run that ``learn_one`` continues, the options of that run, and its number of passes."""
+    _records: OneByOne | None = None
+    """The weights that records have changed are here, until ``state_`` is read."""
 
     @accepts(PerceptronParameters)
     def __init__(
@@ -111,6 +122,20 @@ class LinearPerceptron(BasePerceptron):
             ("decay", self.state_.decay, float(self.decay)),
             *super()._fixed_parameters(),
         ]
+
+    @property  # type: ignore[override]
+    def state_(self) -> LinearState:
+        """The state of training. What was learned from records is written to its arrays first."""
+        if "state_" not in vars(self):
+            raise AttributeError(f"this {type(self).__name__} has not been trained, so it has no state_: call fit.")
+        if self._records is not None:
+            self._records.learner.release()
+        state: LinearState = vars(self)["state_"]
+        return state
+
+    @state_.setter
+    def state_(self, state: LinearState) -> None:
+        self.__dict__["state_"], self._records = state, None
 
     # the weights of each hypothesis
 
@@ -204,6 +229,16 @@ class LinearPerceptron(BasePerceptron):
         >>> model.feature_names_in_.tolist()
         ['warm', 'sky=blue', 'sky=grey', 'wind']
         """
+        if self._records is not None and self._records.learn(x, y, vars(self)):
+            columns = self._columns
+            if columns is not None and len(columns[1]) != self.n_features_in_:
+                self._set_columns(columns[1])
+        else:
+            self._learn_row(x, y)
+        return self
+
+    def _learn_row(self, x: Mapping[str, object], y: object) -> None:
+        """Learn from one record as a sparse row."""
         options = self._options()
         options.check_for_stream("learn_one")
         rows = rows_of_tables(self)
@@ -225,15 +260,32 @@ class LinearPerceptron(BasePerceptron):
         if run is None:
             start = WarmStart(self.state_, self.classes_) if hasattr(self, "state_") else None
             run = online_run(batch, options, start, one_by_one=True)
+        before = self._records
         try:
             run.visit(batch, continues)
         finally:
             self._set_trained(run.state, run.classes)
             if columns is not None:
-                self.n_features_in_, self.feature_names_in_ = run.state.n_features, columns.names
-                self._columns, self._learns_by_name = (self.feature_names_in_, columns), True
+                self._set_columns(columns)
+                self._learns_by_name = True
             self._online = run, options, run.state.passes
-        return self
+        self._records = self._one_by_one(run)
+        if self._records is not None:
+            self._records.note_label(y, label.tolist()[0], before)
+
+    def _set_columns(self, columns: RecordColumns) -> None:
+        self.n_features_in_, self.feature_names_in_ = len(columns), columns.names
+        self._columns = self.feature_names_in_, columns
+
+    def _one_by_one(self, run: TrainingRun | None = None) -> OneByOne | None:
+        """Return the fast way to predict records and, with a run, to learn from them; None if there is none."""
+        state, rows = self.state_, rows_of_tables(self)
+        if state.log is not None or state.pocket is not None:
+            return None
+        columns = None if rows is not None else self._record_columns()
+        learner = RecordLearner(state, None if columns is None else columns.places, run)
+        features = record_features if rows is None else rows.record_features
+        return OneByOne(learner, self.classes_, features, rows is None, vars(self), self._get_param_names())
 
     def _row_run(self, options: RunOptions) -> TrainingRun | None:
         """Return the run that ``learn_one`` continues; None if there is none, or if its state or options changed."""
@@ -268,13 +320,20 @@ class LinearPerceptron(BasePerceptron):
         >>> model.predict_one({"a": 2, "c": 5})
         True
         """
-        if not hasattr(self, "state_"):
-            return None
+        if self._records is None:
+            if not hasattr(self, "state_"):
+                return None
+            self._records = self._one_by_one()
+        label = None if self._records is None else self._records.predict(x, self.hypothesis)
+        return self._predict_row(x) if label is None else label
+
+    def _predict_row(self, x: Mapping[str, object]) -> Label:
+        """Predict the class of one record as a sparse row."""
         if rows_of_tables(self) is None:
             row = record_row(self._record_columns().look_up(x), self.state_.n_features)
         else:
             row = self._prepared_row(x)
-        labels = self.classes_.tolist()
+        labels: list[Label] = self.classes_.tolist()
         return labels[0] if len(labels) == 1 else labels[self.state_.decide_one(self.hypothesis, row)]
 
     def _prepared_row(self, x: Mapping[str, object]) -> sp.csr_array:
@@ -315,8 +374,11 @@ class LinearPerceptron(BasePerceptron):
 
     def __getstate__(self) -> dict[str, object]:
         """Return the attributes to pickle, without the training run of ``learn_one``."""
+        if self._records is not None:
+            self._records.learner.release()
         state = dict(super().__getstate__())
         state.pop("_online", None)
+        state.pop("_records", None)
         return state
 
 

@@ -72,6 +72,13 @@ def chosen(choose: Callable[[Any], Function], **options: Any) -> Function:
     return function
 
 
+def chosen_for(function: Function, first: Any) -> Function:
+    """Return the function that a function made by `chosen` calls if ``first`` is its first argument."""
+    choose = PARTS[function].choose
+    assert choose is not None
+    return choose(first)
+
+
 def by_layout(dense: Function, csr: Function, **options: Any) -> Function:
     """Return a function that calls ``dense`` or ``csr``, according to the layout of its first argument, ``rows``."""
     return chosen(lambda rows: dense if len(rows) == 2 else csr, **options)

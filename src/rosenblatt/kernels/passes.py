@@ -82,7 +82,7 @@ def _refresh_bound(s, terms, activations):
 
 
 @inlined
-def _measure_row(s, q, weight, threshold):
+def measure_row(s, q, weight, threshold):
     """Update the counters for a new row of squared norm ``q``, and return whether ``radius2`` has increased.
 
     ``radius2`` becomes infinite for a row with NaN or infinity, and for a finite row whose squares overflow. The caller
@@ -99,11 +99,23 @@ def _measure_row(s, q, weight, threshold):
 
 
 @inlined
-def _share_measures(s, leader):
+def share_measures(s, leader):
     """Increase the maxima over rows to those of ``leader``, the classifier that measured the rows of this block."""
     s["radius2"] = max(s["radius2"], leader["radius2"])
     s["max_step_norm2"] = max(s["max_step_norm2"], leader["max_step_norm2"])
     s["max_step"] = max(s["max_step"], leader["max_step"])
+
+
+@inlined
+def count_update(rule, s, update):
+    """Add an update to the counters, but for its average."""
+    step = update.step
+    s["updates"] += 1
+    s["pass_updates"] += 1
+    s["last_change"] = update.visits + 1.0
+    s["step_sum"] += step
+    s["step_square_sum"] += step * step if step * step > _LEAST else _LEAST
+    s["excess2"] = grown_excess(rule, s["excess2"], update)
 
 
 @inlined
@@ -130,12 +142,7 @@ def _record_update(rule, rows, weights, log, candidate, s, low, high, update):
         for k in range(low, high):
             scale_weights(class_weights(rows, weights.u, k), factor)
             weights.beta[k] *= factor
-    s["updates"] += 1
-    s["pass_updates"] += 1
-    s["last_change"] = before + 1.0
-    s["step_sum"] += step
-    s["step_square_sum"] += step * step if step * step > _LEAST else _LEAST
-    s["excess2"] = grown_excess(rule, s["excess2"], update)
+    count_update(rule, s, update)
     return counted
 
 
@@ -171,7 +178,7 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, 
             s, w, bias = weights.counters[k], class_weights(rows, weights.w, k), weights.b[k]
             # The first classifier of a block measures new rows, and the others copy the maxima. So for the others, R
             # also covers rows of the block that they have not visited yet. It is larger than needed, but still a bound.
-            _share_measures(s, weights.counters[active[0]])
+            share_measures(s, weights.counters[active[0]])
             size, bound = _refresh_bound(s, terms, 1.0)
             seen, lowest, lowest_step = s["visits"], s["lowest"], s["lowest_step"]
             limit = s["limit"] if s["limit"] >= 0 else _NEVER
@@ -185,7 +192,7 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, 
                 weight = at(steps, i) if weighted else 1.0
                 if measures:
                     a, q = pass_dot_and_square(rows, i, w)
-                    if _measure_row(s, q + bias_value, weight, threshold):
+                    if measure_row(s, q + bias_value, weight, threshold):
                         size, bound = _refresh_bound(s, terms, 1.0)
                 elif scores is None or changed:
                     a = pass_dot(rows, i, w)
@@ -276,7 +283,7 @@ def direct_pass(examples, visits, weights, classes, scores, log, candidate, rule
             prefetch_row(rows, labels, order, t + ahead)
         i = np.int64(at(order, t))
         weight = at(steps, i) if steps.shape[0] > 0 else 1.0
-        if first and _measure_row(s, square(rows, i) + bias_value, weight, threshold):
+        if first and measure_row(s, square(rows, i) + bias_value, weight, threshold):
             size, bound = _refresh_bound(s, terms, 2.0)
         if weight == 0.0 or s["updates"] >= limit:
             continue

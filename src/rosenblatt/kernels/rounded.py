@@ -182,7 +182,7 @@ def _variance_sum(rows, i, s, start, size):
 
 
 @inlined
-def _certain(high, low, error):
+def certain(high, low, error):
     """Return the float64 nearest to all numbers within ``error`` of ``high + low``, or NaN if there is none."""
     value = high + low
     part = value - high
@@ -201,7 +201,7 @@ def _certain(high, low, error):
 def _careful_activation(rows, i, w, b, total):
     size = _GENEROUS * (magnitude(rows, i, w) + abs(b))
     high, low, error = careful_product_sum(rows, i, w, b, size)
-    a = _certain(high, low, error)
+    a = certain(high, low, error)
     if a == a:
         return a
     upper = total[FINE_LIMBS:]
@@ -214,7 +214,7 @@ def _careful_activation(rows, i, w, b, total):
 def rounded_activation(rows, i, w, b, size, terms, total):
     """Return the activation of row ``i`` for weights ``w`` and bias ``b``, rounded once."""
     high, low = _product_sum(rows, i, w, b, size)
-    a = _certain(high, low, _greatest_error(terms, size))
+    a = certain(high, low, _greatest_error(terms, size))
     return a if a == a else _careful_activation(rows, i, w, b, total)
 
 
@@ -226,7 +226,7 @@ def _careful_margin(rows, i, w, b, v, c, total):
     # The difference of the high parts is exact, as is any sum of them. The rounding error of the difference of the low
     # parts is at most 2**-53 times the sum of both ``lost``. The factor 2.0 covers it, because each ``error`` is at
     # least 2**-49 times its ``lost``.
-    a = _certain(high - other_high, low - other_low, 2.0 * (error + other_error))
+    a = certain(high - other_high, low - other_low, 2.0 * (error + other_error))
     if a == a:
         return a
     upper = total[FINE_LIMBS:]
@@ -243,7 +243,7 @@ def rounded_margin(rows, i, w, b, v, c, size, terms, total):
     size = 2.0 * size  # covers both sums, so that they start at the same L: the difference of their high parts is exact
     high, low = _product_sum(rows, i, w, b, size)
     other_high, other_low = _product_sum(rows, i, v, c, size)
-    a = _certain(high - other_high, low - other_low, _greatest_error(2.0 * terms, size))
+    a = certain(high - other_high, low - other_low, _greatest_error(2.0 * terms, size))
     return a if a == a else _careful_margin(rows, i, w, b, v, c, total)
 
 
@@ -251,7 +251,7 @@ def rounded_margin(rows, i, w, b, v, c, size, terms, total):
 def _careful_square(rows, i, terms, total):
     size = _GENEROUS * square(rows, i)
     high, low = _square_sum(rows, i, size)
-    q = _certain(high, low, _greatest_error(terms, size))
+    q = certain(high, low, _greatest_error(terms, size))
     if q == q:
         return q
     values, upper = rows[0], total[FINE_LIMBS:]
@@ -267,7 +267,7 @@ def rounded_square(rows, i, radius2, terms, total):
     """Return the squared norm of row ``i``, rounded once."""
     size = _GENEROUS * radius2
     high, low = _square_sum(rows, i, size)
-    q = _certain(high, low, _greatest_error(terms, size))
+    q = certain(high, low, _greatest_error(terms, size))
     return q if q == q else _careful_square(rows, i, terms, total)
 
 
@@ -297,7 +297,7 @@ def _add_variance(rows, i, s, start, total):
 def _careful_variance(rows, i, s, start, terms, total):
     size = _GENEROUS * (_rough_variance(rows, i, s) + start)
     high, low = _variance_sum(rows, i, s, start, size)
-    v = _certain(high, low, _greatest_error(terms, size))
+    v = certain(high, low, _greatest_error(terms, size))
     if v == v:
         return v
     _add_variance(rows, i, s, start, total)
@@ -312,7 +312,7 @@ def rounded_variance(rows, i, s, start, radius2, terms, total):
     """
     size = _GENEROUS * radius2
     high, low = _variance_sum(rows, i, s, start, size)
-    v = _certain(high, low, _greatest_error(terms, size))
+    v = certain(high, low, _greatest_error(terms, size))
     return v if v == v else _careful_variance(rows, i, s, start, terms, total)
 
 
@@ -322,7 +322,7 @@ def _careful_variance_of_two(rows, i, s, start, other, other_start, terms, total
     size = _GENEROUS * (both + start + other_start)
     high, low = _variance_sum(rows, i, s, start, size)
     other_high, other_low = _variance_sum(rows, i, other, other_start, size)
-    v = _certain(high + other_high, low + other_low, _greatest_error(2.0 * terms, size))
+    v = certain(high + other_high, low + other_low, _greatest_error(2.0 * terms, size))
     if v == v:
         return v
     _add_variance(rows, i, s, start, total)
@@ -336,5 +336,5 @@ def rounded_variance_of_two(rows, i, s, start, other, other_start, radius2, term
     size = 2.0 * _GENEROUS * radius2
     high, low = _variance_sum(rows, i, s, start, size)
     other_high, other_low = _variance_sum(rows, i, other, other_start, size)
-    v = _certain(high + other_high, low + other_low, _greatest_error(2.0 * terms, size))
+    v = certain(high + other_high, low + other_low, _greatest_error(2.0 * terms, size))
     return v if v == v else _careful_variance_of_two(rows, i, s, start, other, other_start, terms, total)

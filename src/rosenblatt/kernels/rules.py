@@ -494,10 +494,10 @@ def average_weight(decay, before, epoch):
     growth = decay / (1.0 - decay)
     period = _period(growth)
     now = max(epoch, math.floor(before / period))
-    begun = _compound(growth, np.int64(now * period))
-    factor = 1.0 / (1.0 + _compound(growth, np.int64((now - epoch) * period)))
+    begun = _compound(growth, int(now * period))
+    factor = 1.0 / (1.0 + _compound(growth, int((now - epoch) * period)))
     before_now = begun / (1.0 + begun) if begun < math.inf else 1.0
-    return _compound(growth, np.int64(before - now * period)) + before_now, now, factor
+    return _compound(growth, int(before - now * period)) + before_now, now, factor
 
 
 def average_share(decay: float, visits: float, epoch: float) -> float:

@@ -432,11 +432,8 @@ class TrainingRun:
         """
         state, options = self.state, self.options
         state.counters["limit"] = -1 if options.max_updates is None else options.max_updates
-        if continues:  # the counters still have the mistakes of that pass, which will be recorded again
-            state.mistakes.pop()
-            if state.updates_right_rows:
-                state.pass_updates.pop()
-            state.passes -= 1
+        if continues:
+            self.reopen_pass()
         else:
             self.current.active = np.arange(len(state.counters))
             self.begin_pass()
@@ -448,13 +445,25 @@ class TrainingRun:
         except KeyboardInterrupt:
             self._notify("on_end", Outcome.INTERRUPTED)
             raise
-        self.phase = Phase.JUDGED
-        self.state.done[:] = False
         self.state.count_rows(batch.rows.n)
-        self._notify("on_pass", self.current.active)
-        self._notify("on_end", Outcome.MAX_PASSES)
+        self.close_pass()
         self.state.check_finite()
         return int(self.state.counters["mistakes"].sum())
+
+    def reopen_pass(self) -> None:
+        """Continue the last pass: remove it from the history. The counters still have its mistakes."""
+        state = self.state
+        state.mistakes.pop()
+        if state.updates_right_rows:
+            state.pass_updates.pop()
+        state.passes -= 1
+
+    def close_pass(self) -> None:
+        """Record in the history a pass over rows of a stream that may continue."""
+        self.phase = Phase.JUDGED
+        self.state.done[:] = False
+        self._notify("on_pass", self.current.active)
+        self._notify("on_end", Outcome.MAX_PASSES)
 
     def _visit(self, batch: Batch, order: NDArray[np.uint32], shuffled: bool) -> None:
         """Visit the rows ``order`` of a batch. Each new class is added just before its first row is visited."""

@@ -7,10 +7,10 @@ rows, more slowly and with the same result.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from operator import itemgetter
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,10 +38,8 @@ class OneByOne:
         Returns the features of a record by name, or raises an error.
     plain : bool
         Whether the features of a dictionary of floats by string are these floats.
-    parameters : dict
-        The attributes of the model, of which those in ``names`` are its parameters.
-    names : sequence of str
-        The names of the parameters.
+    attributes : dict
+        The attributes of the model.
     """
 
     def __init__(
@@ -50,15 +48,14 @@ class OneByOne:
         classes: Labels,
         features: Callable[[Any], Mapping[Any, float]],
         plain: bool,
-        parameters: Mapping[str, object],
-        names: Sequence[str],
+        attributes: Mapping[str, object],
     ) -> None:
         self.learner, self._features, self._plain = learner, features, plain
         self._labels: list[Label] = classes.tolist()
         self._numbers: dict[tuple[type, object], int] = {}
         """The class number of each label that has been checked, and of its type."""
-        self._parameters = itemgetter(*names)
-        self._given = self._parameters(parameters)
+        self._parameters = itemgetter(*(name for name in _PARAMETERS if name in attributes))
+        self._given = self._parameters(attributes)
         self._keys: tuple[object, ...] | None = None
         self._values: tuple[object, ...] | None = None
         """The keys and values of the last record; None if it was not read."""
@@ -75,7 +72,7 @@ class OneByOne:
             number = self._numbers.get((type(y), y))
         except TypeError:  # not hashable
             return False
-        if number is None or not self.learner.is_current or self._parameters(attributes) != self._given:
+        if number is None or self._parameters(attributes) != self._given or not self.learner.is_current():
             return False
         weight, weights = None, attributes["class_weight"]
         if weights is not None:
@@ -86,7 +83,7 @@ class OneByOne:
 
     def predict(self, x: Mapping[str, object], hypothesis: str) -> Label | None:
         """Return the class of a record; None if this needs a sparse row."""
-        if not (self.learner.is_current and self._read(x)):
+        if not (self.learner.is_current() and self._read(x)):
             return None
         number = 0 if len(self._labels) == 1 else self.learner.decide(hypothesis)
         return None if number is None else self._labels[number]
@@ -96,16 +93,19 @@ class OneByOne:
         if type(x) is not dict:
             check_record(x)
         keys, values = tuple(x), tuple(x.values())
-        known = keys == self._keys
+        before, self._keys = self._keys, None
         try:
-            if known and values == self._values:  # as when a record is first predicted and then learned
-                return True
-        except (TypeError, ValueError):  # values that cannot be compared, such as arrays
-            pass
-        self._keys = None
-        if self._plain and set(map(type, values)) == _FLOATS and (known or set(map(type, keys)) == _STRINGS):
-            done = self.learner.read(keys, cast(tuple[float, ...], values))
-        else:
+            if keys == before:
+                keys = before
+                if values == self._values:  # as when a record is first predicted and then learned
+                    self._keys = keys
+                    return True
+            elif set(map(type, keys)) != _STRINGS:
+                raise TypeError
+            done = self._plain and self.learner.read(keys, values)
+        except (TypeError, ValueError, OverflowError):  # values that are no numbers
+            done = False
+        if not done:
             features = self._features(x)
             done = self.learner.read(tuple(features), tuple(features.values()))
         if done:
@@ -113,7 +113,9 @@ class OneByOne:
         return done
 
 
-_FLOATS, _STRINGS = {float}, {str}
+_PARAMETERS = ("multi_class", "fit_intercept", "max_updates", "decay", "hypothesis", "margin", "C", "loss", "r")
+"""The parameters that matter to learning from a record, except for ``class_weight``, which is always read."""
+_STRINGS = {str}
 
 
 class Entries(NamedTuple):

@@ -229,12 +229,11 @@ class LinearPerceptron(BasePerceptron):
         >>> model.feature_names_in_.tolist()
         ['warm', 'sky=blue', 'sky=grey', 'wind']
         """
-        if self._records is not None and self._records.learn(x, y, vars(self)):
-            columns = self._columns
-            if columns is not None and len(columns[1]) != self.n_features_in_:
-                self._set_columns(columns[1])
-        else:
+        records = self._records
+        if records is None or not records.learn(x, y, self.__dict__):
             self._learn_row(x, y)
+        elif self._columns is not None and records.learner.width > self.n_features_in_:
+            self._set_columns(self._columns[1])
         return self
 
     def _learn_row(self, x: Mapping[str, object], y: object) -> None:
@@ -285,7 +284,7 @@ class LinearPerceptron(BasePerceptron):
         columns = None if rows is not None else self._record_columns()
         learner = RecordLearner(state, None if columns is None else columns.places, run)
         features = record_features if rows is None else rows.record_features
-        return OneByOne(learner, self.classes_, features, rows is None, vars(self), self._get_param_names())
+        return OneByOne(learner, self.classes_, features, rows is None, vars(self))
 
     def _row_run(self, options: RunOptions) -> TrainingRun | None:
         """Return the run that ``learn_one`` continues; None if there is none, or if its state or options changed."""

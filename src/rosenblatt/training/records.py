@@ -51,6 +51,7 @@ _MOST_ENTRIES = 1 << 16
 """The largest number of entries of a record; longer records are left to the compiled passes."""
 
 _COUNTERS = COUNTERS.names or ()
+_ROW = np.int64(0)
 _SEEN = ("visits", "mistakes", "lowest", "lowest_step")
 
 Numbers: TypeAlias = tuple[float, ...] | list[float]
@@ -112,26 +113,53 @@ def bits_for(n: int) -> int:
 
 
 class Record:
-    """A record as names and numbers, with all that decisions need to know about it."""
+    """The last record, as names and numbers, with all that decisions need to know about it.
 
-    __slots__ = ("_entries", "_squares", "getter", "has_new_names", "names", "norm", "reach", "slack", "values")
+    Records often have the same names, so the object is used again for the next record with these names.
+    """
 
-    def __init__(self, names: Names, values: tuple[float, ...], norm: float, fit_intercept: bool) -> None:
-        self.norm = norm
-        if fit_intercept:
-            names, values = (*names, BIAS), (*values, 1.0)
-        self.names, self.values = names, values
-        self.reach = math.hypot(norm, 1.0) if fit_intercept else norm
-        """The norm, the constant 1 of the bias included."""
-        self.slack = sign_threshold(len(names), self.reach)
-        """For weights of norm at most 1: the absolute value above which the sign of their activation is certain."""
+    __slots__ = (
+        "_entries",
+        "_squares",
+        "_unit_slack",
+        "activations",
+        "getter",
+        "given",
+        "has_bias",
+        "has_new_names",
+        "names",
+        "norm",
+        "reach",
+        "slack",
+        "values",
+        "weights",
+    )
+
+    def __init__(self, given: Names, has_bias: bool) -> None:
+        self.given, self.has_bias, self.has_new_names = given, has_bias, False
+        self.names = names = (*given, BIAS) if has_bias else given
         self.getter: Callable[[Mapping[Any, float]], Numbers] = (
             itemgetter(*names) if len(names) > 1 else lambda weights: [weights[name] for name in names]
         )
         """A function that returns the weights of a classifier for the features of this record."""
-        self.has_new_names = False
+        self._unit_slack = sign_threshold(len(names), 1.0)
+        self.weights: list[Numbers] | None = None
+        """The last weights of the features for each score; None if they have changed since they were looked up."""
+        self.activations: list[float] = []
+        """The activations for these weights, as computed."""
         self._entries: Split | None = None
         self._squares: tuple[Split, list[float]] | None = None
+
+    def set(self, values: tuple[float, ...], norm: float) -> None:
+        """Set the values, whose Euclidean norm is given."""
+        self.norm = self.reach = norm
+        """``reach`` is the norm with the constant 1 of the bias."""
+        if self.has_bias:
+            values, self.reach = (*values, 1.0), math.sqrt(norm * norm + 1.0)
+        self.values = values
+        self.slack = self._unit_slack * self.reach
+        """For weights of norm 1: the absolute value above which the sign of their activation is certain."""
+        self._entries = self._squares = None
 
     @property
     def entries(self) -> Split:
@@ -173,7 +201,7 @@ class Record:
         if self.norm == 0.0:
             return 0.0
         entries = self.entries
-        if self.names[-1] is BIAS:
+        if self.has_bias:
             entries = entries._replace(numbers=[*entries.numbers[:-1], 0.0], high=[*entries.high[:-1], 0.0])
         q = _rounded([product_sum(entries, entries)])
         return q if q == q else _nearest(_exact_product_sum(entries.numbers, entries.numbers))
@@ -257,28 +285,29 @@ class RecordLearner:
         self._passes, self._has_learned = state.passes, False
         self._changed: set[Any] = set()
         """The names of the features whose weights may have changed since they were written to the state."""
-        self._record: Record | None = None
-        self._activations: tuple[list[Numbers], list[float]] | None = None
-        """The weights of the last record's features for each score, and its activations as computed; None if unknown.
-        """
+        self._record = Record((), state.fit_intercept)
         self._longest = -1.0
         """The largest squared norm of the records that were measured with weight 1."""
+        self._threshold = state.rule.threshold
+        self._is_single = len(state.counters) == 1 and not state.direct and int(state.counters["limit"][0]) < 0
+        """Whether there is a single classifier, which may make any number of updates."""
         self._step_size = chosen_for(step_size, state.rule)
-        self._signs_suffice = isinstance(state.rule, PerceptronRule)
         self._weights = [Weights({}, {}, {}) for _ in range(state.n_scores)]
+        self._w = [weights.w for weights in self._weights]
         if state.fit_intercept:
             biases = [state.b, state.beta, *([] if state.s_b is None else [state.s_b])]
             for k, weights in enumerate(self._weights):
                 for known, bias in zip(weights, biases, strict=False):
                     known[BIAS] = float(bias[k])
         self._counters: list[Counters] = [dict(zip(_COUNTERS, line.item(), strict=True)) for line in state.counters]
+        self._length = self._spread = 0.0
+        """The largest ``length`` and ``spread`` of the counters."""
         for s in self._counters:
             share_measures(s, self._counters[0])
             self._bound(s)
 
-    @property
     def is_current(self) -> bool:
-        """Whether nobody else has trained the state."""
+        """Return whether nobody else has trained the state."""
         return self.state.passes == self._passes
 
     # records
@@ -286,35 +315,38 @@ class RecordLearner:
     def read(self, names: Names, values: tuple[float, ...]) -> bool:
         """Make a record the one that `decide` and `learn` are about; return False if it is one for compiled passes.
 
-        No name may occur twice, and the values are floats.
+        No name may occur twice. Values may be of any type that Python's floats can be multiplied with, to give a float;
+        for other types the result is False, or a TypeError is raised.
         """
         norm = math.hypot(*values)
-        if not (_SHORTEST < norm < _LONGEST or norm == 0.0) or len(names) > _MOST_ENTRIES:
+        if not (_SHORTEST < norm < _LONGEST or norm == 0.0):
             return False
-        self._activations = None
-        self._record = Record(names, values, norm, self.state.fit_intercept)
-        return True
+        record = self._record
+        if names != record.given:
+            if len(names) > _MOST_ENTRIES:
+                return False
+            record = self._record = Record(names, self.state.fit_intercept)
+        record.set(values, norm)
+        record.weights = None
+        self._look_up(record)
+        return type(record.activations[0]) is float
 
-    def _last_weights(self) -> tuple[list[Numbers], list[float]]:
-        """Return the last weights of the record's features for each score, and its activations as computed."""
-        if self._activations is None:
-            record = self._last_record
-            try:
-                found = [record.getter(weights.w) for weights in self._weights]
-            except KeyError:
-                self._cache(record)
-                found = [self._find(weights.w) for weights in self._weights]
-            self._activations = found, [sum(map(mul, w, record.values)) for w in found]
-        return self._activations
-
-    @property
-    def _last_record(self) -> Record:
-        assert self._record is not None
-        return self._record
+    def _look_up(self, record: Record) -> list[Numbers]:
+        """Return the last weights of the record's features for each score, and compute its activations."""
+        if record.weights is not None:
+            return record.weights
+        try:
+            found = list(map(record.getter, self._w))
+        except KeyError:
+            self._cache(record)
+            found = list(map(self._find, self._w))
+        record.weights, values = found, record.values
+        record.activations = [sum(map(mul, w, values)) for w in found]
+        return found
 
     def _find(self, weights: dict[Any, float]) -> Numbers:
         """Return the numbers that belong to the record's features, with 0 for features without a column."""
-        record = self._last_record
+        record = self._record
         return [weights.get(name, 0.0) for name in record.names] if record.has_new_names else record.getter(weights)
 
     def _cache(self, record: Record) -> None:
@@ -350,33 +382,37 @@ class RecordLearner:
 
     def decide(self, hypothesis: str) -> int | None:
         """Return the class number of the record; None if only the state can tell."""
-        state, record = self.state, self._last_record
-        average = hypothesis == "average"
+        state, record, average = self.state, self._record, hypothesis == "average"
         if not (average or hypothesis == "last") or state.threshold is not None or (average and state.mixed_shards):
             return None
-        _, sums = self._last_weights()
-        doubt = record.slack * max([s["length"] for s in self._counters]) + _NEGLIGIBLE
+        if record.weights is None:
+            self._look_up(record)
+        scores, doubt = record.activations, record.slack * self._length + _NEGLIGIBLE
+        if not average and len(scores) == 1 and abs(scores[0]) > doubt:
+            return int(scores[0] > 0.0)
         if average:
             # The activation of the averages as a difference of two sums: CIML algorithm 7. Both are in ``doubt``.
             shares = self._for_scores([self._share(s) for s in self._counters])
             late = [sum(map(mul, self._find(weights.u), record.values)) for weights in self._weights]
-            sums = [a - share * b for a, share, b in zip(sums, shares, late, strict=True)]
-            doubt += record.slack * max([s["spread"] for s in self._counters])
-        if len(sums) == 1:
-            a = sums[0]
-            return int((a if abs(a) > doubt else record.activation(self._exact_weights(average), signed=True)) > 0.0)
-        largest = max(sums)
-        if sum([largest - a <= 2.0 * doubt for a in sums]) == 1:
-            return sums.index(largest)
+            scores = [a - share * b for a, share, b in zip(scores, shares, late, strict=True)]
+            doubt += record.slack * self._spread
+        if len(scores) == 1:
+            a = scores[0]
+            if not abs(a) > doubt:
+                a = record.activation(self._exact_weights(average), signed=True)
+            return int(a > 0.0)
+        largest = max(scores)
+        if sum([largest - a <= 2.0 * doubt for a in scores]) == 1:
+            return scores.index(largest)
         exact, best = self._exact_weights(average), 0
-        for k in range(1, len(sums)):
+        for k in range(1, len(scores)):
             if self._margin(exact, k, best) > 0.0:
                 best = k
         return best
 
     def _exact_weights(self, average: bool) -> list[Numbers]:
         """Return the weights with which the record is predicted, as `LinearState.average` computes them."""
-        last = self._last_weights()[0]
+        last = self._look_up(self._record)
         if not average:
             return last
         found: list[Numbers] = []
@@ -398,7 +434,7 @@ class RecordLearner:
 
     def _margin(self, weights: list[Numbers], k: int, other: int) -> float:
         """Return the activation of the record for class ``k`` minus that for another, rounded once, with its sign."""
-        return self._last_record.activation([weights[k], list(map(neg, weights[other]))], signed=True)
+        return self._record.activation([weights[k], list(map(neg, weights[other]))], signed=True)
 
     # learning
 
@@ -407,55 +443,72 @@ class RecordLearner:
 
         Return False, with nothing learned, if this record has to be learned by compiled passes.
         """
-        record, threshold = self._last_record, self.state.rule.threshold
+        record, leader = self._record, self._counters[0]
         if self.run is None:
             return False
-        last, sums = self._last_weights()
+        if record.weights is None:
+            self._look_up(record)
         if record.has_new_names:
             self._add_columns(record)
-        step, leader = 1.0 if weight is None else weight, self._counters[0]
-        if step != 1.0 or record.reach * record.reach > 0.999 * self._longest:
-            norm2 = self._squared_norm()
-            measure_row(leader, norm2, step, threshold)
-            for s in self._counters:
-                share_measures(s, leader)
-            self._longest = max(self._longest, norm2) if step == 1.0 else self._longest
+        if weight is not None or record.reach * record.reach > 0.999 * self._longest:
+            self._measure(1.0 if weight is None else weight)
         self._has_learned = True
-        if step == 0.0:
+        if weight is None and self._is_single:  # the frequent case: a certain activation, and nothing to change
+            a = record.activations[0] if number == leader["target"] else -record.activations[0]
+            if a > self._threshold + record.slack * self._length + _NEGLIGIBLE:
+                leader["visits"] += 1.0
+                leader["lowest"] = leader["lowest_step"] = min(a, leader["lowest"])
+                return True
+        elif weight == 0.0:
             return True
         changes: list[Change] = []
         if self.state.direct:
-            rival = self._rival(last, sums, number)
-            margin, moves = sums[number] - sums[rival], ((number, 1.0), (rival, -1.0))
-            done = leader["updates"] >= leader["limit"] >= 0 or self._visit(leader, margin, moves, weight, changes)
+            if not leader["updates"] >= leader["limit"] >= 0:
+                rival = self._rival(number)
+                margin = record.activations[number] - record.activations[rival]
+                if not self._visit(leader, margin, ((number, 1.0), (rival, -1.0)), weight, changes):
+                    return False
         else:
-            done = True
-            for k, s in enumerate(self._counters):
+            for k, (s, a) in enumerate(zip(self._counters, record.activations, strict=True)):
                 if not s["updates"] >= s["limit"] >= 0:
                     y = 1.0 if number == s["target"] else -1.0
-                    done = done and self._visit(s, y * sums[k], ((k, y),), weight, changes)
-        if done:
-            self._commit(changes)
-        return done
+                    if not self._visit(s, y * a, ((k, y),), weight, changes):
+                        return False
+        try:
+            self._apply(changes)
+        except BaseException:  # an interrupt: all changes are made, which are assignments, so they may be made twice
+            self._apply(changes)
+            raise
+        return True
+
+    def _measure(self, weight: float) -> None:
+        """Update the counters that are maxima over rows."""
+        leader, norm2 = self._counters[0], self._squared_norm()
+        measure_row(leader, norm2, weight, self._threshold)
+        for s in self._counters:
+            share_measures(s, leader)
+        if weight == 1.0:
+            self._longest = max(self._longest, norm2)
 
     def _squared_norm(self) -> float:
         """Return the squared norm of the record with the bias, summed in the order of the columns, as passes do."""
-        total, record = 0.0, self._last_record
+        total, record = 0.0, self._record
         n = len(record.names) - self.state.fit_intercept
         columns = record.names[:n] if self.columns is None else map(self.columns.__getitem__, record.names[:n])
-        for _, x in sorted(zip(columns, record.values[:n], strict=True)):
+        for _, x in sorted(zip(columns, map(float, record.values[:n]), strict=True)):
             total += x * x
         return total + float(self.state.fit_intercept)
 
-    def _rival(self, weights: list[Numbers], sums: list[float], y: int) -> int:
+    def _rival(self, y: int) -> int:
         """Return the class other than ``y`` with the largest score, compared exactly; the first of those that tie."""
-        others = [k for k in range(len(sums)) if k != y]
-        doubt = self._last_record.slack * self._counters[0]["length"] + _NEGLIGIBLE
-        best = others[0]
-        for k in others[1:]:
-            margin = sums[k] - sums[best]
+        record, best = self._record, -1
+        doubt = record.slack * self._length + _NEGLIGIBLE
+        for k, score in enumerate(record.activations):
+            if k == y:
+                continue
+            margin = math.inf if best < 0 else score - record.activations[best]
             if not abs(margin) > doubt:
-                margin = self._margin(weights, k, best)
+                margin = self._margin(self._look_up(record), k, best)
             if margin > 0.0:
                 best = k
         return best
@@ -473,33 +526,24 @@ class RecordLearner:
         ``a`` is the label times the activation, or the margin of the true class, as computed. An update moves the
         weights of each class in ``moves`` by its step, times the sign beside the class.
         """
-        record, state, rule = self._last_record, self.state, self.state.rule
-        step, extra, threshold = 1.0 if weight is None else weight, 0.0, rule.threshold
-        bound = record.slack * s["length"] + _NEGLIGIBLE
+        record, rule, direct = self._record, self.state.rule, self.state.direct
+        threshold, bound = rule.threshold, record.slack * s["length"] + _NEGLIGIBLE
+        step, extra, taken, mistake = 1.0 if weight is None else weight, 0.0, -1.0, False
         if not a > threshold + bound:
-            last = self._last_weights()[0]
-            if not (self._signs_suffice and abs(a) > bound):
-                signed = [last[k] if sign > 0.0 else list(map(neg, last[k])) for k, sign in moves]
-                a = record.activation(signed, signed=isinstance(rule, PerceptronRule | MarginRule))
-            if isinstance(rule, PassiveAggressiveRule):
-                extra = len(moves) * record.square()
-            elif isinstance(rule, ArowRule):
-                extra = record.variance([record.getter(self._weights[k].s) for k, _ in moves])
-        visits, mistakes, lowest, lowest_step = s["visits"] + 1.0, s["mistakes"], s["lowest"], s["lowest_step"]
-        moves_weights = False
-        if not a > threshold:
-            mistakes += not a > 0.0
-            taken = self._step_size(rule, a, extra, step)
-            moves_weights = taken >= 0.0
+            a, extra = self._refined(a, bound, moves)
+            if not a > threshold:
+                mistake = not a > 0.0
+                taken = self._step_size(rule, a, extra, step)
+        visits, lowest, lowest_step = s["visits"] + 1.0, s["lowest"], s["lowest_step"]
         # as in the passes: one-vs-rest, an update leaves the threshold as the margin that is proved
-        lowest = min(lowest, threshold if moves_weights and not state.direct else a)
-        lowest_step = min(lowest_step, step * a) if state.direct or weight is not None else lowest
-        seen = visits, mistakes, lowest, lowest_step
-        if not moves_weights:
+        lowest = min(lowest, a if direct or taken < 0.0 else threshold)
+        lowest_step = min(lowest_step, step * a) if direct or weight is not None else lowest
+        seen = visits, s["mistakes"] + mistake, lowest, lowest_step
+        if taken < 0.0:
             changes.append((s, _SEEN, seen))
             return True
-        update = Update(np.int64(0), visits - 1.0, taken, step, a, extra)
-        counted, epoch, _ = average_weight(state.decay, visits - 1.0, s["epoch"])
+        update = Update(_ROW, visits - 1.0, taken, step, a, extra)
+        counted, epoch, _ = average_weight(self.state.decay, visits - 1.0, s["epoch"])
         new = s | dict(zip(_SEEN, seen, strict=True))
         count_update(rule, new, update)
         self._bound(new)
@@ -511,9 +555,21 @@ class RecordLearner:
             changes += self._moved(k, sign, counted, update)
         return True
 
+    def _refined(self, a: float, bound: float, moves: tuple[tuple[int, float], ...]) -> tuple[float, float]:
+        """Return the two numbers of ``rules.refined_activation`` or ``rules.refined_margin``."""
+        record, rule, last, extra = self._record, self.state.rule, self._look_up(self._record), 0.0
+        if not (isinstance(rule, PerceptronRule) and abs(a) > bound):
+            signed = [last[k] if sign > 0.0 else list(map(neg, last[k])) for k, sign in moves]
+            a = record.activation(signed, signed=isinstance(rule, PerceptronRule | MarginRule))
+        if isinstance(rule, PassiveAggressiveRule):
+            extra = len(moves) * record.square()
+        elif isinstance(rule, ArowRule):
+            extra = record.variance([record.getter(self._weights[k].s) for k, _ in moves])
+        return a, extra
+
     def _moved(self, k: int, sign: float, counted: float, update: Update) -> list[Change]:
         """Return what an update changes in the weights of class ``k``; see ``rules.move``."""
-        record, rule, weights, w = self._last_record, self.state.rule, self._weights[k], self._last_weights()[0][k]
+        record, rule, weights, w = self._record, self.state.rule, self._weights[k], self._look_up(self._record)[k]
         names, values, step = record.names, record.values, sign * update.step
         late, u = step * counted, record.getter(weights.u)
         if not isinstance(rule, ArowRule):
@@ -530,19 +586,11 @@ class RecordLearner:
             (weights.s, names, [shrunk(*line, v, r, inverse) for line in zip(s, reach, values, strict=True)]),
         ]
 
-    def _commit(self, changes: list[Change]) -> None:
-        """Make changes, all of them even if an interrupt arrives meanwhile."""
-        try:
-            self._apply(changes)
-        except BaseException:
-            self._apply(changes)  # they are assignments, so they may be made twice
-            raise
-
     def _apply(self, changes: list[Change]) -> None:
         for values, names, new in changes:
             values.update(zip(names, new, strict=True))
-            if names is self._last_record.names:
-                self._activations = None
+            if names is self._record.names:
+                self._record.weights = None
 
     def _bound(self, s: Counters) -> None:
         """Compute the entries ``length`` and ``spread`` of counters."""
@@ -552,6 +600,7 @@ class RecordLearner:
         # An update changes the weights by at most step |x|, and the last weights minus their average by no more. The
         # factor covers the roundings of 2**44 updates.
         s["spread"] = 1.01 * s["step_sum"] * math.sqrt(s["radius2"])
+        self._length, self._spread = max(self._length, s["length"]), max(self._spread, s["spread"])
 
     # the state
 

@@ -61,7 +61,7 @@ KERNELS = _of(
      "kernels/test_exact.py kernels/test_passes.py kernels/test_edges.py"),
     ("bias-in-rounded-margin", "magnitude(rows, i, v) + abs(b) + abs(c))", "magnitude(rows, i, v))",
      "kernels/test_rounded.py kernels/test_passes.py kernels/test_edges.py"),
-    ("decay-not-rescaled", "factor = 1.0 / (1.0 + _compound(growth, np.int64((now - epoch) * period)))",
+    ("decay-not-rescaled", "factor = 1.0 / (1.0 + _compound(growth, int((now - epoch) * period)))",
      "factor = 1.0",
      "kernels/test_passes.py kernels/test_edges.py"),
     ("boundary-is-right", "if a > threshold:\n                    if a < lowest:",

@@ -92,7 +92,8 @@ class OneByOne:
         """Pass the features of a record to the learner; return False if they need a sparse row."""
         if type(x) is not dict:
             check_record(x)
-        keys, values = tuple(x), tuple(x.values())
+        keys: tuple[object, ...] = tuple(x)
+        values: tuple[Any, ...] = tuple(x.values())
         before, self._keys = self._keys, None
         try:
             if keys == before:

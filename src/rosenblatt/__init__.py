@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.margin_learners import AROW, MarginPerceptron, PassiveAggressive
     from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
     from rosenblatt.estimators.rescaled import RescaledPerceptron
-    from rosenblatt.features import Combinations, ExactScaler, SphereLift, n_combinations
+    from rosenblatt.features import Combinations, ExactScaler, SphereLift, TextHasher, n_combinations
     from rosenblatt.inspection.contributions import contributions
     from rosenblatt.inspection.explain import explain
     from rosenblatt.inspection.geometry import boundary, distance, unit_weights
@@ -65,6 +65,7 @@ _HOMES = {
         "Combinations",
         "ExactScaler",
         "SphereLift",
+        "TextHasher",
         "n_combinations",
     ),
     "inspection.contributions": ("contributions",),

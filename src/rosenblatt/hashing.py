@@ -7,10 +7,12 @@ What words, lower case and columns are is as in scikit-learn's ``HashingVectoriz
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,6 +31,7 @@ from rosenblatt.kernels.parsing.words import (
     WORDS,
     hash_texts,
 )
+from rosenblatt.messages import shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,11 +75,82 @@ class Texts(NamedTuple):
             ends = np.where(bits[array.offset : array.offset + len(array)], ends, starts)
         return cls(text, starts, ends)
 
+    @classmethod
+    def of(cls, texts: Any) -> list[Texts]:
+        """Return strings as texts, given as a sequence, a Series of pandas or polars, or an Arrow array.
+
+        Raise a TypeError for anything else, and a ValueError if a text is missing or cannot be encoded.
+        """
+        if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+            raise TypeError(f"expected a list of strings, got {shorten(texts)}: put a single text in a list.")
+        if getattr(texts, "ndim", 1) != 1 or hasattr(type(texts), "columns"):
+            what = "expected a list, an array or a series of strings, got a"
+            raise TypeError(f"{what} {type(texts).__name__} of several columns: select one of them by its name.")
+        if hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__"):
+            found = _of_arrow(texts)
+            if found is not None:
+                return found
+        strings = list(texts)
+        try:
+            return [cls.of_strings(strings)]
+        except (AttributeError, UnicodeEncodeError):
+            raise _not_a_string(strings) from None
+
+    def pieces(self, size: int = 1 << 20) -> Iterator[Texts]:
+        """Yield the texts in pieces of about ``size`` bytes; a piece has at least one text."""
+        stops = np.searchsorted(self.ends, np.arange(size, len(self.data), size), side="left") + 1
+        places = np.unique(np.concatenate([[0], np.minimum(stops, len(self.ends)), [len(self.ends)]])).tolist()
+        for start, stop in pairwise(places):
+            first, last = self.starts[start], self.ends[stop - 1]
+            yield Texts(self.data[first:last], self.starts[start:stop] - first, self.ends[start:stop] - first)
+
     def lower(self) -> Texts:
         """Return the texts in lower case, as ``str.lower`` makes it."""
         data = self.data.tobytes()
         pairs = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
         return Texts.of_strings([data[start:end].decode().lower() for start, end in pairs])
+
+
+def _of_arrow(texts: Any) -> list[Texts] | None:
+    """Return Arrow data as texts; None if pyarrow is not installed, or cannot represent the values."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        return None
+    try:
+        array = pa.chunked_array(texts) if hasattr(texts, "__arrow_c_stream__") else pa.chunked_array([pa.array(texts)])
+        array.validate(full=True)
+    except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
+        return None
+    if array.null_count:
+        row = array.is_null().index(True).as_py()
+        raise ValueError(_MISSING.format(row=row))
+    if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+        if not pa.types.is_dictionary(array.type) and str(array.type) != "string_view":
+            return None
+        array = array.cast(pa.large_string())
+    return [Texts.of_arrow(chunk) for chunk in array.chunks]
+
+
+_MISSING = "text {row:,} (counted from 0) is missing, expected a string: fill in '' or leave it out."
+
+
+def _not_a_string(texts: Sequence[Any]) -> Exception:
+    """Return the error for the first of ``texts`` that is not a valid string."""
+    row = next(k for k, text in enumerate(texts) if not isinstance(text, str) or _half_of_pair(text))
+    text = texts[row]
+    if text is None or text != text:
+        return ValueError(_MISSING.format(row=row))
+    where = f"text {row:,} (counted from 0)"
+    if not isinstance(text, str):
+        return TypeError(f"{where} is {shorten(text)}, expected a string.")
+    what = f"{where} has the character {_half_of_pair(text)!r}, which is half of a pair, expected valid Unicode"
+    return ValueError(f"{what}: read the texts with errors='replace'.")
+
+
+def _half_of_pair(text: str) -> str:
+    """Return the first surrogate in a text, which has no meaning alone, or ""."""
+    return next((character for character in text if "\ud800" <= character <= "\udfff"), "")
 
 
 class Name(NamedTuple):
@@ -181,6 +255,36 @@ class TextHashing:
         counts.has_canonical_format = True
         return counts, self._named(names[0][:n_names].tolist(), names[1][:n_spelled].tobytes())
 
+    def rows(
+        self,
+        texts: Sequence[Texts],
+        threads: int,
+        weigh: Callable[[sp.csr_array], sp.csr_array],
+        keep_names: bool = False,
+    ) -> tuple[sp.csr_array, dict[int, str]]:
+        """Return the weighted counts of texts, and the first token of each column if names are kept.
+
+        Several threads work on pieces of the texts, whose order is kept. ``weigh`` maps counts to values.
+        """
+
+        def one(piece: Texts) -> tuple[sp.csr_array, list[Name]]:
+            counts, names = self.count(piece, keep_names)
+            return weigh(counts), names
+
+        pieces = [piece for part in texts for piece in part.pieces()] or [Texts.of_strings([])]
+        if threads > 1 and len(pieces) > 1:
+            with ThreadPoolExecutor(threads) as pool:
+                found = list(pool.map(one, pieces))
+        else:
+            found = list(map(one, pieces))
+        names: dict[int, str] = {}
+        for _, new in found:
+            for name in new:
+                names.setdefault(name.column, name.token)
+        X = found[0][0] if len(found) == 1 else sp.vstack([rows for rows, _ in found], format="csr")
+        X.has_canonical_format = True
+        return X, names
+
     def _most_tokens(self, size: int, n: int) -> int:
         """Return a number that the tokens of ``n`` texts with ``size`` bytes in total cannot exceed."""
         per_order = 3 * size // 2 + 2 * n if self.kind == CHARACTERS else (size + n) // 3 + n
@@ -235,3 +339,24 @@ def weighted(
     X = sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
     X.has_canonical_format = True
     return X
+
+
+UNNAMED = re.compile(r"#(0|[1-9][0-9]{0,9})")
+"""The pattern of the names of hashed columns without a word."""
+
+
+def names_of_hashed(words: Mapping[int, str], n: int, others: Iterable[str] = ()) -> list[str]:
+    """Return distinct names for ``n`` hashed columns that differ from ``others``, the names of other features.
+
+    The name of a column is its word. It is ``#`` and the index of the column if there is no word or the name is taken.
+
+    >>> names_of_hashed({0: "a=b", 2: "a=c", 3: "#1"}, 4, ["a=b"])
+    ['#0', '#1', 'a=c', '#3']
+    """
+    names = [f"#{k}" for k in range(n)]
+    taken = set(others) if words else set()
+    for column, word in words.items():
+        if word not in taken and not UNNAMED.fullmatch(word):
+            taken.add(word)
+            names[column] = word
+    return names

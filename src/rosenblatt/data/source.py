@@ -6,7 +6,6 @@ missing values in the rows that it yields.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
@@ -275,27 +274,6 @@ def check_missing(missing: object) -> None:
     """Raise a ParameterError unless ``missing`` is one of ``FILLS``."""
     if missing not in FILLS:
         raise ParameterError("{missing} must be 'error', 'zero', 'mean' or 'auto', got {got}.", got=shorten(missing))
-
-
-UNNAMED = re.compile(r"#(0|[1-9][0-9]{0,9})")
-"""The pattern of the names of hashed columns without a word."""
-
-
-def names_of_hashed(words: Mapping[int, str], n: int, others: Iterable[str] = ()) -> list[str]:
-    """Return distinct names for ``n`` hashed columns that differ from ``others``, the names of other features.
-
-    The name of a column is its word. It is ``#`` and the index of the column if there is no word or the name is taken.
-
-    >>> names_of_hashed({0: "a=b", 2: "a=c", 3: "#1"}, 4, ["a=b"])
-    ['#0', '#1', 'a=c', '#3']
-    """
-    names = [f"#{k}" for k in range(n)]
-    taken = set(others) if words else set()
-    for column, word in words.items():
-        if word not in taken and not UNNAMED.fullmatch(word):
-            taken.add(word)
-            names[column] = word
-    return names
 
 
 @contextmanager

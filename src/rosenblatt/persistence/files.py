@@ -65,11 +65,11 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     ----------
     model : any learner of this package, such as AveragedPerceptron or AROW, or a Pipeline
         It must be fitted. A pipeline must end in such a learner. Its other steps may be a StandardScaler, MaxAbsScaler,
-        SimpleImputer, OneHotEncoder, ExactScaler, SphereLift or Combinations, or a ColumnTransformer or Pipeline of
-        these. Steps are stored as data. If a function selects columns, the columns that it selected are stored. Labels
-        must be integers, floats, booleans or strings. A kernel that is a function cannot be saved, because files hold
-        no code. A ``random_state`` that is neither None nor an integer is saved as ``seed_``, the seed in use. For a
-        parameter search, such as GridSearchCV, ``best_estimator_`` is saved.
+        SimpleImputer, OneHotEncoder, ExactScaler, SphereLift, Combinations or TextHasher, or a ColumnTransformer or
+        Pipeline of these. Steps are stored as data. If a function selects columns, the columns that it selected are
+        stored. Labels must be integers, floats, booleans or strings. A kernel that is a function cannot be saved,
+        because files hold no code. A ``random_state`` that is neither None nor an integer is saved as ``seed_``, the
+        seed in use. For a parameter search, such as GridSearchCV, ``best_estimator_`` is saved.
     path : str or path
         The file to write, for instance "model.safetensors".
 

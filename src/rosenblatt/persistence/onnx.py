@@ -29,7 +29,7 @@ from rosenblatt.inspection.explain import feature_labels, searched, split_pipeli
 from rosenblatt.inspection.geometry import linear_rule
 from rosenblatt.persistence.exact_onnx import INTERNAL, Graph, decide
 from rosenblatt.persistence.files import learner_of
-from rosenblatt.persistence.pipelines import KINDS, STEPS, Step, selected_indices
+from rosenblatt.persistence.pipelines import STEPS, Step, selected_indices
 from rosenblatt.scaling import ColumnScale
 from rosenblatt.storage.container import write_atomically
 from rosenblatt.storage.schema import Place, label_to_json
@@ -183,8 +183,9 @@ def apply_step(graph: Graph, step: Step | None, rows: Rows) -> Rows:
 def check_step(step: BaseEstimator) -> None:
     """Raise a TypeError if a step cannot be exported."""
     if type(step) not in _STEPS:
+        names = ", ".join(kind.__name__ for kind in _STEPS)
         raise TypeError(
-            f"a step of type {type(step).__name__} cannot be exported: steps may be {', '.join(KINDS)}; apply it to "
+            f"a step of type {type(step).__name__} cannot be exported: steps may be {names}; apply it to "
             "the rows before they reach the graph, and export a pipeline without it."
         )
 
@@ -551,7 +552,8 @@ def export_onnx(model: BaseEstimator, path: str | os.PathLike[str], *, exact: bo
     ----------
     model : any learner but VotedPerceptron and KernelPerceptron, or a Pipeline that ends in one
         It must not predict by a vote, which needs many weight vectors. The steps of a pipeline may be of any kind that
-        `save` accepts. For a parameter search, such as GridSearchCV, ``best_estimator_`` is exported.
+        `save` accepts but `TextHasher`, because ONNX cannot hash words. For a parameter search, such as GridSearchCV,
+        ``best_estimator_`` is exported.
     path : str or path
         The file to write. It is replaced atomically; an OSError is raised if that fails.
     exact : bool

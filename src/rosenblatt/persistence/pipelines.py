@@ -25,7 +25,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.features import Combinations, ExactScaler, SphereLift, n_combinations
+from rosenblatt.features import Combinations, ExactScaler, SphereLift, TextHasher, n_combinations
 from rosenblatt.messages import shorten
 from rosenblatt.storage.schema import (
     Codec,
@@ -33,6 +33,7 @@ from rosenblatt.storage.schema import (
     array,
     checked,
     fields_of,
+    integer,
     is_too_wide,
     list_of,
     optional,
@@ -291,6 +292,44 @@ def _check_categories(values: list[Any], found: bool) -> None:
 def _one_hot_width(step: OneHotEncoder) -> int:
     dropped = 0 if step.drop_idx_ is None else sum(index is not None for index in step.drop_idx_)
     return sum(map(len, step.categories_)) - dropped
+
+
+_MOST_COLUMNS = 2**31 - 1
+
+
+def _read_ngrams(data: Any, place: Place) -> tuple[int, int]:
+    if type(data) is not list or [type(n) for n in data] != [int, int] or not 1 <= data[0] <= data[1] < 2**31:
+        raise place.error("(min_n, max_n)", data)
+    return data[0], data[1]
+
+
+class _TextFields(_StepFields):
+    columns: Annotated[int, integer(1, _MOST_COLUMNS)]
+    ngram_range: Annotated[Any, Codec(lambda value, _: list(map(int, value)), _read_ngrams)]
+    analyzer: Annotated[str, string("word", "char_wb")]
+    lowercase: bool
+    binary: bool
+    norm: Annotated[str, string("l1", "l2")] | None
+    alternate_sign: bool
+    sublinear_tf: bool
+    keep_words: bool
+    places: Annotated[list[int], list_of(integer(0, _MOST_COLUMNS - 1))]
+    tokens: Annotated[list[str], list_of(string())]
+
+
+def _view_texts(step: TextHasher) -> dict[str, object]:
+    words = {"places": list(step.words_), "tokens": list(step.words_.values())}
+    return vars(step) | words | {"columns": step.n_features}
+
+
+def _fit_texts(step: TextHasher, place: Place) -> None:
+    places, tokens = step.places, step.tokens
+    if len(set(places)) != len(tokens) or len(places) != len(tokens) or max(places, default=0) >= step.columns:
+        raise place.at("places").error("a different column for each word", places)
+    if place.sizes["features"] != 1:
+        raise place.at("n_features").error("1, the text", place.sizes["features"])
+    step.n_features, step.words_ = step.columns, dict(zip(places, tokens, strict=True))
+    del step.columns, step.places, step.tokens
 
 
 # Composite steps: pipelines within pipelines.
@@ -579,6 +618,7 @@ KINDS = {
             _view_columns,
         ),
         Kind(SphereLift, _StepFields, width=lambda step: int(step.n_features_in_) + 1),
+        Kind(TextHasher, _TextFields, _fit_texts, lambda step: int(step.n_features), _view_texts),
         Kind(Combinations, _CombinationsFields, _fit_combinations, lambda step: int(step.n_output_features_)),
     )
 }

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from rosenblatt import data
-from rosenblatt.data.source import names_of_hashed
 from rosenblatt.distributed.shards import file_shards_of
 from rosenblatt.estimators.online import RecordColumns
+from rosenblatt.hashing import names_of_hashed
 from rosenblatt.messages import ParameterError
 
 COLLIDING = {

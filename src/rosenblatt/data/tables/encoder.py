@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from rosenblatt.blocks import DataError, Features, is_sparse
 from rosenblatt.data.preparation import is_hashed
-from rosenblatt.data.source import ColumnEntry, Preparation, fit_columns, names_of_hashed
+from rosenblatt.data.source import ColumnEntry, Preparation, fit_columns
 from rosenblatt.data.tables.column_kinds import parser_of
 from rosenblatt.data.tables.reader import ColumnLayout, Passthrough, TableChunk
 from rosenblatt.data.tables.values import (
@@ -29,7 +29,7 @@ from rosenblatt.data.tables.values import (
     strings_to_arrow,
     to_floats,
 )
-from rosenblatt.hashing import Name, TextHashing, Texts, weighted
+from rosenblatt.hashing import Name, TextHashing, Texts, names_of_hashed, weighted
 from rosenblatt.kernels.parsing.bytes import MAX_COLUMNS, NOT_FINITE, OUT_OF_RANGE, UNSORTED, check_rows
 from rosenblatt.kernels.parsing.words import WHOLE, WORDS
 from rosenblatt.messages import Hint, Message

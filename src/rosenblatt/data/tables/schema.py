@@ -16,7 +16,7 @@ import numpy as np
 
 from rosenblatt.blocks import DataError, is_sparse
 from rosenblatt.data.preparation import KINDS, MOST_BITS, MOST_NGRAMS, is_hashed
-from rosenblatt.data.source import UNNAMED, ColumnEntry, OpenRequest, Preparation, check_missing
+from rosenblatt.data.source import ColumnEntry, OpenRequest, Preparation, check_missing
 from rosenblatt.data.tables.column_kinds import (
     NO_NAME,
     PARSERS,
@@ -49,6 +49,7 @@ from rosenblatt.data.tables.values import (
     strings_to_arrow,
     without_unit,
 )
+from rosenblatt.hashing import UNNAMED
 from rosenblatt.messages import (
     Hint,
     Message,

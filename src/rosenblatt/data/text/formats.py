@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.io.lines import quote_bytes
-from rosenblatt.data.source import VERSION, Preparation, names_of_hashed
+from rosenblatt.data.source import VERSION, Preparation
 from rosenblatt.data.text.reader import COMMON_FAULTS, ParsedChunk, SlowNumbers, TextReader
+from rosenblatt.hashing import names_of_hashed
 from rosenblatt.kernels.parsing.bytes import MAX_COLUMNS
 from rosenblatt.kernels.parsing.svmlight import BAD_INDEX, BAD_LABEL, INDEX_ORDER, INDEX_RANGE, NO_LABEL, parse_svmlight
 from rosenblatt.kernels.parsing.vw import BAD_NAMESPACE, BAD_WEIGHT, BASE, NO_BAR, SUM_TOO_LARGE, parse_vw

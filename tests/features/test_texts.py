@@ -149,5 +149,5 @@ def test_a_column_of_a_data_frame(tmp_path):
 def test_forged_words_are_not_saved(tmp_path):
     model = make_pipeline(TextHasher(8, keep_words=True), AveragedPerceptron(random_state=0)).fit(TEXTS, LABELS)
     model[0].words_ = {8: "beyond"}
-    with pytest.raises(ValueError, match="this pipeline cannot be saved.*a different column for each word"):
+    with pytest.raises(ValueError, match=r"this pipeline cannot be saved.*a different column for each word"):
         save(model, tmp_path / "model")

@@ -122,6 +122,17 @@ def slice_block(block: Block, start: int, stop: int) -> Block:
     return block if stop - start == len(block) else _select(block, slice(start, stop), block.first + start)
 
 
+def with_numbers(block: Block) -> Block:
+    """Return a block with the index of each row among all rows of the files.
+
+    >>> with_numbers(Block(np.eye(2), np.arange(2), 7)).numbers
+    array([7, 8])
+    """
+    if block.numbers is not None:
+        return block
+    return replace(block, numbers=np.arange(block.first, block.first + len(block)))
+
+
 def take_rows(block: Block, rows: np.ndarray, first: int) -> Block:
     """Return the rows of a block at the positions ``rows``, as a block whose first row has the index ``first``.
 
@@ -418,8 +429,8 @@ class FileStream(Protocol):
 
     fingerprint: str
     """A digest that identifies the rows."""
-    scale_pending: bool
-    """Whether all rows will be read once before the first block is returned, to fit the column scale."""
+    is_fitted: bool
+    """Whether the rows no longer depend on which rows `fit_scale` holds out."""
     share_read: float
     """The share of the files read so far, from 0 to 1."""
     preparation: dict[str, Any] | None
@@ -436,7 +447,7 @@ class FileStream(Protocol):
         """Return a stream of the same rows without scaling."""
 
     def fit_scale(self, split: Split | None) -> None:
-        """Fit the column scale to the rows that ``split`` does not hold out, or to all rows if it is None."""
+        """Fit the schema and the scale to the rows that ``split`` does not hold out, or to all rows if it is None."""
 
     def watch_contents(self) -> Contents | None:
         """Start recording the bytes that are read; return None if the files can be read only once."""

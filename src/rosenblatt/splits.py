@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.blocks import Block, take_rows
+from rosenblatt.blocks import Block, take_rows, with_numbers
 from rosenblatt.kernels.orders import mix
 
 _LARGEST_GROUP = 10_000
@@ -270,9 +270,7 @@ class Part:
     def __call__(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield the rows of this part in blocks. ``first`` counts the rows of the part, and ``numbers`` all rows."""
         first = 0
-        for block in self.split.mark(blocks):
-            if block.numbers is None:
-                block = replace(block, numbers=np.arange(block.first, block.first + len(block)))
+        for block in map(with_numbers, self.split.mark(blocks)):
             part = take_rows(block, np.flatnonzero(block.held_out == self.held), first)
             if len(part):
                 first += len(part)

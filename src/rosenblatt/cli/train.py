@@ -63,6 +63,7 @@ from rosenblatt.messages import (
     count_of,
     escape_unprintable,
     label_text,
+    name_some,
     plain_label,
 )
 
@@ -341,6 +342,9 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     answer = training.answer(time.perf_counter() - started)
     answer["interrupted"] = interrupted
     note_excluded(training.stream, left_out)
+    used = [name for name in left_out if name not in training.stream.excluded]
+    if used:
+        print_note(f"{name_some(used)}: used after all, because the training rows give no reason to leave it out.")
     for note in training.stream.notes[len(notes) :]:
         print_note(note_text(note))
     answer["left_out"] = training.stream.excluded

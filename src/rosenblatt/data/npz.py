@@ -6,6 +6,7 @@ by row can be read in this way: arrays in C order and CSR matrices.
 
 from __future__ import annotations
 
+import copy
 import io
 import math
 import struct
@@ -13,15 +14,25 @@ import warnings
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.blocks import Block, DataError, Features, is_sparse, is_text
-from rosenblatt.data.source import VERSION, OpenRequest, Preparation, RowSource, check_missing, rename_errors
+from rosenblatt.data.source import (
+    VERSION,
+    Facts,
+    OpenRequest,
+    Preparation,
+    RowSource,
+    check_missing,
+    kept_rows,
+    rename_errors,
+)
 from rosenblatt.data.tables.reader import join_names
 from rosenblatt.messages import ParameterError, shorten, show_text
 
@@ -302,8 +313,10 @@ class NpzSource(RowSource):
         self._width: int | None = request.setting("n_features")
         with self._open(0) as (X, _):
             self._width = X.shape[1]
+        self._first_rows = request.first_rows
         if self._missing == "mean" and self._fill is None:
-            self._fill = self._means(request.first_rows)
+            self._fill, self.depends_on_training = self._means(), True
+        self._first_fill = self._fill
 
     @property
     def n_features(self) -> int:
@@ -316,6 +329,43 @@ class NpzSource(RowSource):
         """Plain data that defines how rows are made from the files."""
         common = {"format": "npz", "version": VERSION, "n_features": self._width}
         return common | {"target": self._target, "missing": self._missing, "fill": self._fill}
+
+    @property
+    def recipe(self) -> Preparation:
+        """The preparation with the means of all first rows, held out or not; it identifies the same rows."""
+        return super().recipe | {"fill": self._first_fill}
+
+    def for_other_rows(self) -> NpzSource:
+        """Return a source whose means `fit_schema` computes from other rows, or this one if they are given."""
+        if not self.depends_on_training and self._fill is self._first_fill:
+            return self
+        other = copy.copy(self)
+        other.reset_counts()
+        other._fill, other.depends_on_training = self._first_fill, True
+        return other
+
+    def fit_schema(
+        self, select: Callable[[Iterable[Block]], Iterable[Block]], are_held_out: bool, summed: bool
+    ) -> tuple[None, bool]:
+        """Compute the means for missing numbers from those of the first rows that ``select`` keeps."""
+        with closing(self.blocks()) as blocks:
+            first = takewhile(lambda block: block.first < self._first_rows, blocks)
+            training = kept_rows(select, first)
+        if len(training):
+            self._fill, self.depends_on_training = self._means(training), False
+        return None, False
+
+    def facts(self) -> Facts:
+        """Return the counts, and the preparation if `fit_schema` made it. Call this after the last row."""
+        made = {"schema": {"preparation": self.preparation, "excluded": {}}}
+        return super().facts() | ({} if self._fill is self._first_fill else made)
+
+    def restore(self, facts: Facts) -> None:
+        """Restore the counts and the means with which an earlier complete pass ended."""
+        super().restore(facts)
+        schema = facts.get("schema")
+        if schema is not None and schema["preparation"].get("n_features") == self._width:
+            self._fill, self.depends_on_training = schema["preparation"].get("fill"), False
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks. If a row cannot be read, the rows before it are yielded before the error is raised."""
@@ -359,8 +409,9 @@ class NpzSource(RowSource):
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[bad] if is_sparse(X) else np.nonzero(bad)[0]
         return X, np.unique(rows)
 
-    def _means(self, first_rows: int) -> list[float]:
-        parts: list[np.ndarray] = []
+    def _means(self, training: np.ndarray | None = None) -> list[float]:
+        """Return the mean of the finite numbers of each column, over the first rows or those with these indices."""
+        first_rows, parts = self._first_rows, list[np.ndarray]()
         for rows in self._read():
             if is_sparse(rows.X):
                 what = "{missing='mean'} is for dense arrays, got a sparse matrix: give {missing='zero'}."
@@ -368,7 +419,8 @@ class NpzSource(RowSource):
             parts.append(rows.X[: first_rows - sum(map(len, parts))])
             if sum(map(len, parts)) == first_rows:
                 break
-        columns = np.concatenate(parts).astype(np.float64).T
+        X = np.concatenate(parts).astype(np.float64)
+        columns = (X if training is None else X[training[training < len(X)]]).T
         finite = [column[np.isfinite(column)] for column in columns]
         return [math.fsum((column / max(1, len(column))).tolist()) for column in finite]
 

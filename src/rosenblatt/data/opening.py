@@ -183,7 +183,8 @@ def open(
     The schema of a table is inferred from its first 10,000 rows. If there are more rows, one pass over all rows
     completes the schema. It determines categories, means for missing values, and the kinds of columns that look like
     numbers or categories at first. Input that can be read only once keeps the schema of its first rows, and
-    ``stream.notes`` says so. The schema is stored in ``stream.preparation`` and applied to all rows, in this way:
+    ``stream.notes`` says so. Rows that are held out of training take no part, except that they show how cells are read.
+    The schema is stored in ``stream.preparation`` and applied to all rows, in this way:
 
     - A column of numbers becomes one feature, rounded to the nearest float64. Booleans become 0 and 1. Whitespace
       around values is ignored.
@@ -481,5 +482,6 @@ def _make_cache(
     recipe = [VERSION, source.recipe, request.labels, request.keep_words, request.skip, *made_from]
     if request.preparation is not None:  # the dialect of these files may differ from its dialect
         recipe.append([getattr(request, name) for name in DIALECT])
-    width = source.n_features if source.fixed_width and not source.is_provisional else None
+    is_known = source.fixed_width and not source.is_provisional and not made_from
+    width = source.n_features if is_known else None
     return RowCache(path, source.files.fingerprint(recipe, dated=True), source.facts, width)

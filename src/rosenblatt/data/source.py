@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.blocks import Block, DataError
+from rosenblatt.blocks import Block, DataError, with_numbers
 from rosenblatt.data.io.bytes import TABLES, TEXTS
 from rosenblatt.data.io.lines import LineSource
 from rosenblatt.messages import Message, ParameterError, shorten, show_text
@@ -143,6 +143,8 @@ class RowSource:
 
     skips = False
     """Whether rows that cannot be read are left out."""
+    depends_on_training = False
+    """Whether `fit_schema` must still make the schema, unless all rows are training rows and it is not provisional."""
     is_provisional = False
     """Whether `fit_schema` must still read all rows to complete the schema."""
 
@@ -226,13 +228,17 @@ class RowSource:
         return self.preparation | ({} if self.fixed_width else {"n_features": None})
 
     def for_other_rows(self) -> RowSource:
-        """Return a source whose schema `fit_schema` can complete from other rows; by default this source."""
+        """Return a source whose schema `fit_schema` can make from other rows; by default this source."""
         return self
 
     def fit_schema(
-        self, select: Callable[[Iterable[Block]], Iterable[Block]], summed: bool
+        self, select: Callable[[Iterable[Block]], Iterable[Block]], are_held_out: bool, summed: bool
     ) -> tuple[ColumnSums | None, bool]:
-        """Complete the schema from all rows that ``select`` keeps; requires that ``is_provisional`` is True."""
+        """Make the schema from the rows that ``select`` keeps; requires that ``depends_on_training`` is True.
+
+        ``are_held_out`` tells whether ``select`` does not keep all rows. Return sums of the columns if ``summed`` and
+        all rows were read, or None, and whether rows will be sparse.
+        """
         raise NotImplementedError
 
     def head(self, rows: int | None = None) -> tuple[TableChunk, bool, str] | None:
@@ -245,6 +251,15 @@ class RowSource:
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks from the start."""
         raise NotImplementedError
+
+
+def kept_rows(select: Callable[[Iterable[Block]], Iterable[Block]], blocks: Iterable[Block]) -> np.ndarray:
+    """Return the indices, among all rows of the files, of the rows of ``blocks`` that ``select`` keeps."""
+    kept = [np.empty(0, np.int64)]
+    for block in select(map(with_numbers, blocks)):
+        numbers = np.asarray(block.numbers)
+        kept.append(numbers if block.held_out is None else numbers[~block.held_out])
+    return np.concatenate(kept)
 
 
 def add_facts(parts: Sequence[Facts]) -> Facts:

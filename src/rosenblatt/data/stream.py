@@ -74,7 +74,7 @@ class Stream:
         self._source, self._block_rows, self._make_cache = source, block_rows, make_cache
         self._cache = cache = None if make_cache is None else make_cache(source, [])
         self._scale = scale or StreamScale()
-        self._schema_pending = source.is_provisional
+        self._schema_pending = source.depends_on_training
         self._parts: tuple[Part, ...] = ()
         """The parts to select, one after another. Each selects from the rows that the previous parts leave."""
         self.rows_read = 0
@@ -119,8 +119,8 @@ class Stream:
 
         If this stream is itself a part, the split applies to the rows of that part.
 
-        Rows are made and columns are scaled as in the stream ``scaled_as``. If it is None, categories and means that
-        depend on all rows are computed from the rows of the part. So is the scale, unless it comes from a preparation.
+        Rows are made and columns are scaled as in the stream ``scaled_as``. If it is None, the schema and the scale are
+        computed from the rows of the part, unless they come from a preparation.
         """
         stream = self.rescaled() if scaled_as is None else copy.copy(scaled_as)
         stream._parts = (*self._parts, Part(split, held))
@@ -138,7 +138,7 @@ class Stream:
     def unscaled(self) -> Stream:
         """Return a stream of the same rows without scaling.
 
-        If the schema has not been completed from all rows yet, the new stream uses the schema of the first rows.
+        If the schema has not been made from the training rows yet, the new stream uses the schema of the first rows.
         """
         stream = copy.copy(self)
         stream._scale = StreamScale()
@@ -158,7 +158,17 @@ class Stream:
     @property
     def scale_pending(self) -> bool:
         """Whether all rows will be read once before the first block is returned, to find the schema or the scale."""
-        return self._schema_pending or self._scale.pending
+        return (self._schema_pending and self._needs_rows) or self._scale.pending
+
+    @property
+    def _needs_rows(self) -> bool:
+        """Whether the schema of the first rows is not final, even if `fit_scale` holds out no rows."""
+        return bool(self._parts) or self._source.is_provisional
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the schema and the scale no longer depend on which rows `fit_scale` holds out."""
+        return not (self._schema_pending or self._scale.pending)
 
     @property
     def scale(self) -> ColumnScale | None:
@@ -169,9 +179,9 @@ class Stream:
     def fit_scale(self, split: Split | None = None, progress: Callable[[float], None] | None = None) -> None:
         """Fit the column scale to all rows, or only to the rows that ``split`` does not hold out.
 
-        If the schema of a table was inferred from its first rows only, the same rows complete the schema. If the schema
-        and the scale are fitted already, nothing happens. ``progress`` is called with the share of the files that has
-        been read, from 0 to 1.
+        If the schema of a table was inferred from its first rows, the same rows determine the schema. If the schema and
+        the scale are fitted already, nothing happens: reading blocks, the scale or the preparation fits them to all
+        rows of the stream. ``progress`` is called with the share of the files that has been read, from 0 to 1.
         """
 
         def watched(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -187,25 +197,31 @@ class Stream:
                 self._scale.fit(self._of_part(watched(blocks)), self._source.number_columns, split)
 
     def _complete_schema(self) -> None:
-        if self._schema_pending:
+        if self._schema_pending and self._needs_rows:
             self.fit_scale()
 
     def _fit_schema(self, split: Split | None, watched: Callable[[Iterable[Block]], Iterator[Block]]) -> None:
-        """Complete the schema and fit the scale in one pass, or restore the schema of an earlier run from a cache."""
-        if self._make_cache is not None:
-            training = [] if split is None else [Part(split, False)]
-            self._cache = self._make_cache(self._source, [part.recipe for part in (*self._parts, *training)])
-        if self._cache is not None and self._cache.facts is not None:
-            self._source.restore(self._cache.facts)
-            self.check_unchanged()
-        else:
+        """Make the schema from the training rows, or restore the schema of an earlier run from a cache.
+
+        The scale is fitted in the same pass if all rows are read.
+        """
+        parts = (*self._parts, *(() if split is None else (Part(split, False),)))
+        made_from: list[object] = [part.recipe for part in parts]
+        fits = self._needs_rows or split is not None
+        if self._make_cache is not None and (fits or self._cache is None):
+            self._cache = self._make_cache(self._source, made_from)
+            if self._cache.facts is not None:
+                self._source.restore(self._cache.facts)
+                self.check_unchanged()
+                fits = False
+        if fits:
 
             def select(blocks: Iterable[Block]) -> Iterable[Block]:
                 blocks = self._of_part(watched(blocks))
                 return blocks if split is None else split.mark(blocks)
 
             self.check_unchanged()
-            sums, sparse = self._source.fit_schema(select, self._scale.pending)
+            sums, sparse = self._source.fit_schema(select, bool(made_from), self._scale.pending)
             if sums is not None:
                 self._scale.fit_sums(sums, self._source.number_columns, sparse)
         self._schema_pending = False

@@ -6,6 +6,7 @@ import inspect
 import os
 from collections.abc import Callable, Sequence
 from copy import copy
+from functools import partial
 from numbers import Integral
 from typing import Any, Self
 
@@ -126,31 +127,36 @@ class ClusterLearner(BasePerceptron):
             As for ``data.open``, such as ``target`` for tables. As in ``data.open``, the schema of tables is inferred
             from the first rows. It applies to all files.
         """
-        scaled = options.get("scale") not in (None, "none")
-        if scaled and seeds is not None and self.early_stopping:
-            raise ParameterError(
-                "with {seeds}, early stopping holds out different rows for each seed, but the scale depends on the "
-                "rows that remain: leave out the scale, or train with one seed at a time."
-            )
-        stream, loaders = file_loaders(path, options, self._validation_split() if scaled else None)
+        stream, loaders = file_loaders(path, options, partial(self._validation_split, seeds))
         settings = classes, on_pass, checkpoint, every, resume, seeds
         self._fit_loaders(loaders, *settings, lambda facts: restore_counts(stream, facts))
         for model in (self, *getattr(self, "models_", ())):
             attach_preparation(model, stream)
         return self
 
-    def _validation_split(self) -> Split | None:
-        """Return the split that selects the held-out rows of early stopping, which the scale must not depend on."""
+    def _validation_split(self, seeds: Sequence[int] | None) -> Split | None:
+        """Return the split that selects the held-out rows of early stopping, or None without early stopping.
+
+        How rows are prepared must not depend on these rows.
+        """
         options = self._cluster_options()
+        if not options.early_stopping:
+            return None
+        if seeds is not None:
+            raise ParameterError(
+                "with {seeds}, early stopping holds out different rows for each seed, but how rows are prepared and "
+                "scaled depends on the rows that remain: give the {preparation} of a stream, or train with one seed at "
+                "a time."
+            )
         if self._is_warm():
             return options.validation_split(int(self.state_.seed))
-        if options.early_stopping and not isinstance(options.random_state, Integral):
+        if not isinstance(options.random_state, Integral):
             raise ParameterError(
-                "the scale is computed from the rows that early stopping will not hold out, so their choice must be "
-                "reproducible: give an integer as {random_state}, got {got}.",
+                "how rows are prepared and scaled depends on the rows that early stopping will not hold out, so their "
+                "choice must be reproducible: give an integer as {random_state}, got {got}.",
                 got=repr(options.random_state),
             )
-        return options.validation_split(draw_seed(options.random_state)) if options.early_stopping else None
+        return options.validation_split(draw_seed(options.random_state))
 
     def _fit_loaders(
         self,

@@ -593,11 +593,12 @@ class FileShard:
 def file_loaders(
     path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     options: dict[str, Any],
-    split: Split | None = None,
+    find_split: Callable[[], Split | None] = lambda: None,
 ) -> tuple[Stream, list[FileShard]]:
     """Return a stream of all files, and a loader for each file.
 
-    The scale is computed from the rows that ``split`` does not hold out, or from all rows if ``split`` is None.
+    If the schema or the scale depends on the rows, ``find_split`` is called, which returns the split that holds out the
+    rows that are not used for them, or None to use all rows.
     """
     for name in _LOCAL_OPTIONS:
         if name in options:
@@ -605,7 +606,8 @@ def file_loaders(
                 "{option} applies to files that one process reads: leave it out.", option=Setting(name)
             )
     stream = data.open(path, **options)
-    stream.fit_scale(split)
+    if not stream.is_fitted:
+        stream.fit_scale(find_split())
     return stream, file_shards_of(stream, options)
 
 

@@ -590,7 +590,7 @@ class BasePerceptron(ExactClassifier):
         with restored_on_error(self):
             warm = self._is_warm()
             if warm:
-                check_prepared_alike(self, blocks)
+                check_prepared_alike(self, blocks, options.validation_split(int(self.state_.seed)))
             width = self.n_features_in_ if warm else 0
             validate = block_validator(self, reset=not warm)
             source = Streamed(blocks, classes, class_weight=options.class_weight, validate=validate, width=width)

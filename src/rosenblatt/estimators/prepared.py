@@ -13,6 +13,7 @@ from rosenblatt.training.rows import known_class_numbers
 
 if TYPE_CHECKING:
     from rosenblatt.data.prepared import PreparedRows
+    from rosenblatt.splits import Split
 
 _MOST_NAMED = 10
 """The maximum number of columns that a message names."""
@@ -126,9 +127,14 @@ def warn_of_new_classes(model: Any, classes: Any) -> None:
 _AS_IN_TRAINING = "write labels as in the training data"
 
 
-def check_prepared_alike(model: object, blocks: object) -> None:
-    """Raise a ValueError unless the rows of ``blocks`` are prepared in the same way as the model's training rows."""
+def check_prepared_alike(model: object, blocks: object, split: Split | None = None) -> None:
+    """Raise a ValueError unless the rows of ``blocks`` are prepared in the same way as the model's training rows.
+
+    If the preparation of ``blocks`` is not known yet, it is made from the rows that ``split`` does not hold out.
+    """
     preparation, stream = getattr(model, "preparation_", None), as_file_stream(blocks)
+    if preparation is not None and stream is not None:
+        stream.fit_scale(split)
     of_table = stream is None and rows_of_tables(model) is not None
     if of_table or (preparation is not None and stream is not None and stream.preparation != preparation):
         raise ValueError(

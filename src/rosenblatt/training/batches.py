@@ -181,8 +181,8 @@ class Streamed:
         iterator = iter(blocks)
         self.blocks, self.rereadable = blocks, iterator is not blocks
         self._files = as_file_stream(blocks)
-        pending = self._files is not None and self._files.scale_pending
-        self._labelled = self._files.unscaled() if self._files is not None and pending else blocks
+        fits_later = self._files is not None and not self._files.is_fitted
+        self._labelled = self._files.unscaled() if self._files is not None and fits_later else blocks
         self.class_weight, self.validate, self.width = class_weight, validate or _as_read, width
         self._peeked: Iterator[Block] | None = None
         self._split: Split | None = None
@@ -194,7 +194,7 @@ class Streamed:
         else:
             self._peeked = as_blocks(self._labelled)
             self.classes = np.unique(self.first_block().y)
-            self._peeked = None  # these rows are not scaled yet
+            self._peeked = None  # these rows are not prepared yet
 
     def first_block(self) -> Block:
         """Return the first block. The first pass will read the block, too."""
@@ -215,15 +215,13 @@ class Streamed:
         self._split = split
 
     def fit_scale(self, split: Split | None) -> None:
-        """Compute the scale of the columns, if the blocks come from files whose columns are to be scaled.
+        """Find how rows are prepared and columns are scaled, if the blocks come from files and this is not known yet.
 
         The rows that ``split`` holds out are not used. If ``split`` is None, all rows are used.
         """
-        if self._files is not None:
-            pending = self._files.scale_pending
+        if self._files is not None and not self._files.is_fitted:
             self._files.fit_scale(split)
-            if pending:
-                self._labelled = self._files.unscaled()  # whose rows may be cached
+            self._labelled = self._files.unscaled()  # whose rows may be cached
 
     def read_classes(self) -> None:
         """Read all labels, and add the classes that are not known yet to ``classes``."""

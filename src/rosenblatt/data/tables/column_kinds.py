@@ -317,12 +317,14 @@ def names_groups(name: str) -> bool:
     return bool(_GROUP_NAME.fullmatch(name) or id_name(name))
 
 
-def integers_like_ids(array: pa.Array, missing: tuple[str, ...], called: str = "") -> str | None:
+def integers_like_ids(
+    array: pa.Array, missing: tuple[str, ...], called: str = "", rows: np.ndarray | None = None, n: int = 0
+) -> str | None:
     """Return the reason why a column of numbers looks like an id, or None if it does not.
 
     A column with fractions, missing values or fewer than 20 rows never looks like an id. ``called`` is the result of
     `id_name` for the name of the column. If the name suggests an id, integers that differ in nearly every row look like
-    ids, too.
+    ids, too. If ``array`` holds only some rows of a table of ``n`` rows, ``rows`` are their indices.
 
     Examples
     --------
@@ -332,8 +334,13 @@ def integers_like_ids(array: pa.Array, missing: tuple[str, ...], called: str = "
     >>> integers_like_ids(pa.array([k % 7 for k in range(50)]), ())
     >>> integers_like_ids(pa.array([k * k % 1009 for k in range(50)]), (), "has no name")
     'has no name and is different in nearly every row: 0, 1, 4, ...'
+    >>> some = np.delete(np.arange(50), [1, 7])
+    >>> integers_like_ids(pa.array(100 + some), (), rows=some, n=50)
+    'counts the rows: 100, 102, 103, ...'
     """
-    if len(array) < FEWEST_ROWS or import_arrow().types.is_boolean(array.type):
+    if rows is None:
+        n, rows = len(array), np.arange(len(array))
+    if n < FEWEST_ROWS or import_arrow().types.is_boolean(array.type):
         return None
     if not called and not _are_different_integers(parse_numbers(array[:_QUICK], missing)[0]):
         return None
@@ -341,25 +348,25 @@ def integers_like_ids(array: pa.Array, missing: tuple[str, ...], called: str = "
     if bad or not _are_integers(values):
         return None
     first = ", ".join(str(int(value)) for value in values[:3])
-    return _order_of_ids(values, first) or (
+    return _order_of_ids(values, rows, n, first) or (
         f"{called} and is different in nearly every row: {first}, ..."
         if called and len(np.unique(values)) >= _DIFFERENT * len(values)
         else None
     )
 
 
-def _order_of_ids(values: np.ndarray, first: str) -> str | None:
+def _order_of_ids(values: np.ndarray, rows: np.ndarray, n: int, first: str) -> str | None:
     """Return why integers look like row numbers, or None if not; ``first`` is the first few integers as text."""
     if len(np.unique(values)) < len(values):
         return None
     steps = np.diff(values)
-    if (steps == 1.0).all():
+    if (steps == np.diff(rows)).all():
         return f"counts the rows: {first}, ..."
     if (steps > 0.0).all():
         return f"rises from row to row: {first}, ..."
     if (steps < 0.0).all():
         return f"falls from row to row: {first}, ..."
-    if values.max() - values.min() == len(values) - 1:
+    if values.max() - values.min() < n:
         return f"numbers the rows in another order: {first}, ..."
     return None
 

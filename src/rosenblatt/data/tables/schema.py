@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -361,9 +361,17 @@ class Schema(NamedTuple):
 
 
 def infer_schema(
-    head: TableChunk, order: list[str], typed: bool, options: OpenRequest, header: bool | None = None
+    head: TableChunk,
+    order: list[str],
+    typed: bool,
+    options: OpenRequest,
+    header: bool | None = None,
+    training: np.ndarray | None = None,
 ) -> Schema:
     """Return the schema of a table, given its first rows and the names of its columns.
+
+    ``training`` are the indices of the rows that are not held out; None means all rows. Rows that are held out only
+    show how cells are read: units, dates, and columns whose cells the training rows alone do not show how to read.
 
     Raises
     ------
@@ -393,8 +401,11 @@ def infer_schema(
         if target not in options.column_types:
             regression = regression_labels(head, target, typed, missing)
         if options.labels:
-            head = _labelled(head, {"name": target, "kind": kind}, missing)
-    columns = _Columns(head, order, typed, options, header)
+            labelled = _labelled(head, {"name": target, "kind": kind}, missing)
+            if len(labelled) < head.n:
+                head = head.take(labelled)
+                training = None if training is None else np.searchsorted(labelled, training)
+    columns = _Columns(head, training, order, typed, options, header)
     columns.find([] if lists else used)
     ambiguities.add_columns(columns.ambiguous, may_drop=options.on_ambiguous == "error")
     ambiguities.found += [regression] if regression and options.labels else []
@@ -422,17 +433,18 @@ def infer_schema(
         "lists": lists,
     }
     if not lists:
+        rows = columns.training
         if options.skip:
-            head = _readable(head, preparation, options.labels)
-            columns.fit(head)
-        preparation["sparse"] = _is_sparse(head, preparation)
+            rows = _readable(rows, preparation, options.labels)
+            columns.fit(rows)
+        preparation["sparse"] = _is_sparse(rows, preparation)
     return Schema(preparation, columns.excluded, ambiguities.found, columns.decisions)
 
 
-def _labelled(head: TableChunk, target: dict[str, str], missing: tuple[str, ...]) -> TableChunk:
-    """Return the rows of ``head`` that have a label; the others are left out of training."""
+def _labelled(head: TableChunk, target: dict[str, str], missing: tuple[str, ...]) -> np.ndarray:
+    """Return the indices of the rows of ``head`` that have a label; the others are left out of training."""
     unlabelled = parse_labels(head.columns[target["name"]], target, missing, Faults(head.n))[1]
-    return head.take(np.delete(np.arange(head.n), unlabelled)) if len(unlabelled) else head
+    return np.delete(np.arange(head.n), unlabelled)
 
 
 def _readable(head: TableChunk, preparation: Preparation, labelled: bool) -> TableChunk:
@@ -459,12 +471,23 @@ def _has_lists_only(head: TableChunk, used: list[str], file: str) -> bool:
 
 
 class _Columns:
-    """The classification of columns: features, columns that are left out, and ambiguous columns."""
+    """The classification of columns: features, columns that are left out, and ambiguous columns.
+
+    All rows of ``head`` show how cells are read. The rows with the indices ``training`` decide everything else.
+    """
 
     def __init__(
-        self, head: TableChunk, order: list[str], typed: bool, options: OpenRequest, header: bool | None
+        self,
+        head: TableChunk,
+        training: np.ndarray | None,
+        order: list[str],
+        typed: bool,
+        options: OpenRequest,
+        header: bool | None,
     ) -> None:
         self._head, self._order, self._typed, self._options, self._header = head, order, typed, options, header
+        self._rows = np.arange(head.n) if training is None else training
+        self.training = head if training is None else head.take(training)
         self._missing = tuple(options.missing_values)
         self.entries: list[ColumnEntry] = []
         self.excluded: dict[str, str] = {}
@@ -478,6 +501,8 @@ class _Columns:
         """Classify each of the columns ``used``."""
         options = self._options
         numeric = set() if self._typed else numeric_columns(self._head, used, self._missing)
+        if self.training is not self._head and not self._typed:
+            numeric &= numeric_columns(self.training, used, self._missing)
         fallbacks: dict[str, str] = {}
         for name in used:
             if name in options.column_types and not is_unsupported_type(self._head.columns[name].type):
@@ -485,7 +510,7 @@ class _Columns:
                 continue
             kind: str | AmbiguousColumn = "number"
             if name not in numeric:
-                kind = infer_kind(self._head, name, self._typed, self._missing, options.categories)
+                kind = self._kind(name)
             called = self._called(name)
             if kind == "number" and called == NO_NAME and self._header:
                 kind = self._unnamed_id(name) or kind
@@ -505,6 +530,28 @@ class _Columns:
         if not self.entries and not self.ambiguous:
             self._use_excluded(fallbacks)
 
+    def _kind(self, name: str) -> str | AmbiguousColumn:
+        """Return the kind of a column by its training rows.
+
+        All rows decide if the training rows leave the kind open, or if other rows could not be read.
+        """
+        typed, missing, categories = self._typed, self._missing, self._options.categories
+        kind = infer_kind(self.training, name, typed, missing, categories)
+        if self.training is self._head:
+            return kind
+        is_open = kind_to_use(name, kind, self._options) is None
+        if is_open or (isinstance(kind, str) and not self._reads(name, kind)):
+            return infer_kind(self._head, name, typed, missing, categories)
+        return kind
+
+    def _reads(self, name: str, kind: str) -> bool:
+        """Return whether all cells of a column can be read if the column is of this kind."""
+        if kind not in PARSERS:
+            return True
+        array = self._head.columns[name]
+        entry = {"kind": kind, **unit_entry(array, kind, self._missing)}
+        return not parser_of(entry)(array, self._missing)[1]
+
     def _decide_points(self) -> None:
         """Decide from the other columns whether the point in numbers such as 4.259 is a thousands separator.
 
@@ -516,10 +563,10 @@ class _Columns:
             return
         kind = "category" if self._typed else "number"  # the kind of such a column by itself
         texts = {
-            column["name"]: [text for text in self._texts(column["name"], unit) if text not in MISSING_NUMBERS]
+            column["name"]: [text for text in _texts(array, self._missing, unit) if text not in MISSING_NUMBERS]
             for column in self.entries
             if column["kind"] == ("number" if (unit := column.get("unit")) is not None else kind)
-            and not is_number_type(self._head.columns[column["name"]].type)
+            and not is_number_type((array := self._head.columns[column["name"]]).type)
         }
         between = {name: point_between_thousands(values) for name, values in texts.items()}
         points = [name for name, grouped in between.items() if grouped is False and not self._typed]
@@ -540,12 +587,6 @@ class _Columns:
             reason += f"or between thousands, as column {commas[0]!r} has decimal commas"
             self.ambiguous[name] = AmbiguousColumn(reason, ("number", "decimal-comma"), never_dropped=True)
 
-    def _texts(self, name: str, unit: str | None = None) -> list[str]:
-        """Return the texts of a column that are not missing, without the unit if there is one."""
-        texts = parse_strings(self._head.columns[name], self._missing)
-        texts = texts if unit is None else without_unit(texts, unit)
-        return [text for text in texts.to_pylist() if text is not None]
-
     def _called(self, name: str) -> str:
         """Return the result of `id_name` for a column; columns that were named by position count as unnamed."""
         place = int(name[1:]) - 1 if re.fullmatch("c[1-9][0-9]*", name) else -1
@@ -555,19 +596,19 @@ class _Columns:
 
     def _unnamed_id(self, name: str) -> AmbiguousColumn | None:
         """Return an `AmbiguousColumn` with the reason if a column without a name looks like an id, else None."""
-        array = self._head.columns[name]
-        counts = "has no name and counts the rows" if _counts_rows(array) else None
-        reason = counts or integers_like_ids(array, self._missing, NO_NAME)
+        array = self.training.columns[name]
+        counts = "has no name and counts the rows" if _counts_rows(array, self._rows) else None
+        reason = counts or integers_like_ids(array, self._missing, NO_NAME, self._rows, self._head.n)
         return AmbiguousColumn(reason, ("number",), "number") if reason else None
 
     def _like_id(self, name: str, kind: str | AmbiguousColumn, called: str) -> AmbiguousColumn | None:
         """Return an `AmbiguousColumn` with the reason if a column looks like an id, or None if it does not."""
-        array = self._head.columns[name]
+        array = self.training.columns[name]
         if kind == "number":
-            reason = integers_like_ids(array, self._missing, called)
+            reason = integers_like_ids(array, self._missing, called, self._rows, self._head.n)
             return AmbiguousColumn(reason, fallback="number") if reason else None
         if kind in ("text", "category") or (isinstance(kind, AmbiguousColumn) and kind.fallback == "text"):
-            reason = strings_like_ids(self._texts(name))
+            reason = strings_like_ids(_texts(array, self._missing))
             return AmbiguousColumn(reason, fallback="text") if reason else None
         return None
 
@@ -595,22 +636,30 @@ class _Columns:
     def fit(self, head: TableChunk) -> None:
         """Determine the categories and fill values of all entries again, from other rows."""
         for column in self.entries:
-            column |= _column(head, column["name"], self._kinds[column["name"]], self._options)
+            column |= _of_values(head.columns[column["name"]], column, self._kinds[column["name"]], self._options)
 
     def _entry(self, name: str, kind: str | Sequence[str]) -> ColumnEntry:
         self._kinds[name] = kind
-        return _column(self._head, name, kind, self._options)
+        column = _column(self._head.columns[name], name, kind, self._options)
+        return column | _of_values(self.training.columns[name], column, kind, self._options)
 
 
-def _counts_rows(array: pa.Array) -> bool:
+def _texts(array: pa.Array, missing: tuple[str, ...], unit: str | None = None) -> list[str]:
+    """Return the texts of a column that are not missing, without the unit if there is one."""
+    texts = parse_strings(array, missing)
+    texts = texts if unit is None else without_unit(texts, unit)
+    return [text for text in texts.to_pylist() if text is not None]
+
+
+def _counts_rows(array: pa.Array, rows: np.ndarray) -> bool:
     """Return whether a column counts the rows, like the index that pandas writes as the first column."""
     values, _ = parse_numbers(array, ())
-    return len(values) > 2 and bool((np.diff(values) == 1.0).all())
+    return len(values) > 2 and bool((np.diff(values) == np.diff(rows)).all())
 
 
-def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: OpenRequest) -> ColumnEntry:
-    """Return the entry of one column for the preparation."""
-    array, missing = head.columns[name], tuple(options.missing_values)
+def _column(array: pa.Array, name: str, kind: str | Sequence[str], options: OpenRequest) -> ColumnEntry:
+    """Return the entry of one column for the preparation, as far as it shows how the cells are read."""
+    missing = tuple(options.missing_values)
     if not isinstance(kind, str):
         given = [plain_text(value) if isinstance(value, bool | float) else str(value) for value in kind]
         texts = parse_strings(strings_to_arrow(given), missing).to_pylist()  # parsed like the cells of the rows
@@ -624,15 +673,22 @@ def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: Ope
         raise ParameterError(what, kinds={name: kind}, name=repr(name))
     if kind == "hash":
         return {"name": name, "kind": "category"}
-    column: ColumnEntry = {"name": name, "kind": kind}
-    if kind == "category" and options.categories == "onehot":
-        column["categories"] = sorted({text for text in parse_strings(array, missing).to_pylist() if text is not None})
-    column |= unit_entry(array, kind, missing)
+    column: ColumnEntry = {"name": name, "kind": kind, **unit_entry(array, kind, missing)}
     if kind == "date" and not import_arrow().types.is_temporal(array.type):
         column |= _date_order(array, name, missing)
-    if kind in PARSERS and options.missing != "error":
-        column["fill"] = _mean(array, column, missing) if options.missing == "mean" else 0.0
     return column
+
+
+def _of_values(array: pa.Array, column: ColumnEntry, kind: str | Sequence[str], options: OpenRequest) -> dict[str, Any]:
+    """Return the part of a column's entry that depends on the values: the categories, or the fill value."""
+    missing = tuple(options.missing_values)
+    if not isinstance(kind, str):
+        return {}
+    if kind == "category" and options.categories == "onehot":
+        return {"categories": sorted(set(_texts(array, missing)))}
+    if kind in PARSERS and options.missing != "error":
+        return {"fill": _mean(array, column, missing) if options.missing == "mean" else 0.0}
+    return {}
 
 
 def _date_order(array: pa.Array, name: str, missing: tuple[str, ...]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -11,7 +11,17 @@ import numpy as np
 
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.prefetch import ordered_map
-from rosenblatt.data.source import FEW_WORDS, VERSION, Facts, OpenRequest, Preparation, RowSource
+from rosenblatt.data.preparation import is_hashed
+from rosenblatt.data.source import (
+    FEW_WORDS,
+    VERSION,
+    ColumnEntry,
+    Facts,
+    OpenRequest,
+    Preparation,
+    RowSource,
+    kept_rows,
+)
 from rosenblatt.data.tables.all_rows import ColumnSummaries, ValueEncoder, complete
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
 from rosenblatt.data.tables.delimited import NAMES_FIRST, DelimitedReader, header_notes, looks_like_names, renamed_notes
@@ -32,7 +42,11 @@ class TableSource(RowSource):
         self._reader, self._encoder, self._request = reader, encoder, request
         self._begun = False
         self._first: tuple[Preparation, dict[str, str], list[Message]] | None = None
-        """The preparation, excluded columns and notes of the first rows, if all rows complete them; else None."""
+        """The preparation, excluded columns and notes of the first rows, if they depend on the training rows."""
+        self._is_whole = self._may_complete = False
+        """Whether the first rows are all rows, and whether later rows may complete what the first rows show."""
+        self._words_known = False
+        """Whether the words of hashed columns are those of the training rows, so that no more are added."""
         reader.layout = encoder.layout
         if request.preparation is not None:  # made from other files, so these files may have more columns
             fills = request.preparation.get("missing", "error") != "error"
@@ -65,20 +79,36 @@ class TableSource(RowSource):
     @property
     def recipe(self) -> Preparation:
         """The preparation, before it is completed from all rows; it identifies the same rows."""
-        return super().recipe if self._first is None else self._first[0] | {"from": "all rows"}
+        if self._first is None:
+            return super().recipe
+        return self._first[0] | ({"from": "all rows"} if self._completes(self._first[0]) else {})
 
-    def complete_later(self) -> None:
-        """Let `fit_schema` complete the preparation, which was made from the first rows."""
-        self._first, self.is_provisional = (self.preparation, self.excluded, self.notes), True
+    def fit_later(self, is_whole: bool, may_complete: bool) -> None:
+        """Let `fit_schema` make the preparation again, which was made from the first rows.
+
+        ``is_whole`` tells whether these are all rows. If they are not, ``may_complete`` tells whether later rows may
+        complete the preparation.
+        """
+        self._first = self.preparation, self.excluded, self.notes
+        self._is_whole, self._may_complete = is_whole, may_complete
+        self._await_training_rows(self.preparation)
+
+    def _await_training_rows(self, preparation: Preparation) -> None:
+        self.depends_on_training, self.is_provisional = True, self._completes(preparation)
+
+    def _completes(self, preparation: Preparation) -> bool:
+        """Return whether a preparation that was made from the first rows is completed from all rows."""
+        return self._may_complete and _depends_on_all_rows(self._request, preparation)
 
     def for_other_rows(self) -> TableSource:
-        """Return a source that makes its preparation from other rows, or this one if its preparation is complete."""
+        """Return a source that makes its preparation from other rows, or this one if its preparation is given."""
         if self._first is None:
             return self
-        other = self._with_encoder(Encoder(self._first[0], self.labelled, bool(self._request.keep_words)))
-        other.has_many_words = False
-        _, other.excluded, other.notes = self._first
-        other.is_provisional = True
+        preparation, excluded, notes = self._first
+        other = self._with_encoder(Encoder(preparation, self.labelled, bool(self._request.keep_words)))
+        other.has_many_words = other._words_known = False
+        other.excluded, other.notes = excluded, notes
+        other._await_training_rows(preparation)
         return other
 
     def _with_encoder(self, encoder: Encoder) -> TableSource:
@@ -90,15 +120,21 @@ class TableSource(RowSource):
         return other
 
     def fit_schema(
-        self, select: Callable[[Iterable[Block]], Iterable[Block]], summed: bool
+        self, select: Callable[[Iterable[Block]], Iterable[Block]], are_held_out: bool, summed: bool
     ) -> tuple[ColumnSums | None, bool]:
-        """Complete the preparation from the rows that ``select`` keeps.
+        """Make the preparation from the rows that ``select`` keeps.
 
-        ``select`` is called with all blocks and yields the blocks to use.
+        ``select`` is called with blocks of rows, and yields the blocks to use. If ``are_held_out``, it does not keep
+        all rows, so the schema of the first rows is made again.
 
-        Return the sums of the columns of numbers, or None unless ``summed``, and whether the rows will be sparse. A
-        column of numbers in which many values of later rows are not numbers is read again, as a column of strings.
+        Return the sums of the columns of numbers, or None unless ``summed`` and all rows were read, and whether the
+        rows will be sparse. A column of numbers in which many values of later rows are not numbers is read again, as a
+        column of strings.
         """
+        if are_held_out:
+            self._fit_first(select)
+        if not self._completes(self.preparation):
+            return None, self.preparation["sparse"]
         given, preparation = self._request.column_types, self.preparation
         count_others, mistaken = True, set[str]()
         while True:
@@ -129,10 +165,33 @@ class TableSource(RowSource):
         self._use(preparation)
         return summaries.sums(preparation["columns"]) if summed else None, preparation["sparse"]
 
+    def _fit_first(self, select: Callable[[Iterable[Block]], Iterable[Block]]) -> None:
+        """Make the schema of the first rows again, from the rows that ``select`` keeps."""
+        reader = _make_reader(self._request)
+        head = reader.head(self._request.first_rows)
+        encoded = ValueEncoder(self.preparation, self.labelled, {}, count_others=False).encode(head)
+        block = Block(np.empty((len(encoded.y), 0)), encoded.y, 0, numbers=encoded.places)
+        training = kept_rows(select, [block])
+        if not len(training):
+            return
+        schema, _ = _infer_schema(self._request, reader, head, training)
+        before, after = ({*map(_kind_of, made["columns"])} for made in (self.preparation, schema.preparation))
+        changed = {repr(name) for name, *_ in after - before}
+        decisions = [what for what in schema.decisions if what.values["name"] in changed]
+        self.notes = [*self.notes, *_sentences(decisions, self._request)]
+        self.excluded = {name: self.excluded.get(name, reason) for name, reason in schema.excluded.items()}
+        self.reset_counts()
+        self.hashed_names, self.has_many_words = {}, False
+        self._use(schema.preparation)
+        if self._is_whole:
+            self.add_words(self._encoder.encode(head.take(training)).words)
+            self._words_known, self._encoder.keep_words = True, False
+
     def _use(self, preparation: Preparation) -> None:
-        """Encode rows from now on with ``preparation``, which was made from all rows."""
-        keep_words = bool(self._request.keep_words) and not self.has_many_words
-        self._encoder, self.is_provisional = Encoder(preparation, self.labelled, keep_words), False
+        """Encode rows from now on with ``preparation``, which was made from the training rows."""
+        keep_words = bool(self._request.keep_words) and not (self.has_many_words or self._words_known)
+        self._encoder = Encoder(preparation, self.labelled, keep_words)
+        self.depends_on_training = self.is_provisional = False
         self._reader.layout = self._encoder.layout
 
     def blocks(self) -> Generator[Block, None, None]:
@@ -199,26 +258,34 @@ class TableSource(RowSource):
 
     def restore(self, facts: Facts) -> None:
         """Restore the counts and the number of columns with which an earlier complete pass ended."""
+        schema = facts.get("schema")
+        if schema is not None:
+            self.hashed_names, self.has_many_words = {}, False  # they may include words of rows held out
         super().restore(facts)
-        if facts.get("schema") is not None:
-            self._use(facts["schema"]["preparation"])
-            self.excluded = dict(facts["schema"]["excluded"])
+        if schema is not None:
+            self._words_known = self._is_whole
+            self._use(schema["preparation"])
+            self.excluded = dict(schema["excluded"])
         self._encoder.n_features = int(facts["n_features"])
 
     def add_words(self, words: Mapping[int, str]) -> None:
         """Store the words of hashed columns without a word; if there are too many, drop all words."""
+        if self._words_known:
+            return
         super().add_words(words)
         if self._request.keep_words == "few" and len(self.hashed_names) > FEW_WORDS:
             self.drop_words()
 
     def drop_words(self) -> None:
         """Delete all words, and keep none from now on, because there are too many."""
+        if self._words_known:
+            return
         super().drop_words()
         self._encoder.keep_words = False
 
     def facts(self) -> Facts:
-        """Return the counts, and the preparation if it was made from all rows. Call this after the last row."""
-        if self._first is None:
+        """Return the counts, and the preparation if `fit_schema` made it. Call this after the last row."""
+        if self._first is None or self.depends_on_training:
             return super().facts()
         return super().facts() | {"schema": {"preparation": self.preparation, "excluded": self.excluded}}
 
@@ -235,13 +302,16 @@ def open_table(request: OpenRequest) -> TableSource:
     reader, preparation = _make_reader(request), request.preparation
     schema: Schema | None = None
     notes: list[Message] = []
-    is_whole = True
+    rows = 0
     if preparation is not None:
         target = preparation["target"] and preparation["target"]["name"]
         reader.read_columns(request.first_rows)
         labelled = request.labels and target is not None and target in (reader.columns or [target])
     else:
-        schema, notes, is_whole = _infer_schema(request, reader)
+        check_table_options(request)
+        head = reader.head(request.first_rows)
+        rows = head.n
+        schema, notes = _infer_schema(request, reader, head)
         preparation = schema.preparation
         labelled = request.labels and preparation["target"] is not None
     lists = preparation.get("lists")
@@ -249,13 +319,13 @@ def open_table(request: OpenRequest) -> TableSource:
     source = TableSource(reader, encoder, request)
     if schema is not None:
         source.excluded, source.notes = schema.excluded, notes
-        if not is_whole and not lists and request.all_rows:
-            reason = _first_rows_only(request, preparation)
-            if reason:
-                what = "{file} {reason}: kinds, categories and means come from its first {rows:,} rows."
-                source.notes.append(Message(what, file=request.file, reason=reason, rows=request.first_rows))
-            elif _depends_on_all_rows(request, preparation):
-                source.complete_later()
+        is_whole = rows < request.first_rows
+        reason = "" if is_whole or lists or not request.all_rows else _first_rows_only(request, preparation)
+        if reason:
+            what = "{file} {reason}: kinds, categories and means come from its first {rows:,} rows."
+            source.notes.append(Message(what, file=request.file, reason=reason, rows=request.first_rows))
+        if request.files.rereadable and not lists:
+            source.fit_later(is_whole, may_complete=not is_whole and request.all_rows and not reason)
     return source
 
 
@@ -274,25 +344,38 @@ def _depends_on_all_rows(request: OpenRequest, preparation: Preparation) -> bool
     )
 
 
-def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schema, list[Message], bool]:
-    """Infer a schema from the first rows; return it, notes about it, and whether the first rows are all rows."""
-    check_table_options(request)
-    head = reader.head(request.first_rows)
+def _infer_schema(
+    request: OpenRequest, reader: TableReader[Any], head: TableChunk, training: np.ndarray | None = None
+) -> tuple[Schema, list[Message]]:
+    """Infer a schema from the first rows; return it, and notes about it.
+
+    ``training`` are the indices of the rows that are not held out; None means all rows.
+    """
     if not head.n:
         what = f"has the columns {join_names(reader.columns)} but no rows" if reader.columns else "is empty"
         raise DataError("{file} {what}, expected rows to learn from.", file=request.file, what=what)
     dialect = reader.dialect()
-    schema = infer_schema(head, reader.columns or [], reader.typed, request, dialect.get("header"))
+    schema = infer_schema(head, reader.columns or [], reader.typed, request, dialect.get("header"), training)
     prepared = {"format": request.format, "version": VERSION, "dialect": dialect, **schema.preparation}
     notes: list[Message] = [Question("{file}: {what}.", file=request.file, what=what) for what in schema.ambiguities]
-    notes += [Message("{file}: {what}.", file=request.file, what=what) for what in schema.decisions]
+    notes += _sentences(schema.decisions, request)
     units = units_note(schema.preparation["columns"])
     if units is not None and request.on_ambiguous != "note":  # the description of the columns shows them
-        notes.append(Message("{file}: {what}.", file=request.file, what=units))
+        notes += _sentences([units], request)
     if isinstance(reader, DelimitedReader):
         notes += renamed_notes(reader.renamed, request.file)
         notes += header_notes(head, request) if reader.header_guessed else []
-    return schema._replace(preparation=prepared), notes, head.n < request.first_rows
+    return schema._replace(preparation=prepared), notes
+
+
+def _sentences(messages: Sequence[Message], request: OpenRequest) -> list[Message]:
+    """Return messages without a full stop as notes, each with the name of the file."""
+    return [Message("{file}: {what}.", file=request.file, what=what) for what in messages]
+
+
+def _kind_of(column: ColumnEntry) -> tuple[str, str, bool]:
+    """Return the name of a column, its kind, and whether it is hashed."""
+    return column["name"], column["kind"], is_hashed(column)
 
 
 def _make_reader(request: OpenRequest) -> TableReader[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -253,12 +253,22 @@ class RowSource:
         raise NotImplementedError
 
 
-def kept_rows(select: Callable[[Iterable[Block]], Iterable[Block]], blocks: Iterable[Block]) -> np.ndarray:
-    """Return the indices, among all rows of the files, of the rows of ``blocks`` that ``select`` keeps."""
+class _MoreRows(Exception):
+    """Raised after the first blocks of a stream, because a rule that selects rows may count them at the end."""
+
+
+def kept_rows(select: Callable[[Iterable[Block]], Iterable[Block]], first: Iterable[Block]) -> np.ndarray:
+    """Return the indices, among all rows of the files, of the rows that ``select`` keeps of the first blocks."""
     kept = [np.empty(0, np.int64)]
-    for block in select(map(with_numbers, blocks)):
-        numbers = np.asarray(block.numbers)
-        kept.append(numbers if block.held_out is None else numbers[~block.held_out])
+
+    def some() -> Generator[Block, None, None]:
+        yield from first
+        raise _MoreRows
+
+    with suppress(_MoreRows):
+        for block in map(with_numbers, select(some())):
+            numbers = np.asarray(block.numbers)
+            kept.append(numbers if block.held_out is None else numbers[~block.held_out])
     return np.concatenate(kept)
 
 

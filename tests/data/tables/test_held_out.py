@@ -8,7 +8,7 @@ import rosenblatt
 from helpers.clusters import ProcessAveragedPerceptron
 from helpers.commands import ran
 from rosenblatt import AveragedPerceptron, data
-from rosenblatt.splits import LastRows, Split
+from rosenblatt.splits import GroupRows, LastRows, Split
 
 OPTIONS = {"target": "y", "missing": "mean", "on_ambiguous": "drop", "scale": "auto"}
 PLACES = ["Bern", "Rome", "Oslo"]
@@ -94,13 +94,17 @@ def test_an_extreme_value_and_a_category_of_rows_held_out(tmp_path):
         assert stream.feature_names[1] == "city=Atlantis"
 
 
-@pytest.mark.parametrize("how", ["holdout", "last", "folds", "early stopping"])
+@pytest.mark.parametrize("how", ["holdout", "groups", "last", "folds", "early stopping"])
 @pytest.mark.parametrize("form", ["csv", "frame"])
 def test_other_features_of_rows_held_out_do_not_change_the_model(tmp_path, how, form):
     """Numbers, amounts, categories, words, codes and two ids; with early stopping the run sees the rows, too."""
     table = rows()
     y = np.array(table["y"])
-    split = LastRows(230) if how == "last" else Split.of_folds(4, 2)[1] if how == "folds" else Split.of_share(0.2, 5)
+    split = {
+        "last": LastRows(230),
+        "groups": GroupRows.of_share(0.3, (k // 7 for k in range(300)), seed=1),
+        "folds": Split.of_folds(4, 2)[1],
+    }.get(how, Split.of_share(0.2, 5))
     (held,) = (block.held_out for block in split.mark([data.Block(np.zeros((300, 1)), y)]))
 
     def found(table):

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import json
 import shutil
 import statistics
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 import rosenblatt.lab
 from benchmarks.measure import Figure
-from rosenblatt.lab.state import LabState
 
-PAGE = Path(rosenblatt.lab.__file__).parent / "page"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
-SERVED = {".html", ".css", ".js", ".svg"}
 
 DRAG = """async ([id, seconds]) => {
   const canvas = document.querySelector("#plane canvas");
@@ -53,15 +51,15 @@ DRAG = """async ([id, seconds]) => {
 
 def lab(quick: bool) -> list[Figure]:
     """Return frames a second of a drag with 200 points, the first paint, and the size of the page's own code."""
-    size = sum(path.stat().st_size for path in PAGE.rglob("*") if path.suffix in SERVED)
-    packed = sum(len(gzip.compress(path.read_bytes())) for path in PAGE.rglob("*") if path.suffix in SERVED)
-    words = f"{packed / 1000:.0f} kB, before compression {size / 1000:.0f} kB with comments and types"
+    content = rosenblatt.lab.page().encode()
+    packed = len(gzip.compress(content))
+    words = f"{packed / 1000:.0f} kB, before compression {len(content) / 1000:.0f} kB with comments and types"
     code = Figure("lab: own code as it travels", words, "< 150 kB", packed < 150_000)
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         return [code, Figure("lab: frames, first paint", "not measured: no Chromium on the path")]
     found = [code]
-    with server() as address, opened(browser) as context:
+    with page() as address, opened(browser) as context:
         paints = [first_paint(context, address) for _ in range(3 if quick else 9)]
         median = statistics.median(paints)
         found.append(Figure("lab: first paint, median", f"{median:.0f} ms", "< 500 ms", median < 500))
@@ -72,28 +70,26 @@ def lab(quick: bool) -> list[Figure]:
     return found
 
 
-def states() -> dict[str, LabState]:
+def states() -> dict[str, dict[str, Any]]:
     """Return two hundred points that a line separates, and as many that none does."""
     rng = np.random.default_rng(0)
     X = rng.uniform(-2.5, 2.5, (200, 2)).round(3)
     X[:, 0] += np.where(X[:, 0] > 0, 0.2, -0.2)
     apart, mixed = np.where(X[:, 0] > 0, 1, -1), rng.choice([-1, 1], 200)
     return {
-        name: LabState.from_plain(LabState().with_points(X, y).to_plain() | {"view": [0, 0, 3.5], "at": None})
+        name: {"version": 1, "points": [[*x, label] for x, label in pairs], "view": [0, 0, 3.5], "at": None}
         for name, y in {"separable": apart, "inseparable": mixed}.items()
+        for pairs in [list(zip(X.tolist(), y.tolist(), strict=True))]
     }
 
 
 @contextmanager
-def server() -> Iterator[str]:
-    """Start the lab and yield its address."""
-    command = [sys.executable, "-m", "rosenblatt.cli.main", "lab", "--no-browser", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
-        assert running.stdout is not None
-        try:
-            yield running.stdout.readline().strip()
-        finally:
-            running.terminate()
+def page() -> Iterator[str]:
+    """Write the page to a file and yield its address."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "lab.html"
+        path.write_text(rosenblatt.lab.page(), encoding="utf-8")
+        yield path.as_uri()
 
 
 @contextmanager
@@ -125,10 +121,11 @@ def first_paint(context: Any, address: str) -> float:
     return taken
 
 
-def drag(context: Any, address: str, state: LabState, seconds: float) -> tuple[float, float]:
+def drag(context: Any, address: str, state: dict[str, Any], seconds: float) -> tuple[float, float]:
     """Return frames a second while the first point is dragged: all that were painted, and those with a new run."""
     page = context.new_page()
-    page.goto(f"{address}#{state.to_fragment()}")
+    fragment = base64.urlsafe_b64encode(json.dumps(state).encode()).decode().rstrip("=")
+    page.goto(f"{address}#{fragment}")
     page.evaluate("async () => { while (!lab.runs || lab.busy) await new Promise(requestAnimationFrame) }")
     page.evaluate(DRAG, [1, 0.5])  # both sides have been warm for a while
     times = page.evaluate(DRAG, [1, seconds])

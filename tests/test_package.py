@@ -56,7 +56,7 @@ def test_import_is_light():
         "print({name.partition('.')[0] for name in set(sys.modules) - before})"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    heavy = {"matplotlib", "pandas", "polars", "pyarrow", "starlette", "typer", "rich", "safetensors"}
+    heavy = {"matplotlib", "pandas", "polars", "pyarrow", "typer", "rich", "safetensors"}
     assert not ast.literal_eval(run.stdout) & (heavy | CLUSTERS)
 
 

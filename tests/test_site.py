@@ -14,7 +14,7 @@ import pytest
 import rosenblatt
 
 ROOT = Path(__file__).parents[1]
-MODULES = ("data", "distributed", "figures", "plots", "reproductions", "textbook", "vc")
+MODULES = ("data", "distributed", "figures", "lab", "plots", "reproductions", "textbook", "vc")
 
 
 def module_of_docs(path):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from rosenblatt import data, distributed, figures, plots, reproductions, textbook
+    from rosenblatt import data, distributed, figures, lab, plots, reproductions, textbook
     from rosenblatt.circles.fitting import fit_circle
     from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
     from rosenblatt.estimators.calibration import calibrated
@@ -125,6 +125,7 @@ _MODULES = {
     "data": "data",
     "distributed": "distributed",
     "figures": "figures",
+    "lab": "lab",
     "plots": "plots",
     "reproductions": "reproductions",
     "textbook": "textbook",

@@ -75,7 +75,7 @@ def test_training_predicting_and_watching_do_without_scikit_learn_and_pandas(tmp
 
 def test_help_imports_nothing_heavy():
     modules = imported(["--help"], ["train", "--help"], ["lab", "--help"])
-    heavy = ("numpy", "scipy", "sklearn", "numba", "pyarrow", "rich", "starlette", "uvicorn", "rosenblatt.lab")
+    heavy = ("numpy", "scipy", "sklearn", "numba", "pyarrow", "rich", "rosenblatt.lab")
     assert not {*heavy, "rosenblatt.cli.watch", "rosenblatt.cli.predict"} & set(modules)
 
 

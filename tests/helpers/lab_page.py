@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from rosenblatt.lab.state import LabState
+from helpers.lab_state import LabState
 
 WIDE = {"width": 1280, "height": 800}
 PHONE = {"width": 360, "height": 740}

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from rosenblatt.lab.state import LabState
-from rosenblatt.lab.state_fields import FEATURES, KERNELS, LEARNERS, LOSSES, ORDERS
+from helpers.lab_state import FEATURES, KERNELS, LEARNERS, LOSSES, ORDERS, LabState
 
 
 def random_state(rng):

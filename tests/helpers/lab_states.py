@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from rosenblatt.lab.state import LabState
+from helpers.lab_state import LabState
 
 FOUR = ((1.0, 1.0, 1, False), (2.0, 0.0, 1, False), (-1.0, 0.0, -1, False), (0.0, -2.0, -1, False))
 """Points that a line separates, as a state has them; visited as listed, two updates give w = (2, 1) and b = 0."""

@@ -6,12 +6,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from helpers.lab_engine import needs_node, run_message
+from helpers.lab_library import run
 from helpers.lab_states import cloud, many_states, margin_states, name_of, state_of
 from rosenblatt import circle_from_plane, data, textbook
-from rosenblatt.lab.code import WIDTH, python_code
-from rosenblatt.lab.learning import run
 
+pytestmark = needs_node
+
+WIDTH = 100
 STATES = [*many_states(), *margin_states()]
+
+
+def code_of(state):
+    """Return the Python that the page shows for a state."""
+    return run_message(state)["code"]
 
 
 def outcome(code, capsys):
@@ -26,9 +34,8 @@ def outcome(code, capsys):
 def check(state, capsys):
     """Check that the code of a state gives its run; return the code, what it defines and what it prints."""
     made = run(state)
-    code = python_code(state)
+    code = code_of(state)
     names, out, warned = outcome(code, capsys)
-    assert code == python_code(state, made)
     assert np.array_equal(names["X"], made.X)
     assert np.array_equal(names["y"], made.y)
     assert bool(warned) == ("# warns" in code), warned
@@ -80,25 +87,25 @@ def test_a_limit_that_was_never_met_is_left_out(learner, capsys):
 
 def test_parameters_that_are_the_learners_own_are_left_out():
     X, y = cloud(20)
-    assert "model = Perceptron(random_state=0)\n" in python_code(state_of(X, y))
-    assert "model = Perceptron(shuffle=False)\n" in python_code(state_of(X, y, order="fixed", seed=5))
-    assert "model = AveragedPerceptron(max_iter=100, " in python_code(state_of(X, y, learner="averaged"))
-    assert "model = Perceptron()\n" in python_code(state_of(X, y, order="pick", picks=(1,)))
+    assert "model = Perceptron(random_state=0)\n" in code_of(state_of(X, y))
+    assert "model = Perceptron(shuffle=False)\n" in code_of(state_of(X, y, order="fixed", seed=5))
+    assert "model = AveragedPerceptron(max_iter=100, " in code_of(state_of(X, y, learner="averaged"))
+    assert "model = Perceptron()\n" in code_of(state_of(X, y, order="pick", picks=(1,)))
     fixed = {"order": "fixed", "passes": 10, "updates": 2000}
-    assert 'model = PassiveAggressive(hypothesis="last", shuffle=False)\n' in python_code(
+    assert 'model = PassiveAggressive(hypothesis="last", shuffle=False)\n' in code_of(
         state_of(X, y, learner="pa", **fixed)
     )
-    plain = python_code(state_of(X, y, learner="pa", loss="plain", **fixed))
+    plain = code_of(state_of(X, y, learner="pa", loss="plain", **fixed))
     assert 'model = PassiveAggressive(C=np.inf, hypothesis="last", shuffle=False)\n' in plain
-    both = python_code(state_of(X, y, learner="pa", loss="squared_hinge", C=2.0, **fixed))
+    both = code_of(state_of(X, y, learner="pa", loss="squared_hinge", C=2.0, **fixed))
     assert 'model = PassiveAggressive(C=2.0, loss="squared_hinge", hypothesis="last", shuffle=False)\n' in both
     fixed["passes"] = 5
-    assert "model = AROW(r=0.5, shuffle=False)\n" in python_code(state_of(X, y, learner="arow", r=0.5, **fixed))
+    assert "model = AROW(r=0.5, shuffle=False)\n" in code_of(state_of(X, y, learner="arow", r=0.5, **fixed))
 
 
 def test_lines_are_short_whatever_the_points():
     X = np.random.default_rng(0).uniform(-1e6, 1e6, (300, 2))
-    code = python_code(state_of(X, np.where(X[:, 0] > 0, 1, -1), [i % 4 == 0 for i in range(300)]))
+    code = code_of(state_of(X, np.where(X[:, 0] > 0, 1, -1), [i % 4 == 0 for i in range(300)]))
     assert max(map(len, code.splitlines())) <= WIDTH
 
 
@@ -134,10 +141,6 @@ def test_a_restart_that_ran_out_of_visits_ends_where_it_ended(capsys):
     check(state_of(X, y, learner="restart", updates=2000), capsys)
     D = textbook.with_dummy_feature(list(zip(X.tolist(), y.tolist(), strict=True)))
     assert textbook.perceptron_restart(D, len(made.updates)) == [made.b, *made.w.tolist()]
-
-
-def test_what_waits_has_no_code():
-    assert python_code(state_of(np.empty((0, 2)), np.empty(0, dtype=int))).startswith("# Place a point")
 
 
 @pytest.mark.parametrize("learner", ["averaged", "voted", "pocket"])

@@ -3,12 +3,18 @@
 import numpy as np
 import pytest
 
+from helpers.lab_engine import ask, needs_node
+from helpers.lab_state import feature_columns
 from helpers.lab_states import DATA, cloud, state_of
 from rosenblatt import separability
-from rosenblatt.lab.fewest import fewest_message
-from rosenblatt.lab.state import feature_columns
+
+pytestmark = needs_node
 
 XOR = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
+
+
+def fewest_message(state):
+    return ask("fewest", state.to_plain())
 
 
 @pytest.mark.parametrize("name", ["noisy", "duplicates", "zero", "collinear"])

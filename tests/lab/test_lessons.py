@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import rosenblatt.lab
+from helpers.lab_library import run, waiting
+from helpers.lab_state import FEATURES, LabState, feature_columns
 from rosenblatt import dataset_margin, mistake_bound, separability
-from rosenblatt.lab.learning import run, waiting
-from rosenblatt.lab.state import LabState, feature_columns
-from rosenblatt.lab.state_fields import FEATURES
 
 PAGE = Path(rosenblatt.lab.__file__).parent / "page"
 NODE = shutil.which("node")

@@ -1,16 +1,16 @@
 """Verdicts and bounds hold in the space that is trained in."""
 
-import json
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from helpers.lab_engine import needs_node, run
 from helpers.lab_states import DATA, FEATURES, cloud, many_states, name_of, state_of
 from rosenblatt import data, dataset_margin, mistake_bound, separability
-from rosenblatt.lab.learning import run
-from rosenblatt.lab.theory import theory_message
+
+pytestmark = needs_node
 
 LINEAR = [s for s in many_states() if s.learner == "perceptron" and s.order == "each"]
 XOR = ([[0.0, 0.0], [0.0, 2.0], [2.0, 0.0], [2.0, 2.0]], [-1, 1, 1, -1])
@@ -19,10 +19,9 @@ BOUND = {"R", "gamma", "bound", "w", "b", "why"}
 
 
 def theory(state):
-    """Return the message, checked to be JSON with the fields that the page expects."""
+    """Return the verdict, the bound and the run, checked to have the fields that the page expects."""
     made = run(state)
-    found = theory_message(state, made)
-    assert found == json.loads(json.dumps(found, allow_nan=False))
+    found = made.message["theory"]
     assert set(found) == {"verdict", "bound"}
     assert set(found["verdict"]) == FIELDS
     assert set(found["bound"]) == BOUND
@@ -90,7 +89,9 @@ def test_no_run_makes_more_updates_than_the_bound(state):
     if bound["bound"] is None:
         return
     assert len(made.updates) <= bound["bound"]
-    assert math.floor(bound["bound"]) == mistake_bound(made.X, made.y, fit_intercept=state.bias)
+    theirs = mistake_bound(made.X, made.y, fit_intercept=state.bias)  # from a lower bound on the margin
+    assert math.floor(bound["bound"]) <= theirs
+    assert bound["bound"] > 1e9 or theirs <= bound["bound"] * (1 + 1e-5)
     if bound["bound"] < 1e9:  # what rounding of the weights may add grows with it
         assert bound["bound"] == pytest.approx((bound["R"] / bound["gamma"]) ** 2, rel=1e-6)
 

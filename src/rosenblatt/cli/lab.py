@@ -1,4 +1,4 @@
-"""``rosenblatt lab``: an interactive web page that shows a perceptron learning, or a file that replays one run."""
+"""``rosenblatt lab``: an interactive web page that shows a perceptron learning, as one HTML file."""
 
 from __future__ import annotations
 
@@ -9,46 +9,40 @@ import typer
 
 from rosenblatt.cli.inputs import check_out
 from rosenblatt.cli.options import command, option
-from rosenblatt.cli.output import enable_gc, print_note, print_text
+from rosenblatt.cli.output import print_note, print_text
 
 
 @command
 def lab(
     *,
     source: str | None = typer.Argument(
-        None, metavar="SOURCE", help="Table of points (CSV), saved state (JSON), or address of a lab page."
+        None, metavar="SOURCE", help="Table of points (CSV), saved state (JSON), or link to a lab page."
     ),
-    port: int = option(0, "N", "Port to serve on; 0 picks a free port."),
+    out: Path = option(Path("perceptron-lab.html"), "FILE", "HTML file to write.", "--out -o"),
     browser: bool = option(True, None, "Open the page in the browser.", "--browser/--no-browser"),
-    export: Path | None = option(None, "HTML", "Write the run to one file instead of serving it."),
 ) -> None:
-    """Open a web page that shows a perceptron learning. Step forward and back through its updates.
+    """Write a web page that shows a perceptron learning, and open it. Step forward and back through its updates.
 
-    Prints the address of the page, which only this machine can reach, and serves the page until Ctrl-C. A table has two
-    columns of numbers and one of labels, such as x,y,label. A saved state is a file exported from the page. The file
-    written by --export replays the run without Python or a network.
+    Prints the path of the file, which needs neither Python nor a network. A table has two columns of numbers and one of
+    labels, such as x,y,label. A saved state is a file exported from the page.
 
     \b
     Examples:
       rosenblatt lab
-      rosenblatt lab points.csv --export run.html
+      rosenblatt lab points.csv -o points.html --no-browser
     """
-    from rosenblatt.lab.questions import exported, start_state
+    from rosenblatt.lab.bundle import bundle
     from rosenblatt.lab.sources import read_source
+    from rosenblatt.storage.container import write_atomically
 
-    if export is not None:
-        read = [source] if source is not None and os.path.exists(source) else []
-        check_out(export, read)
-    state, left_out = read_source(source) if source is not None else (start_state(), "")
-    if left_out:
-        print_note(left_out)
-    enable_gc()
-    if export is not None:
-        from rosenblatt.storage.container import write_atomically
+    check_out(out, [source] if source is not None and os.path.exists(source) else [])
+    state, note = read_source(source) if source is not None else ({}, "")
+    given = {"state": state, "note": note} if state else {}
+    write_atomically(out, [bundle(given).encode()])
+    if note:
+        print_note(note)
+    print_text(str(out))
+    if browser:
+        import webbrowser
 
-        write_atomically(export, [exported(state).encode()])
-        print_text(f"Run written to {export}: open it in a browser.")
-        return
-    from rosenblatt.lab.launch import launch
-
-    launch(state, port, browser)
+        webbrowser.open(out.resolve().as_uri())

@@ -1,4 +1,4 @@
-"""Read points from a text table with two coordinate columns, a label column and an optional held-out column."""
+"""The points of the lab, from arrays or from a text table."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import csv
 import io
 import math
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from rosenblatt.lab.state_fields import LARGEST, MOST_POINTS
 from rosenblatt.messages import count_of, name_some, show_text
 
+MOST_POINTS = 1000
+LARGEST = 1e6
+"""The largest coordinate of a point."""
 _LABELS = ("label", "class", "target", "species")
 _PAIRS = (("x", "y"), ("x0", "x1"), ("x1", "x2"))
 _HELD_OUT = ("held_out", "held out", "test", "split")
@@ -21,6 +23,31 @@ _NO_MEASURES = ("", "id", "index", "unnamed: 0")
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
 _FLAGS = {"0": False, "false": False, "no": False, "train": False, "1": True, "true": True, "yes": True, "test": True}
 _MOST_CLASSES = 50
+
+
+def state_points(X: ArrayLike, y: ArrayLike, held_out: ArrayLike | None = None) -> list[list[Any]]:
+    """Return points as the page's state has them: lists of x, y, the label (1 or -1), and True if held out for testing.
+
+    >>> state_points([[0, 0], [1, 2]], ["a", "b"], [False, True])
+    [[0.0, 0.0, -1], [1.0, 2.0, 1, True]]
+    """
+    points, labels = np.asarray(X, dtype=np.float64) + 0.0, np.asarray(y)  # no -0
+    tests = np.zeros(len(labels), bool) if held_out is None else np.asarray(held_out, dtype=bool)
+    if points.ndim != 2 or points.shape[1] != 2 or not len(points) <= MOST_POINTS:
+        raise ValueError(f"X must have two columns and at most {MOST_POINTS:,} rows, got the shape {points.shape}.")
+    if labels.shape != (len(points),) or tests.shape != labels.shape:
+        raise ValueError(f"y and held_out must have an entry for each of the {count_of(len(points), 'point')} of X.")
+    if not (np.abs(points) <= LARGEST).all():
+        raise ValueError(f"X must have coordinates from -{LARGEST:,.0f} to {LARGEST:,.0f}: scale them first.")
+    classes = np.unique(labels).tolist()
+    if not set(classes) <= {-1, 1}:
+        if len(classes) < 2:
+            raise ValueError(f"y must have labels of two classes, got only {classes[0]!r}.")
+        labels = np.where(labels == classes[0], -1, 1)
+    return [
+        [*point, int(label), *([True] if test else [])]
+        for point, label, test in zip(points.tolist(), labels.tolist(), tests.tolist(), strict=True)
+    ]
 
 
 class Columns(NamedTuple):

@@ -1,34 +1,34 @@
-"""Sources of the state with which the lab opens: a table of points, an exported state, or an address of the page."""
+"""Sources of the points with which the lab opens: a table, a state that the page exported, or a link to the page."""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from rosenblatt.lab.points import points_of
-from rosenblatt.lab.state import LabState, view_of
-from rosenblatt.lab.state_fields import MOST_POINTS
+from rosenblatt.lab.points import MOST_POINTS, points_of, state_points
 from rosenblatt.messages import shorten
 
 _MOST_BYTES = 100_000_000
 _TABLES = (".csv", ".tsv", ".txt")
+_LINKS = ("http://", "https://", "file:")
 
 
-def read_source(source: str) -> tuple[LabState, str]:
-    """Read a state from a file or an address; return the state and notes for the user, or "" if there are none.
+def read_source(source: str) -> tuple[dict[str, Any], str]:
+    """Read the state in a file or a link; return its fields, and notes for the user, or "" if there are none.
 
-    >>> address = "http://127.0.0.1:8000/token/#" + LabState(seed=7).to_fragment()
-    >>> read_source(address) == (LabState(seed=7), "")
-    True
+    The page checks the fields.
     """
-    if source.lower().startswith(("http://", "https://")):
+    if source.lower().startswith(_LINKS):
         fragment = source.partition("#")[2]
         if not fragment:
-            raise ValueError("the address has no state after a #: copy the whole address of the page, in quotes.")
-        return LabState.from_fragment(fragment), ""
+            raise ValueError("the link has no state after a #: copy the whole address of the page, in quotes.")
+        return _from_fragment(fragment), ""
     path = Path(source)
     if path.suffix.lower() not in (".json", *_TABLES):
-        raise ValueError(f"{source} must end in .csv, .tsv, .txt or .json, or be the address of a lab page.")
+        raise ValueError(f"{source} must end in .csv, .tsv, .txt or .json, or be a link to a lab page.")
     with open(path, "rb") as file:
         content = file.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
@@ -38,24 +38,32 @@ def read_source(source: str) -> tuple[LabState, str]:
         )
     try:
         if path.suffix.lower() == ".json":
-            return LabState.from_json(content), ""
+            return _from_json(content), ""
         X, y, held_out, note = points_of(_decoded(content))
     except ValueError as fault:
         raise ValueError(f"{source}: {fault}") from None
-    return LabState().with_points(X, y, held_out), note
+    return {"version": 1, "points": state_points(X, y, held_out)}, note
 
 
-def csv_message(body: object) -> dict[str, Any]:
-    """Return the points of a table, a view that shows all of them, and notes for the user.
+def _from_json(text: str | bytes) -> dict[str, Any]:
+    def refuse(constant: str) -> NoReturn:
+        raise ValueError(constant)
 
-    >>> csv_message({"text": "x,y,label\\n1,2,1\\n0,0,-1\\n"})
-    {'points': [[1.0, 2.0, 1], [0.0, 0.0, -1]], 'view': [0.5, 1.0, 1.25], 'note': ''}
-    """
-    if type(body) is not dict or set(body) != {"text"} or type(body["text"]) is not str:
-        raise ValueError(f"a csv request must be a dictionary with 'text', got {shorten(body)}.")
-    X, y, held_out, note = points_of(body["text"])
-    state = LabState().with_points(X, y, held_out)
-    return {"points": state.to_plain()["points"], "view": list(view_of(X)), "note": note}
+    try:
+        state = json.loads(text, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        raise ValueError("a state of the lab must be JSON, as the page's Export writes it.") from None
+    if type(state) is not dict or state.get("version") != 1:
+        raise ValueError(f"a state of the lab must be a dictionary with 'version': 1, got {shorten(state)}.")
+    return state
+
+
+def _from_fragment(fragment: str) -> dict[str, Any]:
+    try:
+        text = base64.urlsafe_b64decode(fragment + "=" * (-len(fragment) % 4))
+    except (ValueError, binascii.Error):
+        raise ValueError("the part of the link after # is not a state of the lab: copy the whole address.") from None
+    return _from_json(text)
 
 
 def _decoded(content: bytes) -> str:

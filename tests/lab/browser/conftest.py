@@ -1,36 +1,19 @@
-"""One server for all tests of the page, and pages that report what went wrong."""
-
-import subprocess
-import sys
-from dataclasses import replace
-from urllib.request import Request, urlopen
+"""The page that ``rosenblatt lab`` writes, opened from its file by all tests; pages report what went wrong."""
 
 import pytest
 
 from helpers.browser import find_chromium
+from helpers.commands import ran
 from helpers.lab_page import WIDE, Lab
-from rosenblatt.lab.presets import START
-from rosenblatt.lab.state_fields import LEARNERS
 
 
 @pytest.fixture(scope="session")
-def address():
-    """Start the lab as a user does, and return the address that it prints."""
+def address(tmp_path_factory):
+    """Write the page as a user does, and return its address."""
     find_chromium()
-    command = [sys.executable, "-m", "rosenblatt.cli.main", "lab", "--no-browser", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        try:
-            printed = server.stdout.readline().strip()
-            assert printed.startswith("http://127.0.0.1:"), printed
-            for learner in LEARNERS:  # the first run of each may have to compile
-                question = replace(START, learner=learner).to_json().encode()
-                headers = {"Content-Type": "application/json"}
-                with urlopen(Request(printed + "run", question, headers), timeout=300) as answer:
-                    assert answer.status == 200
-            yield printed
-        finally:
-            server.terminate()
-        assert server.wait(timeout=20) == 0
+    path = tmp_path_factory.mktemp("lab") / "lab.html"
+    ran("lab", "-o", path, "--no-browser")
+    return path.as_uri()
 
 
 OPTIONS = {"viewport": WIDE, "reduced_motion": "reduce"}

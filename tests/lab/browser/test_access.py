@@ -4,7 +4,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from helpers.lab_page import PHONE
-from rosenblatt.lab.state_fields import PANELS
+from helpers.lab_state import PANELS
 
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from rosenblatt.lab.state import LabState
-from rosenblatt.lab.state_fields import PANELS
+from helpers.lab_state import PANELS, LabState
 
 EMPTY = LabState(view=(0.0, 0.0, 3.0))
 FOCUSED = "(document.activeElement?.id || document.activeElement?.textContent || '').trim()"

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from helpers.lab_library import run
 from helpers.lab_page import state_with
-from rosenblatt.lab.learning import run
-from rosenblatt.lab.state import LabState
+from helpers.lab_state import LabState
 
 
 def choose(lab, lesson):

@@ -2,10 +2,10 @@
 
 import pytest
 
+from helpers.lab_library import run
 from helpers.lab_page import PHONE, state_with
 from helpers.lab_states import FOUR
 from rosenblatt import AROW
-from rosenblatt.lab.learning import run
 
 FIELDS = {"margin": ["margin"], "pa": ["C"], "arow": ["r"], "perceptron": [], "kernel": ["gamma"]}
 

@@ -1,10 +1,13 @@
 """Opening the page."""
 
+import base64
+import json
+
 import pytest
 
+from helpers.lab_engine import start
 from helpers.lab_page import state_with
 from helpers.lab_states import FOUR
-from rosenblatt.lab.presets import START
 
 
 def test_a_state_in_the_address_is_shown(lab):
@@ -17,7 +20,7 @@ def test_a_state_in_the_address_is_shown(lab):
 
 def test_without_a_state_it_opens_already_moving(new_lab):
     lab = new_lab(reduced_motion="no-preference").open()
-    assert lab.state.points == START.points
+    assert lab.state.points == start().points
     lab.until("lab.playing && lab.at > 0")
     lab.page.keyboard.press("Space")
     assert not lab.get("lab.playing")
@@ -52,15 +55,29 @@ def test_an_update_has_three_beats_where_motion_is_welcome(new_lab):
 def test_an_address_that_is_no_state_opens_the_start(lab, fragment):
     lab.page.goto(f"{lab.address}#{fragment}")
     lab.until("window.lab && lab.runs > 0")
-    assert lab.state.points == START.points
+    assert lab.state.points == start().points
 
 
-def test_a_state_that_the_server_refuses_is_told_in_one_sentence(lab):
+def test_a_state_that_the_engine_refuses_is_told_in_one_sentence(lab):
     lab.open(state_with(FOUR))
-    lab.faults.clear()
     lab.change(seed=-1)
     assert lab.text("#notice").startswith("'seed' must be an integer from 0 to 2147483647")
-    assert all("400" in fault for fault in lab.faults), "the browser itself notes the refusal"
-    lab.faults.clear()
     lab.change(seed=1)
     assert lab.get("lab.replay.agrees")
+
+
+def test_a_hostile_state_in_the_address_is_one_sentence(lab):
+    lab.page.goto("about:blank")
+    evil = "<img src=x onerror=alert(1)>"
+    for state in ({"lesson": evil}, {evil: 1}, {"points": [[evil, 0, 1]]}, {"points": [[0, 0, 1]] * 20_000}):
+        lab.page.goto("about:blank")
+        lab.page.goto(f"{lab.address}#{fragment_of({'version': 1} | state)}")
+        lab.until("window.lab && lab.runs > 0")
+        assert lab.state.points == (start().points if "lesson" not in state else ())
+        assert lab.get("document.images.length") == 0
+        if "lesson" not in state:
+            assert lab.text("#notice").startswith("This state cannot be opened. ")
+
+
+def fragment_of(state):
+    return base64.urlsafe_b64encode(json.dumps(state).encode()).decode().rstrip("=")

@@ -3,8 +3,8 @@
 import pytest
 
 from helpers.lab_page import PHONE, state_with
+from helpers.lab_state import LabState
 from helpers.lab_states import FOUR
-from rosenblatt.lab.state import LabState
 
 
 @pytest.mark.slow
@@ -135,18 +135,8 @@ def test_a_state_that_cannot_be_opened_takes_no_run_away(lab):
     lab.open(state_with(FOUR))
     lab.page.evaluate(
         """async () => {
-          const fetch = window.fetch;
-          let release, asked = 0;
-          const held = new Promise((done) => { release = done; });
-          window.fetch = async (...given) => {
-            if (asked++ === 1) throw new TypeError("refused");
-            const answer = await fetch(...given);
-            await held;
-            return answer;
-          };
           lab.change({ learner: "kernel" });
-          await lab.open({}).catch(() => {});
-          release();
+          await lab.open({ seed: -1 }).catch(() => {});
         }"""
     )
     lab.wait()

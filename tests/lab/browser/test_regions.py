@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from helpers.lab_library import run
 from helpers.lab_page import state_with
-from rosenblatt.lab.learning import run
-from rosenblatt.lab.state import feature_columns
+from helpers.lab_state import feature_columns
 
 SIZE = 41
 DRAWN = 97
@@ -21,8 +21,8 @@ CASES = [
     {"learner": "averaged", "features": ("x", "y", "x2", "xy"), "passes": 5},
 ]
 SCORES = """async (size) => {
-  const { Boundary } = await import(new URL("boundary.js", document.baseURI));
-  const { predicting } = await import(new URL("plane_drawing.js", document.baseURI));
+  const { Boundary } = labModule("boundary.js");
+  const { predicting } = labModule("plane_drawing.js");
   const scene = lab.scene();
   return Array.from(new Boundary().scores(scene, predicting(scene), size));
 }"""
@@ -64,7 +64,7 @@ def test_the_tint_of_the_plane_is_that_of_predict(lab, fields):
     lab.open(state)
     drawn = lab.page.evaluate(
         """async ([size, cells]) => {
-          const { colors } = await import(new URL("theme.js", document.baseURI));
+          const { colors } = labModule("theme.js");
           const canvas = document.querySelector("#plane canvas");
           const context = canvas.getContext("2d");
           const rgb = (color) => color.match(/\\d+/g).join();

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from helpers.lab_engine import ask
+from helpers.lab_library import run
 from helpers.lab_page import state_with
+from helpers.lab_state import LabState
 from helpers.lab_states import FOUR
 from rosenblatt import Perceptron
-from rosenblatt.lab.learning import run
-from rosenblatt.lab.presets import preset_message
-from rosenblatt.lab.state import LabState
 
 STEPPED = [
     {"learner": "perceptron"},
@@ -41,7 +41,7 @@ THERE_AND_BACK = """() => {
 
 def preset(name, seed=0, **fields):
     """Return the state of a preset."""
-    return LabState.from_plain({"version": 1, "seed": seed} | preset_message({"name": name, "seed": seed}) | fields)
+    return LabState.from_plain({"version": 1, "seed": seed} | ask("preset", {"name": name, "seed": seed}) | fields)
 
 
 def hexes(values):

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
+from helpers.lab_engine import ask
 from helpers.lab_page import state_with
-from rosenblatt.lab.presets import preset_message
-from rosenblatt.lab.state import LabState
+from helpers.lab_state import LabState
 
 XOR = [(1, 1, 1), (-1, -1, 1), (1, -1, -1), (-1, 1, -1)]
 SQUARE = [(1, 1, 1), (-1, 1, 1), (-1, -1, 1), (1, -1, 1)]
@@ -46,7 +46,7 @@ def test_ticking_xy_mends_xor(lab):
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_circle_drawn_holds_every_positive_point(lab, seed):
-    found = preset_message({"name": "circle", "seed": seed})
+    found = ask("preset", {"name": "circle", "seed": seed})
     state = LabState.from_plain({"version": 1, "seed": seed} | found | {"panel": "lift", "at": None})
     lab.open(state)
     assert lab.get("lab.run.converged")

@@ -5,8 +5,10 @@ import { ANSWERS } from "../../../src/rosenblatt/lab/page/engine/engine.js";
 import { examplesOf } from "../../../src/rosenblatt/lab/page/engine/learners.js";
 import { Points, nearestOfSigned, shares } from "../../../src/rosenblatt/lab/page/engine/polytope.js";
 import { PRESETS, START } from "../../../src/rosenblatt/lab/page/engine/presets.js";
+import { DEFAULTS, LARGEST, MOST_POINTS } from "../../../src/rosenblatt/lab/page/state.js";
 
 const MORE = {
+  defaults: () => ({ state: DEFAULTS, points: MOST_POINTS, largest: LARGEST }),
   start: () => ({ state: START, presets: PRESETS }),
   /** The integers that prove points inseparable, by their numbers; empty where they are separable. */
   proof: (state) => {
@@ -17,9 +19,9 @@ const MORE = {
 };
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const [question, body] = JSON.parse(line);
   let answer;
   try {
+    const [question, body] = JSON.parse(line);
     answer = { answer: { ...ANSWERS, ...MORE }[question](body) };
   } catch (fault) {
     answer = { error: fault.message };

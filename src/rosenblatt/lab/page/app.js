@@ -1,9 +1,9 @@
 /** The app: one state, the run that belongs to it, and the place in that run; views are told of every change. */
 
-import { IS_RECORDING, ask, faultWords, recording } from "./questions.js";
+import { ask, faultWords } from "./questions.js";
 import { Replay } from "./replay.js";
 import { sentence } from "./sentences.js";
-import { DEFAULTS, History, asksForRun } from "./state.js";
+import { DEFAULTS, History, asksForRun, viewOf } from "./state.js";
 import { stillness } from "./theme.js";
 
 /** @typedef {import("./types.d.ts").State} State */
@@ -41,7 +41,6 @@ export class App {
     this.brush = 1;
     /** The preset in sight, "" where points came from elsewhere. */
     this.preset = "";
-    this.isRecording = recording !== null;
     /** Runs received so far. */
     this.runs = 0;
     /** What the panel in sight draws on the plane. @type {View["overlay"] | null} */
@@ -114,24 +113,20 @@ export class App {
    * @param {{undo?: boolean}} [how]
    */
   change(patch, { undo = asksForRun(patch) } = {}) {
-    if (this.isRecording && asksForRun(patch)) {
-      this.notice(IS_RECORDING);
-      return;
-    }
     if (undo) this.history.note(this.state);
     if (asksForRun(patch)) this.pause();
     this.#set({ ...this.state, ...patch }, asksForRun(patch));
   }
 
   /**
-   * Open a state that the server has yet to check; an Error says what is wrong with it, and then nothing changes.
+   * Open a state that the engine has yet to check; an Error says what is wrong with it, and then nothing changes.
    * What is asked for last wins, whatever is answered last.
    * @param {Partial<State>} given what is left out has its default
    */
   async open(given) {
-    const state = { ...DEFAULTS, ...given };
     const turn = ++this.#opening;
-    const run = await ask("run", state);
+    const run = await ask("run", given);
+    const state = { ...DEFAULTS, view: viewOf(given.points ?? []), ...given };
     if (turn !== this.#opening) return;
     this.pause();
     if (this.runs) this.history.note(this.state);
@@ -202,7 +197,7 @@ export class App {
     this.run = run.waiting ? null : run;
     this.learned = state;
     this.replay = run.waiting ? null : new Replay(run, state);
-    if (this.replay && !this.replay.agrees) this.notice("The page's weights differ from the library's: please report this.");
+    if (this.replay && !this.replay.agrees) this.notice("The weights that are shown differ from the run's: please report this.");
     if (this.replay && state.order === "pick") this.state = { ...this.state, at: null };
     this.runs += 1;
     document.dispatchEvent(new CustomEvent("lab-run"));

@@ -35,7 +35,6 @@ export function createBrushes(app) {
       for (const [brush, button] of brushes) button.setAttribute("aria-pressed", String(app.brush === brush));
       undo.disabled = !app.history.canUndo;
       redo.disabled = !app.history.canRedo;
-      element.hidden = app.isRecording;
       const point = state.points[app.selected];
       chosen.hidden = !point;
       if (point) hold.textContent = point[3] ? "Train on it" : "Hold out";

@@ -2,7 +2,8 @@
 
 import { createBrushes } from "./brushes.js";
 import { button, checkbox, choice, make, numberField } from "./dom.js";
-import { LESSONS } from "./lessons.js";
+import { PRESETS } from "./engine/presets.js";
+import { LESSONS } from "./lesson_texts.js";
 import { createMore } from "./more.js";
 import { createParameters } from "./parameters.js";
 import { ask, faultWords } from "./questions.js";
@@ -23,6 +24,7 @@ export function createControls(root, app, { share, help, lessons }) {
   const lessonGroup = make("optgroup", { label: "Lessons" });
   const presetGroup = make("optgroup", { label: "Points to try" });
   opener.append(make("option", { value: "" }, "Lesson or points …"), lessonGroup, presetGroup);
+  presetGroup.append(...Object.entries(PRESETS).map(([name, title]) => make("option", { value: `preset ${name}` }, title)));
   lessonGroup.append(...LESSONS.map(({ id, title }) => make("option", { value: `lesson ${id}` }, title)));
   opener.addEventListener("change", () => {
     const [kind, name] = opener.value.split(" ");
@@ -58,25 +60,19 @@ export function createControls(root, app, { share, help, lessons }) {
   more.button.addEventListener("click", () => root.classList.toggle("open", !more.element.hidden));
 
   return {
-    /** @param {{name: string, title: string}[]} presets */
-    setPresets(presets) {
-      presetGroup.append(...presets.map(({ name, title }) => make("option", { value: `preset ${name}` }, title)));
-    },
     /** @param {Scene} scene */
     update(scene) {
       const { state } = scene;
       const hidden = (/** @type {string} */ part) => state.hide.includes(part);
-      fields.lessons.hidden = hidden("lessons") || app.isRecording;
+      fields.lessons.hidden = hidden("lessons");
       fields.learner.hidden = hidden("learner");
       fields.order.hidden = hidden("order") || state.learner === "restart";
       fields.seed.hidden = fields.order.hidden || !["once", "each"].includes(state.order);
       for (const one of [open, ...shareButtons]) one.hidden = hidden("share");
-      open.hidden ||= app.isRecording;
       set(learner, state.learner);
       set(order, state.order);
       seed.show(state.seed);
       set(opener, state.lesson ? `lesson ${state.lesson}` : app.preset ? `preset ${app.preset}` : "");
-      for (const field of [learner, order, seed.input]) field.disabled = app.isRecording;
       brushes.update(scene);
       features.update(scene);
       more.update(scene);
@@ -131,7 +127,6 @@ function createFeatures(app) {
       bias.label.hidden = state.learner === "kernel";
       for (const { name, input } of boxes) input.checked = state.features.includes(name);
       bias.input.checked = state.bias;
-      for (const field of [bias.input, ...boxes.map(({ input }) => input)]) field.disabled = app.isRecording;
       parameters.update(scene);
     },
   };

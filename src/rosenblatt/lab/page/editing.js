@@ -19,7 +19,7 @@ export function addPoint(app, x, y, sign = app.brush === -1 ? -1 : 1) {
   }
   app.change({ points: [...app.state.points, point(x, y, sign)] });
   app.announce(`Placed point ${app.state.points.length}, ${classWords(sign)}, at ${x}, ${y}.`);
-  return app.isRecording ? -1 : app.state.points.length - 1;
+  return app.state.points.length - 1;
 }
 
 /**

@@ -3,7 +3,7 @@
 import { createDialog, save } from "./dialogs.js";
 import { make, setText } from "./dom.js";
 import { paint, toSvg } from "./picture.js";
-import { IS_RECORDING, ask, faultWords } from "./questions.js";
+import { ask, faultWords } from "./questions.js";
 import { colors } from "./theme.js";
 import { number } from "./words.js";
 
@@ -11,7 +11,7 @@ import { number } from "./words.js";
 /** @typedef {import("./picture.js").Picture} Picture */
 /** @typedef {import("./types.d.ts").State} State */
 
-const MOST_BYTES = 9e5; // a question to the server has at most a million
+const MOST_BYTES = 2e7;
 const NAME = "perceptron-lab";
 
 /**
@@ -27,11 +27,8 @@ export function exportDialog(app, plane) {
     ["Picture, SVG", `${NAME}.svg`, () => toSvg(plane.picture()), "image/svg+xml"],
     ["State, JSON", `${NAME}.json`, () => `${JSON.stringify(app.state)}\n`, "application/json"],
     ["Points, CSV", `${NAME}.csv`, () => toCsv(app.state.points), "text/csv"],
+    ["This page with this state, HTML", `${NAME}.html`, () => pageWith(app.state), "text/html"],
   ];
-  if (!app.isRecording) {
-    const replays = async () => (await ask("export", app.state)).html;
-    files.push(["One HTML file that replays", `${NAME}.html`, replays, "text/html"]);
-  }
   const buttons = files.map(([title, name, content, type]) => {
     const button = make("button", { type: "button" }, title);
     button.addEventListener("click", async () => {
@@ -44,7 +41,7 @@ export function exportDialog(app, plane) {
     });
     return button;
   });
-  const opening = app.isRecording ? [] : openingParts(app, said, () => dialog.close());
+  const opening = openingParts(app, said, () => dialog.close());
   const taking = [make("h3", {}, "Take away"), make("div", { className: "row" }, ...buttons)];
   const dialog = createDialog("export", "Export and open", ...taking, ...opening, said);
   return dialog;
@@ -72,8 +69,7 @@ function fileField(app, done) {
 export function fileChooser(app) {
   const input = fileField(app, (fault) => fault && app.notice(fault));
   return () => {
-    if (app.isRecording) app.notice(IS_RECORDING);
-    else input.click();
+    input.click();
   };
 }
 
@@ -109,7 +105,7 @@ export function takeDrops(app) {
  */
 async function openFile(app, file) {
   const size = number(Math.round(file.size / 1e3));
-  if (file.size > MOST_BYTES) return `${file.name} has ${size} kB, and the page opens up to 900: run rosenblatt lab with the file.`;
+  if (file.size > MOST_BYTES) return `${file.name} has ${size} kB, and the page opens up to 20,000: save fewer rows, as it shows at most 1,000 points.`;
   try {
     const text = await file.text();
     if (text.trimStart().startsWith("{")) {
@@ -135,6 +131,15 @@ function parsed(text) {
   } catch {
     throw new Error("The file is no JSON: choose one that Export saved as State, JSON.");
   }
+}
+
+/** The page as it came, before anything was added to it. */
+const PAGE = typeof document === "undefined" ? "" : document.documentElement.outerHTML;
+
+/** Return this page with a state in it. @param {State} state */
+function pageWith(state) {
+  const given = JSON.stringify({ state }).replaceAll("<", "\\u003c");
+  return `<!doctype html>\n${PAGE.replace(/(id="given">)[^<]*/, (_, start) => start + given)}`;
 }
 
 /**

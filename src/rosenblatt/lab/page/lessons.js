@@ -5,8 +5,6 @@ import { LESSONS } from "./lesson_texts.js";
 import { DEFAULTS, asksForRun } from "./state.js";
 import { counted, mostMistakes, number } from "./words.js";
 
-export { LESSONS };
-
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./lesson_texts.js").Lesson} Lesson */
 /** @typedef {import("./types.d.ts").Run} Run */
@@ -98,11 +96,11 @@ class Card {
     });
     const place = LESSONS.indexOf(lesson);
     this.parts = [
-      this.#head(place, app.isRecording ? null : start),
+      this.#head(place, start),
       make("h2", { id: "lesson-title", tabIndex: -1 }, lesson.title),
       make("p", {}, lesson.text),
-      ...(app.isRecording ? [] : [make("p", { className: "todo" }, make("strong", {}, "Try it. "), lesson.todo)]),
-      ...(lesson.tries.length && !app.isRecording ? [this.#tries(app)] : []),
+      make("p", { className: "todo" }, make("strong", {}, "Try it. "), lesson.todo),
+      ...(lesson.tries.length ? [this.#tries(app)] : []),
       this.#question(),
     ];
   }

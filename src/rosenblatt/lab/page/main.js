@@ -7,7 +7,8 @@ import { createKeys } from "./keys.js";
 import { createLessons } from "./lessons.js";
 import { createPanels } from "./panels.js";
 import { createPlane } from "./plane.js";
-import { ask, faultWords, recording } from "./questions.js";
+import { START } from "./engine/presets.js";
+import { faultWords } from "./questions.js";
 import { createShare } from "./share.js";
 import { NO_STATE, fromFragment } from "./state.js";
 import { stillness, watchColors } from "./theme.js";
@@ -41,18 +42,22 @@ addEventListener("resize", () => app.refresh());
 /** For scripts and tests: the app as it is. */
 Object.assign(window, { lab: app });
 
-try {
-  const start = await ask("start", {});
-  controls.setPresets(start.presets);
-  const given = recording ? recording.state : fromFragment(location.hash.slice(1));
+/** What `rosenblatt lab` put into the page: a state, and words about it. @type {{state?: Partial<import("./types.d.ts").State>, note?: string}} */
+const given = JSON.parse(part("given").textContent || "{}");
+
+/** Open the state of the address, or of the page, or the start. */
+async function open() {
+  const shared = fromFragment(location.hash.slice(1));
+  const state = shared ?? given.state;
   try {
-    await app.open(given ?? start.state);
-    if (location.hash.length > 1 && !given) app.notice(NO_STATE);
+    await app.open(state ?? START);
+    if (location.hash.length > 1 && !shared) app.notice(NO_STATE);
+    else if (given.note && !shared) app.notice(given.note);
   } catch (fault) {
-    await app.open(start.state);
-    app.notice(`The address has a state that cannot be opened. ${faultWords(fault)}`);
+    await app.open(START);
+    app.notice(`This state cannot be opened. ${faultWords(fault)}`);
   }
-  if (!given && !stillness()) app.play();
-} catch (fault) {
-  app.notice(faultWords(fault));
+  if (!state && !stillness()) app.play();
 }
+
+open();

@@ -2,6 +2,7 @@
 
 import { button as makeButton, checkbox, choice, make, numberField } from "./dom.js";
 import { zoom } from "./editing.js";
+import { viewOf } from "./state.js";
 
 /** @typedef {import("./app.js").App} App */
 
@@ -66,23 +67,6 @@ export function createMore(app) {
       for (const { name, input } of boxes) input.checked = state.show.includes(name);
       passes.show(state.passes);
       updates.show(state.updates);
-      for (const { input } of [passes, updates]) input.disabled = app.isRecording;
     },
   };
-}
-
-/**
- * Return the square that has all points in sight.
- * @param {import("./types.d.ts").Point[]} points
- * @returns {[number, number, number]}
- */
-function viewOf(points) {
-  if (!points.length) return [0, 0, 5];
-  const spans = [0, 1].map((axis) => {
-    const values = points.map((point) => /** @type {number} */ (point[axis]));
-    return [Math.min(...values), Math.max(...values)];
-  });
-  const spread = 0.625 * Math.max(...spans.map(([low, high]) => high - low));
-  const half = spread ? Math.max(1e-6, spread) : 1;
-  return [(spans[0][0] + spans[0][1]) / 2, (spans[1][0] + spans[1][1]) / 2, half];
 }

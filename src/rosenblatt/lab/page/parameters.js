@@ -38,9 +38,6 @@ export function createParameters(app) {
       for (const [learner, one] of Object.entries(groups)) one.hidden = learner !== state.learner;
       degree.label.hidden = state.kernel !== "poly";
       C.label.hidden = state.loss === "plain";
-      for (const one of [kernel, loss, ...[degree, gamma, margin, C, r].map(({ input }) => input)]) {
-        one.disabled = app.isRecording;
-      }
       if (kernel.value !== state.kernel) kernel.value = state.kernel;
       if (loss.value !== state.loss) loss.value = state.loss;
       degree.show(state.degree);

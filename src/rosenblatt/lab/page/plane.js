@@ -146,7 +146,7 @@ function takePointers(canvas, app, frame) {
     }
     const distance = Math.hypot(event.offsetX - drag.from[0], event.offsetY - drag.from[1]);
     if (!drag.moved && distance < 4) return;
-    if (!drag.moved && !drag.added && !app.isRecording) app.history.note(app.state);
+    if (!drag.moved && !drag.added) app.history.note(app.state);
     drag.moved = true;
     const [x, y] = frame().rounded(event.offsetX, event.offsetY);
     app.change(withPoint(app.state, drag.number, { x, y }), { undo: false });

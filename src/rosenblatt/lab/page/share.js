@@ -20,7 +20,7 @@ const PARTS = {
 };
 
 const HELD = "points, learner, place in the run and panels";
-const OTHERS = "The address works on this machine alone: send others the command, or Export's HTML file, which needs nothing.";
+const OTHERS = "The HTML file that Export saves is this page with this state: it opens anywhere, and needs no network.";
 
 /**
  * Keep the state in the address, and make the dialogs.
@@ -28,8 +28,8 @@ const OTHERS = "The address works on this machine alone: send others the command
  * @param {{picture(): Picture}} plane
  */
 export function createShare(app, plane) {
-  const address = app.isRecording ? { update() {} } : keepAddress(app);
-  if (!app.isRecording) takeDrops(app);
+  const address = keepAddress(app);
+  takeDrops(app);
   /** @type {ReturnType<typeof shareDialog> | null} */
   let share = null;
   /** @type {HTMLDialogElement | null} */
@@ -107,10 +107,10 @@ function shareDialog(app) {
   const dialog = createDialog(
     "share",
     "Share",
-    app.isRecording ? null : labelled("Address: on this machine, while this lab runs", address, "the address"),
+    labelled("Address: for those who can open this page", address, "the address"),
     labelled("Command: on any machine with rosenblatt", command, "the command"),
     make("fieldset", { className: "boxes" }, legend, ...boxes.map(({ label }) => label)),
-    make("p", { className: "note" }, `${app.isRecording ? "It holds" : "Both hold"} ${HELD}. ${OTHERS}`),
+    make("p", { className: "note" }, `Both hold ${HELD}. ${OTHERS}`),
   );
   return {
     open() {

@@ -85,7 +85,7 @@ export function toFragment(state) {
 export const NO_STATE = "What follows # in the address is not a state of the lab: copy the whole address.";
 
 /**
- * Return the fields that such a part stands for, or null where it stands for none. The server checks them.
+ * Return the fields that such a part stands for, or null where it stands for none. The engine checks them.
  * @param {string} fragment
  * @returns {Partial<State> | null}
  */

@@ -1,6 +1,5 @@
 /** What a state may hold: states come from addresses and files, which anyone can write. */
 
-import { MOST_VC_POINTS } from "./vc.js";
 import { DEFAULTS, LARGEST, MOST_PICKS, MOST_POINTS, MOST_UPDATES, NARROWEST } from "../state.js";
 import { LEARNER_NAMES, ORDER_NAMES, FEATURE_NAMES } from "../words.js";
 import { MOST_VISITS } from "./learners.js";
@@ -10,7 +9,12 @@ import { MOST_VISITS } from "./learners.js";
 
 /** Return a value on one line, for a message. @param {unknown} value */
 function shorten(value) {
-  const text = String(JSON.stringify(value) ?? value);
+  let text = "something that is nested too deeply";
+  try {
+    text = String(JSON.stringify(value) ?? value);
+  } catch {
+    // lists in lists in lists: the text above says so
+  }
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 
@@ -66,8 +70,6 @@ const view = (name, value) => {
   number(NARROWEST, 4 * LARGEST)(name, value[2]);
 };
 
-const FAMILIES = ["halfspaces", "discs", "rectangles"];
-
 /** @type {Record<string, Check>} */
 const FIELDS = {
   version: (name, value) => value === DEFAULTS.version || refuse(name, String(DEFAULTS.version), value),
@@ -92,7 +94,7 @@ const FIELDS = {
   at: (name, value) => value === null || integer(0, MOST_VISITS)(name, value),
   panel: word(["bound", "projection", "error", "weights", "lift", "verdict", "vc"]),
   lower: word(["code", "table"]),
-  family: word(FAMILIES),
+  family: word(["halfspaces", "discs", "rectangles"]),
   lesson: (name, value) => (typeof value === "string" && value.length <= 40) || refuse(name, "a short name", value),
   show: words(["regions", "arrow", "ghosts", "margins", "radius", "strip", "average", "vote", "hulls"]),
   hide: words(["lessons", "learner", "order", "panels", "transport", "share"]),
@@ -113,17 +115,4 @@ export function checkedState(given) {
   const beyond = state.picks.find((/** @type {number} */ i) => i >= state.points.length);
   if (beyond !== undefined) throw new Error(`'picks' must be numbers of points, below ${state.points.length}, got ${beyond}.`);
   return state;
-}
-
-/** Return a question about the VC game, once it is one. @param {any} question */
-export function checkedVc({ points, family, subset }) {
-  const pair = (/** @type {string} */ name, /** @type {any} */ value) => {
-    if (!Array.isArray(value) || value.length !== 2) refuse(name, "pairs of numbers", value);
-    for (const coordinate of value) number(-LARGEST, LARGEST)(name, coordinate);
-  };
-  if (!points?.length) refuse("points", `a list of 1 to ${MOST_VC_POINTS} points`, points);
-  list(MOST_VC_POINTS, pair)("points", points);
-  word(FAMILIES)("family", family);
-  list(points.length, integer(0, points.length - 1))("subset", subset);
-  return { points, family, subset: [...new Set(subset)] };
 }

@@ -1,6 +1,6 @@
 /** The lab's engine: the answer to every question of the page. */
 
-import { checkedState, checkedVc } from "./checks.js";
+import { checkedState } from "./checks.js";
 import { pythonCode } from "./code.js";
 import { errors } from "./errors.js";
 import { fewest } from "./fewest.js";
@@ -23,7 +23,7 @@ export const ANSWERS = {
   run: (state) => run(checkedState(state)),
   errors: (state) => errors(checkedState(state)),
   fewest: (state) => fewest(checkedState(state)),
-  vc: (question) => vc(checkedVc(question)),
+  vc,
   preset,
   csv,
 };

@@ -82,13 +82,14 @@ function turned(turns) {
 /**
  * Return vectors on the positive side of a line through the origin, at an angle with a sine of at least `margin`; each
  * class has one that attains it.
- * @param {Random} random @param {number} margin @param {number} shortest @param {number} longest
+ * @param {Random} random @param {number} margin @param {number} shortest @param {number} longest @param {number} [turns]
  * @returns {(sign: 1 | -1, i: number) => Pair}
  */
-function planted(random, margin, shortest, longest) {
-  const turn = turned(random.uniform());
+function planted(random, margin, shortest, longest, turns = random.uniform()) {
+  const turn = turned(turns);
   return (sign, i) => {
-    const sine = i < 2 ? margin : Math.max(margin, Math.abs(Math.sin(2 * Math.PI * random.uniform())));
+    const drawn = i < 2 ? margin : Math.abs(Math.sin(2 * Math.PI * random.uniform()));
+    const sine = drawn < margin ? random.uniform(margin, 2 * margin) : drawn;
     const across = Math.sqrt(1 - sine * sine) * (i < 2 ? sign : random.uniform() < 0.5 ? -1 : 1);
     const length = sign * random.uniform(shortest, longest);
     return turn(length * sine, length * across);
@@ -150,9 +151,9 @@ const MAKERS = {
     return { points: held, learner: "averaged", passes: 30, panel: "error" };
   },
   sorted: (random) => {
-    const make = planted(random, 0.08, 0.5, 1.5);
+    const make = planted(random, 0.08, 0.5, 1.5, random.uniform(0.05, 0.2)); // blue away from the origin: the bias matters
     const points = alternating(1000, (sign, i) => {
-      const [x, y] = make(sign, i); // away from the origin, so that the bias matters
+      const [x, y] = make(sign, i);
       return [x + 2, y + 2];
     });
     points.sort((a, b) => b[2] - a[2]);

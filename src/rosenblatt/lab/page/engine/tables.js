@@ -46,7 +46,7 @@ export function csv({ text }) {
   });
   if (note) notes.push(note);
   if (points.length > MOST_POINTS) {
-    notes.push(`${counted(MOST_POINTS, "row")} of ${points.length.toLocaleString("en")} were drawn, as the lab shows no more.`);
+    notes.push(`${MOST_POINTS.toLocaleString("en")} of ${counted(points.length, "row")} were drawn, as the lab shows no more.`);
     const drawn = visitingOrder(points.length, 0, 0).slice(0, MOST_POINTS).sort((a, b) => a - b);
     points = drawn.map((i) => points[i]);
   }

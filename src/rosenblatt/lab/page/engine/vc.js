@@ -7,7 +7,7 @@ import { counted } from "../words.js";
 /** @typedef {import("../types.d.ts").Family} Family */
 /** @typedef {[number, number][]} Plane */
 
-export const MOST_VC_POINTS = 7;
+const MOST_POINTS = 7;
 const WIDER = 0.05; // how far a box reaches beyond its points, of their extent, where nothing is in the way
 const KNOWN_DIMENSION = { halfspaces: 3, discs: 3, rectangles: 4 };
 const NAMES = { halfspaces: "half-plane", discs: "disc", rectangles: "rectangle" };
@@ -39,7 +39,7 @@ function compare(a, b) {
 }
 
 /** Return the numbers of a set. @param {number} mask */
-const membersOf = (mask) => Array.from({ length: MOST_VC_POINTS }, (_, i) => i).filter((i) => mask & (1 << i));
+const membersOf = (mask) => Array.from({ length: MOST_POINTS }, (_, i) => i).filter((i) => mask & (1 << i));
 
 /** Return the size of the largest set of points of which every subset is cut. @param {number[]} cut @param {number} n @param {number} most */
 function dimension(cut, n, most) {

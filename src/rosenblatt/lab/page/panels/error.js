@@ -45,7 +45,7 @@ function create(root, app) {
       [errors, fault] = [await ask("errors", app.state), ""];
     } catch (reason) {
       errors = null;
-      fault = app.isRecording ? "This recording holds no errors by pass." : faultWords(reason);
+      fault = faultWords(reason);
     }
     busy = false;
     app.refresh();
@@ -72,7 +72,7 @@ function create(root, app) {
       setText(hold, held ? "Train on all points" : "Hold out every third point");
       const why = waiting || fault || errors?.why || (errors && run && moment ? "" : "Working out the errors by pass.");
       body.hidden = Boolean(why) || !errors?.passes.length;
-      hold.hidden = app.isRecording || state.points.length < 6 || (Boolean(why) && !held);
+      hold.hidden = state.points.length < 6 || (Boolean(why) && !held);
       if (why || !errors || !run || !moment) return setText(headline, why);
       const ended = run.passes.filter((end) => end <= moment.t).length;
       const shown = errors.passes.findLastIndex((pass) => pass <= ended);

@@ -36,12 +36,11 @@ class Table {
     });
     this.clear.addEventListener("click", () => app.change({ points: [], picks: [] }));
     const heads = HEADS.map((title) => make("th", { scope: "col" }, make("span", {}, title)));
-    const foot = app.isRecording ? null : make("tfoot", {}, this.#newRow());
+    const foot = make("tfoot", {}, this.#newRow());
     /** The title of the column that counts, and what the table says of it. */
     this.counted = /** @type {HTMLElement} */ (heads[COUNTED].firstChild);
     const label = (this.label = make("caption", { className: "unseen" }));
     const grid = make("table", {}, label, make("thead", {}, make("tr", {}, ...heads)), this.body, foot);
-    this.clear.hidden = app.isRecording;
     const top = make("div", { className: "row" }, this.count, this.more, this.clear);
     root.append(top, make("div", { className: "scroll" }, grid));
   }
@@ -130,8 +129,6 @@ class Row {
       input.addEventListener("blur", () => (input.value = old()));
     }
     const cells = [this.x, this.y, this.sign, this.heldOut].map((part) => make("td", {}, part));
-    const parts = [this.x, this.y, this.sign, this.heldOut, this.remove];
-    for (const part of parts) part.disabled = app.isRecording;
     const head = make("th", { scope: "row" }, String(number + 1));
     this.element = make("tr", {}, head, ...cells, this.wrong, make("td", {}, this.remove));
     this.element.addEventListener("focusin", () => {

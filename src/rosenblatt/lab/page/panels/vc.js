@@ -84,7 +84,7 @@ class Game {
       start.addEventListener("click", () => this.#start(count));
       return start;
     });
-    const row = make("div", { className: "row starts", hidden: this.app.isRecording }, make("span", { className: "note" }, "Start with"), ...starts);
+    const row = make("div", { className: "row starts" }, make("span", { className: "note" }, "Start with"), ...starts);
     root.append(this.families, this.headline, this.text, this.score, this.next, this.grid.element, row, this.known);
   }
 

@@ -1,9 +1,8 @@
-"""The state of the lab: points, learner and view. The page stores it in its address and exports it to files."""
+"""The state of the lab, as tests make it and read it from the page."""
 
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -11,10 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.lab.state_fields import NARROWEST, READERS
-from rosenblatt.messages import shorten
-
-VERSION = 1
+MOST_POINTS = 1000
+MOST_VISITS = 50_000
+LARGEST = 1e6
+LEARNERS = ("perceptron", "averaged", "voted", "pocket", "restart", "margin", "pa", "arow", "circle", "kernel")
+BY_MARGIN = ("margin", "pa", "arow")  # these also update where a point is right by too little
+ORDERS = ("fixed", "once", "each", "pick")
+FEATURES = ("x", "y", "xy", "x2", "y2", "r2")
+KERNELS = ("poly", "rbf")
+LOSSES = ("hinge", "squared_hinge", "plain")
+PANELS = ("bound", "projection", "error", "weights", "lift", "verdict", "vc")
 
 
 @dataclass(frozen=True)
@@ -55,52 +60,29 @@ class LabState:
     show: tuple[str, ...] = ("regions", "arrow", "ghosts")
     hide: tuple[str, ...] = ()
 
-    # from the page and from files
-
     @classmethod
-    def from_plain(cls, data: object) -> LabState:
-        """Return a state from JSON data, with defaults for missing fields; raise a ValueError if a field is invalid.
-
-        >>> LabState.from_plain({"version": 1, "points": [[1, 2, 1], [0, 0, -1]]}).points
-        ((1.0, 2.0, 1, False), (0.0, 0.0, -1, False))
-        """
-        if type(data) is not dict:
-            raise ValueError(f"a state of the lab must be a dictionary, got {shorten(data)}.")
-        given = dict(data)
-        version = given.pop("version", None)
-        if version != VERSION or type(version) is not int:
-            raise ValueError(f"a state of the lab must have 'version': {VERSION}, got {shorten(version)}.")
-        unknown = min((str(name) for name in set(given) - set(READERS)), default=None)
-        if unknown is not None:
-            raise ValueError(f"a state of the lab has no field {shorten(unknown)}.")
-        state = cls(**{name: READERS[name](name, value) for name, value in given.items()})
-        if any(pick >= len(state.points) for pick in state.picks):
-            raise ValueError(f"'picks' must be indices of points, below {len(state.points)}, got {max(state.picks)}.")
-        return state
+    def from_plain(cls, data: dict[str, Any]) -> LabState:
+        """Return the state in the page's own data."""
+        given = {name: _tuple(value) for name, value in data.items() if name != "version"}
+        points = given.get("points", ())
+        given["points"] = tuple((float(x), float(y), label, bool(held)) for x, y, label, *held in points)
+        if "view" in given:
+            given["view"] = tuple(map(float, given["view"]))
+        return cls(**given)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> LabState:
         """Return the state in a JSON text."""
-        try:
-            data = json.loads(text)
-        except (ValueError, RecursionError):
-            raise ValueError("a state of the lab must be JSON, as the page's Export writes it.") from None
-        return cls.from_plain(data)
+        return cls.from_plain(json.loads(text))
 
     @classmethod
     def from_fragment(cls, fragment: str) -> LabState:
-        """Return the state encoded in the fragment of an address, the part after the #."""
-        try:
-            text = base64.urlsafe_b64decode(fragment + "=" * (-len(fragment) % 4))
-        except (ValueError, binascii.Error):
-            raise ValueError(
-                "the part of the address after # is not a state of the lab: copy the whole address."
-            ) from None
-        return cls.from_json(text)
+        """Return the state in the fragment of an address, the part after the #."""
+        return cls.from_json(base64.urlsafe_b64decode(fragment + "=" * (-len(fragment) % 4)))
 
     def to_plain(self) -> dict[str, Any]:
         """Return the state as a dictionary that can be written as JSON."""
-        out: dict[str, Any] = {"version": VERSION}
+        out: dict[str, Any] = {"version": 1}
         for field in fields(self):
             value = getattr(self, field.name)
             out[field.name] = list(value) if isinstance(value, tuple) else value
@@ -112,12 +94,7 @@ class LabState:
         return json.dumps(self.to_plain(), allow_nan=False, separators=(",", ":"))
 
     def to_fragment(self) -> str:
-        """Return the state encoded as the fragment of an address, the part after the #.
-
-        >>> state = LabState(seed=7)
-        >>> LabState.from_fragment(state.to_fragment()) == state
-        True
-        """
+        """Return the state encoded as the fragment of an address, the part after the #."""
         return base64.urlsafe_b64encode(self.to_json().encode()).decode().rstrip("=")
 
     # what is trained
@@ -149,36 +126,28 @@ class LabState:
     def with_points(
         self, X: NDArray[np.float64], y: NDArray[np.int64], held_out: NDArray[np.bool_] | None = None
     ) -> LabState:
-        """Return a copy of the state with these points, and with a view that shows all of them.
-
-        >>> LabState().with_points(np.array([[0.0, 0.0], [4.0, 2.0]]), np.array([1, -1])).view
-        (2.0, 1.0, 2.5)
-        """
+        """Return a copy of the state with these points, and with a view that shows all of them."""
         tests = np.zeros(len(X), dtype=bool) if held_out is None else held_out
         points = zip(X[:, 0].tolist(), X[:, 1].tolist(), y.tolist(), tests.tolist(), strict=True)
         return replace(self, points=tuple(points), view=view_of(X))
 
 
 def view_of(X: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Return a square that contains all points and some space around them, as (x, y, half the width).
-
-    >>> view_of(np.array([[1e-7, 0.0], [0.0, 0.0]]))[2]
-    1e-06
-    """
+    """Return a square that contains all points and some space around them, as (x, y, half the width)."""
     if not len(X):
         return LabState.view
     low, high = X.min(axis=0), X.max(axis=0)
-    half = max(1.25 * float((high - low).max()) / 2 or 1.0, NARROWEST)
+    half = max(1.25 * float((high - low).max()) / 2 or 1.0, 1e-6)
     middle = (low + high) / 2
     return (float(middle[0]), float(middle[1]), half)
 
 
 def feature_columns(X: NDArray[np.float64], names: tuple[str, ...]) -> NDArray[np.float64]:
-    """Return the features ``names`` of points of the plane, with a column for each feature.
-
-    >>> feature_columns(np.array([[2.0, 3.0]]), ("x", "xy", "r2"))
-    array([[ 2.,  6., 13.]])
-    """
+    """Return the features ``names`` of points of the plane, with a column for each feature."""
     x, y = X[:, 0], X[:, 1]
     columns = {"x": x, "y": y, "xy": x * y, "x2": x * x, "y2": y * y, "r2": x * x + y * y}
     return np.column_stack([columns[name] for name in names]) if names else np.empty((len(X), 0))
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(map(_tuple, value)) if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Training runs of the lab: train a learner of the library, and record each visit to a point and each update."""
+"""What the page's engine should answer: runs of the library's learners, with each visit and update, and errors."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from helpers.lab_state import BY_MARGIN, MOST_VISITS, LabState, feature_columns
 from rosenblatt import textbook
 from rosenblatt.estimators.kernel import KernelPerceptron
 from rosenblatt.estimators.margin_learners import AROW, MarginPerceptron, PassiveAggressive
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
-from rosenblatt.lab.rules import rule_message
-from rosenblatt.lab.state import LabState, feature_columns
-from rosenblatt.lab.state_fields import BY_MARGIN, MOST_VISITS
 from rosenblatt.messages import count_of
 from rosenblatt.training.batches import InMemory, make_batch
-from rosenblatt.training.observers import Observer, UpdateTrace
+from rosenblatt.training.observers import Callback, Observer, UpdateTrace
 from rosenblatt.training.run import TrainingRun, new_state
 
 Floats = NDArray[np.float64]
@@ -110,13 +109,7 @@ def most_passes(state: LabState) -> int:
 
 
 def run(state: LabState) -> Run:
-    """Train the learner of a state and return the record of the run; `waiting` must be "" for this state.
-
-    >>> points = ((1.0, 1.0, 1, False), (2.0, 0.0, 1, False), (-1.0, 0.0, -1, False), (0.0, -2.0, -1, False))
-    >>> made = run(LabState(points=points, order="fixed"))
-    >>> made.updates.tolist(), made.passes, made.converged, made.w, made.b
-    ([0, 2], [4, 8], True, array([2., 1.]), 0.0)
-    """
+    """Train the learner of a state and return the record of the run; `waiting` must be "" for this state."""
     rows = state.rows
     X, y = feature_columns(state.coordinates(rows), state.feature_names), state.labels(rows)
     with warnings.catch_warnings():
@@ -256,3 +249,170 @@ def _ended(state: LabState, made: Run) -> str:
     if not made.passes:
         return f"the limit of {MOST_VISITS:,} visits"
     return f"the limit of {count_of(len(made.passes), 'pass')}"
+
+
+# learners that also update on correct points with a small margin
+
+
+_CERTAIN = 1e-12
+"""A float sum has the correct sign if its absolute value exceeds this fraction of the sum of its absolute terms."""
+
+
+def rule_message(state: LabState, made: Run) -> dict[str, Any] | None:
+    """Return data for replaying a run of a learner in `BY_MARGIN`, or None for other learners, whose steps are 1.
+
+    Let a be the activation of a point with label y. The margin perceptron updates if ``y a <= threshold``, the other
+    learners if ``y a < 1``. ``steps`` contains the step size of each update, and ``mistakes`` the numbers of the visits
+    that found a mistake. For AROW, ``variance`` contains the variances of the weights after the run, and
+    ``row_variances`` the variance of the activation at each update.
+    """
+    if state.learner not in BY_MARGIN:
+        return None
+    assert made.steps is not None
+    variance, row_variances = None, None
+    if state.learner == "arow":
+        model, row_variances = made.model, replay(state, made).row_variances
+        variance = {"w": model.variance_[0].tolist(), "b": float(model.intercept_variance_[0])}
+    return {
+        "kind": state.learner,
+        "threshold": state.margin if state.learner == "margin" else 1.0,
+        "steps": made.steps.tolist(),
+        "mistakes": mistaken_visits(state, made).tolist(),
+        "C": state.C if state.learner == "pa" and state.loss != "plain" else None,
+        "loss": state.loss if state.learner == "pa" else None,
+        "r": state.r if state.learner == "arow" else None,
+        "variance": variance,
+        "row_variances": row_variances,
+    }
+
+
+def mistaken_visits(state: LabState, made: Run) -> NDArray[np.int64]:
+    """Return the numbers of the visits to misclassified points, which include points on the boundary."""
+    weights = replay(state, made).weights
+    at = np.searchsorted(made.updates, np.arange(len(made.visits)))  # updates made before each visit
+    X = np.column_stack([made.X, np.ones(len(made.X))])[made.visits]
+    parts = weights[at] * X
+    a = parts.sum(axis=1)
+    for visit in np.flatnonzero(np.abs(a) <= _CERTAIN * np.abs(parts).sum(axis=1)).tolist():
+        pairs = zip(weights[at[visit]].tolist(), X[visit].tolist(), strict=True)
+        a[visit] = np.sign(float(sum(Fraction(w) * Fraction(x) for w, x in pairs if w)))
+    return np.flatnonzero(made.y[made.visits] * a <= 0)
+
+
+class Replay(NamedTuple):
+    """The weights and variances at each update of a run."""
+
+    weights: NDArray[np.float64]
+    """A row with the initial weights, and a row with the weights after each update. The last column is the bias."""
+    row_variances: list[float]
+    """For AROW, the variance of the activation at each update; otherwise empty."""
+
+
+def replay(state: LabState, made: Run) -> Replay:
+    """Repeat the updates of a run with the library's rounding, and return the weights bit for bit."""
+    assert made.steps is not None
+    rows = np.column_stack([made.X, np.full(len(made.X), float(state.bias))]).tolist()
+    w, variance = [0.0] * len(rows[0]), [1.0] * len(rows[0])
+    weights, row_variances = [list(w)], []
+    for place, step in zip(made.visits[made.updates].tolist(), made.steps.tolist(), strict=True):
+        signed, row = step * int(made.y[place]), rows[place]
+        towards = row
+        if state.learner == "arow":
+            v = float(sum(Fraction(s) * Fraction(x) ** 2 for s, x in zip(variance, row, strict=True)))
+            towards = [s * x for s, x in zip(variance, row, strict=True)]
+            variance = [shrunk_variance(s, x, v, state.r) for s, x in zip(variance, row, strict=True)]
+            row_variances.append(v)
+        w = [value + signed * x for value, x in zip(w, towards, strict=True)]
+        weights.append(list(w))
+    return Replay(np.array(weights), row_variances)
+
+
+def shrunk_variance(s: float, x: float, v: float, r: float) -> float:
+    """Return the variance of a weight after an AROW update, rounded as in the compiled code.
+
+    Before the update, ``s`` is the variance of the weight and ``v`` the variance of the activation. ``x`` is the
+    value of the feature, and ``r`` the parameter of AROW.
+
+    """
+    return s if x == 0.0 else s * min((max(v - s * x * x, 0.0) + r) * (1.0 / (v + r)), 1.0)
+
+
+# errors by pass
+
+
+MOST_PASSES = 60
+"""Maximum number of passes whose errors are computed. The first and the last pass are always included."""
+
+HYPOTHESES = ("last", "average", "vote")
+
+
+def error_message(state: LabState) -> dict[str, Any]:
+    """Return the fraction of misclassified points after each pass, for each hypothesis of the learner.
+
+    A hypothesis is a way to predict with the weights of a run: the last weights, their average or their vote. A point
+    on the boundary counts as misclassified. The signs of activations are exact for the weights as stored. The stored
+    average is rounded once. ``passes`` contains the numbers of the passes whose errors were computed.
+
+    """
+    why = _why_not(state)
+    if why:
+        return {"passes": [], "train": _series(state), "test": None, "why": why}
+    held = state.held_out
+    X, y = _features(state, state.rows), state.labels(state.rows)
+    everything = np.vstack([X, _features(state, held)])
+    labels = np.concatenate([y, state.labels(held)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scored = _thinned(_learner(state).fit(X, y).n_iter_)
+        train, test = _series(state), _series(state)
+        model = _learner(state)
+
+        def score(model: Any) -> None:
+            if model.n_iter_ not in scored:
+                return
+            for hypothesis in train:
+                wrong = _wrong(model, hypothesis, everything, labels)
+                train[hypothesis].append(float(wrong[: len(y)].mean()))
+                if len(held):
+                    test[hypothesis].append(float(wrong[len(y) :].mean()))
+
+        model._fit(X, y, observers=[Callback(model._callback(score))])
+    return {"passes": sorted(scored), "train": train, "test": test if len(held) else None, "why": ""}
+
+
+def _why_not(state: LabState) -> str:
+    """Return the reason why there are no errors by pass as a sentence, or "" if errors can be computed."""
+    if state.learner == "restart":
+        return "This learner starts again after each update, so it makes no passes to compare."
+    if state.order == "pick":
+        return "Points that are picked make no passes to compare: choose another order."
+    return waiting(state)
+
+
+def _series(state: LabState) -> dict[str, list[float]]:
+    """Return an empty list for each hypothesis. Only perceptrons have the hypothesis "vote"."""
+    return {hypothesis: [] for hypothesis in HYPOTHESES if hypothesis != "vote" or state.learner not in BY_MARGIN}
+
+
+def _features(state: LabState, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    return feature_columns(state.coordinates(rows), state.feature_names)
+
+
+def _learner(state: LabState) -> Any:
+    """Return a learner that repeats the run of the state and can predict with each hypothesis in `_series`."""
+    model = make_learner(state)
+    if isinstance(model, KernelPerceptron) or state.learner in BY_MARGIN:
+        return model
+    kept = {name: value for name, value in model.get_params().items() if name != "hypothesis"}
+    return VotedPerceptron(**kept)
+
+
+def _wrong(model: Any, hypothesis: str, X: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether each point is misclassified; a point on the boundary counts as misclassified."""
+    model.hypothesis = hypothesis
+    return labels * model.decision_function(X) <= 0  # exact signs of the weights as stored
+
+
+def _thinned(passes: int) -> set[int]:
+    """Return the numbers of the passes whose errors are computed, in a run of ``passes`` passes."""
+    return set(np.linspace(1, passes, min(passes, MOST_PASSES)).round().astype(int).tolist())

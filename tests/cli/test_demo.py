@@ -42,7 +42,7 @@ def test_two_data_sets_are_told_with_their_numbers(run):
     assert "The margin (with the bias as one more feature) lies between" in text
     assert text.count("row 3, col 4") == 1
     assert text.index("row 1, col 5") < text.index("row 3, col 4")
-    for words in ("warns: ", "the data is not separated", "mean of 10 random splits", "worst concave points"):
+    for words in ("warns: ", "training has not converged", "mean of 10 random splits", "worst concave points"):
         assert words in text
 
 

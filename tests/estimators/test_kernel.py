@@ -474,7 +474,7 @@ def test_several_classes(kernel, multi_class):
 def test_before_a_clean_pass_nothing_is_proved():
     X, y = tied_set("duplicates")
     kernel = Kernel("poly", 2, 1.0, 1.0)
-    with pytest.warns(ConvergenceWarning, match="the data is not separated"):
+    with pytest.warns(ConvergenceWarning, match="training has not converged"):
         model = model_for(kernel, hypothesis="last", max_iter=3, random_state=0).fit(X, y)
     report = model.report_
     (twin,) = twin_of(kernel, X, y, 2, seed=0, passes=3)

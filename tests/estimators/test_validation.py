@@ -269,9 +269,17 @@ def test_one_short_sentence_about_mistakes():
     with pytest.warns(ConvergenceWarning) as seen:
         Perceptron(max_iter=3, random_state=0).fit(X, np.arange(50) % 2)
     assert str(seen[0].message) == (
-        "the last pass that max_iter allows still made mistakes (see history_), so the data is not separated: raise "
+        "the last pass that max_iter allows still made mistakes (see history_), so training has not converged: raise "
         'max_iter, or use hypothesis="average" or AveragedPerceptron if it may not be separable.'
     )
+
+
+def test_a_last_pass_with_a_mistake_may_leave_weights_that_separate():
+    """The user guide of scikit-learn solves exclusive-or so; the warning must not claim that it is not separated."""
+    X, y = [[1, 0, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0], [1, 1, 1, 1]], [0, 1, 1, 0]
+    with pytest.warns(ConvergenceWarning, match="still made mistakes .*, so training has not converged"):
+        model = Perceptron(fit_intercept=False, max_iter=10, tol=None, shuffle=False).fit(X, y)
+    assert (model.score(X, y), model.converged_) == (1.0, False)
 
 
 # files

@@ -423,7 +423,7 @@ def warn_about_mistakes(run: TrainingRun) -> None:
     other = "another kernel, a higher degree or a larger gamma" if kernel else "AveragedPerceptron"
     scale = "" if kernel or not differ_in_scale(run) else f"; {_SCALE_ADVICE}"
     warn_user(
-        f"the last pass that {limit} allows still made mistakes (see history_), so the data is not separated: raise "
+        f"the last pass that {limit} allows still made mistakes (see history_), so training has not converged: raise "
         f'{limit}, or use hypothesis="average" or {other} if it may not be separable{scale}.',
         ConvergenceWarning,
     )

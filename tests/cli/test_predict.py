@@ -223,7 +223,7 @@ def test_rows_that_are_skipped_are_told_by_the_numbers_of_the_others(model, tmp_
 def test_missing_columns_are_listed_with_what_was_found(model, tmp_path):
     path = written(tmp_path, "less.csv", "x,y\n1,2\n")
     message = " ".join(command("predict", model, path, "--id", "x").stderr.split())
-    assert "less.csv has no column 'a' and no column 'b', expected a, b; found x, y: add them, empty" in message
+    assert "less.csv has no column 'a' and no column 'b'; found x, y: add them, empty" in message
     one = written(tmp_path, "one.csv", "x;y\n1;2\n")
     message = " ".join(command("predict", model, one, "--delimiter", ",").stderr.split())
     assert "found one column, x;y: is ';' the delimiter? Then give --delimiter ';'." in message

@@ -221,6 +221,23 @@ def test_a_model_of_a_table_takes_frames_with_its_columns(client, tmp_path):
     assert model.score(table, table["y"]) == local.score(frame) == model.score(frame)
 
 
+def test_labels_that_are_no_classes_of_a_model_of_a_table(client, tmp_path):
+    frame = pd.DataFrame({"pay": np.arange(60) * 1e3, "y": ["no"] * 30 + ["yes"] * 30})
+    model = quietly(AveragedPerceptron(random_state=0).fit_stream, data.open(frame, "y", scale="standard"))
+    cluster = DaskAveragedPerceptron(random_state=0)
+    vars(cluster).update({name: value for name, value in vars(model).items() if name.endswith("_")})
+    table = dd.from_pandas(frame, npartitions=3)
+    assert cluster.score(table, table["y"]) == model.score(frame)
+    other = frame["y"].where(np.arange(60) % 4 > 0, "Yes")
+    with pytest.warns(UserWarning, match=r"15 rows have a label that is not a class of the model.* got Yes"):
+        found = cluster.score(table, dd.from_pandas(other, npartitions=3))
+    with pytest.warns(UserWarning, match="15 rows have a label"):
+        assert found == model.score(frame[["pay"]], other)
+    wrong = dd.from_pandas(frame["y"].str.upper(), npartitions=3)
+    with pytest.raises(ValueError, match="no label is a class of the model, expected the classes no and yes"):
+        cluster.score(table, wrong)
+
+
 def test_the_rows_of_all_files_make_categories_and_means(client, tmp_path):
     """They do not depend on how the rows are cut into files, and rows held out take no part in them."""
     lines = [f"r{k // 1000},{k % 7 if k % 5 else ''},{'ab'[k // 1000 % 2]}" for k in range(12_000)]

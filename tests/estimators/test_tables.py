@@ -148,7 +148,7 @@ def test_scaled_rows_of_other_formats_are_not_guessed_either(tmp_path):
 
 def test_missing_columns_are_named(tmp_path):
     model, new = trained(tmp_path), pd.DataFrame(people(20, seed=1))
-    what = "has no column 'age' and no column 'city', expected age, income, city; found income, bought: add them, empty"
+    what = "has no column 'age' and no column 'city'; found income, bought: add them, empty"
     with pytest.raises(ValueError, match=f"the data frame {what}"):
         model.predict(new[["income", "bought"]])
     record = records(people(1))[0]
@@ -448,3 +448,17 @@ def compare_forms(tmp_path, seed):
         for one in (record, texts):
             assert takes(model, one, X[[k]]), (seed, k)
             assert model.predict_one(one) == labels[k], (seed, k)
+
+
+def test_copies_of_a_model_of_a_table_say_what_they_lack():
+    """`clone` keeps the parameters only, so cross_val_score trains copies that cannot prepare a table."""
+    table = pd.DataFrame({"city": ["Bern", "Rome"] * 20, "pay": range(40), "y": ["no", "yes"] * 20})
+    model = AveragedPerceptron(random_state=0).fit_stream(data.open(table, "y"))
+    X = table.drop(columns="y")
+    what = "This is a copy of a model that was trained from a table.*or cross-validate with rosenblatt train --folds"
+    with pytest.raises(ValueError, match=what):
+        clone(clone(model)).fit(X, table["y"])
+    with pytest.raises(ValueError, match="Encode strings as numbers first"):
+        AveragedPerceptron().fit(X, table["y"])
+    copied = clone(model).fit_stream(data.open(table, "y"))
+    assert copied.score(table) == model.score(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -159,6 +160,16 @@ def advice(scores: JsonObject, classes: Collection[Any], learner: str, weighted:
     'always predicting ok is right more often: train with --cost ok=1 for the threshold with the fewest mistakes'
     >>> missed
     'only 5.0% of the rows of fraud are found: train with --class-weight fraud=49 or --cost fraud=49 to find more'
+
+    Labels are quoted for the shell:
+
+    >>> for entry in by_class: entry["class"] = {"fraud": "no; (yet)", "ok": "it's ok"}[entry["class"]]
+    >>> scores["commonest"]["class"] = "it's ok"
+    >>> worse, missed = advice(scores, ["it's ok", "no; (yet)"], "AROW")
+    >>> print(worse.partition("train ")[2])
+    with --cost 'it'"'"'s ok=1' for the threshold with the fewest mistakes
+    >>> print(missed.partition("train ")[2])
+    with --class-weight 'no; (yet)=49' or --cost 'no; (yet)=49' to find more
     """
     by_class = [entry for entry in scores["by_class"] if entry["class"] in classes]
     commonest, sentences = scores["commonest"], []
@@ -169,7 +180,7 @@ def advice(scores: JsonObject, classes: Collection[Any], learner: str, weighted:
             sentences.append(f"all rows tested are of class {label}, so these scores say nothing about the others")
     elif scores["accuracy"] < commonest["accuracy"] and commonest["class"] in classes and not weighted:
         label = label_text(commonest["class"])
-        remedy = f"--cost {label}=1 for the threshold with the fewest mistakes"
+        remedy = f"--cost {shlex.quote(f'{label}=1')} for the threshold with the fewest mistakes"
         if not has_threshold:
             remedy = "another --learner, or look at the columns with describe"
         sentences.append(f"always predicting {label} is right more often: train with {remedy}")
@@ -177,9 +188,10 @@ def advice(scores: JsonObject, classes: Collection[Any], learner: str, weighted:
     if len(missed) == 1 and has_threshold:
         label, recall, rows = label_text(missed[0]["class"]), missed[0]["recall"], missed[0]["rows"]
         times = max(2, round((sum(entry["rows"] for entry in by_class) - rows) / rows))
+        weight = shlex.quote(f"{label}={times}")
         sentences.append(
-            f"only {recall:.1%} of the rows of {label} are found: train with --class-weight {label}={times} or --cost "
-            f"{label}={times} to find more"
+            f"only {recall:.1%} of the rows of {label} are found: train with --class-weight {weight} or --cost "
+            f"{weight} to find more"
         )
     elif missed and len(by_class) > 1:
         names = name_some([f"{label_text(entry['class'])} {entry['recall']:.1%}" for entry in missed], _MOST_NAMED)

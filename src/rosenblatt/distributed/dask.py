@@ -9,7 +9,7 @@ from concurrent.futures import wait
 from contextlib import contextmanager
 from threading import Lock
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 from uuid import uuid4
 from weakref import WeakSet
 
@@ -19,10 +19,18 @@ from numpy.typing import NDArray
 from rosenblatt.blocks import Block
 from rosenblatt.distributed.engines import ClusterError, Function, Progress, WorkLost
 from rosenblatt.distributed.learners import ClusterLearner, state_without, with_parameters
-from rosenblatt.distributed.shards import Shard, errors_named, identified, join_shards, load_shard, make_shard
+from rosenblatt.distributed.shards import (
+    Shard,
+    all_classes,
+    errors_named,
+    identified,
+    join_shards,
+    load_shard,
+    make_shard,
+)
 from rosenblatt.estimators.base import BasePerceptron
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
-from rosenblatt.estimators.prepared import prepare_labelled, rows_of_tables
+from rosenblatt.estimators.prepared import check_label_counts, prepare_labelled, rows_of_tables
 from rosenblatt.estimators.validation import MatrixLike
 from rosenblatt.messages import ParameterError, shorten
 from rosenblatt.training.rows import VectorLike
@@ -381,7 +389,7 @@ class PartitionShard:
         return dask.delayed(_make, pure=False)(self.number, *self.parts)
 
     def count_right(self, model: BasePerceptron) -> Delayed:
-        """Return, as a delayed object, the total weight of the correctly predicted rows and that of all rows."""
+        """Return, as a delayed object, a `ScoredPartition`."""
         import dask
 
         return dask.delayed(_count, pure=False)(model, self.number, *self.parts)
@@ -392,15 +400,25 @@ def _make(number: int, X: MatrixLike, y: VectorLike, weight: VectorLike) -> Shar
         return make_shard(X, y, weight)
 
 
-def _count(model: BasePerceptron, number: int, X: MatrixLike, y: VectorLike, weight: VectorLike) -> tuple[float, float]:
+class ScoredPartition(NamedTuple):
+    """The weight of the correctly predicted rows of a partition, that of all rows, and the rows of each label."""
+
+    right: float
+    total: float
+    labels: NDArray[Any]
+    counts: NDArray[np.int64]
+
+
+def _count(model: BasePerceptron, number: int, X: MatrixLike, y: VectorLike, weight: VectorLike) -> ScoredPartition:
     with errors_named(f"partition {number}"):
         X, y, weight = prepare_labelled(model, X, y, weight, weighted=False)
     shard = _make(number, X.X if isinstance(X, Block) else X, y, weight)
+    counts = np.bincount(shard.numbers, minlength=len(shard.classes))
     if not len(shard.numbers):
-        return 0.0, 0.0
+        return ScoredPartition(0.0, 0.0, shard.classes, counts)
     right = model.predict(X) == shard.classes[shard.numbers]
     weights = np.ones(len(right)) if shard.weight is None else shard.weight
-    return float(weights @ right), float(weights.sum())
+    return ScoredPartition(float(weights @ right), float(weights.sum()), shard.classes, counts)
 
 
 def map_collection(model: BasePerceptron, method: str, X: Collection, meta: NDArray[Any]) -> Collection:
@@ -520,9 +538,15 @@ class DaskLearner(ClusterLearner):
         of_table = rows_of_tables(model) is not None
         parts = [part.count_right(model) for part in partitions(X, y, sample_weight, of_table)]
         counted = dask.compute(*parts) if self.client is None else self.client.compute(parts, sync=True)
-        right, total = np.sum(counted, axis=0)
+        right, total = np.sum([(part.right, part.total) for part in counted], axis=0)
         if not total > 0:
             raise ValueError("expected rows to score, got none, or only rows of weight 0.")
+        if of_table:
+            labels = all_classes([part.labels for part in counted])
+            counts = np.zeros(len(labels), np.int64)
+            for part in counted:
+                counts[np.searchsorted(labels, part.labels)] += part.counts
+            check_label_counts(model, labels, counts)
         return float(right / total)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -197,6 +197,8 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
 
     classes_: Labels
     calibration_: Calibration
+    _is_copy_of_table_model = False
+    """Whether this is an unfitted copy of a model that was trained from a table."""
 
     def __new__(cls, *args: object, **kwargs: object) -> Self:
         """Create the object; raise a TypeError if a keyword is not a parameter name."""
@@ -225,6 +227,13 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
             if name in HINTS and name not in own:
                 raise ValueError(unknown_parameter(type(self).__name__, name, list(own)[1:]))
         return super().set_params(**params)
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an unfitted copy, which remembers whether this model was trained from a table, for its messages."""
+        copied = super().__sklearn_clone__()
+        if rows_of_tables(self) is not None or self._is_copy_of_table_model:
+            copied._is_copy_of_table_model = True
+        return copied
 
     def _scores(self, rows: RowMatrix) -> Floats:
         """Return the scores of rows, with one column for each class, or a single column for two classes."""

@@ -99,14 +99,20 @@ def check_known_labels(model: Any, y: Any) -> None:
     if rows_of_tables(model) is None:
         return
     y = as_labels(y)
-    are_new = known_class_numbers(y, model.classes_) < 0
-    if not are_new.any():
+    if (known_class_numbers(y, model.classes_) < 0).any():
+        check_label_counts(model, *np.unique(y, return_counts=True))
+
+
+def check_label_counts(model: Any, labels: np.ndarray, counts: np.ndarray) -> None:
+    """Do what `check_known_labels` does, given the different labels and the number of rows of each."""
+    are_new = known_class_numbers(labels, model.classes_) < 0
+    count = int(counts[are_new].sum())
+    if not count:
         return
-    strange = np.unique(y[are_new]).tolist()
+    strange = labels[are_new].tolist()
     new = f"expected the classes {list_some(model.classes_)}, got {list_some(strange)}: {_AS_IN_TRAINING}"
     if are_new.all():
         raise ValueError(f"no label is a class of the model, {new}.")
-    count = int(are_new.sum())
     are = "has a label that is" if count == 1 else "have a label that is"
     warn_user(f"{count_of(count, 'row')} {are} not a class of the model, so counted as wrong; {new}.", UserWarning)
 

@@ -95,17 +95,24 @@ def _names_are_known(model: object, X: MatrixLike) -> Iterator[None]:
 
 
 @contextmanager
-def _advice_on_strings() -> Iterator[None]:
+def _advice_on_strings(model: object) -> Iterator[None]:
     """Add advice to scikit-learn's error about strings that are not numbers."""
     try:
         yield
     except ValueError as fault:
         if not str(fault).startswith("could not convert string to float"):
             raise
-        raise ValueError(
-            f"{fault}. Encode strings as numbers first: with OneHotEncoder in a pipeline, or by training on the file "
-            "with fit_stream(data.open(...))."
-        ) from fault
+        advice = (
+            "Encode strings as numbers first: with OneHotEncoder in a pipeline, or by training on the file with "
+            "fit_stream(data.open(...))."
+        )
+        if getattr(model, "_is_copy_of_table_model", False):
+            advice = (
+                "This is a copy of a model that was trained from a table, as clone and cross_val_score make it, and "
+                "copies do not have its preparation: train it with fit_stream(data.open(table, target=...)), or "
+                "cross-validate with rosenblatt train --folds."
+            )
+        raise ValueError(f"{fault}. {advice}") from fault
 
 
 def validate_matrix(model: object, X: MatrixLike, *, reset: bool) -> Matrix:
@@ -116,7 +123,7 @@ def validate_matrix(model: object, X: MatrixLike, *, reset: bool) -> Matrix:
             return X.X
         X = _matrix(model, X, reset)
     _check_structure(X)
-    with _names_are_known(model, given), _advice_on_strings():
+    with _names_are_known(model, given), _advice_on_strings(model):
         return _aligned(validate_data(model, X, reset=reset, **_LAYOUT))
 
 
@@ -131,7 +138,7 @@ def validate_pair(
     else:
         X = _matrix(model, X, reset) if isinstance(X, Block) else X
         _check_structure(X)
-        with _names_are_known(model, given), _advice_on_strings():
+        with _names_are_known(model, given), _advice_on_strings(model):
             X, labels = validate_data(model, X, y, reset=reset, ensure_all_finite=finite, **_LAYOUT)
         check_labels_kept(y, labels)
         y = labels

@@ -43,7 +43,7 @@ def missing_columns(
     known = {*needed}
     hint = suggestion(missing[0], (name for name in found if name not in known)) if len(missing) == 1 else ""
     names = join_names(map(shorten, missing), last=" and no column ")
-    expected = f", expected {join_names(needed)}" if len(needed) > 1 else ""
+    expected = f", expected {join_names(needed)}" if len(missing) == 1 < len(needed) else ""
     what = Message("{file} has no column {names}{hint}{expected}", file=file, names=names, hint=hint, expected=expected)
     if above:
         below = "line {line} has these names: leave out the lines above it with {skip_rows=above}."

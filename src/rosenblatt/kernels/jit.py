@@ -42,7 +42,9 @@ _compiled: dict[Function, Any] = {}
 def compiled_kernel(function: Function) -> Any:
     """Return the compiled form of a function that Python calls."""
     with _lock:
-        return _with_cache(numba.njit(_copy(function), **ALWAYS))
+        copied = _copy(_to_compile(function))
+        copied.__qualname__ = function.__qualname__
+        return _with_cache(numba.njit(copied, **ALWAYS))
 
 
 def _compiled_part(function: Function) -> Any:
@@ -50,12 +52,17 @@ def _compiled_part(function: Function) -> Any:
     if function not in _compiled:
         part = PARTS[function]
         if part.choose is None:
-            _compiled[function] = numba.njit(_copy(function), **part.options)
+            _compiled[function] = numba.njit(_copy(_to_compile(function)), **part.options)
         else:
             choose = part.choose
             overload(function, jit_options=part.options, strict=False)(lambda first, *_: _copy(choose(first)))
             _compiled[function] = function
     return _compiled[function]
+
+
+def _to_compile(function: Function) -> Function:
+    """Return the function to compile when Python calls ``function``."""
+    return PARTS[function].loop or function if function in PARTS else function
 
 
 @cache

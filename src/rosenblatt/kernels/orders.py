@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.kernels.compiler import kernel
-from rosenblatt.kernels.parts import helper, inlined
+from rosenblatt.kernels.parts import helper, inlined, instead_of
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -32,8 +32,7 @@ def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 @helper
-def shuffle(order, seed, pass_number):
-    """Write the order in which a pass visits rows to ``order``. The seed and the pass number are of type uint64."""
+def _shuffle_loop(order, seed, pass_number):
     for i in range(order.shape[0]):
         order[i] = i
     # Fisher-Yates shuffle in place (Durstenfeld 1964). Invariant: order[i + 1 :] is final, and order[: i + 1] holds the
@@ -43,6 +42,20 @@ def shuffle(order, seed, pass_number):
         state = state + GOLDEN
         j = np.int64(((_splitmix64(state) >> np.uint64(32)) * np.uint64(i + 1)) >> np.uint64(32))
         order[i], order[j] = order[j], order[i]
+
+
+@instead_of(_shuffle_loop)
+def shuffle(order, seed, pass_number):
+    """Write the order in which a pass visits rows to ``order``. The seed and the pass number are of type uint64."""
+    n = order.shape[0]
+    numbers = np.arange(n, 1, -1, dtype=np.uint64)
+    state = _splitmix64(_splitmix64(seed) + pass_number * GOLDEN)
+    random = _splitmix64(state + np.arange(1, n, dtype=np.uint64) * GOLDEN)
+    places = (((random >> np.uint64(32)) * numbers) >> np.uint64(32)).tolist()
+    shuffled = list(range(n))
+    for i, j in zip(range(n - 1, 0, -1), places, strict=True):
+        shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
+    order[:] = shuffled
 
 
 _shuffle = kernel(shuffle)

@@ -35,6 +35,8 @@ class Part(NamedTuple):
     options: dict[str, Any]
     choose: Callable[[Any], Function] | None = None
     """For a function that dispatches on the type of its first argument: what returns the function to call."""
+    loop: Function | None = None
+    """The function to compile, if Python calls another one; see `instead_of`."""
 
 
 PARTS: dict[Function, Part] = {}
@@ -77,6 +79,20 @@ def chosen_for(function: Function, first: Any) -> Function:
     choose = PARTS[function].choose
     assert choose is not None
     return choose(first)
+
+
+def instead_of(loop: Function) -> Callable[[Function], Function]:
+    """Return a decorator for a function in whose place ``loop`` is compiled.
+
+    Interpreted, the function does the same as ``loop`` with operations on whole arrays, because loops in Python are
+    slow. Sums may be computed in another order only if their rounding is bounded afterwards.
+    """
+
+    def decorate(function: Function) -> Function:
+        PARTS[function] = PARTS.get(loop, Part(_INSIDE))._replace(loop=loop)
+        return function
+
+    return decorate
 
 
 def by_layout(dense: Function, csr: Function, **options: Any) -> Function:

@@ -11,6 +11,9 @@ returns the vector of a class.
 Most operations have one body for all layouts: ``span`` and ``column`` hide the layout of rows, ``weight`` and
 ``set_weight`` the layout of weights. Sums may be computed in any order, because the caller bounds their rounding.
 Updates may not be reordered.
+
+Loops that take most of the time have a form with array operations beside them, which interpreted kernels call (see
+``parts.instead_of``).
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from rosenblatt.kernels.parts import (
     chosen,
     helper,
     inlined,
+    instead_of,
     prefetch,
     reordered,
 )
@@ -145,12 +149,22 @@ weight_lanes = by_layout(_dense_lanes, _csr_lanes)
 ``first``. For CSR rows they are read one by one: a gather of all eight would wait for the stores of the last update."""
 
 
+def _entries(rows, i):
+    """Return the values of row ``i`` as float64 and an index that selects their weights, for array operations."""
+    first, n = span(rows, i)
+    values = rows[0][first : first + n].astype(np.float64, copy=False)
+    return values, slice(None) if len(rows) == 2 else rows[1][first : first + n]
+
+
+def _weights_at(w, index):
+    return w[index] if hasattr(w, "ndim") else w[0][index, w[1]]
+
+
 # sums over a row, in any order
 
 
 @reordered
-def dot(rows, i, w):
-    """Return the dot product of row ``i`` and ``w``."""
+def _dot(rows, i, w):
     values = rows[0]
     first, n = span(rows, i)
     a = 0.0
@@ -159,9 +173,15 @@ def dot(rows, i, w):
     return a
 
 
+@instead_of(_dot)
+def dot(rows, i, w):
+    """Return the dot product of row ``i`` and ``w``."""
+    values, index = _entries(rows, i)
+    return (values * _weights_at(w, index)).sum()
+
+
 @reordered
-def dot_and_square(rows, i, w):
-    """Return the dot product of row ``i`` and ``w``, and the squared norm of the row, reading it once."""
+def _dot_and_square(rows, i, w):
     values = rows[0]
     first, n = span(rows, i)
     a, q = 0.0, 0.0
@@ -172,9 +192,14 @@ def dot_and_square(rows, i, w):
     return a, q
 
 
+@instead_of(_dot_and_square)
+def dot_and_square(rows, i, w):
+    """Return the dot product of row ``i`` and ``w``, and the squared norm of the row, reading it once."""
+    return dot(rows, i, w), square(rows, i)
+
+
 @reordered
-def square(rows, i):
-    """Return the squared norm of row ``i``."""
+def _square(rows, i):
     values = rows[0]
     first, n = span(rows, i)
     q = 0.0
@@ -182,6 +207,13 @@ def square(rows, i):
         v = np.float64(at(values, first + j))
         q += v * v
     return q
+
+
+@instead_of(_square)
+def square(rows, i):
+    """Return the squared norm of row ``i``."""
+    values, _ = _entries(rows, i)
+    return (values * values).sum()
 
 
 @reordered
@@ -236,9 +268,13 @@ def _dense_dot(rows, i, w):
     return dot(rows, i, w)
 
 
-pass_dot = by_layout(_dense_dot, _csr_lane_dot)
-"""``pass_dot(rows, i, w)``: return the result of ``dot``, up to rounding. It is faster than ``dot`` if an update has
-just written ``w`` (see ``weight_lanes``)."""
+_pass_dot = by_layout(_dense_dot, _csr_lane_dot)
+
+
+@instead_of(_pass_dot)
+def pass_dot(rows, i, w):
+    """Return the result of ``dot``, up to rounding; faster if an update has just written ``w`` (``weight_lanes``)."""
+    return dot(rows, i, w)
 
 
 def _dense_dot_and_square(rows, i, w):
@@ -285,17 +321,24 @@ def _csr_class_dots(rows, i, w, active, out):
             out[k] += w[j, k] * v
 
 
-class_dots = by_layout(_dense_class_dots, _csr_class_dots, fastmath=REORDERED)
-"""``class_dots(rows, i, w, active, out)``: write the dot product of row ``i`` and the weights of class k to ``out[k]``,
-for each k in ``active``, an ascending array. The entries of other classes in ``out`` may be overwritten."""
+_class_dots = by_layout(_dense_class_dots, _csr_class_dots, fastmath=REORDERED)
+
+
+@instead_of(_class_dots)
+def class_dots(rows, i, w, active, out):
+    """Write the dot product of row ``i`` and the weights of class k to ``out[k]``, for each k in ``active``.
+
+    ``active`` is an ascending array. The entries of other classes in ``out`` may be overwritten.
+    """
+    for k in active:
+        out[k] = dot(rows, i, class_weights(rows, w, k))
 
 
 # updates: in each coordinate a rounded product, then a rounded sum
 
 
 @inlined
-def add(rows, i, step, w, average_step, u):
-    """Add ``step`` times row ``i`` to ``w`` and ``average_step`` times it to ``u``."""
+def _add(rows, i, step, w, average_step, u):
     # Never fused or reordered: the product is rounded, then the sum, so that all machines get the same bits.
     values = rows[0]
     first, n = span(rows, i)
@@ -304,6 +347,21 @@ def add(rows, i, step, w, average_step, u):
         v = np.float64(at(values, first + j))
         set_weight(w, c, weight(w, c) + step * v)
         set_weight(u, c, weight(u, c) + average_step * v)
+
+
+@instead_of(_add)
+def add(rows, i, step, w, average_step, u):
+    """Add ``step`` times row ``i`` to ``w`` and ``average_step`` times it to ``u``."""
+    values, index = _entries(rows, i)
+    _add_at(w, index, step * values)
+    _add_at(u, index, average_step * values)
+
+
+def _add_at(w, index, numbers):
+    if hasattr(w, "ndim"):
+        w[index] += numbers
+    else:
+        w[0][index, w[1]] += numbers
 
 
 @inlined
@@ -404,5 +462,9 @@ def _csr_prefetch(rows, labels, order, t):
             prefetch(values, p)
 
 
-prefetch_row = by_layout(_dense_prefetch, _csr_prefetch)
-"""``prefetch_row(rows, labels, order, t)``: prefetch the row and the label of visit ``t``, if there is such a visit."""
+_prefetch_row = by_layout(_dense_prefetch, _csr_prefetch)
+
+
+@instead_of(_prefetch_row)
+def prefetch_row(rows, labels, order, t):
+    """Prefetch the row and the label of visit ``t``, if there is such a visit; do nothing if interpreted."""

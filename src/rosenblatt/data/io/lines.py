@@ -54,8 +54,8 @@ class TextChunk:
 
     @property
     def text(self) -> np.ndarray:
-        """The buffer as an array of bytes, for compiled kernels."""
-        return np.frombuffer(self.buffer, np.uint8)
+        """The buffer up to the padding after the lines, as an array of bytes for kernels."""
+        return np.frombuffer(self.buffer, np.uint8, self.stop + PAD)
 
 
 def quote_bytes(text: bytes) -> str:

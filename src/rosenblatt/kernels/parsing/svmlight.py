@@ -14,6 +14,7 @@ line counts as unread, and ``PROGRESS`` records its position. So the caller can 
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from rosenblatt.kernels.parsing.bytes import (
     number_of,
     word,
 )
-from rosenblatt.kernels.parts import at, helper, inlined
+from rosenblatt.kernels.parts import at, helper, inlined, instead_of
 
 DONE, NEED_SPACE, NEED_VALUES = 0, 1, 2
 """Why parsing stopped: the text ended; the arrays are full; the values of undecided numbers are needed."""
@@ -109,18 +110,7 @@ def slow_value(slow, progress, place):
     return 1.0
 
 
-@kernel
-def parse_svmlight(text, stop, columns, unlabelled, rows, slow, progress):
-    """Read the lines of svmlight text up to ``text[stop]``; return why parsing stopped.
-
-    An index out of range or an infinite value is an error. So is a line without a label, or with a label that may have
-    been rounded to another one, unless ``unlabelled`` is true; then a missing label is NaN. Blank lines and lines with
-    only a comment are not rows.
-
-    text: the buffer; ``text[stop - 1]`` is a newline. columns: the smallest and the largest index allowed; the smallest
-    is column 0. rows: ``(labels, indptr, indices, values)`` to fill, with ``indptr[0] = 0``. slow: see ``slow_value``.
-    progress: an array with one ``PROGRESS`` record, from which parsing continues.
-    """
+def _parse_lines(text, stop, columns, unlabelled, rows, slow, progress):
     labels, indptr, indices, values = rows
     base, last_index = columns
     start = address_of(text)
@@ -210,3 +200,48 @@ def parse_svmlight(text, stop, columns, unlabelled, rows, slow, progress):
     s["place"], s["lines"], s["rows"], s["entries"] = place - start, lines, row, entry
     s["highest"], s["fault"] = highest, fault - start
     return code
+
+
+_NUMBER = rb"[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?+"
+_PLAIN = re.compile(rb"(?:%b(?:[ \t\r]++\d{1,10}+:%b)*+[ \t\r]*+\n)*+" % (_NUMBER, _NUMBER))
+"""Text of lines with a label each, without comments and queries."""
+
+
+@kernel
+@instead_of(_parse_lines)
+def parse_svmlight(text, stop, columns, unlabelled, rows, slow, progress):
+    """Read the lines of svmlight text up to ``text[stop]``; return why parsing stopped.
+
+    An index out of range or an infinite value is an error. So is a line without a label, or with a label that may have
+    been rounded to another one, unless ``unlabelled`` is true; then a missing label is NaN. Blank lines and lines with
+    only a comment are not rows.
+
+    text: the buffer; ``text[stop - 1]`` is a newline. columns: the smallest and the largest index allowed; the smallest
+    is column 0. rows: ``(labels, indptr, indices, values)`` to fill, with ``indptr[0] = 0``. slow: see ``slow_value``.
+    progress: an array with one ``PROGRESS`` record, from which parsing continues.
+    """
+    labels, indptr, indices, values = rows
+    s = progress[0]
+    row, entry, base = int(s["rows"]), int(s["entries"]), columns[0]
+    plain = bytes(text[s["place"] : stop])
+    if s["resolved"] or _PLAIN.fullmatch(plain) is None:
+        return _parse_lines(text, stop, columns, unlabelled, rows, slow, progress)
+    lengths = np.array([line.count(b":") for line in plain.split(b"\n")[:-1]], np.int64)
+    last, end = row + len(lengths), entry + int(lengths.sum())
+    if last > len(labels) or end > len(indices):
+        return NEED_SPACE
+    numbers = np.array([float(word) for word in plain.replace(b":", b" ").split()])
+    labelled = np.cumsum(2 * lengths + 1) - 2 * lengths - 1  # the places of the labels
+    pairs = np.delete(numbers, labelled).reshape(-1, 2)
+    found, starts = pairs[:, 0], np.cumsum(lengths) - lengths
+    ascends = np.diff(found, prepend=base - 1.0) > 0
+    ascends[starts[lengths > 0]] = True
+    in_range = (found >= base) & (found <= columns[1])
+    certain = np.isfinite(numbers).all() and (unlabelled or (np.abs(numbers[labelled]) < EXACT_BELOW).all())
+    if not (certain and ascends.all() and in_range.all()):
+        return _parse_lines(text, stop, columns, unlabelled, rows, slow, progress)
+    labels[row:last], indptr[row + 1 : last + 1] = numbers[labelled], entry + np.cumsum(lengths)
+    indices[entry:end], values[entry:end] = found - base, pairs[:, 1]
+    s["place"], s["lines"], s["rows"], s["entries"] = stop, s["lines"] + len(lengths), last, end
+    s["highest"] = max(s["highest"], int(found.max(initial=base - 1)) - base)
+    return DONE

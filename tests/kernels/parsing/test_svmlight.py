@@ -1,11 +1,11 @@
 """The svmlight kernel beside its slow twin."""
 
 import math
+from types import SimpleNamespace
 
 from helpers.text_twins import svmlight
-from rosenblatt.kernels.compiler import Kernel
 from rosenblatt.kernels.parsing import svmlight as kernel_module
-from rosenblatt.kernels.parsing.svmlight import parse_svmlight
+from rosenblatt.kernels.parsing.svmlight import parse_lines
 
 
 def test_svmlight_lines_of_every_shape():
@@ -41,9 +41,9 @@ def test_svmlight_without_labels_and_from_zero():
     svmlight(b"1 1:1 7:1\n1 8:1\n1 0:1\n", base=1, last=7)
 
 
-def test_interpreted_plain_text_is_read_without_the_loop(monkeypatch):
-    monkeypatch.setattr(parse_svmlight, "compiled", None)
-    monkeypatch.setattr(Kernel, "_is_worth_compiling", lambda *_: False)
+def test_short_plain_text_is_read_without_the_kernel(monkeypatch):
+    monkeypatch.setattr(kernel_module, "SETTING", "auto")
+    monkeypatch.setattr(parse_lines, "compiled", None)
     plain = b"+1 1:2 3:-.5e-3 \n-1\n0.5\t2:1e3\r\n0 0007:00.50 2147483647:5.\n1 " + b" ".join(
         b"%d:1" % k for k in range(1, 40)
     )
@@ -61,6 +61,6 @@ def test_interpreted_plain_text_is_read_without_the_loop(monkeypatch):
     for other in others:
         svmlight(plain + b"\n" + other + b"\n-1 1:1\n")
     svmlight(b"1 0:1 6:2\n-1 7:1\n2 1:1\n", base=0, last=6)
-    monkeypatch.setattr(kernel_module, "_parse_lines", None)
+    monkeypatch.setattr(kernel_module, "parse_lines", SimpleNamespace(compiled=None))
     assert len(svmlight(plain + b"\n")) == 5
     assert svmlight(b"1e23 1:1\n", unlabelled=True)[0][0] == 1e23

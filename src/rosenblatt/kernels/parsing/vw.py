@@ -145,7 +145,7 @@ def parse_vw(text, stop, bits, unlabelled, rows, names, scratch, slow, progress)
     skipped. A base (an initial prediction) must be 0. A line without a label is an error, unless ``unlabelled`` is
     true; then its label is NaN.
 
-    text, stop, slow, progress: see ``parse_svmlight``. bits: there are 2**bits columns. rows: ``(labels, indptr,
+    text, stop, slow, progress: see ``parse_lines``. bits: there are 2**bits columns. rows: ``(labels, indptr,
     indices, values, weights)`` to fill. names: ``(seen, found)``. ``seen`` is 1 for each column whose name is known,
     and each new name fills a row of ``found``: the column, start and end of the namespace, start and end of the name.
     An empty name has the end -1, and as its start the number of empty names before it. If ``found`` has no rows, no
@@ -159,7 +159,7 @@ def parse_vw(text, stop, bits, unlabelled, rows, names, scratch, slow, progress)
     lines, row, entry, highest = s["lines"], s["rows"], s["entries"], s["highest"]
     mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
     code, fault = DONE, place
-    # Invariant: as in ``parse_svmlight``. If a line stops the parser, its names are discarded, too.
+    # Invariant: as in ``parse_lines``. If a line stops the parser, its names are discarded, too.
     while place < last:
         line, first_entry, first_name = place, entry, s["names"]
         s["seen"] = 0

@@ -233,7 +233,7 @@ def parse_svmlight(text, stop, columns, unlabelled, rows, slow, progress):
 
 
 def _parse_plain(text, stop, columns, unlabelled, rows, progress):
-    """Do what ``parse_lines`` does, and return DONE or NEED_SPACE; return None if the text has a fault or is not plain."""
+    """Do what ``parse_lines`` does; return DONE, NEED_SPACE, or None if the text has a fault or is not plain."""
     labels, indptr, indices, values = rows
     s = progress[0]
     row, entry, base = int(s["rows"]), int(s["entries"]), columns[0]

@@ -62,8 +62,8 @@ class Split(NamedTuple):
     """Numbers as sums of a high part, a multiple of ``unit`` of few bits, and a low part of at most half a unit."""
 
     numbers: Numbers
-    high: list[float]
-    low: list[float]
+    high: Numbers
+    low: Numbers
     size: float
     """The Euclidean norm of the numbers."""
     unit: float
@@ -183,7 +183,7 @@ class Record:
 
         If ``signed``, the result is not 0 unless the sum is exactly 0.
         """
-        size = math.hypot(*(math.hypot(*w) for w in weights))
+        size = math.hypot(*weights[0]) if len(weights) == 1 else math.hypot(*(math.hypot(*w) for w in weights))
         if size == 0.0:
             return 0.0
         if _SHORTEST < size < _LONGEST and self.reach > _SHORTEST:
@@ -202,8 +202,8 @@ class Record:
             return 0.0
         entries = self.entries
         if self.has_bias:
-            entries = entries._replace(numbers=[*entries.numbers[:-1], 0.0], high=[*entries.high[:-1], 0.0])
-        q = _rounded([product_sum(entries, entries)])
+            entries = Split(entries.numbers[:-1], entries.high[:-1], entries.low[:-1], *entries[3:])
+        q = certain(*product_sum(entries, entries))
         return q if q == q else _nearest(_exact_product_sum(entries.numbers, entries.numbers))
 
     def variance(self, variances: list[Numbers]) -> float:
@@ -293,7 +293,7 @@ class RecordLearner:
         """Whether there is a single classifier, which may make any number of updates."""
         self._step_size = chosen_for(step_size, state.rule)
         self._weights = [Weights({}, {}, {}) for _ in range(state.n_scores)]
-        self._w = [weights.w for weights in self._weights]
+        self._w, self._u = [weights.w for weights in self._weights], [weights.u for weights in self._weights]
         if state.fit_intercept:
             biases = [state.b, state.beta, *([] if state.s_b is None else [state.s_b])]
             for k, weights in enumerate(self._weights):
@@ -340,8 +340,11 @@ class RecordLearner:
         except KeyError:
             self._cache(record)
             found = list(map(self._find, self._w))
-        record.weights, values = found, record.values
-        record.activations = [sum(map(mul, w, values)) for w in found]
+        values = record.values
+        record.activations = [sum(map(mul, found[0], values))]
+        if len(found) > 1:
+            record.activations += [sum(map(mul, w, values)) for w in found[1:]]
+        record.weights = found
         return found
 
     def _find(self, weights: dict[Any, float]) -> Numbers:
@@ -392,10 +395,12 @@ class RecordLearner:
             return int(scores[0] > 0.0)
         if average:
             # The activation of the averages as a difference of two sums: CIML algorithm 7. Both are in ``doubt``.
-            shares = self._for_scores([self._share(s) for s in self._counters])
-            late = [sum(map(mul, self._find(weights.u), record.values)) for weights in self._weights]
-            scores = [a - share * b for a, share, b in zip(scores, shares, late, strict=True)]
             doubt += record.slack * self._spread
+            shares = map(self._share, self._for_scores(self._counters))
+            found = map(self._find, self._u)
+            scores = [a - next(shares) * sum(map(mul, u, record.values)) for a, u in zip(scores, found, strict=True)]
+            if len(scores) == 1 and abs(scores[0]) > doubt:
+                return int(scores[0] > 0.0)
         if len(scores) == 1:
             a = scores[0]
             if not abs(a) > doubt:
@@ -426,7 +431,8 @@ class RecordLearner:
         return found
 
     def _share(self, s: Counters) -> float:
-        return average_share(self.state.decay, s["visits"], s["epoch"])
+        visits = s["visits"]
+        return average_share(self.state.decay, visits, s["epoch"]) if self.state.decay else 1.0 / (visits or 1.0)
 
     def _for_scores(self, values: list[Any]) -> list[Any]:
         """Return a value for each score. Classes that compete directly share one record of counters."""
@@ -544,7 +550,8 @@ class RecordLearner:
             return True
         update = Update(_ROW, visits - 1.0, taken, step, a, extra)
         counted, epoch, _ = average_weight(self.state.decay, visits - 1.0, s["epoch"])
-        new = s | dict(zip(_SEEN, seen, strict=True))
+        new = s.copy()
+        new["visits"], new["mistakes"], new["lowest"], new["lowest_step"] = seen
         count_update(rule, new, update)
         self._bound(new)
         if epoch > s["epoch"] or not new["length"] * visits < _FAR_FROM_OVERFLOW:

@@ -3,6 +3,7 @@ import signal
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 
 import rosenblatt
@@ -10,6 +11,7 @@ from helpers.commands import AND, THREE, command, ran, refused, written
 from rosenblatt import data, textbook
 from rosenblatt.cli.watch import MistakeCount, OnlineLearner
 from rosenblatt.training.options import RunOptions
+from rosenblatt.training.records import RecordLearner
 from rosenblatt.training.run import TrainingRun
 
 
@@ -187,6 +189,7 @@ def test_a_saved_model_goes_on_with_the_same_bits(tmp_path, learner):
 
 def test_a_table_goes_on_as_the_model_says(tmp_path):
     X, y = _noisy(60)
+    X = X.astype(float)
     rows = [f"{a},{b},{s}\n" for (a, b), s in zip(X.tolist(), y.tolist(), strict=True)]
     written(tmp_path, "first.csv", "a,b,label\n" + "".join(rows[:40]))
     words = ["-t", "label", "-p", "1", "--no-shuffle", "-o", tmp_path / "m"]
@@ -245,17 +248,42 @@ def test_an_interrupt_waits_until_the_rows_that_were_learned_are_counted(monkeyp
     X, y = _noisy(100)
     online = OnlineLearner("Perceptron", RunOptions(hypothesis=hypothesis))
     online.learn(X[:40], y[:40])
-    visit = TrainingRun.visit
+    method = (TrainingRun, "visit") if hypothesis == "last" else (RecordLearner, "learn")
+    learn = getattr(*method)
 
     def interrupted(*arguments):
-        made = visit(*arguments)
+        made = learn(*arguments)
         signal.raise_signal(signal.SIGINT)
         return made
 
-    monkeypatch.setattr(TrainingRun, "visit", interrupted)
+    monkeypatch.setattr(*method, interrupted)
     with pytest.raises(KeyboardInterrupt):
         online.learn(X[40:], y[40:])
     assert online.count.rows == online.model.state.counters["visits"][0] == (100 if hypothesis == "last" else 41)
+
+
+@pytest.mark.parametrize("options", [{}, {"decay": 0.1}])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_that_are_learned_one_by_one_need_arrays_for_new_classes_only(monkeypatch, options, sparse):
+    X, y = _noisy(60)
+    X = X.astype(float)
+    y[30::3] = 7  # a third class turns up
+    by_array = []
+    real = OnlineLearner._learn_row
+    monkeypatch.setattr(OnlineLearner, "_learn_row", lambda *given: by_array.append(given) or real(*given))
+    online = OnlineLearner("AveragedPerceptron", RunOptions.for_learner("AveragedPerceptron", **options))
+    for start in range(0, 60, 20):
+        part = X[start : start + 20]
+        online.learn(sp.csr_array(part) if sparse else part, y[start : start + 20])
+    assert len(by_array) <= 5
+    twin = rosenblatt.Perceptron(**{"hypothesis": "average", **options})
+    wrong = 0
+    for i in range(60):
+        wrong += i == 0 or twin.predict(X[i : i + 1])[0] != y[i]
+        twin.partial_fit(X[i : i + 1], y[i : i + 1])
+    assert online.count.mistakes == wrong
+    for name in ("w", "u", "b", "beta"):
+        assert np.array_equal(getattr(online.model.state, name), getattr(twin.state_, name)), name
 
 
 def test_an_everyday_table_is_no_dead_end(tmp_path):

@@ -6,6 +6,7 @@ import math
 import sys
 from collections import deque
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ from rosenblatt.cli.train_run import check_read_once, kernel_facts, name_feature
 from rosenblatt.messages import ParameterError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
     from numpy.typing import NDArray
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from rosenblatt.data import Stream
     from rosenblatt.training.model_file import TrainedModel
     from rosenblatt.training.options import RunOptions
+    from rosenblatt.training.records import RecordLearner
     from rosenblatt.training.report import Report
     from rosenblatt.training.run import TrainingRun
 
@@ -85,6 +87,9 @@ class OnlineLearner:
     def __init__(self, learner: str, options: RunOptions, model: TrainedModel | None = None) -> None:
         self.learner, self.options, self.model, self.count = learner, options, model, MistakeCount()
         self._run: TrainingRun | None = None
+        self._records: RecordLearner | None = None
+        self._numbers: dict[object, int] = {}
+        """The class number of each label, for ``_records``."""
 
     def learn(self, X: Features, y: NDArray[Any], weight: NDArray[Any] | None = None) -> None:
         """Visit rows in order: predict each row, count a mistake if the prediction is wrong, then learn from the row.
@@ -114,13 +119,49 @@ class OnlineLearner:
         if (len(known) <= 2 or competing) and self.options.hypothesis == "last":
             self.count.add(len(y), self._visit(X, y, weight))
             return
-        for i in range(len(y)):
-            row, label = X[i : i + 1], y[i : i + 1]
-            right = self.model is not None and self._predicted(row) == label[0]
-            self._visit(row, label, None if weight is None else weight[i : i + 1], row_by_row=True)
+        for i, (entries, label) in enumerate(zip(_entries(X), y.tolist(), strict=True)):
+            right = self._learn_record(*entries, label, None if weight is None else float(weight[i]))
+            if right is None:
+                right = self._learn_row(X[i : i + 1], y[i : i + 1], None if weight is None else weight[i : i + 1])
             self.count.add(1, 0 if right else 1)
             if interrupts:
-                return
+                break
+        if self._records is not None:
+            self._records.release()
+
+    def _learn_record(
+        self, columns: tuple[int, ...], values: tuple[float, ...], label: object, weight: float | None
+    ) -> bool | None:
+        """Predict a row and learn from it without arrays; return whether the prediction was right.
+
+        Return None if the row has to be predicted and learned as an array.
+        """
+        learner, model = self._records, self.model
+        if learner is None or model is None or label not in self._numbers or not learner.is_current():
+            return None
+        if not learner.read(columns, values):
+            return None
+        number = self._numbers[label]
+        found = 0 if len(self._numbers) == 1 else learner.decide(self.options.hypothesis)
+        if found is None or not learner.learn(number, weight):
+            return None
+        return found == number
+
+    def _learn_row(self, row: Features, label: NDArray[Any], weight: NDArray[Any] | None) -> bool:
+        """Predict a row and learn from it; return whether the prediction was right."""
+        from rosenblatt.training.linear import LinearState
+        from rosenblatt.training.records import RecordLearner
+
+        if self._records is not None:
+            self._records.release()
+        right = bool(self.model is not None and self._predicted(row) == label[0])
+        self._visit(row, label, weight, row_by_row=True)
+        assert self.model is not None
+        state = self.model.state
+        if isinstance(state, LinearState) and state.log is None and state.pocket is None:
+            self._records = RecordLearner(state, run=self._run)
+            self._numbers = {known: number for number, known in enumerate(self.model.classes.tolist())}
+        return right
 
     def _predicted(self, row: Features) -> Any:
         """Return the predicted class of one row; a sparse row takes time proportional to its non-zero values."""
@@ -150,8 +191,22 @@ class OnlineLearner:
         if self.model is None:
             self.model = TrainedModel(self.learner, self.options, run.classes, run.state)
         self.model.state, self.model.classes = run.state, run.classes
-        self._run = run if row_by_row else None
+        self._run, self._records = run if row_by_row else None, None
         return made
+
+
+def _entries(X: Features) -> Iterator[tuple[tuple[int, ...], tuple[float, ...]]]:
+    """Yield the column numbers of each row, and the values in these columns."""
+    from rosenblatt.blocks import is_sparse
+
+    if not is_sparse(X):
+        columns = tuple(range(X.shape[1]))
+        for line in X.tolist():
+            yield columns, tuple(line)
+        return
+    indices, values, ends = X.indices.tolist(), X.data.tolist(), X.indptr.tolist()
+    for start, stop in pairwise(ends):
+        yield tuple(indices[start:stop]), tuple(values[start:stop])
 
 
 def learner_line(learner: str, options: RunOptions, from_model: bool) -> str:

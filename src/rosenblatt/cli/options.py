@@ -159,7 +159,7 @@ class FileOptions(Group):
     """Options for reading files. With a model no other options are needed, because the model defines its features."""
 
     format: str | None = option(
-        None, "F", "Format: csv, tsv, parquet, arrow, jsonl, svmlight, vw or npz. Detected if omitted."
+        None, "F", "Format: csv, tsv, parquet, arrow, jsonl, fasttext, svmlight, vw or npz. Detected if omitted."
     )
     delimiter: str | None = option(None, "C", "Delimiter of CSV fields. Detected if omitted.")
     header: bool | None = option(
@@ -199,6 +199,9 @@ class RowOptions(FileOptions):
     missing_value: list[str] | None = option(None, "WORD", "String that marks a missing value. Repeatable.")
     bits: int | None = option(None, "N", "Hash words to 2^N columns.  [default: 18]")
     ngrams: int | None = option(None, "N", "Also count sequences of up to N words.")
+    label_first: bool | None = option(
+        None, None, "In lines of text: the first word of each line is its label.", "--label-first"
+    )
     features: int | None = option(None, "N", "Number of columns in svmlight files, if larger than the highest index.")
 
     def about_rows(self) -> dict[str, Any]:

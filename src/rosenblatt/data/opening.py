@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.cache import RowCache
-from rosenblatt.data.io.bytes import TABLES, BinaryFile, detect_format, format_of_name
+from rosenblatt.data.io.bytes import TABLES, BinaryFile, detect_format, format_of_name, is_binary
 from rosenblatt.data.io.decoding import Decoding
 from rosenblatt.data.io.lines import LONGEST_LINE, LineSource, Paths
 from rosenblatt.data.io.prefetch import processor_count
@@ -51,7 +51,7 @@ def check_options(request: OpenRequest) -> None:
                 file=request.file,
                 kind=request.format,
                 option=Setting(name),
-                others="tables" if formats == TABLES else ", ".join(formats),
+                others="tables" if len(formats) >= len(TABLES) - 1 else ", ".join(formats),
             )
     for name in ("delimiter", "quote"):
         if name in request.given:
@@ -148,6 +148,7 @@ def open(
     categories: str | None = None,
     bits: int | None = None,
     ngrams: int | None = None,
+    label_first: bool = False,
     missing: str | None = None,
     missing_values: Sequence[str] | None = None,
     weight: str | int | None = None,
@@ -227,8 +228,9 @@ def open(
         integers, or more than a few distinct fractions. Rows without a label are left out and counted in
         ``stream.unlabelled``. Words such as ``NA`` are not labels, unless ``column_types`` names the column.
     format : str, optional
-        "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl", "svmlight" (or "libsvm"), "vw" or "npz". By default
-        it is detected from the first bytes of the file, its name or its first lines.
+        "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl", "fasttext" (lines that start with ``__label__`` and
+        a label), "svmlight" (or "libsvm"), "vw" or "npz". By default it is detected from the first bytes of the file,
+        its name or its first lines.
     preparation : dict, optional
         The ``preparation`` of another stream, to make rows in exactly the same way. The target column may then be
         missing, and a table may be in another table format. Columns that the preparation does not name are ignored and
@@ -257,6 +259,8 @@ def open(
         Words, hashed categories and the features of Vowpal Wabbit text share ``2**bits`` columns.
     ngrams : int, default 1
         The maximum number of words in an n-gram; all n-grams of 1 to ``ngrams`` words are counted.
+    label_first : bool, default False
+        Whether each line is a label, which is its first word, and a text. The columns are called label and text.
     missing : "error", "zero", "mean" or "auto", default "error"
         Whether a missing value or NaN in a column of numbers raises an error, or is replaced by 0 or by the mean of the
         column in the first rows. A missing category raises an error with "error"; otherwise all features of its column
@@ -375,7 +379,7 @@ def open(
             raise conflict_with_preparation("scale")
     decoding = Decoding(encoding, skip_rows, sheet).check()
     files = table or LineSource(cast(Paths, path), max_line_bytes=max_line_bytes, decoding=decoding)
-    kind = _format_in_memory(format) if table else detect_format(files.display_name(0), files.head(), format)
+    kind = _format_in_memory(format) if table else _format_of(files, format, label_first, preparation)
     if files.is_workbook:
         for name, value in (("format", format), ("delimiter", delimiter), ("quote", quote)):
             if value not in (None, "csv"):
@@ -390,9 +394,8 @@ def open(
     if missing == "auto":
         arguments["missing"] = "mean" if kind in OPTION_FORMATS["missing"] else None
     given = {name: arguments[name] for name in OPTION_FORMATS if arguments[name] is not None}
-    given = {
-        name: value for name, value in given.items() if value or name not in ("keep_words", "passthrough", "skip_rows")
-    }
+    no_default = ("keep_words", "label_first", "passthrough", "skip_rows")
+    given = {name: value for name, value in given.items() if value or name not in no_default}
     request = OpenRequest(
         files=files,
         format=kind,
@@ -440,6 +443,14 @@ def _format_in_memory(format: str | None) -> str:
     if format not in (None, "arrow"):
         raise ParameterError("{format} is for files, and a table in memory was given: leave it out.")
     return "arrow"
+
+
+def _format_of(files: LineSource, format: str | None, label_first: bool, preparation: Mapping[str, Any] | None) -> str:
+    """Return the format of files. Lines of text for a model of such lines show no format, and have no need to."""
+    of_lines = label_first or (preparation is not None and preparation.get("format") == "fasttext")
+    if format is None and of_lines and format_of_name(files.names[0]) is None and not is_binary(files.head()):
+        return "fasttext"
+    return detect_format(files.display_name(0), files.head(), format)
 
 
 def _make_source(request: OpenRequest) -> RowSource:

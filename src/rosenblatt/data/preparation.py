@@ -6,7 +6,7 @@ import math
 from collections.abc import Container
 from typing import Annotated, Any
 
-from rosenblatt.data.io.bytes import FORMATS, TABLES
+from rosenblatt.data.io.bytes import FORMATS, LABEL_MARK, TABLES
 from rosenblatt.data.source import FILLS, VERSION, ColumnEntry, Preparation
 from rosenblatt.messages import ParameterError, Setting, shorten
 from rosenblatt.scaling import METHODS
@@ -91,6 +91,7 @@ class _Dialect:
     header: bool | None = None
     delimiter: str | None = None
     quote: str | None = None
+    mark: Annotated[str, string("", LABEL_MARK.decode())] | None = None
 
 
 class _Target:

@@ -34,6 +34,10 @@ ON_AMBIGUOUS = ("error", "drop", "note")
 """The treatments of columns whose kind is ambiguous."""
 DIALECT = ("header", "delimiter", "quote")
 """The options that describe how CSV and TSV files are written."""
+LABEL, TEXT = "label", "text"
+"""The columns of lines that start with their label."""
+_WITH_COLUMNS = tuple(kind for kind in TABLES if kind != "fasttext")
+"""The formats of tables whose columns have names and kinds of their own."""
 _KEPT_MESSAGES = 10
 FEW_WORDS = 10_000
 """With ``keep_words="few"``, words are kept unless they are in more hashed columns than this."""
@@ -48,7 +52,7 @@ Facts: TypeAlias = dict[str, Any]
 
 def _option(default: object = None, *formats: str) -> Any:
     """Return a dataclass field for an option that applies only to some formats, by default to tables."""
-    return field(default=default, metadata={"formats": formats or TABLES})
+    return field(default=default, metadata={"formats": formats or _WITH_COLUMNS})
 
 
 @dataclass
@@ -68,15 +72,16 @@ class OpenRequest:
     all_rows: bool = True
     """Whether the schema of the first rows is completed from all rows, if the input can be read twice."""
     on_ambiguous: str = "error"
-    target: str | int | None = _option(None, *TABLES, "npz")
+    target: str | int | None = _option(None, *_WITH_COLUMNS, "npz")
     columns: Sequence[str] | None = _option()
     drop: Sequence[str] = _option(())
     keep: Sequence[str] = _option(())
-    column_types: Mapping[str, str | Sequence[str]] = field(default_factory=dict, metadata={"formats": TABLES})
+    column_types: Mapping[str, str | Sequence[str]] = field(default_factory=dict, metadata={"formats": _WITH_COLUMNS})
     categories: str = _option("onehot")
     bits: int = _option(18, *TABLES, "vw")
-    ngrams: int = _option(1)
-    missing: str = _option("error", *TABLES, "npz")
+    ngrams: int = _option(1, *TABLES)
+    label_first: bool = _option(False, "fasttext")
+    missing: str = _option("error", *_WITH_COLUMNS, "npz")
     missing_values: Sequence[str] = _option(())
     weight: str | int | None = _option()
     header: bool | None = _option(None, "csv", "tsv")
@@ -88,7 +93,7 @@ class OpenRequest:
     zero_based: bool | None = _option(None, "svmlight")
     n_features: int | None = _option(None, "svmlight")
     keep_words: bool | str = _option(False, *TABLES, "vw")
-    passthrough: Sequence[str] = _option(())
+    passthrough: Sequence[str] = _option((), *TABLES)
 
     @property
     def file(self) -> str:

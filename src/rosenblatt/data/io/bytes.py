@@ -268,9 +268,11 @@ def _decompress(file: io.BufferedReader, compression: str, name: str) -> _Readab
 # Detection of the format of a file from its name and its first bytes.
 
 
-FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl", "svmlight", "vw", "npz")
-TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
-TEXTS = ("csv", "tsv", "jsonl", "svmlight", "vw")
+FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl", "fasttext", "svmlight", "vw", "npz")
+TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl", "fasttext")
+TEXTS = ("csv", "tsv", "jsonl", "fasttext", "svmlight", "vw")
+LABEL_MARK = b"__label__"
+"""What fastText puts before each label."""
 ALIASES = {"feather": "arrow", "ipc": "arrow", "libsvm": "svmlight", "ndjson": "jsonl", "json": "jsonl"}
 _ENDINGS = {
     "csv": (".csv", ".xlsx", ".xlsm", ".xls", ".ods"),
@@ -318,6 +320,11 @@ def detect_format(name: str, head: bytes, given: str | None = None) -> str:
     return found
 
 
+def is_binary(head: bytes) -> bool:
+    """Return whether the first bytes of a file are those of a binary format."""
+    return any(map(head.startswith, _FORMAT_MAGIC))
+
+
 def format_of_name(name: str) -> str | None:
     """Return the format that the extension of a file name implies, or None if the extension implies none.
 
@@ -333,6 +340,8 @@ def format_of_name(name: str) -> str | None:
 
 def _from_lines(head: bytes) -> str | None:
     lines = [line for line in head.removeprefix(b"\xef\xbb\xbf").splitlines() if line.strip() and line[:1] != b"#"]
+    if lines and lines[0].lstrip().startswith(LABEL_MARK):
+        return "fasttext"
     if not lines or b"\0" in head:
         return None
     first = lines[0]

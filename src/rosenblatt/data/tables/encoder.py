@@ -349,7 +349,9 @@ class Encoder:
         texts = {}
         for column in self._hashed:
             name = column["name"]
-            array = parse_strings(chunk.columns[name], self._missing)
+            array = chunk.columns[name]
+            if column["kind"] == "category" or self._missing or str(array.type) not in ("string", "large_string"):
+                array = parse_strings(array, self._missing)  # words do not depend on the whitespace that it removes
             if column["kind"] == "category":
                 self._note_missing(array, name, faults, counted)
             texts[name] = Texts.of_arrow(array)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Generator
-from contextlib import closing
+from collections.abc import Generator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import quote_bytes
-from rosenblatt.data.tables.reader import NAME_COLUMNS, Passthrough, Records, TableChunk, TableReader, first_repeated
+from rosenblatt.data.tables.reader import NAME_COLUMNS, LinesReader, Passthrough, Records, TableChunk, first_repeated
 from rosenblatt.data.tables.values import (
     combine_chunks,
     import_arrow,
@@ -46,22 +45,11 @@ _MOST_DIGITS = 308
 JsonObject: TypeAlias = dict[str, Any]
 
 
-class JsonReader(TableReader[Records]):
+class JsonReader(LinesReader):
     """A reader of tables in JSON lines."""
 
     _ignored_types: dict[str, pa.DataType] = {}  # noqa: RUF012  replaced, never mutated
     """The types of fields that are not needed, kept so that Arrow does not infer them for each chunk."""
-
-    def _read(self) -> Generator[Records, None, None]:
-        with closing(self.files.chunks()) as chunks:
-            file, line = 0, 1
-            for chunk in chunks:
-                if chunk.file != file:
-                    file, line = chunk.file, 1
-                data = bytes(memoryview(chunk.buffer)[chunk.start : chunk.stop])
-                faults = [(0, chunk.fault)] if chunk.fault else []
-                yield Records(data, file, line, chunk.share, faults=faults)
-                line += data.count(b"\n")
 
     def items(self) -> Generator[Records, None, None]:
         """Yield all items from the start, split into parts with a limited number of cells."""
@@ -196,9 +184,6 @@ class JsonReader(TableReader[Records]):
         """Set ``columns`` to the fields of the first rows, or to None if there are no rows."""
         if not self.head(min(rows, _COLUMN_ROWS)).n:
             self.columns = None
-
-    def _where(self, item: Records) -> Callable[[int], str]:
-        return lambda place: f"{self.files.display_name(item.file)}, line {item.line + place}"
 
     def _objects(self, item: Records) -> tuple[list[JsonObject], list[int], list[tuple[int, Message]]]:
         """Parse lines with ``json``; return the objects, their positions, and pairs (position, reason) of faults.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -371,6 +372,24 @@ class TableReader(Generic[Item]):
     def _read(self) -> Generator[Item, None, None]:
         """Yield all items from the start of the files."""
         raise NotImplementedError
+
+
+class LinesReader(TableReader[Records]):
+    """Base class of the readers of text with one row on each line."""
+
+    def _read(self) -> Generator[Records, None, None]:
+        with closing(self.files.chunks()) as chunks:
+            file, line = 0, 1
+            for chunk in chunks:
+                if chunk.file != file:
+                    file, line = chunk.file, 1
+                data = bytes(memoryview(chunk.buffer)[chunk.start : chunk.stop])
+                faults = [(0, chunk.fault)] if chunk.fault else []
+                yield Records(data, file, line, chunk.share, faults=faults)
+                line += data.count(b"\n")
+
+    def _where(self, item: Records) -> Callable[[int], str]:
+        return lambda place: f"{self.files.display_name(item.file)}, line {item.line + place}"
 
 
 def _join_chunks(chunks: list[TableChunk], rows: int, file: str) -> TableChunk:

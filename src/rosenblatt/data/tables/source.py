@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.preparation import is_hashed
 from rosenblatt.data.source import (
     FEW_WORDS,
+    LABEL,
+    TEXT,
     VERSION,
     ColumnEntry,
     Facts,
@@ -28,6 +31,7 @@ from rosenblatt.data.tables.delimited import NAMES_FIRST, DelimitedReader, heade
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder, ListEncoder
 from rosenblatt.data.tables.frames import MemoryReader, MemoryTable
 from rosenblatt.data.tables.json_lines import JsonReader
+from rosenblatt.data.tables.labelled_lines import LabelledLinesReader
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk, TableReader, join_names
 from rosenblatt.data.tables.schema import Schema, check_table_options, infer_schema, units_note
 from rosenblatt.messages import Message, Question
@@ -299,6 +303,8 @@ class TableSource(RowSource):
 
 def open_table(request: OpenRequest) -> TableSource:
     """Return the source for a table. If the request has no preparation, infer one from the first rows."""
+    if request.format == "fasttext":
+        request = replace(request, target=LABEL, column_types={LABEL: "category", TEXT: "text"})
     reader, preparation = _make_reader(request), request.preparation
     schema: Schema | None = None
     notes: list[Message] = []
@@ -383,4 +389,5 @@ def _make_reader(request: OpenRequest) -> TableReader[Any]:
     if isinstance(request.files, MemoryTable):
         return MemoryReader(request)
     readers: dict[str, type[TableReader[Any]]] = {"parquet": ParquetReader, "arrow": ArrowReader, "jsonl": JsonReader}
+    readers["fasttext"] = LabelledLinesReader
     return readers.get(request.format, DelimitedReader)(request)

@@ -329,15 +329,21 @@ def parse_labels(
     name, kind = target["name"], target["kind"]
     if kind in ("text", "category"):
         texts = parse_strings(array, missing_labels(kind, missing))
-        labels = [text or "" for text in texts.to_pylist()]
-        for row in [k for k, label in enumerate(labels) if len(label) > _LONGEST_LABEL]:
-            reason = "column {name} holds a text of {length} characters, expected a label of at most {most}"
-            faults.add([row], Message(reason, name=repr(name), length=len(labels[row]), most=_LONGEST_LABEL))
-            labels[row] = ""
-        for row in [k for k, label in enumerate(labels) if label.endswith("\0")]:  # NumPy would drop these characters
-            reason = "column {name} holds {found}, which ends in a null character, expected text without one"
-            faults.add([row], Message(reason, name=repr(name), found=shorten(labels[row])))
-        return np.array(labels, dtype=np.str_), null_rows(texts)
+        coded = texts.dictionary_encode()
+        codes = replace_nulls(coded.indices, as_numpy(coded.indices), len(coded.dictionary))
+        labels = [*coded.dictionary.to_pylist(), ""]
+        for code, label in enumerate(labels):
+            if len(label) > _LONGEST_LABEL:
+                what = "column {name} holds a text of {length} characters, expected a label of at most {most}"
+                reason = Message(what, name=repr(name), length=len(label), most=_LONGEST_LABEL)
+                labels[code] = ""
+            elif label.endswith("\0"):  # NumPy would drop these characters
+                what = "column {name} holds {found}, which ends in a null character, expected text without one"
+                reason = Message(what, name=repr(name), found=shorten(label))
+            else:
+                continue
+            faults.add(np.flatnonzero(codes == code), reason)
+        return np.array(labels, dtype=np.str_)[codes], null_rows(texts)
     boolean = kind == "boolean"
     expected = "true or false as the label" if boolean else "a number as the label"
     values, bad = (parse_booleans if boolean else parse_numbers)(array, missing)

@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.messages import ParameterError, Setting
+from rosenblatt.rounding import SMALLEST_NORMAL
 from rosenblatt.theory.exact import (
     Combination,
     TooMuchWorkError,
@@ -30,7 +31,7 @@ from rosenblatt.theory.exact import (
     proportional_integers,
     rounded,
 )
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, as_float, dense_rows, scatter
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, as_float, dense_rows, entries, scatter
 from rosenblatt.theory.linear_programs.answers import (
     Feasible,
     Infeasible,
@@ -326,7 +327,7 @@ def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | UndecidedProgram:
     found = [] if run.v is None else [[Fraction(value) for value in run.v.tolist()]]
     if (x := _float_point(A, b, found)) is not None:
         return Feasible(x)
-    answer = decide_equilibrated(Z)
+    answer = (None if found else _solved_with_scaled_columns(Z)) or decide_equilibrated(Z)
     if isinstance(answer, Unsolvable):
         return proved_empty(A, b, sharpened(A, b, from_homogenized(A, b, answer)))
     if answer is not None:
@@ -339,6 +340,34 @@ def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | UndecidedProgram:
     with np.errstate(all="ignore"):
         x = np.nan_to_num(run.best[:-1] / run.best[-1])
     return UndecidedProgram(x, rounded(largest_violation(A, b, x), up=True))
+
+
+FAR_APART = 64
+"""Columns have very different magnitudes if their largest entries differ by more than this power of two."""
+
+
+def _solved_with_scaled_columns(Z: Matrix) -> list[Fraction] | None:
+    """Return an exact v with Z v > 0 if the columns have very different magnitudes and it is easily found, else None.
+
+    The rescaled perceptron scales rows before columns. In a homogenized system this does not help, because the last row
+    (0, 1) keeps the last column, b, from being scaled. Here the columns of the other rows are scaled first. The entries
+    of v are fractions, because their magnitudes may differ by more than floats can represent.
+    """
+    exponents = np.frexp(largest_in_rows(Z[:-1].T))[1].astype(np.int64)
+    if np.ptp(exponents) <= FAR_APART:
+        return None
+    with np.errstate(over="ignore", under="ignore"):
+        if sp.issparse(Z):
+            scaled = sp.csr_array((np.ldexp(Z.data, -exponents[Z.indices]), Z.indices, Z.indptr), shape=Z.shape)
+        else:
+            scaled = np.ldexp(Z, -exponents)
+    sizes = np.abs(entries(scaled)[entries(Z) != 0])
+    if (sizes < SMALLEST_NORMAL).any() or not np.isfinite(sizes).all():  # then the scaled system is another one
+        return None
+    v = rescaled_perceptron(scaled, RESCALINGS).v
+    if v is None:
+        return None
+    return [Fraction(x) / Fraction(2) ** place for x, place in zip(v.tolist(), exponents.tolist(), strict=True)]
 
 
 def _float_point(A: Matrix, b: Floats, found: list[list[Fraction]]) -> Floats | None:

@@ -258,6 +258,10 @@ def test_all_rows_of_a_patient_are_held_out_together(tmp_path):
     looks = "look at patient: looks like an id, with 40 values in 401 rows: --drop patient leaves it out"
     assert f"{looks}; --holdout-by patient tests on other values." in note
     assert "has no column 'q'" in refused("train", table, "-t", "y", "--holdout-by", "q")
+    both = "cannot be combined with --"
+    assert f"--holdout-by {both}cluster" in refused("train", table, "-t", "y", "--holdout-by", "p", "--cluster", "dask")
+    piped = command("train", "-", "--format", "csv", "-t", "y", "--holdout-by", "p", input=table.read_text())
+    assert f"{both}holdout-by, which reads the rows again" in " ".join(piped.stderr.split())
     for words in (["--holdout", "last"], ["--folds", "3"]):
         assert "--holdout" in refused("train", table, "-t", "y", "--holdout-by", "p", *words)
 

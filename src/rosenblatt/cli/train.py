@@ -259,7 +259,8 @@ class TrainOptions(Group):
                 given=self.learner,
             )
         for name, given, why in (
-            ("holdout", self.held_share, "workers load whole files: test on other files with --test"),
+            ("holdout", self.holdout, "workers load whole files: test on other files with --test"),
+            ("holdout_by", self.holdout_by, "workers load whole files: test on other files with --test"),
             ("folds", self.folds, "workers load whole files: test on other files with --test"),
             ("seeds", self.seeds > 1 or None, "it trains one model at a time: run it once for each --seed"),
             ("calibrate", self.calibrate or None, "workers load whole files: calibrate the model in Python"),
@@ -524,7 +525,8 @@ def _single_pass(options: TrainOptions, run_options: RunOptions) -> RunOptions:
     if (options.passes or 1) > 1 or options.seeds > 1:
         raise ValueError(f"{once} allows only one pass: save it to a file to make more passes.")
     for name, value in (
-        ("holdout", options.held_share),
+        ("holdout", options.holdout),
+        ("holdout_by", options.holdout_by),
         ("folds", options.folds),
         ("calibrate", options.calibrate or None),
         ("report", None if options.test else options.report),

@@ -111,22 +111,32 @@ def _predict_one(model: Any, X: np.ndarray, y: np.ndarray) -> None:
 
 
 def records(quick: bool) -> list[Figure]:
-    """Return the time of river's perceptron on records, over ours: ``predict_one`` and then ``learn_one``."""
+    """Return the time of river's learners on records, over ours: ``predict_one`` and then ``learn_one``."""
     if find_spec("river") is None:
         return [
             Figure("river / ours: predict_one and learn_one", "not measured: pip install 'rosenblatt[bench]' for river")
         ]
-    from river.linear_model import Perceptron as RiverPerceptron
+    from river import linear_model
 
+    pairs = (  # the nearest of river's learners, which has no averages and no variances
+        (rosenblatt.Perceptron, linear_model.Perceptron),
+        (rosenblatt.AveragedPerceptron, linear_model.Perceptron),
+        (rosenblatt.MarginPerceptron, linear_model.ALMAClassifier),
+        (rosenblatt.PassiveAggressive, linear_model.PAClassifier),
+        (rosenblatt.AROW, linear_model.LogisticRegression),
+    )
     found = []
     for d, target in ((10, 1.0), (100, 0.9)):
         X, y = rows(RECORDS, d, noise=0.3)
         given = [{f"x{j}": float(value) for j, value in enumerate(row)} for row in X], (y > 0).tolist()
-        ours, theirs = rosenblatt.Perceptron(), RiverPerceptron()
-        calls = {"theirs": partial(_learn_records, theirs, *given), "ours": partial(_learn_records, ours, *given)}
-        times = _medians(calls, 5 if quick else TURNS)
-        figure = _against(f"river / ours: predict_one and learn_one, {d} features", times, target, per=RECORDS)
-        found.append(figure)
+        for ours, theirs in pairs:
+            calls = {
+                "theirs": partial(_learn_records, theirs(), *given),
+                "ours": partial(_learn_records, ours(), *given),
+            }
+            times = _medians(calls, 5 if quick else TURNS)
+            words = f"river's {theirs.__name__} / our {ours.__name__}: predict_one and learn_one, {d} features"
+            found.append(_against(words, times, target, per=RECORDS))
     return found
 
 

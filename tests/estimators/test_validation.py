@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from helpers.examples import small_set
 from helpers.family_cases import LEARNERS
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, data, load, save
+from rosenblatt.estimators import validation
 from rosenblatt.estimators.validation import as_numpy, like_input, tensor_device, validate_matrix
 from rosenblatt.training.linear import LinearState
 from rosenblatt.training.rows import as_rows, check_sparse
@@ -611,3 +612,29 @@ def test_a_checkpoint_does_not_replace_the_data(tmp_path):
     with pytest.raises(ValueError, match="checkpoint must not be one of the files that are read"):
         Perceptron().fit_stream(data.open(path), checkpoint=path, every=0)
     assert path.read_text() == "1 1:2\n-1 1:3\n"
+
+
+def test_small_arrays_that_need_no_conversion_are_not_validated_twice(monkeypatch):
+    X, y = np.array([[1.0, 2.0], [0.0, -1.0]]), np.array([1, 0])
+    model, twin = (Perceptron(shuffle=False).fit(X, y) for _ in range(2))
+    monkeypatch.setattr(validation, "validate_data", None)
+    assert model.partial_fit(X[:1].astype(np.float32), y[:1]).predict(X).tolist() == [1, 0]
+    monkeypatch.undo()
+    assert np.array_equal(model.coef_, twin.partial_fit(X[:1].tolist(), [1]).coef_)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "sentence"),
+    [
+        ([[np.nan, 1.0]], [1], "Input X contains NaN"),
+        ([[1.0, 2.0, 3.0]], [1], "X has 3 features, but Perceptron is expecting 2 features"),
+        ([[1.0, 2.0]], [1, 0], "inconsistent numbers of samples"),
+        ([[1.0, 2.0]], [0.5], "Unknown label type"),
+        ([1.0, 2.0], [1], "Expected 2D array, got 1D array"),
+        (np.empty((0, 2)), [], "Found array with 0 sample"),
+    ],
+)
+def test_small_arrays_are_refused_in_the_same_words(X, y, sentence):
+    model = Perceptron().fit([[1.0, 2.0], [0.0, -1.0]], [1, 0])
+    with pytest.raises(ValueError, match=sentence):
+        model.partial_fit(np.array(X), np.array(y))

@@ -673,7 +673,8 @@ class BasePerceptron(ExactClassifier):
         with restored_on_error(self):
             X, y, sample_weight = prepare_labelled(self, X, y, sample_weight, fresh=start is None)
             X, y = validate_pair(self, X, y, reset=start is None)
-            batch = labelled_batch(X, y, as_numpy(sample_weight), self.class_weight)
+            known = None if start is None else start.classes
+            batch = labelled_batch(X, y, as_numpy(sample_weight), self.class_weight, known)
             run = online_run(batch, options, start, as_numpy(classes), effective_n_jobs(self.n_jobs))
         if start is not None and classes is None:
             warn_of_new_classes(self, batch.classes)

@@ -122,6 +122,8 @@ def validate_matrix(model: object, X: MatrixLike, *, reset: bool) -> Matrix:
         if _is_ready(model, X, reset):
             return X.X
         X = _matrix(model, X, reset)
+    if not reset and _is_small_and_valid(model, X):
+        return X
     _check_structure(X)
     with _names_are_known(model, given), _advice_on_strings(model):
         return _aligned(validate_data(model, X, reset=reset, **_LAYOUT))
@@ -135,7 +137,7 @@ def validate_pair(
     y = as_numpy(y)
     if isinstance(X, Block) and _is_ready(model, X, reset) and y is X.y and y.dtype.kind != "f":
         X = X.X
-    else:
+    elif reset or not (_is_small_and_valid(model, X) and _are_labels(y, len(X))):
         X = _matrix(model, X, reset) if isinstance(X, Block) else X
         _check_structure(X)
         with _names_are_known(model, given), _advice_on_strings(model):
@@ -145,6 +147,30 @@ def validate_pair(
     if y.dtype.kind not in "biuUS":  # integers and strings are always classes
         _check_classes(y)
     return _aligned(X), y
+
+
+_SMALL = 10_000
+"""The most numbers of an array that is validated here, because scikit-learn would take longer than the learner."""
+
+
+def _is_small_and_valid(model: Any, X: MatrixLike) -> bool:
+    """Return whether a small array has the layout, the width and the finite numbers that the model expects."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and (X.dtype == np.float64 or X.dtype == np.float32)
+        and 0 < X.size <= _SMALL
+        and X.shape[1] == model.n_features_in_
+        and not hasattr(model, "feature_names_in_")
+        and X.flags.c_contiguous
+        and X.flags.aligned
+        and bool(np.isfinite(X).all())
+    )
+
+
+def _are_labels(y: VectorLike, n: int) -> bool:
+    """Return whether ``y`` is an array of ``n`` integers, booleans or strings."""
+    return type(y) is np.ndarray and y.shape == (n,) and y.dtype.kind in "biuU"
 
 
 def _is_ready(model: Any, block: Block, reset: bool) -> bool:

@@ -375,6 +375,8 @@ class RunState(ABC):
 
         ``known`` are the classes of this state.
         """
+        if labels is known:
+            return self, known
         check_label_types(known, labels)
         state = self
         new = np.setdiff1d(labels, known)

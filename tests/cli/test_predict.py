@@ -322,3 +322,63 @@ def test_one_column_that_is_not_there_is_not_named_twice(trained, tmp_path):
     model = trained("Age,Fare,y\n" + joined(ROWS), "-t", "y")
     message = said(model, written(tmp_path, "new.csv", "Age,Fare\n1,2\n"), "--id", "passengerid")
     assert message.endswith("has no column 'passengerid'; found Age, Fare.")
+
+
+# The best classes of each row.
+
+
+@pytest.fixture
+def texts(tmp_path):
+    """A model of three kinds of texts, and texts in fastText's format."""
+    rows = [("sea", "ship sail wave"), ("air", "wing cloud pilot"), ("land", "horse road tree")] * 5
+    path = written(tmp_path, "train.txt", "".join(f"__label__{label} {text}\n" for label, text in rows))
+    ran("train", path, "-o", tmp_path / "texts")
+    new = written(tmp_path, "new.txt", "sail ship\n\nroad cloud pilot\n")
+    return tmp_path / "texts", path, new
+
+
+def test_the_best_classes_of_each_line(texts):
+    model, _, new = texts
+    lines = ran("predict", model, new, "--top", "2", "--scores").stdout.splitlines()
+    fitted = rosenblatt.load(model)
+    assert len(lines) == 3
+    labels = ran("predict", model, new).stdout.splitlines()
+    assert [line.split("\t")[0] for line in lines] == labels
+    for line, text in zip(lines, ("sail ship", "", "road cloud pilot"), strict=True):
+        scores = fitted.decision_function([{"text": text}])[0]
+        best, score, other, next_score = line.split("\t")
+        ranked = sorted(scores, reverse=True)
+        assert [float(score), float(next_score)] == ranked[:2]
+        assert scores[fitted.classes_.tolist().index(best)] == ranked[0]
+        assert scores[fitted.classes_.tolist().index(other)] == ranked[1]
+    assert lines[0].startswith("sea\t")
+
+
+def test_the_best_classes_in_other_formats(texts, model, tmp_path):
+    text_model, _, new = texts
+    ran("predict", text_model, new, "--top", "9", "--id", "text", "-o", tmp_path / "out.csv")
+    rows = list(csv.DictReader((tmp_path / "out.csv").open()))
+    assert list(rows[0]) == ["text", "label", "label 2", "label 3"]
+    assert all({row["label"], row["label 2"], row["label 3"]} == {"sea", "air", "land"} for row in rows)
+    two = written(tmp_path, "two.csv", "a,b\n1,1\n0,1\n")
+    for line in ran("predict", model, two, "--top", "2", "--scores", "--json").stdout.splitlines():
+        row = json.loads(line)
+        assert {row["label"], row["label 2"]} == {"yes", "no"}
+        assert row["score"] == -row["score 2"] >= 0.0
+    assert "top must be an integer of at least 1, got 0" in refused("predict", model, two, "--top", "0")
+
+
+def test_recall_and_precision_of_the_best_classes(texts):
+    model, train, _ = texts
+    answer = json.loads(ran("test", model, train, "--top", "2", "--json").stdout)
+    assert answer["top"] == {"k": 2, "recall": 1.0, "precision": 0.5}
+    assert "Recall at 3 (the label is among the 3 best): 100.00%; precision at 3: 33.33%." in " ".join(
+        ran("test", model, train, "--top", "3").stdout.split()
+    )
+
+
+def test_label_first(tmp_path):
+    path = written(tmp_path, "train.txt", "sea ship, sail\nair wing cloud\n" * 5)
+    ran("train", path, "--label-first", "-o", tmp_path / "m")
+    assert "100.00%" in ran("test", tmp_path / "m", path).stdout
+    assert ran("predict", tmp_path / "m", written(tmp_path, "new.txt", "a wing\na ship\n")).stdout == "air\nsea\n"

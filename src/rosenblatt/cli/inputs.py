@@ -131,6 +131,21 @@ def load_model(path: str) -> Predictor:
     return model
 
 
+def best_classes(model: Predictor, X: Features, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the numbers of the ``k`` best classes of each row, and the scores of all classes.
+
+    The label that the model predicts comes first. The others follow by their scores; of equal ones, the first class.
+    With two classes, the score of the first is minus that of the second.
+    """
+    import numpy as np
+
+    scores = model.decision_function(X).reshape(X.shape[0], -1)
+    if scores.shape[1] == 1 and len(model.classes) == 2:
+        scores = np.column_stack([-scores, scores])
+    ranked = np.where(model.classes[None, :] == model.predict(X)[:, None], np.inf, scores)
+    return np.argsort(-ranked, axis=1, kind="stable")[:, :k], scores
+
+
 @dataclass
 class _Estimator:
     """A `Predictor` that wraps an estimator with scikit-learn's interface."""

@@ -42,6 +42,7 @@ TARGET = option(None, "COL", "Column with the labels: its name or its position (
 MODEL_OUT = option(None, "MODEL", "Write the model to this file.", "--out -o")
 AS_JSON = option(False, None, "Print the result as one line of JSON.", "--json")
 SEED = option(0, "N", "Random seed.", "--seed")
+TOP = option(None, "K", "The K classes with the largest scores, instead of the label alone.", "--top")
 DEVICE = option(None, "NAME", "Compute on this device, such as cuda (needs PyTorch).", "--device")
 
 

@@ -9,11 +9,12 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rosenblatt.cli.inputs import Predictor, check_out, model_and_rows
-from rosenblatt.cli.options import FILES, MODEL, FileOptions, command, option
+from rosenblatt.cli.inputs import Predictor, best_classes, check_out, model_and_rows
+from rosenblatt.cli.options import FILES, MODEL, TOP, FileOptions, command, option
 from rosenblatt.cli.output import (
     ProgressBar,
     enable_gc,
@@ -26,7 +27,7 @@ from rosenblatt.cli.output import (
     print_json,
     print_note,
 )
-from rosenblatt.messages import count_of, label_text, plain_label
+from rosenblatt.messages import check_integer, count_of, label_text, plain_label
 from rosenblatt.storage.container import write_atomically
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def predict(
     ),
     id: list[str] | None = option(None, "COL", "Column of the input to copy to the output. Repeatable."),
     scores: bool = option(False, None, "Also write the scores of each row."),
+    top: int | None = TOP,
     proba: bool = option(False, None, "Also write the probability of each class. The model must be calibrated."),
     as_json: bool = option(
         False, None, "Print predictions as JSON lines; with -o, print one line of JSON with counts.", "--json"
@@ -66,15 +68,21 @@ def predict(
     if -o names a .jsonl or .parquet file, and JSON lines if --json is given without -o. --on-error skip adds a first
     column `row`: the number of the row in the input, counted from 0.
 
+    With --top K, a row has its K best labels, each followed by its score and its probability if --scores or --proba is
+    given. Unless -o names another format, there is a line for each row, with tabs between its parts and no header.
+
     \b
     Examples:
       rosenblatt predict adult.model new.csv -o answers.txt
       rosenblatt predict titanic.model new.csv --id PassengerId -o answers.csv
+      rosenblatt predict news.model texts.txt --top 3 --scores
     """
     if str(out) == "-":
         out = None  # standard output
     ids, skip = list(dict.fromkeys(id or ())), files.on_error == "skip"
-    form = form_of(out, bool(ids) or scores or proba or skip, as_json)
+    if top is not None:
+        check_integer("top", top, 1)
+    form = form_of(out, top is None and (bool(ids) or scores or proba or skip), as_json)
     check_out(out, [model, *data], replaced=form == "parquet")
     predictor, rows = model_and_rows(model, data, labels=False, passthrough=ids, **files.to_open())
     note_preparation(rows)
@@ -86,7 +94,7 @@ def predict(
         )
     enable_gc()
     counts: Counter[str] = Counter()
-    made = _Columns(predictor, ids, row=skip, scores=scores, proba=proba)
+    made = _Columns(predictor, ids, row=skip, top=top, scores=scores, proba=proba)
     with ProgressBar("predicting", data, shown=out is not None or not on_terminal()) as bar:
         write(out, form, _predictions(made, bar.track(rows), counts))
     note_counts(rows)
@@ -105,11 +113,14 @@ class _Columns:
     """The columns of the output, computed from blocks of rows.
 
     They are the row number, the input columns ``ids``, the predicted label, the scores and the probabilities. The row
-    number, scores and probabilities are included only if ``row``, ``scores`` and ``proba`` are True.
+    number, scores and probabilities are included only if ``row``, ``scores`` and ``proba`` are True. With ``top``,
+    there are that many labels, each with its score and its probability.
     """
 
-    def __init__(self, model: Predictor, ids: Sequence[str], *, row: bool, scores: bool, proba: bool) -> None:
-        self.model, self.proba = model, proba
+    def __init__(
+        self, model: Predictor, ids: Sequence[str], *, row: bool, top: int | None, scores: bool, proba: bool
+    ) -> None:
+        self.model, self.proba, self.top = model, proba, top
         self.unlikely = 0
         """The number of labels that are not the class of the largest probability."""
         classes = [label_text(label) for label in model.classes.tolist()]
@@ -127,6 +138,16 @@ class _Columns:
 
         self.row = free(["row"] if row else [], "predicted {}")
         (self.label,) = free(["label"], "predicted {}")
+        self.ranked: list[list[str]] = []
+        """With ``top``, the names of the label, score and probability of each rank."""
+        if top is not None:
+            kinds = ["label", *["score"] * scores, *["probability"] * proba]
+            self.ranked = [[self.label, *free(kinds[1:], "predicted {}")]]
+            for k in range(2, min(top, len(classes)) + 1):
+                self.ranked.append(free([f"{kind} {k}" for kind in kinds], "predicted {}"))
+            self.scores, self.probabilities = [], []
+            self.names = [*self.row, *ids, *chain.from_iterable(self.ranked)]
+            return
         shown = classes if len(classes) != 2 else classes[1:]  # the score of two classes is positive for the second
         self.scores = free([f"score {name}" for name in shown] if scores else [], "predicted {}")
         self.probabilities = free(classes if proba else [], "probability {}")
@@ -137,6 +158,8 @@ class _Columns:
         model = self.model
         columns: Columns = {name: block.numbers.tolist() for name in self.row if block.numbers is not None}
         columns |= {name: list(cells) for name, cells in (block.passthrough or {}).items()}
+        if self.top is not None:
+            return columns | self._best(block)
         predicted = model.predict(block.X)
         columns[self.label] = [plain_label(label) for label in predicted.tolist()]
         if self.scores:
@@ -147,6 +170,20 @@ class _Columns:
             columns |= dict(zip(self.probabilities, found.T.tolist(), strict=True))
             own = found[model.classes[None, :] == predicted[:, None]]
             self.unlikely += int((own < found.max(axis=1)).sum())
+        return columns
+
+    def _best(self, block: Block) -> Columns:
+        """Return the columns of the best classes."""
+        labels = [plain_label(label) for label in self.model.classes.tolist()]
+        best, scores = best_classes(self.model, block.X, len(self.ranked))
+        probabilities = self.model.predict_proba(block.X) if self.proba else None
+        columns: Columns = {}
+        for names, numbers in zip(self.ranked, best.T, strict=True):
+            values: list[list[Any]] = [[labels[number] for number in numbers.tolist()]]
+            for table in (scores if len(names) > 1 + self.proba else None, probabilities):
+                if table is not None:
+                    values.append(table[range(len(table)), numbers].tolist())
+            columns |= dict(zip(names, values, strict=True))
         return columns
 
 
@@ -212,8 +249,8 @@ def write(out: Path | None, form: str, predictions: Iterable[Columns]) -> None:
 
 def _lines(predictions: Iterable[Columns]) -> Iterator[bytes]:
     for columns in predictions:
-        (labels,) = columns.values()
-        yield "".join(f"{label_text(label)}\n" for label in labels).encode()
+        cells = (map(_cell, values) for values in columns.values())
+        yield "".join("\t".join(row) + "\n" for row in zip(*cells, strict=True)).encode()
 
 
 def _csv(predictions: Iterable[Columns]) -> Iterator[bytes]:

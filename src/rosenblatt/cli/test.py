@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rosenblatt.cli.imbalance import advice, weighs_mistakes
-from rosenblatt.cli.inputs import Predictor, model_and_rows
-from rosenblatt.cli.options import AS_JSON, FILES, MODEL, FileOptions, command
+from rosenblatt.cli.inputs import Predictor, best_classes, model_and_rows
+from rosenblatt.cli.options import AS_JSON, FILES, MODEL, FileOptions, Group, command, option
 from rosenblatt.cli.output import (
     JsonObject,
     ProgressBar,
@@ -21,7 +21,7 @@ from rosenblatt.cli.output import (
     print_table,
     print_text,
 )
-from rosenblatt.messages import count_of, label_text, name_some, plain_label
+from rosenblatt.messages import check_integer, count_of, label_text, name_some, plain_label
 
 if TYPE_CHECKING:
     from rosenblatt.blocks import Block
@@ -32,18 +32,28 @@ Pairs: TypeAlias = Mapping[tuple[Any, Any], int]
 """A confusion matrix, as the number of rows for each pair (true label, predicted label); missing pairs have 0 rows."""
 _MOST_CLASSES = 8
 """The largest confusion matrix that fits a terminal; for more classes, the most common confusions are listed."""
+NO_ROWS = "expected rows to test on, got none."
+"""The message if there are no rows."""
 _MOST_LETTERS = 30
 """Class names in tables are truncated to this length, so that lines fit a terminal of 80 columns."""
 
 
+class ResultOptions(Group):
+    """What to measure, and how to print it."""
+
+    top: int | None = option(None, "K", "Also count the rows whose label is among the K with the largest scores.")
+    as_json: bool = AS_JSON
+
+
 @command
-def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON, files: FileOptions) -> None:  # noqa: PT028
+def test(*, model: str = MODEL, data: list[str] = FILES, results: ResultOptions, files: FileOptions) -> None:  # noqa: PT028
     """Measure how well a model predicts labelled rows: accuracy, scores of each class, confusion matrix.
 
     \b
     Example:
       rosenblatt test adult.model a9a.t.bz2
     """
+    top = None if results.top is None else check_integer("top", results.top, 1)
     predictor, rows = model_and_rows(model, data, labels=True, **files.to_open())
     names = ", ".join(data)
     if not rows.labelled:
@@ -53,7 +63,7 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
     note_preparation(rows)
     note_extra_columns(rows)
     with ProgressBar("testing", data) as bar:
-        found = predictions_of(predictor, bar.track(rows))
+        found = predictions_of(predictor, bar.track(rows), top=top)
     note_counts(rows)
     pairs = found.pairs
     classes = [plain_label(label) for label in predictor.classes.tolist()]
@@ -63,7 +73,7 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
     scores = found.scores(classes)
     remarks = advice(scores, classes, predictor.learner, weighs_mistakes(predictor))
     right = sum(count for (true, predicted), count in pairs.items() if true == predicted)
-    if as_json:
+    if results.as_json:
         facts = {"rows": scores["rows"], "right": right} | scores
         del facts["commonest"]
         print_json(facts | {"skipped": rows.skipped.rows, "unlabelled": rows.unlabelled, "advice": remarks})
@@ -72,7 +82,7 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
         f"Accuracy {scores['accuracy']:.2%}: {right:,} of {count_of(scores['rows'], 'row')} predicted correctly. "
         f"Balanced accuracy (mean recall of the classes): {scores['balanced_accuracy']:.2%}."
     )
-    print_text(*ranking_lines(scores), *calibration_lines(scores))
+    print_text(*top_lines(scores), *ranking_lines(scores), *calibration_lines(scores))
     print_text("")
     print_table(scores_table(scores["by_class"]))
     print_text("")
@@ -84,7 +94,8 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
 class Predictions:
     """Counts of predictions for labelled rows, with the scores of two classes and the probabilities if they exist."""
 
-    def __init__(self, n_classes: int) -> None:
+    def __init__(self, n_classes: int, top: int | None = None) -> None:
+        self.top, self.among_top = top, 0
         self.pairs: Counter[tuple[Any, Any]] = Counter()
         self.n_classes = n_classes
         self._rated: list[RatedRows] = []
@@ -93,6 +104,9 @@ class Predictions:
 
     def add(self, model: Predictor, block: Block) -> None:
         """Predict the rows of a block, and count them."""
+        if self.top is not None:
+            best, _ = best_classes(model, block.X, self.top)
+            self.among_top += int((model.classes[best] == block.y[:, None]).sum())
         pairs = zip(block.y.tolist(), model.predict(block.X).tolist(), strict=True)
         for (true, predicted), count in Counter(pairs).items():
             self.pairs[plain_label(true), plain_label(predicted)] += count
@@ -122,6 +136,9 @@ class Predictions:
             {"true": true, "predicted": predicted, "rows": count}
             for (true, predicted), count in sorted(self.pairs.items(), key=lambda pair: (-pair[1], str(pair[0])))
         ]
+        if self.top is not None:
+            recall = self.among_top / found["rows"]
+            found["top"] = {"k": self.top, "recall": recall, "precision": recall / self.top}
         if self._ranked:
             from rosenblatt.training.ranking import average_precision, roc_auc
 
@@ -141,13 +158,16 @@ class Predictions:
 
 
 def predictions_of(
-    model: Predictor, rows: Iterable[Block], no_rows: str = "expected rows to test on, got none."
+    model: Predictor,
+    rows: Iterable[Block],
+    no_rows: str = NO_ROWS,
+    top: int | None = None,
 ) -> Predictions:
     """Predict labelled rows, and count the predictions.
 
     Raises a ValueError with the message ``no_rows`` if there are no rows.
     """
-    found = Predictions(len(model.classes))
+    found = Predictions(len(model.classes), top)
     enable_gc()
     for block in rows:
         if len(block):
@@ -164,6 +184,14 @@ def predictions_of(
             f"{_texts(strange)}. Its classes are {_texts(known)}."
         )
     return found
+
+
+def top_lines(scores: JsonObject) -> list[str]:
+    """Return a line on the rows whose label is among the best classes; [] if that was not counted."""
+    if "top" not in scores:
+        return []
+    k, recall, precision = (scores["top"][name] for name in ("k", "recall", "precision"))
+    return [f"Recall at {k} (the label is among the {k} best): {recall:.2%}; precision at {k}: {precision:.2%}."]
 
 
 def ranking_lines(scores: JsonObject) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from rosenblatt.cli.options import LEARNERS
 from rosenblatt.cli.output import JsonObject, ProgressBar, enable_gc, error_text, print_note
-from rosenblatt.cli.test import Predictions, class_scores, predictions_of
+from rosenblatt.cli.test import NO_ROWS, Predictions, class_scores, predictions_of
 from rosenblatt.messages import Message, ParameterError, Setting, label_text, name_some, plain_label
 
 if TYPE_CHECKING:
@@ -357,7 +357,7 @@ def calibration_line(facts: JsonObject) -> str:
 def predict_with_bar(model: TrainedModel, rows: Stream, paths: Sequence[str], held_out: bool) -> Predictions:
     """Predict labelled rows, with a progress bar on a terminal, and count the predictions."""
     with ProgressBar("testing", paths) as bar:
-        return predictions_of(model, bar.track(rows), **({"no_rows": _TOO_FEW} if held_out else {}))
+        return predictions_of(model, bar.track(rows), no_rows=_TOO_FEW if held_out else NO_ROWS)
 
 
 def more_seeds(first: float, training: Training, test: Callable[[Stream], Stream]) -> list[float]:

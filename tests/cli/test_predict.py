@@ -357,7 +357,7 @@ def test_the_best_classes_of_each_line(texts):
 def test_the_best_classes_in_other_formats(texts, model, tmp_path):
     text_model, _, new = texts
     ran("predict", text_model, new, "--top", "9", "--id", "text", "-o", tmp_path / "out.csv")
-    rows = list(csv.DictReader((tmp_path / "out.csv").open()))
+    rows = list(csv.DictReader((tmp_path / "out.csv").read_text().splitlines()))
     assert list(rows[0]) == ["text", "label", "label 2", "label 3"]
     assert all({row["label"], row["label 2"], row["label 3"]} == {"sea", "air", "land"} for row in rows)
     two = written(tmp_path, "two.csv", "a,b\n1,1\n0,1\n")

@@ -3,12 +3,16 @@
 import copy
 import math
 import pickle
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from helpers import rational_family
+from helpers.family_cases import CASES, family_set
+from helpers.family_cases import KINDS as KINDS_OF_SETS
 from rosenblatt import (
     AROW,
     AveragedPerceptron,
@@ -18,6 +22,7 @@ from rosenblatt import (
     load,
     save,
 )
+from rosenblatt.training.records import Record, RecordLearner, bits_for, product_sum, split
 
 KINDS = ("integers", "decimals", "gauss", "wide", "tiny", "words")
 FIELDS = ("visits", "updates", "step_sum", "step_square_sum", "excess2", "epoch", "mistakes", "pass_updates")
@@ -188,3 +193,103 @@ def _words(x):
 def test_random_sequences_have_the_bits_of_partial_fit_row_by_row(part, tmp_path):
     for seed in range(100 * part, 100 * part + (20 if part == 0 else 110)):
         check_sequence(seed, tmp_path)
+
+
+@pytest.mark.parametrize("direct", [False, True])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_records_are_learned_as_in_exact_fractions(case, direct):
+    for seed, kind in enumerate(KINDS_OF_SETS):
+        classes, bias = 2 + seed % 3, seed % 2 == 0
+        X, labels = family_set(kind, n=16, classes=classes, seed=seed)
+        names = [f"x{j}" for j in range(X.shape[1])]
+        model = case.learner(multi_class="direct" if direct else "ovr", fit_intercept=bias)
+        frame = pd.DataFrame(np.zeros((1, len(names))), columns=names)
+        model.partial_fit(frame, [0], classes=list(range(classes)), sample_weight=[0.0])
+        for row, label in zip(X.tolist(), labels.tolist(), strict=True):
+            model.predict_one(dict(zip(names, row, strict=True)))
+            model.learn_one({name: x for name, x in zip(names, row, strict=True) if x or name == "x0"}, label)
+        twin = rational_family.run(case.rule(), X, labels, 1, classes=classes, direct=direct, fit_intercept=bias)
+        state = model.state_
+        for name, expected in (("w", twin.w), ("b", twin.b), ("u", twin.u), ("beta", twin.beta)):
+            assert np.array_equal(getattr(state, name), expected), (kind, name)
+        if state.s is not None:
+            assert np.array_equal(state.s, twin.variance), kind
+            assert np.array_equal(state.s_b, twin.bias_variance), kind
+        assert state.counters["visits"].tolist() == [count.visits for count in twin.counts]
+        assert state.counters["updates"].tolist() == [sum(count.updates) for count in twin.counts]
+        assert int(state.counters["mistakes"].sum()) == twin.by_pass("mistakes")[0]
+
+
+def vectors(rng):
+    """Return two vectors whose products cancel, agree to half a bit, or are of very different sizes."""
+    n = int(rng.integers(1, 30))
+    v = rng.standard_normal(n) * 10.0 ** rng.integers(-rng.integers(1, 30), 30, n)
+    w = rng.standard_normal(n) * 10.0 ** rng.integers(-5, 5)
+    if rng.random() < 0.5:
+        v, w = np.rint(3 * rng.standard_normal(n)), np.rint(5 * rng.standard_normal(n)) / 4
+    if rng.random() < 0.5:
+        v, w = np.concatenate([v, v]), np.concatenate([w, -w])
+        w[rng.integers(2 * n)] *= 1.0 + 2.0 ** -int(rng.integers(1, 53))
+    return v.tolist(), w.tolist()
+
+
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 10))])
+def test_sums_are_within_their_bounds_and_rounded_once(part):
+    rng = np.random.default_rng(part)
+    for _ in range(300):
+        v, w = vectors(rng)
+        record = Record(tuple(range(len(v))), has_bias=False)
+        record.set(tuple(v), math.hypot(*v))
+        exact = sum((Fraction(a) * Fraction(b) for a, b in zip(v, w, strict=True)), Fraction(0))
+        bits = bits_for(len(v))
+        high, low, error = product_sum(split(v, math.hypot(*v), bits), split(w, math.hypot(*w), bits))
+        assert abs(Fraction(high) + Fraction(low) - exact) <= Fraction(error)
+        assert record.activation([w], signed=True) == float(exact)
+        assert record.activation([w, w], signed=True) == float(2 * exact)
+        assert record.square() == float(sum(Fraction(a) ** 2 for a in v))
+        s = np.minimum(1.0, np.abs(w)).tolist()
+        variance = sum((Fraction(t) * Fraction(a) ** 2 for t, a in zip(s, v, strict=True)), Fraction(0))
+        assert record.variance([s]) == float(variance)
+        assert record.variance([s, s]) == float(2 * variance)
+
+
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, MarginPerceptron, PassiveAggressive, AROW])
+def test_only_new_labels_need_arrays(learner, monkeypatch):
+    rng = np.random.default_rng(0)
+    by_array = []
+    real = learner._learn_row
+    monkeypatch.setattr(learner, "_learn_row", lambda *given: by_array.append(given) or real(*given))
+    monkeypatch.setattr(learner, "_predict_row", None)
+    model = learner()
+    for i in range(200):
+        x = {f"x{j}": float(rng.standard_normal()) for j in rng.permutation(3 + i // 20)[:5]} | {"word": str(i % 7)}
+        model.predict_one(x)
+        model.learn_one(x, ["a", "b", "c"][min(i // 50, i % 3)])
+        if i % 50 == 7:
+            assert model.coef_.shape[1] == model.n_features_in_ == len(model.feature_names_in_)
+    assert len(by_array) <= 5
+    assert model.n_iter_ == 1
+
+
+def test_an_interrupt_in_an_update_leaves_no_half_of_it(monkeypatch):
+    apply = RecordLearner._apply
+    interrupted = []
+
+    def interrupt_once(learner, changes):
+        if len(changes) > 1 and not interrupted:
+            interrupted.append(changes)
+            apply(learner, changes[:1])
+            raise KeyboardInterrupt
+        apply(learner, changes)
+
+    model, twin = AROW(), AROW()
+    for x, y in (({"a": 1.0}, 0), ({"b": 2.0}, 1), ({"a": 1.0}, 0)):
+        model.learn_one(x, y)
+        twin.learn_one(x, y)
+    monkeypatch.setattr(RecordLearner, "_apply", interrupt_once)
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_one({"a": -3.0, "b": 0.5}, 1)
+    monkeypatch.undo()
+    twin.learn_one({"a": -3.0, "b": 0.5}, 1)
+    assert interrupted
+    assert_same(model, twin)

@@ -62,8 +62,9 @@ class OneByOne:
 
     def note_label(self, y: object, label: Label, before: OneByOne | None) -> None:
         """Remember that ``y`` is a valid way to write a class label, as well as those that were noted ``before``."""
-        if before is not None and before._labels == self._labels:
-            self._numbers |= before._numbers
+        if before is not None:
+            noted = {written: before._labels[number] for written, number in before._numbers.items()}
+            self._numbers = {written: self._labels.index(known) for written, known in noted.items()}
         self._numbers[type(y), y] = self._labels.index(label)
 
     def learn(self, x: Mapping[str, object], y: object, attributes: Mapping[str, Any]) -> bool:

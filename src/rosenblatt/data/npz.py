@@ -14,7 +14,7 @@ import warnings
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from itertools import takewhile
 from typing import NamedTuple
@@ -28,7 +28,9 @@ from rosenblatt.data.source import (
     Facts,
     OpenRequest,
     Preparation,
+    Record,
     RowSource,
+    Select,
     check_missing,
     kept_rows,
     rename_errors,
@@ -345,7 +347,7 @@ class NpzSource(RowSource):
         return other
 
     def fit_schema(
-        self, select: Callable[[Iterable[Block]], Iterable[Block]], are_held_out: bool, summed: bool
+        self, select: Select, are_held_out: bool, summed: bool, record: Record | None = None
     ) -> tuple[None, bool]:
         """Compute the means for missing numbers from those of the first rows that ``select`` keeps."""
         with closing(self.blocks()) as blocks:

@@ -46,6 +46,10 @@ Preparation: TypeAlias = dict[str, Any]
 """Plain data that defines how rows are made from files, and that JSON can represent."""
 ColumnEntry: TypeAlias = dict[str, Any]
 """An entry of "columns" in a preparation, which defines how one column of a table becomes features."""
+Select: TypeAlias = Callable[[Iterable[Block]], Iterable[Block]]
+"""A function that yields the training rows of blocks, or marks the rows that are held out."""
+Record: TypeAlias = Callable[[Generator[Block, None, None]], Generator[Block, None, None]]
+"""A function that yields blocks and stores them, if all of them are read."""
 Facts: TypeAlias = dict[str, Any]
 """The results of a complete pass as plain data: counts, the number of columns, and the names of hashed columns."""
 
@@ -170,6 +174,11 @@ class RowSource:
         self.unseen: Counter[str] = Counter()
         self.filled: Counter[str] = Counter()
 
+    def take_counts(self, other: RowSource) -> None:
+        """Take over the counts of a source that has read the same rows."""
+        self.share, self.skipped, self.messages = other.share, other.skipped, other.messages
+        self.unlabelled, self.unseen, self.filled = other.unlabelled, other.unseen, other.filled
+
     def record_fault(self, message: str) -> None:
         """Count a row that is left out, and keep the message if it is one of the first ten."""
         self.skipped += 1
@@ -237,12 +246,13 @@ class RowSource:
         return self
 
     def fit_schema(
-        self, select: Callable[[Iterable[Block]], Iterable[Block]], are_held_out: bool, summed: bool
+        self, select: Select, are_held_out: bool, summed: bool, record: Record | None = None
     ) -> tuple[ColumnSums | None, bool]:
         """Make the schema from the rows that ``select`` keeps; requires that ``depends_on_training`` is True.
 
-        ``are_held_out`` tells whether ``select`` does not keep all rows. Return sums of the columns if ``summed`` and
-        all rows were read, or None, and whether rows will be sparse.
+        ``are_held_out`` tells whether ``select`` does not keep all rows. ``record`` stores blocks for later passes, if
+        the rows that are read for the schema are the same. Return sums of the columns if ``summed`` and all rows were
+        read, or None, and whether rows will be sparse.
         """
         raise NotImplementedError
 
@@ -262,7 +272,7 @@ class _MoreRows(Exception):
     """Raised after the first blocks of a stream, because a rule that selects rows may count them at the end."""
 
 
-def kept_rows(select: Callable[[Iterable[Block]], Iterable[Block]], first: Iterable[Block]) -> np.ndarray:
+def kept_rows(select: Select, first: Iterable[Block]) -> np.ndarray:
     """Return the indices, among all rows of the files, of the rows that ``select`` keeps of the first blocks."""
     kept = [np.empty(0, np.int64)]
 

@@ -221,7 +221,8 @@ class Stream:
                 return blocks if split is None else split.mark(blocks)
 
             self.check_unchanged()
-            sums, sparse = self._source.fit_schema(select, bool(made_from), self._scale.pending)
+            record = None if self._cache is None else self._cache.record
+            sums, sparse = self._source.fit_schema(select, bool(made_from), self._scale.pending, record)
             if sums is not None:
                 self._scale.fit_sums(sums, self._source.number_columns, sparse)
         self._schema_pending = False

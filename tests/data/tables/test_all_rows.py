@@ -11,6 +11,7 @@ import pytest
 
 from rosenblatt import AveragedPerceptron, data
 from rosenblatt.data.tables import all_rows
+from rosenblatt.data.tables.delimited import DelimitedReader
 from rosenblatt.splits import Split
 
 FIRST = 10_000
@@ -224,3 +225,44 @@ def test_several_files_are_one_table(tmp_path):
     parts = data.open(tmp_path / "part-*.csv", **OPTIONS, scale="auto", threads=3)
     assert parts.preparation == whole.preparation
     assert (parts.read()[0] != whole.read()[0]).nnz == 0
+
+
+@pytest.mark.parametrize("case", ["clean", "a gap", "a gap held out", "a word", "a row left out", "no label"])
+@pytest.mark.parametrize("place", [True, "rows.cache"])
+def test_numbers_without_gaps_are_parsed_once_if_they_are_cached(tmp_path, monkeypatch, case, place):
+    """The pass that finds the means fills the cache; at the first gap it stops, because gaps are filled in later."""
+    n = 12_000
+    rng = np.random.default_rng(0)
+    columns = {"a": rng.normal(size=n).tolist(), "b": [k % 7 for k in range(n)], "y": ["no", "yes", "no"] * (n // 3)}
+    split = Split.of_share(0.1, 1)
+    (held,) = split.held_out([np.array(columns["y"])])
+    row = int(np.flatnonzero(held)[-1]) if case == "a gap held out" else 11_000
+    if "gap" in case:
+        columns["a"][row] = None
+    if case in ("a word", "a row left out"):
+        columns["a"] = [str(value) for value in columns["a"]]
+        columns["a"][row] = "total" if case == "a row left out" else "n/a"
+    if case == "no label":
+        columns["y"][row] = ""
+    path = write(tmp_path / "a.csv", columns)
+    options = OPTIONS | {"scale": "auto", "on_error": "skip"}
+    parsed, parse = [], DelimitedReader.parse
+    monkeypatch.setattr(DelimitedReader, "parse", lambda self, item: (parsed.append(1), parse(self, item))[1])
+    place = place if place is True else tmp_path / place
+    for holds_out in (None, split):
+        found = []
+        for cache in (False, place, place):
+            stream = data.open(path, **options, cache=cache)
+            parsed.clear()
+            stream.fit_scale(holds_out)
+            once = len(parsed)
+            X, y = stream.read()
+            more = len(parsed) - once
+            assert (more == 0) == (bool(cache) and (case in ("clean", "a row left out", "no label") or once == 0))
+            for _ in range(2):
+                again = stream.read()
+                assert again[0].tobytes() == X.tobytes()
+            facts = stream.skipped, stream.filled, stream.unlabelled, stream.unseen, stream.rows_read
+            found.append((X.tobytes(), y.tolist(), stream.preparation, facts))
+        assert found[1] == found[0]
+        assert found[2] == found[0]

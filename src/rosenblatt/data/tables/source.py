@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,9 @@ from rosenblatt.data.source import (
     Facts,
     OpenRequest,
     Preparation,
+    Record,
     RowSource,
+    Select,
     kept_rows,
 )
 from rosenblatt.data.tables.all_rows import ColumnSummaries, ValueEncoder, complete
@@ -36,6 +38,10 @@ from rosenblatt.data.tables.reader import ColumnLayout, TableChunk, TableReader,
 from rosenblatt.data.tables.schema import Schema, check_table_options, infer_schema, units_note
 from rosenblatt.messages import Message, Question
 from rosenblatt.scaling import MOST_COLUMNS, ColumnSums
+
+
+class _NotFinal(Exception):
+    """Raised if later passes will yield other rows, as they fill in a missing value."""
 
 
 class TableSource(RowSource):
@@ -124,12 +130,13 @@ class TableSource(RowSource):
         return other
 
     def fit_schema(
-        self, select: Callable[[Iterable[Block]], Iterable[Block]], are_held_out: bool, summed: bool
+        self, select: Select, are_held_out: bool, summed: bool, record: Record | None = None
     ) -> tuple[ColumnSums | None, bool]:
         """Make the preparation from the rows that ``select`` keeps.
 
         ``select`` is called with blocks of rows, and yields the blocks to use. If ``are_held_out``, it does not keep
-        all rows, so the schema of the first rows is made again.
+        all rows, so the schema of the first rows is made again. ``record`` is used if later passes yield the same rows,
+        which is so for columns of numbers without missing values.
 
         Return the sums of the columns of numbers, or None unless ``summed`` and all rows were read, and whether the
         rows will be sparse. A column of numbers in which many values of later rows are not numbers is read again, as a
@@ -140,13 +147,18 @@ class TableSource(RowSource):
         if not self._completes(self.preparation):
             return None, self.preparation["sparse"]
         given, preparation = self._request.column_types, self.preparation
-        count_others, mistaken = True, set[str]()
+        count_others, mistaken, first_encoder = True, set[str](), self._encoder
         while True:
             encoder = ValueEncoder(preparation, self.labelled, given, count_others)
             summaries = ColumnSummaries(encoder, summed or preparation["missing"] == "mean")
             source = self._with_encoder(encoder)
             source._reader.passthrough_columns = []
-            with closing(source.blocks()) as blocks:
+
+            is_plain = not any("categories" in column or is_hashed(column) for column in preparation["columns"])
+            rows = source.blocks()
+            if record is not None and is_plain:
+                rows = self._recorded(record, source, preparation, summaries)
+            with closing(rows) as blocks:
                 for block in select(blocks):
                     self.share = source.share
                     summaries.add(block.X if block.held_out is None else block.X[~block.held_out])
@@ -162,14 +174,42 @@ class TableSource(RowSource):
                 count_others = False
             else:
                 break
+        if self._encoder is first_encoder:
+            self._finish(preparation, summaries, mistaken)
+        return summaries.sums(self.preparation["columns"]) if summed else None, self.preparation["sparse"]
+
+    def _recorded(
+        self, record: Record, source: TableSource, preparation: Preparation, summaries: ColumnSummaries
+    ) -> Generator[Block, None, None]:
+        """Yield the blocks of ``source``, and record them if no value is missing; then complete the preparation."""
+        blocks, rest = source.blocks(), list[Block]()
+
+        def without_gaps() -> Generator[Block, None, None]:
+            for block in blocks:
+                if np.isnan(block.X).any():
+                    rest.append(block)
+                    raise _NotFinal
+                yield block
+            if not summaries.rows:
+                raise _NotFinal
+            self._finish(preparation, summaries, set())  # before the recorder asks for the facts about the rows
+            self.take_counts(source)
+
+        with closing(blocks):
+            with suppress(_NotFinal):
+                yield from record(without_gaps())
+            yield from rest
+            yield from blocks
+
+    def _finish(self, preparation: Preparation, summaries: ColumnSummaries, mistaken: set[str]) -> None:
+        """Complete a preparation from summaries of all training rows, and use it from now on."""
         if summaries.rows:
             preparation, excluded, notes = complete(preparation, summaries, mistaken, self._request)
             self.excluded = self.excluded | excluded
             self.notes = [*self.notes, *notes]
         self._use(preparation)
-        return summaries.sums(preparation["columns"]) if summed else None, preparation["sparse"]
 
-    def _fit_first(self, select: Callable[[Iterable[Block]], Iterable[Block]]) -> None:
+    def _fit_first(self, select: Select) -> None:
         """Make the schema of the first rows again, from the rows that ``select`` keeps."""
         reader = _make_reader(self._request)
         head = reader.head(self._request.first_rows)

@@ -34,6 +34,7 @@ COMMANDS = {
     "separate": "Decide whether the classes are linearly separable, with proof.",
     "check": "Verify a certificate against the data.",
     "watch": "Learn online from standard input.",
+    "serve": "Predict and learn over HTTP.",
     "export": "Write a model as ONNX or JSON.",
     "reproduce": "Repeat the experiment of a paper and compare the results.",
     "demo": "Run a small demo with text and a plot.",

@@ -71,6 +71,11 @@ class PreparedRows:
         """The columns about whose unseen values there was a warning."""
 
     @property
+    def is_sparse(self) -> bool:
+        """Whether `features` returns sparse rows."""
+        return self._is_sparse
+
+    @property
     def target(self) -> str | None:
         """The name of the column with the labels."""
         target = self._preparation["target"]

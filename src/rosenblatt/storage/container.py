@@ -147,7 +147,7 @@ def write_atomically(path: str | os.PathLike[str], parts: Iterable[bytes | memor
             temporary.discard()
             raise
         state = "the new file is there, but might not outlast a power cut"
-        _sync_folder(os.path.dirname(target))
+        sync_folder(os.path.dirname(target))
     except OSError as fault:
         reason = (fault.strerror or str(fault)).lower()
         advice = "make room there, or save elsewhere" if fault.errno in _OUT_OF_SPACE else "save elsewhere"
@@ -166,7 +166,7 @@ def _write(file: int, parts: Iterable[bytes | memoryview], mode: int | None) -> 
     os.fsync(file)
 
 
-def _sync_folder(folder: str) -> None:
+def sync_folder(folder: str) -> None:
     """Flush a folder to the disk, so that a renamed file survives a power failure, where the system supports it."""
     if hasattr(os, "O_DIRECTORY"):
         try:

@@ -282,11 +282,15 @@ class LinearState(RunState):
         """Return the class number of a sparse row, in time proportional to its stored entries."""
         if hypothesis == "vote":
             return super().decide_one(hypothesis, row)
-        columns = row.indices
+        kept = self.with_columns(row.indices)
+        return int(kept.decide(hypothesis, as_rows(row.data[None].astype(np.float64)))[0][0])
+
+    def with_columns(self, columns: NDArray[np.integer]) -> LinearState:
+        """Return a state for prediction that has only the weights of some columns."""
         kept = replace(self, w=np.ascontiguousarray(self.w[:, columns]), u=np.ascontiguousarray(self.u[:, columns]))
         if kept.pocket is not None:
             kept.pocket = replace(kept.pocket, w=np.ascontiguousarray(kept.pocket.w[:, columns]))
-        return int(kept.decide(hypothesis, as_rows(row.data[None].astype(np.float64)))[0][0])
+        return kept
 
     def margins(self, k: int) -> tuple[float, float, float]:
         """Return a lower and an upper bound on the margin of classifier ``k``, and an upper bound on its updates.

@@ -1,0 +1,1 @@
+"""A server that predicts and learns over HTTP, and keeps every row that it has acknowledged."""

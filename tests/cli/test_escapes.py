@@ -20,6 +20,8 @@ TARGET = ["--target", HEADER[-1]]
 QUIET = {"demo", "figures", "reproduce"}
 """Commands that read no file."""
 RUNS = [
+    ("serve", DATA, "--read-only"),
+    ("serve", MODEL, "--read-only", "--target", HEADER[0]),
     ("describe", DATA, *TARGET),
     ("describe", DATA, *TARGET, "--json"),
     ("train", DATA, *TARGET, "-o", MODEL),

@@ -1,6 +1,7 @@
 """Opening the page."""
 
 import base64
+import html
 import json
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from helpers.lab_engine import start
 from helpers.lab_page import state_with
 from helpers.lab_states import FOUR
+from rosenblatt.lab import page
 
 
 def test_a_state_in_the_address_is_shown(lab):
@@ -81,3 +83,18 @@ def test_a_hostile_state_in_the_address_is_one_sentence(lab):
 
 def fragment_of(state):
     return base64.urlsafe_b64encode(json.dumps(state).encode()).decode().rstrip("=")
+
+
+def test_a_notebook_holds_several_pages(new_lab, tmp_path):
+    source = [html.escape(page([point[:2] for point in FOUR], [1, 1, -1, -1], seed=seed)) for seed in (1, 2)]
+    frames = [f'<iframe srcdoc="{text}"></iframe>' for text in source]
+    (tmp_path / "notebook.html").write_text(f"<!doctype html>{''.join(frames)}", encoding="utf-8")
+    notebook = new_lab((tmp_path / "notebook.html").as_uri())
+    notebook.page.goto(notebook.address)
+    for seed, frame in enumerate(notebook.page.frames[1:], 1):
+        frame.wait_for_load_state()
+        frame.evaluate("async () => { while (!lab.runs) await new Promise((done) => setTimeout(done, 5)); }")
+        frame.evaluate("lab.change({ passes: 7 })")
+        frame.evaluate("async () => { while (lab.busy) await new Promise((done) => setTimeout(done, 5)); }")
+        assert frame.evaluate("[lab.state.seed, lab.runs, lab.replay.agrees]") == [seed, 2, True]
+    notebook.page.wait_for_timeout(400)  # after a moment an address would be written

@@ -5,6 +5,8 @@ import { ANSWERS } from "./engine/engine.js";
 /** Questions that may take long. Each kind has a worker of its own, so that none waits for another. */
 const SLOW = ["run", "errors", "vc", "fewest"];
 
+const PATIENCE = 15_000; // milliseconds
+
 /** Return what went wrong, in words. @param {unknown} fault */
 export function faultWords(fault) {
   return fault instanceof Error ? fault.message : String(fault);
@@ -37,19 +39,24 @@ class Helper {
   #asked = [];
   /** @type {Worker | null} Null where the browser allows no worker: the page then answers itself. */
   #worker = null;
+  #timer = 0;
 
   /** @param {string} question @param {string} source */
   constructor(question, source) {
     this.question = question;
-    const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+    this.url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+    this.#start();
+  }
+
+  #start() {
     try {
-      this.#worker = new Worker(url);
+      this.#worker = new Worker(this.url);
     } catch {
       return;
     }
     this.#worker.addEventListener("message", ({ data }) => {
-      const { done, failed } = this.#asked[0];
-      this.#asked.shift();
+      const [{ done, failed }] = this.#asked.splice(0, 1);
+      this.#watch();
       if ("fault" in data) failed(new Error(data.fault));
       else done(data.answer);
     });
@@ -59,12 +66,25 @@ class Helper {
     });
   }
 
+  /** Give up on an answer that takes too long, and on those that wait for it. */
+  #watch() {
+    clearTimeout(this.#timer);
+    if (!this.#asked.length) return;
+    this.#timer = window.setTimeout(() => {
+      this.#worker?.terminate();
+      this.#start();
+      const words = `No answer in ${PATIENCE / 1000} seconds: use fewer points, updates or passes.`;
+      for (const { failed } of this.#asked.splice(0)) failed(new Error(words));
+    }, PATIENCE);
+  }
+
   /** @param {any} body @returns {Promise<any>} */
   async ask(body) {
     const worker = this.#worker;
     if (!worker) return ANSWERS[this.question](body);
     return new Promise((done, failed) => {
       this.#asked.push({ body, done, failed });
+      if (this.#asked.length === 1) this.#watch();
       worker.postMessage({ question: this.question, body });
     });
   }

@@ -22,13 +22,16 @@ const PARTS = {
 const HELD = "points, learner, place in the run and panels";
 const OTHERS = "The HTML file that Export saves is this page with this state: it opens anywhere, and needs no network.";
 
+/** Whether the page is the text of a frame, as in a notebook: it then has no address of its own. */
+const IN_NOTEBOOK = typeof location !== "undefined" && location.protocol === "about:";
+
 /**
  * Keep the state in the address, and make the dialogs.
  * @param {App} app
  * @param {{picture(): Picture}} plane
  */
 export function createShare(app, plane) {
-  const address = keepAddress(app);
+  const address = IN_NOTEBOOK ? { update() {} } : keepAddress(app);
   takeDrops(app);
   /** @type {ReturnType<typeof shareDialog> | null} */
   let share = null;
@@ -107,10 +110,10 @@ function shareDialog(app) {
   const dialog = createDialog(
     "share",
     "Share",
-    labelled("Address: for those who can open this page", address, "the address"),
+    IN_NOTEBOOK ? null : labelled("Address: for those who can open this page", address, "the address"),
     labelled("Command: on any machine with rosenblatt", command, "the command"),
     make("fieldset", { className: "boxes" }, legend, ...boxes.map(({ label }) => label)),
-    make("p", { className: "note" }, `Both hold ${HELD}. ${OTHERS}`),
+    make("p", { className: "note" }, `${IN_NOTEBOOK ? "It holds" : "Both hold"} ${HELD}. ${OTHERS}`),
   );
   return {
     open() {

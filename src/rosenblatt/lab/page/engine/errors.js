@@ -1,7 +1,7 @@
 /** Training and test errors by pass: of the last weights, of their average and, for perceptrons, of their vote. */
 
 import { sideOf } from "./exact.js";
-import { Kernel } from "./kernels.js";
+import { Kernel, Sum } from "./kernels.js";
 import { BY_MARGIN, examplesOf, train, waiting } from "./learners.js";
 
 /** @typedef {import("../types.d.ts").State} State */
@@ -86,9 +86,9 @@ const kernels = new WeakMap();
 function dualSides(state, made, X, i, ends) {
   const kernel = kernels.get(X) ?? new Kernel(state, X);
   kernels.set(X, kernel);
-  const { values, sizes } = kernel.row(i);
   const { visits, updates, y } = made;
-  let [score, size, later, laterSize] = [0, 0, 0, 0];
+  // The average after T visits is the sum of (T - t) y K over the updates, at visits t: T times one sum, less another.
+  const [now, later] = [new Sum(kernel, i), new Sum(kernel, i)];
   /** Coefficients after k updates, each update counted by the weight that it has. @param {number} k @param {(visit: number) => number} weight */
   const coefficients = (k, weight) => {
     /** @type {Map<number, number>} */
@@ -97,15 +97,11 @@ function dualSides(state, made, X, i, ends) {
     return all;
   };
   const voter = (/** @type {number} */ k) => {
-    const visit = updates[k - 1];
-    const [value, most] = [y[visits[visit]] * values[visits[visit]], Math.abs(sizes[visits[visit]])];
-    score += value;
-    size += most;
-    later += visit * value;
-    laterSize += visit * most;
-    return kernel.side(score, size, () => coefficients(k, () => 1), i);
+    const [visit, place] = [updates[k - 1], visits[updates[k - 1]]];
+    now.add(y[place], place);
+    later.add(visit * y[place], place);
+    return now.side(() => coefficients(k, () => 1));
   };
-  const average = (/** @type {number} */ k, /** @type {number} */ end) =>
-    kernel.side(end * score - later, end * size + laterSize, () => coefficients(k, (visit) => end - visit), i);
+  const average = (/** @type {number} */ k, /** @type {number} */ end) => now.minus(end, later).side(() => coefficients(k, (visit) => end - visit));
   return walk(made, ends, voter, average);
 }

@@ -3,7 +3,8 @@
 import { aligned, bits, dyadic, exactDot, nearest, sign, sum, times } from "./exact.js";
 
 /** @typedef {import("./exact.js").Dyadic} Dyadic */
-/** Kernel values of one point with all, and what bounds their rounding errors. @typedef {{values: Float64Array, sizes: Float64Array}} Row */
+/** Bounds the relative error of a value, of its share in a sum of 2,000 of them, and of their rounding. */
+const ROUNDING = 1e-12;
 
 export class Kernel {
   /**
@@ -13,36 +14,35 @@ export class Kernel {
   constructor(options, X) {
     this.options = options;
     this.X = X;
-    /** @type {Row[]} */
+    this.isGaussian = options.kernel === "rbf";
+    /** Whether values are integers, and so are their sums: exact below 2^53. */
+    this.isInteger = !this.isGaussian && [options.gamma, options.coef0, ...X.flat()].every(Number.isInteger);
+    /** @type {Float64Array[]} */
     this.rows = [];
   }
 
-  /** Return the kernel values of point i with all points. @param {number} i */
+  /** Return for each point what its kernel value with point i is made of: gamma |x - z|^2, or gamma x . z + coef0. @param {number} i */
   row(i) {
-    return (this.rows[i] ??= this.#row(this.X[i]));
+    const [[a, b], { gamma, coef0 }] = [this.X[i], this.options];
+    return (this.rows[i] ??= Float64Array.from(this.X, ([x, y]) =>
+      this.isGaussian ? gamma * ((a - x) * (a - x) + (b - y) * (b - y)) : gamma * (a * x + b * y) + coef0,
+    ));
   }
 
-  /** @param {number[]} z @returns {Row} */
-  #row([a, b]) {
-    const { kernel, gamma, degree, coef0 } = this.options;
-    if (kernel === "rbf") {
-      const values = Float64Array.from(this.X, ([x, y]) => Math.exp(-gamma * ((a - x) * (a - x) + (b - y) * (b - y))));
-      return { values, sizes: values };
-    }
-    const values = Float64Array.from(this.X, ([x, y]) => (gamma * (a * x + b * y) + coef0) ** degree);
-    return { values, sizes: Float64Array.from(this.X, ([x, y]) => (gamma * (Math.abs(a * x) + Math.abs(b * y)) + coef0) ** degree) };
+  /** @param {number} i @param {number} j */
+  isSame(i, j) {
+    return this.X[i][0] === this.X[j][0] && this.X[i][1] === this.X[j][1];
   }
 
-  /**
-   * Return the sign of the sum of coefficients times kernel values at point i, exactly.
-   * @param {number} score the sum in floats
-   * @param {number} size the sum of the sizes of its terms
-   * @param {() => Map<number, number>} coefficients integers, by point
-   * @param {number} i
-   */
-  side(score, size, coefficients, i) {
-    // 2,000 terms, each with a relative error below 4 t u <= 4e-13 for the exponents t that floats hold
-    return Math.abs(score) > 2e-12 * size + 1e-290 ? Math.sign(score) : this.exactSide(coefficients(), i);
+  /** Return the largest base that rounding lets a polynomial have at two points. @param {number} i @param {number} j */
+  size(i, j) {
+    const [[a, b], [x, y], { gamma, coef0 }] = [this.X[i], this.X[j], this.options];
+    return gamma * (Math.abs(a * x) + Math.abs(b * y)) + coef0;
+  }
+
+  /** Return K(x, x) of a point. @param {number} i */
+  square(i) {
+    return this.isGaussian ? 1 : power(this.row(i)[i], this.options.degree);
   }
 
   /** @param {Map<number, number>} coefficients @param {number} i */
@@ -58,6 +58,84 @@ export class Kernel {
     const { ns } = aligned(terms.map(([j]) => sum([times(gamma, exactDot(this.X[j], x)), coef0])));
     const degree = BigInt(this.options.degree);
     return sign(ns.reduce((total, n, k) => total + BigInt(terms[k][1]) * n ** degree, 0n));
+  }
+}
+
+/** Return a power; of integers exactly, if it is below 2^53. @param {number} base @param {number} degree */
+function power(base, degree) {
+  let product = base;
+  for (let k = 1; k < degree; k++) product *= base;
+  return product;
+}
+
+/**
+ * A sum of kernel values at a point, with a bound on its error. Values of a gaussian kernel are divided by the largest of
+ * them, so that narrow ones do not vanish, and points at the same place are counted apart.
+ */
+export class Sum {
+  /** @param {Kernel} kernel @param {number} i the point */
+  constructor(kernel, i) {
+    this.kernel = kernel;
+    this.i = i;
+    this.score = this.error = this.same = this.most = 0;
+    /** The least exponent so far: the score is times exp(-least). */
+    this.least = Infinity;
+  }
+
+  /** Add a factor times the kernel value of point j. @param {number} factor @param {number} j */
+  add(factor, j) {
+    const { kernel, i } = this;
+    const t = kernel.row(j)[i];
+    if (!kernel.isGaussian) {
+      const size = kernel.size(i, j);
+      const most = Math.abs(factor) * power(size, kernel.options.degree);
+      this.score += factor * power(t, kernel.options.degree);
+      this.most += most;
+      if (!kernel.isInteger || this.most >= 2 ** 53) this.error += ROUNDING * (this.error ? most : this.most);
+    } else if (kernel.isSame(i, j)) {
+      this.same += factor;
+    } else {
+      if (t < this.least) {
+        const share = Math.exp(t - this.least);
+        this.error = share ? share * (this.error + Math.abs(this.score) * this.#off(t)) : 0;
+        this.score *= share;
+        this.least = t;
+      }
+      const value = Math.exp(this.least - t);
+      this.score += factor * value;
+      if (value) this.error += Math.abs(factor) * value * this.#off(t);
+    }
+  }
+
+  /** Return the relative error of exp(least - t), both exponents having one of 4 u. @param {number} t */
+  #off(t) {
+    const off = 1e-15 * (t + this.least);
+    return off < 0.1 ? ROUNDING + 1.1 * off : Infinity;
+  }
+
+  /** The sum and what it may be off by; up to a positive factor unless `scaled`. @param {boolean} [scaled] */
+  value(scaled = this.same !== 0) {
+    if (!this.kernel.isGaussian) return { value: this.score, off: this.kernel.isInteger && !this.error ? 0 : this.error + 1e-290 };
+    const share = scaled ? Math.exp(-this.least) : 1;
+    const rest = share ? share * this.score : 0;
+    return { value: this.same + rest, off: (share ? share * this.error : 0) + ROUNDING * (Math.abs(this.same) + Math.abs(rest)) + 1e-290 };
+  }
+
+  /** Return this sum times a factor, minus another one of the same points. @param {number} factor @param {Sum} other */
+  minus(factor, other) {
+    const sum = new Sum(this.kernel, this.i);
+    sum.least = this.least;
+    sum.score = factor * this.score - other.score;
+    sum.most = factor * this.most + other.most;
+    sum.error = factor * this.error + other.error || (sum.most < 2 ** 53 ? 0 : ROUNDING * sum.most);
+    sum.same = factor * this.same - other.same;
+    return sum;
+  }
+
+  /** Return the sign of the sum, exactly. @param {() => Map<number, number>} coefficients integers, by point */
+  side(coefficients) {
+    const { value, off } = this.value();
+    return !off || Math.abs(value) > off ? Math.sign(value) : this.kernel.exactSide(coefficients(), this.i);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Training: every learner of the lab, visit by visit, with the library's decisions and its rounding. */
 
 import { exactDot, isCertain, nearest, sideOf, sign, sum, dyadic, times } from "./exact.js";
-import { Kernel } from "./kernels.js";
+import { Kernel, Sum } from "./kernels.js";
 import { visitingOrder } from "./orders.js";
 
 /** @typedef {import("../types.d.ts").State} State */
@@ -186,8 +186,7 @@ class Dual {
     this.kernel = new Kernel(state, X);
     /** @type {Map<number, number>} */
     this.coefficients = new Map();
-    this.scores = new Float64Array(X.length);
-    this.sizes = new Float64Array(X.length);
+    this.sums = X.map((_, i) => new Sum(this.kernel, i));
     this.weights = [{ w: X[0].map(() => 0), b: 0 }];
     /** @type {number[]} */
     this.updates = [];
@@ -199,19 +198,21 @@ class Dual {
 
   /** @param {number} i */
   isRight(i) {
-    return this.y[i] * this.kernel.side(this.scores[i], this.sizes[i], () => this.coefficients, i) > 0;
+    return this.y[i] * this.sums[i].side(() => this.coefficients) > 0;
   }
 
   /** @param {number} i @returns {Visit} */
   visit(i) {
     if (this.isRight(i)) return { mistake: false, step: null };
-    const { values, sizes } = this.kernel.row(i);
     this.coefficients.set(i, (this.coefficients.get(i) ?? 0) + this.y[i]);
-    for (let j = 0; j < values.length; j++) {
-      this.scores[j] += this.y[i] * values[j];
-      this.sizes[j] += Math.abs(sizes[j]);
-    }
+    for (const sum of this.sums) sum.add(this.y[i], i);
     return { mistake: true, step: 1 };
+  }
+
+  /** Return y a of point i, less what rounding may have added to it. @param {number} i */
+  least(i) {
+    const { value, off } = this.sums[i].value(true);
+    return this.y[i] * value - off;
   }
 }
 

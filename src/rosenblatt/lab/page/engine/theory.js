@@ -201,10 +201,11 @@ function boundOf(state, { X }, found, e) {
 /** @param {State} state @param {Made} made */
 function kernelTheory(state, made) {
   const { X, y, rows, model } = made;
-  const { kernel, scores, sizes, coefficients } = /** @type {any} */ (model);
-  const R = Math.sqrt(Math.max(...X.map((_, i) => kernel.row(i).values[i])));
-  const length = Math.sqrt(Math.max(0, [...coefficients].reduce((all, [i, factor]) => all + factor * scores[i], 0)));
-  const lowest = Math.min(...y.map((label, i) => label * scores[i] - 1e-11 * sizes[i])); // what is left of rounding
+  const dual = /** @type {any} */ (model);
+  const R = Math.sqrt(Math.max(...X.map((_, i) => dual.kernel.square(i))));
+  const least = y.map((_, i) => dual.least(i));
+  const length = Math.sqrt(Math.max(0, [...dual.coefficients].reduce((all, [i, factor]) => all + factor * y[i] * least[i], 0)));
+  const lowest = Math.min(...least);
   const low = made.converged && state.order !== "pick" && lowest > 0 && length > 0 ? lowest / length : 0;
   const high = made.updates.length && length > 0 ? length / made.updates.length : Infinity;
   return { verdict: kernelVerdict(state, made, low, high), bound: kernelBound(state, made, R, low) };

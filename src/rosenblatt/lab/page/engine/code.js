@@ -43,7 +43,7 @@ function isCircle({ w: [u, v, c], b }) {
 }
 
 /** Return a number as Python writes it. @param {number} value */
-export function python(value) {
+function python(value) {
   if (value === Infinity) return "np.inf";
   const text = String(value);
   if (Object.is(value, -0)) return "-0.0";

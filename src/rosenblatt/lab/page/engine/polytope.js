@@ -84,7 +84,7 @@ export class Points {
  * @param {number} [end] when to give up, in milliseconds of `performance.now`
  * @returns {Nearest | null} null where time has run out
  */
-export function nearestPoint(least, anywhere, end = Infinity) {
+function nearestPoint(least, anywhere, end = Infinity) {
   let corners = [{ ...least(anywhere), weight: 1n }];
   for (;;) {
     const [p, total] = [combined(corners), corners.reduce((all, { weight }) => all + weight, 0n)];
@@ -111,7 +111,7 @@ function lowered(corners) {
     const goal = affineWeights(corners.map(({ v }) => v));
     if (goal.every((weight) => weight > 0n)) return reduced(corners.map((corner, k) => ({ ...corner, weight: goal[k] })));
     // Go towards the goal until a weight reaches 0: at a share of w / (w - g), for weights w and g of the same sum.
-    const [from, to] = [corners, goal].map((all) => all.reduce((total, one) => total + (typeof one === "bigint" ? one : one.weight), 0n));
+    const [from, to] = [corners.map(({ weight }) => weight), goal].map((all) => all.reduce((total, weight) => total + weight, 0n));
     let [above, below] = [1n, 1n];
     corners.forEach(({ weight }, k) => {
       const [now, then] = [weight * to, goal[k] * from];
@@ -129,7 +129,7 @@ function reduced(corners) {
 }
 
 /** @param {bigint} a @param {bigint} b */
-export function divisor(a, b) {
+function divisor(a, b) {
   while (b) [a, b] = [b, a % b];
   return a;
 }

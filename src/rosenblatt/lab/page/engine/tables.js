@@ -146,6 +146,7 @@ function flag(line, cell) {
 function signsOf(cells, comma) {
   const numbers = cells.map((cell) => numberOf(cell, comma));
   const numeric = numbers.every((value) => value !== null && Number.isFinite(value));
+  /** @type {(string | number | null)[]} */
   const labels = numeric ? numbers : cells;
   const classes = [...new Set(labels)].sort((a, b) => (numeric ? Number(a) - Number(b) : String(a) < String(b) ? -1 : 1));
   if (classes.length < 2) {

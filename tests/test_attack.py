@@ -24,6 +24,8 @@ TRIALS = {
     "escapes": 100,
     "full_disk": 30,
     "power_loss": 30,
+    "killed_servers": 8,
+    "odd_requests": 5,
 }
 
 

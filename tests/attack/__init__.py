@@ -23,4 +23,6 @@ ATTACKS = (
     "odd_arrays",
     "full_disk",
     "power_loss",
+    "killed_servers",
+    "odd_requests",
 )

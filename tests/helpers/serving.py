@@ -117,7 +117,8 @@ def serving(*models, state=None, read_only=False, token="", limits=None, **optio
     for model in models:
         folder = None if read_only else (state or model.with_name(f"{model.name}.state"))
         services[model.stem] = Service(model, folder, limits, **options)
-    with listening("127.0.0.1", 0) as listener:
+    with warnings.catch_warnings(), listening("127.0.0.1", 0) as listener:
+        warnings.simplefilter("ignore")  # as the command does
         started = threading.Event()
         server = make_server(listener, services, limits, token, lambda address: started.set())
         for service in services.values():

@@ -93,7 +93,9 @@ def sentence(error: BaseException) -> str:
 def _row_error(fault: Exception) -> RowError:
     if isinstance(fault, UnicodeError):
         return RowError("expected text in Unicode, got half of a surrogate pair: send both halves, or leave it out.")
-    return RowError(sentence(fault))
+    if isinstance(fault, ValueError | TypeError | OverflowError):
+        return RowError(sentence(fault))
+    return RowError(f"this row could not be read ({type(fault).__name__}): send it as the training data have it.")
 
 
 class RowReader:
@@ -249,7 +251,7 @@ class RowReader:
             return self._named_row(record, learning and self.grows)
         except RowError:
             raise
-        except (ValueError, TypeError, OverflowError) as fault:
+        except Exception as fault:  # whatever a row holds, it must not stop the thread that reads it
             raise _row_error(fault) from None
 
     def _named_row(self, record: Mapping[str, Any], learning: bool) -> SparseRow:

@@ -226,7 +226,9 @@ def vectors(rng):
     v = rng.standard_normal(n) * 10.0 ** rng.integers(-rng.integers(1, 30), 30, n)
     w = rng.standard_normal(n) * 10.0 ** rng.integers(-5, 5)
     if rng.random() < 0.5:
-        v, w = np.rint(3 * rng.standard_normal(n)), np.rint(5 * rng.standard_normal(n)) / 4
+        v = np.rint(3 * rng.standard_normal(n))
+    if rng.random() < 0.5:
+        w = np.rint(5 * rng.standard_normal(n)) / 4
     if rng.random() < 0.5:
         v, w = np.concatenate([v, v]), np.concatenate([w, -w])
         w[rng.integers(2 * n)] *= 1.0 + 2.0 ** -int(rng.integers(1, 53))

@@ -11,9 +11,10 @@ The bias is the weight of one more feature, `BIAS`, with the value 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from operator import itemgetter, mul, neg, sub
+from itertools import repeat
+from operator import add, itemgetter, mul, neg, sub
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -52,7 +53,6 @@ _MOST_ENTRIES = 1 << 16
 
 _COUNTERS = COUNTERS.names or ()
 _ROW = np.int64(0)
-_SEEN = ("visits", "mistakes", "lowest", "lowest_step")
 
 Numbers: TypeAlias = tuple[float, ...] | list[float]
 Names: TypeAlias = tuple[Any, ...]
@@ -186,7 +186,7 @@ class Record:
         size = math.hypot(*weights[0]) if len(weights) == 1 else math.hypot(*(math.hypot(*w) for w in weights))
         if size == 0.0:
             return 0.0
-        if _SHORTEST < size < _LONGEST and self.reach > _SHORTEST:
+        if _SHORTEST < size < _LONGEST and self.reach > _SHORTEST:  # so that nothing underflows that matters
             bits = bits_for(len(self.values))
             parts = [product_sum(self.entries, split(w, size, bits)) for w in weights]
             a = _rounded(parts)
@@ -213,15 +213,20 @@ class Record:
         main, rest = self.squares
         n, bits, parts = len(self.values), bits_for(len(self.values)), []
         size = math.hypot(*(math.hypot(*s) for s in variances))
-        for s in variances:
-            high, low, error = product_sum(main, split(s, size, bits))
-            # The rests add up to at most |x + h| |x - h| <= 2.02 |x| sqrt(n) unit / 2, each times a variance of at most
-            # ``size``, and each has two more roundings.
-            error += 1.2 * (n + 6) * HALF_ULP * 1.01 * math.sqrt(n) * size * self.entries.size * self.entries.unit
-            parts.append((high, low + sum(map(mul, s, rest)), 0.0 if self.entries.is_exact else error))
-        v = _rounded(parts)
-        if v == v:
-            return v
+        if size > _SHORTEST and size * main.size > _NEGLIGIBLE / _SHORTEST:
+            for s in variances:
+                high, low, error = product_sum(main, split(s, size, bits))
+                if not self.entries.is_exact:
+                    # The rests add up to at most |x + h| |x - h| <= 2.02 |x| sqrt(n) unit / 2, each times a variance of
+                    # at most ``size``, and each has two more roundings.
+                    low += sum(map(mul, s, rest))
+                    error += (
+                        1.2 * (n + 6) * HALF_ULP * 1.01 * math.sqrt(n) * size * self.entries.size * self.entries.unit
+                    )
+                parts.append((high, low, error))
+            v = _rounded(parts)
+            if v == v:
+                return v
         exact = (Fraction(s_j) * Fraction(x) ** 2 for s in variances for s_j, x in zip(s, self.values, strict=True))
         return _nearest(sum(exact, Fraction(0)))
 
@@ -257,8 +262,8 @@ Counters: TypeAlias = dict[str, Any]
 """A record of ``COUNTERS``, with two more entries: ``length``, a bound on the norm of the weights of a classifier, or
 on the sum of the norms of two competing classes; and ``spread``, a bound on the norm of the last weights minus their
 average."""
-Change: TypeAlias = tuple[dict[Any, Any], Iterable[Any], Iterable[Any]]
-"""A dictionary, some of its keys, and new values for them."""
+Change: TypeAlias = tuple[dict[Any, Any], Names | None, Any]
+"""A dictionary, names among its keys, and new values for them; or a dictionary, None, and its new items."""
 
 
 class RecordLearner:
@@ -544,20 +549,20 @@ class RecordLearner:
         # as in the passes: one-vs-rest, an update leaves the threshold as the margin that is proved
         lowest = min(lowest, a if direct or taken < 0.0 else threshold)
         lowest_step = min(lowest_step, step * a) if direct or weight is not None else lowest
-        seen = visits, s["mistakes"] + mistake, lowest, lowest_step
+        mistakes = s["mistakes"] + mistake
+        seen = {"visits": visits, "mistakes": mistakes, "lowest": lowest, "lowest_step": lowest_step}
         if taken < 0.0:
-            changes.append((s, _SEEN, seen))
+            changes.append((s, None, seen))
             return True
         update = Update(_ROW, visits - 1.0, taken, step, a, extra)
         counted, epoch, _ = average_weight(self.state.decay, visits - 1.0, s["epoch"])
-        new = s.copy()
-        new["visits"], new["mistakes"], new["lowest"], new["lowest_step"] = seen
+        new = s | seen
         count_update(rule, new, update)
         self._bound(new)
         if epoch > s["epoch"] or not new["length"] * visits < _FAR_FROM_OVERFLOW:
             return False
         self._changed.update(record.names)
-        changes.append((s, new, new.values()))
+        changes.append((s, None, new))
         for k, sign in moves:
             changes += self._moved(k, sign, counted, update)
         return True
@@ -581,22 +586,24 @@ class RecordLearner:
         late, u = step * counted, record.getter(weights.u)
         if not isinstance(rule, ArowRule):
             return [
-                (weights.w, names, [a + step * x for a, x in zip(w, values, strict=True)]),
-                (weights.u, names, [b + late * x for b, x in zip(u, values, strict=True)]),
+                (weights.w, names, list(map(add, w, map(mul, values, repeat(step))))),
+                (weights.u, names, list(map(add, u, map(mul, values, repeat(late))))),
             ]
         v, r, s = update.norm2_or_variance, rule.r / update.weight, record.getter(weights.s)
         inverse = 1.0 / (v + r)
         reach = list(map(mul, s, values))
         return [
-            (weights.w, names, [a + step * t for a, t in zip(w, reach, strict=True)]),
-            (weights.u, names, [b + late * t for b, t in zip(u, reach, strict=True)]),
-            (weights.s, names, [shrunk(*line, v, r, inverse) for line in zip(s, reach, values, strict=True)]),
+            (weights.w, names, list(map(add, w, map(mul, reach, repeat(step))))),
+            (weights.u, names, list(map(add, u, map(mul, reach, repeat(late))))),
+            (weights.s, names, list(map(shrunk, s, reach, values, repeat(v), repeat(r), repeat(inverse)))),
         ]
 
     def _apply(self, changes: list[Change]) -> None:
-        for values, names, new in changes:
-            values.update(zip(names, new, strict=True))
-            if names is self._record.names:
+        for known, names, new in changes:
+            if names is None:
+                known.update(new)
+            else:
+                known.update(zip(names, new, strict=True))
                 self._record.weights = None
 
     def _bound(self, s: Counters) -> None:

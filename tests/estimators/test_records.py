@@ -46,7 +46,7 @@ def setting(rng) -> Setting:
     learner, own = [
         (Perceptron, {}),
         (Perceptron, {"hypothesis": "average"}),
-        (AveragedPerceptron, {"decay": 0.3}),
+        (AveragedPerceptron, {"decay": float(rng.choice([0.3, 0.9]))}),
         (AveragedPerceptron, {}),
         (MarginPerceptron, {"margin": float(rng.choice([0.0, 0.5, 3.0]))}),
         (PassiveAggressive, {"C": float(rng.choice([0.1, 1.0, math.inf]))}),
@@ -295,3 +295,29 @@ def test_an_interrupt_in_an_update_leaves_no_half_of_it(monkeypatch):
     twin.learn_one({"a": -3.0, "b": 0.5}, 1)
     assert interrupted
     assert_same(model, twin)
+
+
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, PassiveAggressive])
+def test_a_sum_with_the_wrong_sign_decides_nothing(learner):
+    model, x = learner(fit_intercept=False), {"a": -1.0, "b": -1e16, "c": 1e16, "d": 0.5}
+    ones = dict.fromkeys(x, 1.0)
+    model.learn_one({}, 0).learn_one(ones, 1)
+    assert sum(x.values()) != math.fsum(x.values())
+    assert model.predict_one(x) == 0
+    before = model.n_updates_
+    assert model.learn_one(x, 1).n_updates_ == before + 1
+
+
+def test_copies_that_share_their_weights_see_what_either_learns():
+    model, twin = Perceptron(), Perceptron()
+    records = [({"a": 1.0}, 1), ({"b": 1.0}, 0), ({"a": -2.0}, 1), ({"a": -1.0, "b": 1.0}, 1), ({"a": 3.0}, 0)]
+    for x, y in records[:3]:
+        model.learn_one(x, y)
+    other = copy.copy(model)
+    other.learn_one(*records[3])
+    assert other.coef_.shape == (1, 2)
+    model.learn_one(*records[4])
+    for x, y in records:
+        twin.learn_one(x, y)
+    assert np.array_equal(model.coef_, twin.coef_)
+    assert np.array_equal(model.average_coef_, twin.average_coef_)

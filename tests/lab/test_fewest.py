@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from helpers.lab_engine import ask, needs_node
+from helpers.lab_random import random_state
 from helpers.lab_state import feature_columns
 from helpers.lab_states import DATA, cloud, state_of
-from rosenblatt import separability
+from rosenblatt import fewest_mistakes, separability
 
 pytestmark = needs_node
 
@@ -52,3 +53,17 @@ def test_without_a_bias_it_says_that_one_may_be_needed():
 @pytest.mark.parametrize("state", [state_of(np.empty((0, 2)), []), state_of(*cloud(4), features=())])
 def test_without_points_or_features_there_is_nothing_to_do(state):
     assert fewest_message(state) == {"rows": [], "text": "There is nothing to separate yet."}
+
+
+def test_their_number_is_the_librarys():
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        state = random_state(rng)
+        if len(state.rows) == 0:
+            continue
+        X = feature_columns(state.coordinates(state.rows), state.feature_names)
+        theirs = fewest_mistakes(X, state.labels(state.rows), max_seconds=2.0)
+        found = fewest_message(state)
+        assert theirs.low <= len(found["rows"])
+        if "not settled" not in found["text"]:
+            assert len(found["rows"]) <= theirs.high, state

@@ -74,3 +74,14 @@ html_theme_options = {
 }
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+
+
+def write_lab(app, exception):
+    """Write the lab's page beside the site's own files, where the pages about it link to."""
+    if exception is None and app.builder.format == "html":
+        (Path(app.outdir) / "_static" / "lab.html").write_text(rosenblatt.lab.page(), encoding="utf-8")
+
+
+def setup(app):
+    """Connect the function above."""
+    app.connect("build-finished", write_lab)

@@ -321,3 +321,18 @@ def test_copies_that_share_their_weights_see_what_either_learns():
         twin.learn_one(x, y)
     assert np.array_equal(model.coef_, twin.coef_)
     assert np.array_equal(model.average_coef_, twin.average_coef_)
+
+
+def test_class_weights_may_change_and_are_checked():
+    model, twin = Perceptron(class_weight={1: 2.0}), Perceptron()
+    for x, y in (({"a": 1.0}, 0), ({"a": 1.0}, 1), ({"a": 1.0}, 0)):
+        model.learn_one(x, y)
+    model.class_weight[0] = 0.5
+    model.learn_one({"a": 3.0}, 0)
+    for weight, (x, y) in zip((1, 2, 1, 0.5), ((1.0, 0), (1.0, 1), (1.0, 0), (3.0, 0)), strict=True):
+        twin.partial_fit([[x]], [y], sample_weight=[weight])
+    assert np.array_equal(model.coef_, twin.coef_)
+    for wrong in ("balanced", {0: -1.0}, {0: math.nan}, 3):
+        model.class_weight = wrong
+        with pytest.raises(ValueError, match="weight"):
+            model.learn_one({"a": 1.0}, 0)

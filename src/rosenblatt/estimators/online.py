@@ -77,7 +77,8 @@ class OneByOne:
             return False
         weight, weights = None, attributes["class_weight"]
         if weights is not None:
-            weight = float(weights.get(self._labels[number], 1.0))
+            given = weights.get(self._labels[number], 1.0) if isinstance(weights, Mapping) else None
+            weight = float(given) if isinstance(given, Real) else math.nan
             if not 0.0 <= weight < math.inf:
                 return False
         return self._read(x) and self.learner.learn(number, weight)

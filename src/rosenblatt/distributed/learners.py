@@ -210,7 +210,7 @@ class ClusterLearner(BasePerceptron):
 
         train_together(train, models)
         for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
+            del self.__dict__[name]
         self.__dict__.update(_learned(models[0]))
         self.models_ = [model.to_local() for model in models]
         return self

@@ -24,6 +24,7 @@ from benchmarks import (
     programs,
     small,
     tables,
+    texts,
     theory,
 )
 from benchmarks.against import checkout, compare_checkouts, start
@@ -62,6 +63,8 @@ FIGURES: dict[str, Callable[[bool], Any]] = {
     "cluster-classes": clusters.ten_classes,
     "cluster-memory": clusters.memory,
     "cluster-mixing": clusters.quality,
+    "text-rows": texts.rows,
+    "text-programs": texts.programs,
     "programs": programs.programs,
     "programs-one-pass": one_pass.races,
     "programs-sets": one_pass.accuracies,

@@ -41,7 +41,8 @@ quiet = [(os.POSIX_SPAWN_DUP2, null, 1), (os.POSIX_SPAWN_DUP2, null, 2)]
 begin = time.perf_counter()
 child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet)
 _, status, usage = os.wait4(child, 0)
-print(json.dumps([time.perf_counter() - begin, usage.ru_maxrss / 1024, os.waitstatus_to_exitcode(status)]))
+cpu = usage.ru_utime + usage.ru_stime
+print(json.dumps([time.perf_counter() - begin, usage.ru_maxrss / 1024, cpu, os.waitstatus_to_exitcode(status)]))
 """
 """A small process to start others from: the peak of their memory is at least that of who starts them."""
 _SKLEARN = """
@@ -65,15 +66,17 @@ class Run:
     seconds: float
     megabytes: float
     """The peak of its memory."""
+    cpu: float
+    """Its processor seconds, of all threads."""
 
 
 def run(*command: object) -> Run:
     """Run a program and wait for its end."""
     words = [sys.executable, "-S", "-c", _LAUNCH, *map(str, command)]
-    taken, megabytes, status = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    taken, megabytes, cpu, status = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
     if status:
         raise RuntimeError(f"{' '.join(map(str, command))} ended with status {status}")
-    return Run(taken, megabytes)
+    return Run(taken, megabytes, cpu)
 
 
 def shown(*command: object) -> str:

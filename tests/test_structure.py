@@ -59,7 +59,7 @@ def test_no_public_name_hides_a_module():
         if path.name != "__init__.py" or path.parent == SRC:
             continue
         package = importlib.import_module("rosenblatt." + ".".join(path.parent.relative_to(SRC).parts))
-        modules = {file.stem for file in path.parent.iterdir()}
+        modules = {file.stem for file in path.parent.iterdir() if file.suffix == ".py" or any(file.glob("*.py"))}
         names = modules.intersection(getattr(package, "__all__", ()))
         hidden |= {f"{package.__name__}.{name}" for name in names if not inspect.ismodule(getattr(package, name))}
     assert not hidden, "whichever is imported later wins"

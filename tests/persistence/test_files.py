@@ -238,6 +238,8 @@ def test_what_cannot_be_saved_says_so(path):
         save(copy.deepcopy(model).set_params(hypothesis="vote"), path)
     with pytest.raises(ValueError, match="kernel is a function cannot be saved"):
         save(KernelPerceptron(lambda A, B: A @ B.T, max_iter=2).fit(X, y), path)
+    with pytest.raises(ValueError, match=r"cannot be saved: .* at least one feature, as records without"):
+        save(Perceptron().learn_one({}, "a").learn_one({}, "b"), path)
     broken = copy.deepcopy(model)
     broken.state_.w[0, 0] = np.inf
     with pytest.raises(ValueError, match=r"cannot be saved: .*w' must be an array of finite numbers, got inf"):

@@ -44,7 +44,7 @@ def pack_columns(arrays: Arrays) -> tuple[int | None, dict[str, NDArray[Any]]]:
     out = dict(arrays)
     wide = [name for name in arrays if _WIDE.fullmatch(name)]
     width = arrays[wide[0]].shape[-1] if wide else None
-    if width is None or any(arrays[name].shape[-1] != width for name in wide):
+    if not width or any(arrays[name].shape[-1] != width for name in wide):
         return None, out
     used = np.zeros(width, bool)
     for name in wide:

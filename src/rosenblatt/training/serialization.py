@@ -409,7 +409,7 @@ def _read_linear_state(data: object, place: Place, learner: str, options: RunOpt
     if state.threshold is not None and place.sizes["classes"] != 2:
         raise place.at("threshold").error("absent, unless there are two classes", state.threshold)
     if not state.n_features:
-        raise place.at("w").error("an array with columns", "none")
+        raise place.at("w").error("an array with at least one feature, as records without features teach no weights", 0)
     _restore_bounds(state)
     return state
 

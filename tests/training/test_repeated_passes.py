@@ -90,6 +90,26 @@ def test_observers_see_each_pass(calls):
     assert not calls
 
 
+@pytest.mark.parametrize("classes", [2, 4])
+def test_the_last_passes_before_max_updates_are_single_ones(classes, calls, monkeypatch):
+    X, y = small_set("gauss", n=60, classes=classes)
+    model = Perceptron(max_iter=60, max_updates=300, random_state=0)
+    repeated = quietly(model.fit, X, y)
+    assert repeated.state_.counters["updates"].max() == 300
+    assert 0 < sum(calls) < repeated.n_iter_ - 1
+    monkeypatch.setattr(linear, "NUMBERS_AT_ONCE", 0)
+    monkeypatch.setattr(linear, "NUMBERS_INTERPRETED", 0)
+    same(repeated, quietly(Perceptron(**model.get_params()).fit, X, y))
+
+
+def test_threads_that_have_nothing_to_do_do_not_matter(calls):
+    for classes, multi_class in ((2, "ovr"), (4, "direct")):
+        X, y = small_set("gauss", n=60, classes=classes)
+        calls.clear()
+        quietly(Perceptron(max_iter=9, n_jobs=2, multi_class=multi_class, random_state=0).fit, X, y)
+        assert sum(calls) == 8
+
+
 def test_limits_hold(calls):
     X, y = small_set("gauss", n=60)
     assert quietly(Perceptron(max_iter=9, max_updates=50, random_state=0).fit, X, y).n_updates_ == 50

@@ -581,7 +581,9 @@ class PassRunner:
         """Return how many passes one call may make, so that an interrupt is handled without a noticeable delay."""
         run = direct_passes if state.direct else one_vs_rest_passes
         numbers = (batch.rows.parts[0].size + 8 * batch.rows.n) * (len(state.w) if state.direct else len(active))
-        return 0 if self.threads > 1 else (NUMBERS_INTERPRETED if run.compiled is None else NUMBERS_AT_ONCE) // numbers
+        if _useful_threads(state, batch.rows, active, self.threads) > 1:
+            return 0
+        return (NUMBERS_INTERPRETED if run.compiled is None else NUMBERS_AT_ONCE) // numbers
 
     def repeat(
         self,
@@ -666,11 +668,16 @@ class _Group(NamedTuple):
     """The classes whose weights were copied for this thread, to avoid false sharing; None if nothing was copied."""
 
 
+def _useful_threads(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], threads: int) -> int:
+    """Return how many of the threads can be used."""
+    few = rows.is_sparse and len(rows.parts[0]) < FEWEST_VALUES * state.w.shape[1]
+    return 1 if state.direct or few else max(1, min(threads, len(active)))
+
+
 def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log: Log, threads: int) -> list[_Group]:
     """Divide the classifiers ``active`` into groups, one for each thread, for at most ``threads`` threads."""
     sparse, b, counters = rows.is_sparse, state.b, state.counters
-    few = sparse and len(rows.parts[0]) < FEWEST_VALUES * state.w.shape[1]
-    threads = 1 if state.direct or few else max(1, min(threads, len(active)))
+    threads = _useful_threads(state, rows, active, threads)
     w, u, candidate = state.w, state.u, Candidate(np.empty((0, 0)), np.empty(0))
     s = np.empty((0, len(w)) if sparse else (0, 0)) if state.s is None else state.s.T if sparse else state.s
     s_b = np.empty(0) if state.s_b is None else state.s_b
@@ -679,7 +686,7 @@ def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log:
     if sparse:
         w, u, candidate = w.T, u.T, candidate._replace(w=candidate.w.T)
     members = [np.arange(len(state.w))] if state.direct else np.array_split(active, threads)
-    if not sparse or few or threads == 1:
+    if not sparse or threads == 1:
         return [
             _Group(group, Weights(w, u, b, state.beta, s, s_b, state.decay, counters, _total()), log, candidate)
             for group in members

@@ -232,20 +232,22 @@ class TrainingRun:
     def _repeat_passes(self) -> bool:
         """Make several passes in one call of compiled code, if this is possible; return whether it is.
 
-        It is possible if all rows are in memory and have been visited, no loss is computed, updates have no limit, and
-        no observer has to be called between the passes. The call ends when a classifier is clean. The results are the
-        same as if the passes were made one by one.
+        It is possible if all rows are in memory and have been visited, no loss is computed, the passes cannot reach
+        ``max_updates``, and no observer has to be called between them. The call ends when a classifier is clean. The
+        results are the same as if the passes were made one by one.
         """
         source, state, runner, current, options = self.source, self.state, self._runner, self.current, self.options
         if not (isinstance(source, InMemory) and isinstance(runner, PassRunner) and isinstance(state, LinearState)):
             return False
-        limited = options.max_updates is not None or options.tol is not None
-        if self.in_first_pass or limited or source.batch.held_out is not None:
+        if self.in_first_pass or options.tol is not None or source.batch.held_out is not None:
             return False
         if any(observer.looks_on for observer in self.observers):
             return False
         batch, active = source.batch, current.active
         most = min(runner.passes_at_once(state, batch, active), options.max_iter - current.passes_done)
+        if options.max_updates is not None:  # a pass makes at most one update on each row
+            left = state.counters["limit"] - state.counters["updates"]
+            most = min(most, int(left[active].min()) // batch.rows.n)
         if most < 2:
             return False
         order = self._order(batch)

@@ -348,7 +348,7 @@ def _end_pass(passes, made, counters):
 @kernel
 def one_vs_rest_passes(examples, visits, passes, weights, active, scores, log, candidate, rule):
     """Make several passes with ``one_vs_rest_pass``, or a part of one pass; return the number of passes."""
-    made = 0
+    made = np.int64(0)  # for the literal 0 numba would compile a second copy of what is called
     while True:
         if passes.most > 0:
             _begin_pass(passes, made, visits.order, weights.counters)
@@ -364,7 +364,7 @@ def one_vs_rest_passes(examples, visits, passes, weights, active, scores, log, c
 @kernel
 def direct_passes(examples, visits, passes, weights, classes, scores, log, candidate, rule):
     """Make several passes with ``direct_pass``, or a part of one pass; return the number of passes."""
-    made = 0
+    made = np.int64(0)  # for the literal 0 numba would compile a second copy of what is called
     while True:
         if passes.most > 0:
             _begin_pass(passes, made, visits.order, weights.counters)

@@ -128,8 +128,8 @@ class Weights(NamedTuple):
     """The variance of each weight; empty if the update rule has no variances."""
     s_b: Floats
     """The variance of each bias."""
-    decay: float
-    """The decay of the averages at each visited row; see ``average_weight``."""
+    decay: tuple[float, ...]
+    """The decay of the averages at each visited row, or () without decay; see ``average_weight``."""
     counters: NDArray[np.void]
     """A record of type ``COUNTERS`` for each classifier; a single record if classes compete directly."""
     total: Integers
@@ -482,22 +482,26 @@ def _period(growth):
     return max(1.0, math.floor(min(_LARGEST_EXPONENT / growth, _LONGEST)))
 
 
-@helper
-def average_weight(decay, before, epoch):
-    """Return (counted, now, factor) for an update made after ``before`` visits, while ``u`` is scaled for ``epoch``.
+def _plain_weight(decay, before, epoch):
+    return before, 0.0, 1.0
 
-    ``counted`` is the factor with which the update enters ``u``, once ``u`` is scaled for the epoch ``now``.
-    Multiplying ``u`` by ``factor`` scales it for that epoch.
-    """
-    if decay == 0.0:
-        return before, 0.0, 1.0
-    growth = decay / (1.0 - decay)
+
+def _decayed_weight(decay, before, epoch):
+    growth = decay[0] / (1.0 - decay[0])
     period = _period(growth)
     now = max(epoch, math.floor(before / period))
     begun = _compound(growth, int(now * period))
     factor = 1.0 / (1.0 + _compound(growth, int((now - epoch) * period)))
     before_now = begun / (1.0 + begun) if begun < math.inf else 1.0
     return _compound(growth, int(before - now * period)) + before_now, now, factor
+
+
+average_weight = chosen(lambda decay: _decayed_weight if len(decay) else _plain_weight)
+"""``average_weight(decay, before, epoch)``: return (counted, now, factor) for an update made after ``before`` visits,
+while ``u`` is scaled for ``epoch``. ``decay`` is a tuple, empty without decay; then the code for it is not compiled.
+
+``counted`` is the factor with which the update enters ``u``, once ``u`` is scaled for the epoch ``now``.
+Multiplying ``u`` by ``factor`` scales it for that epoch."""
 
 
 def average_share(decay: float, visits: float, epoch: float) -> float:

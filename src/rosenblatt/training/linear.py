@@ -216,6 +216,11 @@ class LinearState(RunState):
         return not isinstance(self.rule, PerceptronRule)
 
     @property
+    def decays(self) -> tuple[float, ...]:
+        """The decay in a tuple, which is empty without decay, as ``average_weight`` takes it."""
+        return (self.decay,) if self.decay else ()
+
+    @property
     def r(self) -> float | None:
         """The regularization parameter of AROW; None for other rules."""
         return self.rule.r if isinstance(self.rule, ArowRule) else None
@@ -688,7 +693,7 @@ def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log:
     members = [np.arange(len(state.w))] if state.direct else np.array_split(active, threads)
     if not sparse or threads == 1:
         return [
-            _Group(group, Weights(w, u, b, state.beta, s, s_b, state.decay, counters, _total()), log, candidate)
+            _Group(group, Weights(w, u, b, state.beta, s, s_b, state.decays, counters, _total()), log, candidate)
             for group in members
         ]
     groups = []
@@ -699,7 +704,7 @@ def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log:
             together = np.stack([own_w, own_u, own_s], axis=1)
             own_w, own_u, own_s = together[:, 0], together[:, 1], together[:, 2]
         weights = Weights(
-            own_w, own_u, b[part], state.beta[part], own_s, s_b[part], state.decay, counters[part], _total()
+            own_w, own_u, b[part], state.beta[part], own_s, s_b[part], state.decays, counters[part], _total()
         )
         lines = Log(log.rows[part], log.visits[part], log.steps[part], log.margins[part], log.counts[part])
         groups.append(_Group(group - part.start, weights, lines, Candidate(own, candidate.b[part]), part))

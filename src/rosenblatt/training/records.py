@@ -555,7 +555,7 @@ class RecordLearner:
             changes.append((s, None, seen))
             return True
         update = Update(_ROW, visits - 1.0, taken, step, a, extra)
-        counted, epoch, _ = average_weight(self.state.decay, visits - 1.0, s["epoch"])
+        counted, epoch, _ = average_weight(self.state.decays, visits - 1.0, s["epoch"])
         new = s | seen
         count_update(rule, new, update)
         self._bound(new)

@@ -65,6 +65,7 @@ FIGURES: dict[str, Callable[[bool], Any]] = {
     "cluster-mixing": clusters.quality,
     "text-rows": texts.rows,
     "text-programs": texts.programs,
+    "text-defaults": texts.defaults,
     "programs": programs.programs,
     "programs-one-pass": one_pass.races,
     "programs-sets": one_pass.accuracies,

@@ -22,11 +22,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from benchmarks.measure import Figure
 from benchmarks.programs import COMMAND, ROUNDS, Run, run, shown
 from benchmarks.workloads import ROOT, real_data
-from rosenblatt import TextHasher
+from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, TextHasher
 
 KINDS: dict[str, tuple[dict[str, Any], float]] = {
     "words": ({"n_features": 2**18}, 6.0),
@@ -126,6 +127,41 @@ def halves(name: str, rows: Labelled) -> TextSet:
     rows = shuffled(rows)
     cut = len(rows) * 4 // 5
     return TextSet(name, rows[:cut], rows[cut:])
+
+
+# The defaults of ``rosenblatt train`` for lines of text
+
+
+CHOICES: dict[str, tuple[Any, int, int]] = {
+    "averaged, 10 passes, words": (AveragedPerceptron(max_iter=10, multi_class="direct", random_state=0), 1, 18),
+    "averaged, 10 passes, pairs": (AveragedPerceptron(max_iter=10, multi_class="direct", random_state=0), 2, 18),
+    "pa, 10 passes, pairs": (PassiveAggressive(max_iter=10, random_state=0), 2, 18),
+    **{
+        f"arow, {passes} pass(es), r={r}, pairs": (AROW(r=r, max_iter=passes, random_state=0), 2, 18)
+        for passes in (1, 3)
+        for r in (10, 1, 0.3)
+    },
+    "arow, 3 passes, r=1, words": (AROW(r=1, max_iter=3, random_state=0), 1, 18),
+    "arow, 5 passes, r=1, pairs": (AROW(r=1, max_iter=5, random_state=0), 2, 18),
+    "arow, 3 passes, r=1, pairs, 2^20 columns": (AROW(r=1, max_iter=3, random_state=0), 2, 20),
+}
+"""Learners, the words of the longest n-gram, and the bits of the columns; the table is in docs/from_fasttext.md."""
+
+
+def defaults(quick: bool) -> list[Figure]:
+    """Return the accuracy of each choice in cross-validation on each set."""
+    sets = [data for make in (newsgroups, reviews, messages) if (data := make()) is not None]
+    found = []
+    for data in sets[-1:] if quick else sets:
+        several = len({label for label, _ in data.train}) > 2
+        rows = data.train if several else data.train + data.test
+        labels, texts = np.array([label for label, _ in rows]), [text for _, text in rows]
+        folds = StratifiedKFold(3 if several else 5, shuffle=True, random_state=0)
+        for name, (model, ngrams, bits) in CHOICES.items():
+            X = TextHasher(2**bits, ngram_range=(1, ngrams)).transform(texts)
+            accuracy = cross_val_score(model, X, labels, cv=folds).mean()
+            found.append(Figure(f"{data.name}: {name}", f"{accuracy:.1%}"))
+    return found
 
 
 # Rows

@@ -249,3 +249,25 @@ def test_a_checkpoint_replaces_no_other_file_and_no_earlier_run_in_silence(point
     (tmp_path / "c").unlink()
     assert command(*words).stderr == ""
     assert "of an earlier run will be replaced" in " ".join(command(*words).stderr.split())
+
+
+def test_lines_of_text_have_defaults_of_their_own(tmp_path):
+    rows = [("sea", "ship sail wave"), ("air", "wing cloud pilot"), ("land", "horse road tree")] * 5
+    path = written(tmp_path, "train.txt", "".join(f"__label__{label} {text}\n" for label, text in rows))
+    table = written(tmp_path, "train.csv", "label,text\n" + "".join(f"{label},{text}\n" for label, text in rows))
+    as_text = ["-t", "label", "--kind", "text=text"]
+
+    def found(*words):
+        ran("train", *words, "-o", tmp_path / "m")
+        model = rosenblatt.load(tmp_path / "m")
+        return type(model).__name__, model.max_iter, getattr(model, "r", None), model.preparation_["ngrams"]
+
+    assert found(path) == ("AROW", 3, 1.0, 2)
+    assert found(path, "--learner", "averaged") == ("AveragedPerceptron", 10, None, 2)
+    assert found(path, "--passes", "2", "--r", "5", "--ngrams", "1") == ("AROW", 2, 5.0, 1)
+    assert found(table, *as_text) == ("AveragedPerceptron", 10, None, 1)
+    assert found(table, *as_text, "--learner", "arow") == ("AROW", 5, 1.0, 1)
+    number = written(tmp_path, "number.csv", table.read_text().replace("\n", ",1\n").replace("text,1", "text,n"))
+    assert found(number, *as_text, "--learner", "arow") == ("AROW", 5, 10.0, 1)
+    plain = written(tmp_path, "plain.txt", "".join(f"{label} {text}\n" for label, text in rows))
+    assert found(plain, "--label-first") == ("AROW", 3, 1.0, 2)

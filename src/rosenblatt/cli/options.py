@@ -199,7 +199,7 @@ class RowOptions(FileOptions):
     )
     missing_value: list[str] | None = option(None, "WORD", "String that marks a missing value. Repeatable.")
     bits: int | None = option(None, "N", "Hash words to 2^N columns.  [default: 18]")
-    ngrams: int | None = option(None, "N", "Also count sequences of up to N words.")
+    ngrams: int | None = option(None, "N", "Also count sequences of up to N words.  [default: 1; lines of text: 2]")
     label_first: bool | None = option(
         None, None, "In lines of text: the first word of each line is its label.", "--label-first"
     )
@@ -290,7 +290,7 @@ class StepOptions(Group):
         None,
         "R",
         "For --learner arow: larger values make smaller steps; 3 suits a single pass. With scale, 0.3 times the mean "
-        "squared length of the rows.  [default: 10]",
+        "squared length of the rows.  [default: 10; texts: 1]",
     )
     C: float | None = option(None, "C", "For --learner pa: largest step, or inf for no limit.  [default: 1]", "--C -C")
     loss: str | None = option(None, "NAME", "For --learner pa: hinge or squared_hinge.  [default: hinge]")

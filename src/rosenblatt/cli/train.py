@@ -19,6 +19,7 @@ from rosenblatt.cli.inputs import check_out, lenient_defaults, open_data
 from rosenblatt.cli.options import (
     AS_JSON,
     FILES,
+    LEARNERS,
     MODEL_OUT,
     SEED,
     TARGET,
@@ -88,6 +89,10 @@ _MOST_RISKS = 10
 """The largest number of risks that are printed; ``--json`` prints all of them."""
 _FEWEST_ROWS, _MOST_ROWS, _MOST_CELLS = 1000, 10_000, 2_000_000
 """Risks are looked for in the first 10,000 rows of a table, or in fewer, at least 1,000, if it has many columns."""
+TEXT_NGRAMS, TEXT_PASSES = 2, 3
+"""The defaults of --ngrams and --passes for lines of text, which cross-validation on three sets chose."""
+TEXT_STEPS: dict[str, Any] = {"r": 1.0}
+"""The default step of AROW if all features are words of texts: the rows of texts have length 1, so they are short."""
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -143,11 +148,17 @@ class TrainOptions(Group):
     """All options of ``rosenblatt train``."""
 
     target: str | None = TARGET
-    learner: str = option(
-        "averaged", "NAME", "Learner: averaged, arow, pa, perceptron, margin, voted or kernel.", "--learner -l"
+    learner: str | None = option(
+        None,
+        "NAME",
+        "Learner: averaged, arow, pa, perceptron, margin, voted or kernel.  [default: averaged; lines of text: arow]",
+        "--learner -l",
     )
     passes: int | None = option(
-        None, "N", "Maximum number of passes.  [default: 10; arow: 5; perceptron, margin: 100]", "--passes -p"
+        None,
+        "N",
+        "Maximum number of passes.  [default: 10; arow: 5; perceptron, margin: 100; lines of text: 3]",
+        "--passes -p",
     )
     shuffle: bool = option(True, None, "Visit the rows in random order.", "--shuffle/--no-shuffle")
     seed: int = SEED
@@ -207,6 +218,11 @@ class TrainOptions(Group):
     rows: WeightedRowOptions = field(default_factory=WeightedRowOptions)
 
     @property
+    def learner_class(self) -> str:
+        """The class of the learner."""
+        return LEARNERS[self.learner or "averaged"]
+
+    @property
     def held_share(self) -> float | None:
         """The fraction of the rows that is held out for testing, or None."""
         given = self.holdout or (_HOLDOUT if self.holdout_by else None)
@@ -240,7 +256,7 @@ class TrainOptions(Group):
             raise ValueError("--resume needs --checkpoint, the file to resume from.")
         if self.passes is not None and self.passes < 1:
             raise ValueError(f"--passes must be 1 or more, got {self.passes}.")
-        self.imbalance.check(self.learner)
+        self.imbalance.check(self.learner or "averaged")
         if self.holdout_by and self.holds_last:
             raise ValueError("--holdout-by and --holdout last are two ways to hold out rows: use only one.")
         if self.folds is not None:
@@ -252,7 +268,7 @@ class TrainOptions(Group):
 
     def _check_cluster(self) -> None:
         """Raise a ParameterError for options that clusters do not support."""
-        if self.learner not in ON_CLUSTERS:
+        if (self.learner or "averaged") not in ON_CLUSTERS:
             raise ParameterError(
                 "{cluster} applies to --learner {learners}, not to {given}: leave it out.",
                 learners=" or ".join(ON_CLUSTERS),
@@ -292,10 +308,12 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
       rosenblatt train rings.csv -t label --learner kernel --kernel rbf
       rosenblatt train "part-*.parquet" -t y --cluster dask
     """
+    options = _with_defaults(data, options)
     options.check()
     test = options.test or []
     written = {"model": options.out, "report": options.report, "checkpoint": options.checkpoint, "cache": options.cache}
     _check_paths(written, [*data, *test])
+    assert options.learner is not None
     run_options = make_run_options(
         options.learner,
         options.kernel,
@@ -307,6 +325,8 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
         random_state=options.seed,
         early_stopping=options.early_stopping,
     )
+    from rosenblatt.data.preparation import has_only_texts
+
     started = time.perf_counter()
     open_options = lenient_defaults(options.rows.to_open()) | {
         "scale": options.scale,
@@ -315,6 +335,8 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     if options.holdout_by is not None:
         open_options["drop"] = [*open_options.get("drop", ()), options.holdout_by]
     stream = open_data(data, options.target, {**open_options, "cache": _cache(options, run_options)})
+    if options.learner == "arow" and options.steps.r is None and has_only_texts(stream.preparation):
+        run_options = replace(run_options, **TEXT_STEPS)
     note_preparation(stream)
     left_out, notes = stream.excluded, stream.notes
     columns = _describe_columns(stream)
@@ -497,6 +519,31 @@ def _check_paths(written: Mapping[str, Path | None], read: Sequence[str]) -> Non
             raise ValueError(f"{file} cannot be both the {purposes[path]} and the {purpose}: use two files.")
         if file is not None:
             purposes[path] = purpose
+
+
+def _with_defaults(data: Sequence[str], options: TrainOptions) -> TrainOptions:
+    """Return the options with the default learner, and with all other defaults for lines of text."""
+    if not _are_lines_of_text(data, options.rows):
+        return replace(options, learner=options.learner or "averaged")
+    rows = replace(options.rows, ngrams=options.rows.ngrams or TEXT_NGRAMS)
+    if options.learner is not None or options.on.cluster is not None:
+        return replace(options, rows=rows, learner=options.learner or "averaged")
+    passes = options.passes or (1 if "-" in data else TEXT_PASSES)
+    return replace(options, rows=rows, learner="arow", passes=passes)
+
+
+def _are_lines_of_text(data: Sequence[str], rows: WeightedRowOptions) -> bool:
+    """Return whether the files hold lines of text that start with their label; standard input is not looked at."""
+    from rosenblatt.data.io.bytes import detect_format
+    from rosenblatt.data.io.lines import LineSource
+
+    if rows.label_first or rows.format is not None or "-" in data:
+        return bool(rows.label_first) or rows.format == "fasttext"
+    try:
+        files = LineSource(list(data))
+        return files.rereadable and detect_format(files.display_name(0), files.head()) == "fasttext"
+    except (OSError, ValueError):  # raised again when the files are opened to be read
+        return False
 
 
 def _cache(options: TrainOptions, run_options: RunOptions) -> Path | bool | None:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from rosenblatt.cli.options import LEARNERS
 from rosenblatt.cli.output import JsonObject, ProgressBar, enable_gc, error_text, print_note
 from rosenblatt.cli.test import NO_ROWS, Predictions, class_scores, predictions_of
 from rosenblatt.messages import Message, ParameterError, Setting, label_text, name_some, plain_label
@@ -143,7 +142,7 @@ class Training:
 
         options = self.options
         return Checkpointing.asked(
-            options.checkpoint, LEARNERS[options.learner], options.checkpoint_seconds, options.resume, rows
+            options.checkpoint, options.learner_class, options.checkpoint_seconds, options.resume, rows
         )
 
     def _learn(
@@ -160,7 +159,7 @@ class Training:
         from rosenblatt.training.run import TrainingRun
         from rosenblatt.training.train import train as train_on
 
-        learner = LEARNERS[self.options.learner]
+        learner = self.options.learner_class
         kept: list[TrainedModel] = []
 
         def keep(run: TrainingRun) -> None:

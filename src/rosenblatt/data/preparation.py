@@ -50,6 +50,16 @@ def is_hashed(column: ColumnEntry) -> bool:
     return column["kind"] == "text" or (column["kind"] == "category" and column.get("categories") is None)
 
 
+def has_only_texts(preparation: Preparation) -> bool:
+    """Return whether all features are words of texts.
+
+    >>> has_only_texts({"columns": [{"name": "note", "kind": "text"}]}), has_only_texts({"format": "vw"})
+    (True, False)
+    """
+    columns = preparation.get("columns")
+    return bool(columns) and all(column["kind"] == "text" for column in columns or ())
+
+
 # The schemas of preparations, one for each format or group of formats.
 
 

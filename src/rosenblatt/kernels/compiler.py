@@ -92,6 +92,12 @@ class Kernel:
     def __call__(self, *arguments: Any) -> Any:
         """Call the function, interpreted or compiled, and return its result. The bits are the same either way."""
         if self.compiled is None and not Kernel.interpreted_only and self._is_worth_compiling(arguments):
+            self.compile()
+        return self._interpret(arguments) if self.compiled is None else self.compiled(*arguments)
+
+    def compile(self) -> bool:
+        """Compile the function if it is not compiled yet; return False if it can only be interpreted."""
+        if self.compiled is None and not Kernel.interpreted_only:
             try:
                 with interrupts_deferred():  # numba cannot be imported again if its import is interrupted
                     from rosenblatt.kernels.jit import compiled_kernel
@@ -99,7 +105,7 @@ class Kernel:
                 self.compiled = compiled_kernel(self.function)
             except ImportError:
                 Kernel.interpreted_only = True
-        return self._interpret(arguments) if self.compiled is None else self.compiled(*arguments)
+        return self.compiled is not None
 
     def _interpret(self, arguments: tuple[Any, ...]) -> Any:
         began = time.thread_time()

@@ -172,6 +172,98 @@ def horizontal_sum(typing_context, lanes):
     return types.float64(lanes), generate
 
 
+def _bounded(comparison):
+    """Return a compiled function that replaces numbers or lanes by a bound where ``comparison`` with it holds."""
+
+    @intrinsic
+    def replace(typing_context, number, bound):
+        def generate(context, builder, signature, arguments):
+            a, b = arguments
+            if isinstance(number, _Lanes):
+                b = _filled(builder, [b] * LANES)
+            return builder.select(builder.fcmp_ordered(comparison, a, b), b, a)
+
+        kind = _lanes if isinstance(number, _Lanes) else types.float64
+        return kind(kind, types.float64), generate
+
+    return replace
+
+
+at_least, at_most = _bounded("<"), _bounded(">")
+
+
+@intrinsic
+def unless_zero(typing_context, test, number, otherwise):
+    """Return a number or lanes, but the number ``otherwise`` where ``test`` is 0 (compiled)."""
+
+    def generate(context, builder, signature, arguments):
+        a, b, c = arguments
+        if isinstance(test, _Lanes):
+            c = _filled(builder, [c] * LANES)
+        return builder.select(builder.fcmp_ordered("==", a, ir.Constant(a.type, None)), c, b)
+
+    kind = _lanes if isinstance(test, _Lanes) else types.float64
+    return kind(kind, kind, types.float64), generate
+
+
+# Eight groups of four numbers (w, s, u, nothing), called quads, are transposed by shuffles. Each is read and written
+# as a whole, because a load of numbers that two stores have just written waits for both.
+
+_QUAD = ir.VectorType(_DOUBLE, 4)
+_PLACES = types.UniTuple(types.uint64, LANES)
+
+
+def _shuffled(builder, a, b, lanes):
+    mask = ir.Constant(ir.VectorType(_INDEX, len(lanes)), [_INDEX(lane) for lane in lanes])
+    return builder.shuffle_vector(a, b, mask)
+
+
+_EVEN, _ODD = (0, 8, 2, 10, 4, 12, 6, 14), (1, 9, 3, 11, 5, 13, 7, 15)
+_LOWER, _UPPER = (0, 1, 8, 9, 4, 5, 12, 13), (2, 3, 10, 11, 6, 7, 14, 15)
+
+
+def _addresses(context, builder, signature, arguments):
+    data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+    places = [builder.extract_value(arguments[1], lane) for lane in range(LANES)]
+    return [builder.bitcast(builder.gep(data, [place]), _QUAD.as_pointer()) for place in places]
+
+
+@intrinsic
+def load_quads(typing_context, numbers, places):
+    """Return the first three numbers of eight quads as lanes (compiled)."""
+
+    def generate(context, builder, signature, arguments):
+        quads = [builder.load(address, align=8) for address in _addresses(context, builder, signature, arguments)]
+        pairs = [_shuffled(builder, quads[k], quads[k + 4], range(8)) for k in range(4)]
+        # ``even`` is w w u u w w u u of the quads 0 1 0 1 4 5 4 5, then 2 3 2 3 6 7 6 7; ``odd`` is s s - - s s - -
+        even = [_shuffled(builder, pairs[k], pairs[k + 1], _EVEN) for k in (0, 2)]
+        odd = [_shuffled(builder, pairs[k], pairs[k + 1], _ODD) for k in (0, 2)]
+        w, u = (_shuffled(builder, even[0], even[1], lanes) for lanes in (_LOWER, _UPPER))
+        s = _shuffled(builder, odd[0], odd[1], _LOWER)
+        return context.make_tuple(builder, signature.return_type, (w, s, u))
+
+    return types.UniTuple(_lanes, 3)(numbers, _PLACES), generate
+
+
+@intrinsic
+def store_quads(typing_context, numbers, places, first, second, third):
+    """Store three lanes in eight quads (compiled). The fourth number of each is overwritten."""
+
+    def generate(context, builder, signature, arguments):
+        w, s, u = arguments[2:]
+        addresses = _addresses(context, builder, signature, arguments)
+        for part, lanes in enumerate((_LOWER, _UPPER)):
+            even, odd = _shuffled(builder, w, u, lanes), _shuffled(builder, s, s, lanes)
+            for pair, parity in enumerate((_EVEN, _ODD)):
+                both = _shuffled(builder, even, odd, parity)
+                for half, quad in enumerate((range(4), range(4, 8))):
+                    address = addresses[2 * part + pair + 4 * half]
+                    builder.store(_shuffled(builder, both, both, quad), address, align=8)
+        return context.get_dummy_value()
+
+    return types.void(numbers, _PLACES, _lanes, _lanes, _lanes), generate
+
+
 # bytes and bits
 
 
@@ -220,7 +312,21 @@ INSTRUCTIONS: dict[str, Any] = {
     f"rosenblatt.kernels.{module}.{name}": globals()[name]
     for module, names in (
         ("parts", ("at", "prefetch")),
-        ("simd", ("fused", "spread", "load_lanes", "pack_lanes", "horizontal_sum")),
+        (
+            "simd",
+            (
+                "at_least",
+                "at_most",
+                "fused",
+                "horizontal_sum",
+                "load_lanes",
+                "load_quads",
+                "pack_lanes",
+                "spread",
+                "store_quads",
+                "unless_zero",
+            ),
+        ),
         ("parsing.bytes", ("address_of", "byte", "word", "trailing_zeros", "leading_zeros", "float_of")),
     )
     for name in names

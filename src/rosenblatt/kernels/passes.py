@@ -323,7 +323,9 @@ def direct_pass(examples, visits, weights, classes, scores, log, candidate, rule
 
 @helper
 def _begin_pass(passes, made, order, counters):
-    """Begin a pass: reset its counters, and write the order in which it visits the rows."""
+    """Begin a complete pass: reset its counters, and write the order in which it visits the rows."""
+    if passes.most == 0:
+        return
     if passes.shuffled:
         shuffle(order, passes.seed, passes.number + np.uint64(made))
     for turn in range(passes.records.shape[0]):
@@ -335,8 +337,10 @@ def _begin_pass(passes, made, order, counters):
 
 @helper
 def _end_pass(passes, made, counters):
-    """Record the mistakes and updates of a pass; return whether some classifier made neither."""
+    """Record the mistakes and updates of a complete pass; return whether some classifier made neither."""
     clean = False
+    if passes.most == 0:
+        return clean
     for turn in range(passes.records.shape[0]):
         s = counters[passes.records[turn]]
         passes.mistakes[made, turn] = s["mistakes"]
@@ -347,31 +351,23 @@ def _end_pass(passes, made, counters):
 
 @kernel
 def one_vs_rest_passes(examples, visits, passes, weights, active, scores, log, candidate, rule):
-    """Make several passes with ``one_vs_rest_pass``, or a part of one pass; return the number of passes."""
-    made = np.int64(0)  # for the literal 0 numba would compile a second copy of what is called
-    while True:
-        if passes.most > 0:
-            _begin_pass(passes, made, visits.order, weights.counters)
+    """Make several passes with ``one_vs_rest_pass``, or a part of one pass; return the number of complete passes."""
+    made, clean = np.int64(0), False  # for the literal 0 numba would compile a second copy of what is called
+    while made < max(1, passes.most) and not clean:
+        _begin_pass(passes, made, visits.order, weights.counters)
         one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, rule)
-        if passes.most == 0:
-            return 0
         clean = _end_pass(passes, made, weights.counters)
         made += 1
-        if clean or made == passes.most:
-            return made
+    return min(made, passes.most)
 
 
 @kernel
 def direct_passes(examples, visits, passes, weights, classes, scores, log, candidate, rule):
-    """Make several passes with ``direct_pass``, or a part of one pass; return the number of passes."""
-    made = np.int64(0)  # for the literal 0 numba would compile a second copy of what is called
-    while True:
-        if passes.most > 0:
-            _begin_pass(passes, made, visits.order, weights.counters)
+    """Make several passes with ``direct_pass``, or a part of one pass; return the number of complete passes."""
+    made, clean = np.int64(0), False  # for the literal 0 numba would compile a second copy of what is called
+    while made < max(1, passes.most) and not clean:
+        _begin_pass(passes, made, visits.order, weights.counters)
         direct_pass(examples, visits, weights, classes, scores, log, candidate, rule)
-        if passes.most == 0:
-            return 0
         clean = _end_pass(passes, made, weights.counters)
         made += 1
-        if clean or made == passes.most:
-            return made
+    return min(made, passes.most)

@@ -13,7 +13,17 @@ import math
 from rosenblatt.kernels.compiler import kernel
 from rosenblatt.kernels.parts import inlined
 from rosenblatt.kernels.rounded import rounded_activation
-from rosenblatt.kernels.row_ops import dot, exact_margin_sign, exact_sign, sign_threshold, square, steady_dot
+from rosenblatt.kernels.row_ops import (
+    absolute_sum,
+    class_dots,
+    dot,
+    exact_margin_sign,
+    exact_sign,
+    pass_dot,
+    sign_threshold,
+    square,
+    steady_dot,
+)
 
 
 @inlined
@@ -72,6 +82,44 @@ def winners(rows, start, stop, w, b, lengths, terms, total, bounds, scores, out,
                     equal = True
         out[i - start] = best
         tied[i - start] = equal
+
+
+@kernel
+def sides(rows, w, b, largest, terms, out):
+    """Write to ``out[i]`` whether ``w . x_i + b`` is positive (1) or negative (0), or 2 if its sign is uncertain.
+
+    ``largest`` is the largest absolute value in ``w``. Rows may hold NaN and infinity, which make the sign uncertain,
+    and float64 rows may have several entries for a column, which stand for their sum.
+    """
+    # By Hoelder's inequality the absolute values of the terms add up to at most ``size``, for duplicates too. Adding up
+    # m of these would round at most m - 1 times. That is less than the error of the dot product, of which
+    # ``sign_threshold`` allows twice as much as there is.
+    for i in range(out.shape[0]):
+        a = pass_dot(rows, i, w) + b
+        size = largest * absolute_sum(rows, i) + abs(b)
+        side = 1 if a > 0.0 else 0
+        out[i] = side if abs(a) > sign_threshold(terms, size) else 2
+
+
+@kernel
+def first_places(rows, w, b, largest, terms, classes, scores, out):
+    """Write the class with the largest activation to ``out[i]``, or the number of classes if this is uncertain.
+
+    ``w`` has the layout that ``row_ops`` describes. ``largest`` bounds the absolute values in ``w`` and ``b``.
+    ``classes`` are the numbers of all classes, and ``scores`` is scratch space with one number for each. Rows are as
+    for `sides`.
+    """
+    for i in range(out.shape[0]):
+        class_dots(rows, i, w, classes, scores)
+        best, first, second = 0, -math.inf, -math.inf
+        for k in range(scores.shape[0]):  # invariant: ``first`` and ``second`` are the largest scores below class k
+            a = scores[k] + b[k]
+            if a > first:
+                best, first, second = k, a, first
+            elif a > second:
+                second = a
+        bound = 2.0 * sign_threshold(terms, largest * (absolute_sum(rows, i) + 1.0))
+        out[i] = best if first - second > bound else scores.shape[0]
 
 
 @inlined

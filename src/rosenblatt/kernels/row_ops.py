@@ -6,7 +6,10 @@ with unsigned indices and no duplicates within a row. Values are float32 or floa
 A vector of weights is an array of shape (d,), or a pair ``(matrix, k)`` that means column k of a matrix of shape
 (d, classes). For dense rows ``w`` has shape (classes, d), so the weights of a class are contiguous, like a row. For CSR
 rows ``w`` has shape (d, classes), so the weights of all classes for a stored entry are contiguous. ``class_weights``
-returns the vector of a class.
+returns the vector of a class. For CSR rows and a single classifier, ``w`` is that vector itself: an array, or, if there
+are variances, a pair ``(quads, part)``. Quads are four numbers for each column: the weight, its variance, its entry in
+the cached sums of averages, and an unused one, so that the processor reads and writes all of them at once. ``part``, of
+type uint64, says which of these numbers is meant.
 
 Most operations have one body for all layouts: ``span`` and ``column`` hide the layout of rows, ``weight`` and
 ``set_weight`` the layout of weights. Sums may be computed in any order, because the caller bounds their rounding.
@@ -19,9 +22,11 @@ Loops that take most of the time have a form with array operations beside them, 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
+from rosenblatt.kernels.compiler import kernel
 from rosenblatt.kernels.exact import add_product, rounded
 from rosenblatt.kernels.parts import (
     REORDERED,
@@ -80,16 +85,32 @@ def _dense_class_weights(rows, w, k):
     return w[k]
 
 
-def _csr_class_weights(rows, w, k):
+def _only_weights(w, k):
+    return w
+
+
+def _matrix_column(w, k):
     return w, k
+
+
+_csr_weights = chosen(lambda w: _matrix_column if getattr(w, "ndim", 1) == 2 else _only_weights, **RETURNS_ARRAY)
+
+
+def _csr_class_weights(rows, w, k):
+    return _csr_weights(w, k)
 
 
 class_weights = by_layout(_dense_class_weights, _csr_class_weights, **RETURNS_ARRAY)
 """``class_weights(rows, w, k)``: return the vector of weights of class ``k``."""
 
 
-def _by_weights(array: Function, matrix_column: Function) -> Function:
-    return chosen(lambda w: array if hasattr(w, "ndim") else matrix_column)
+def is_quad_part(w: Any) -> bool:
+    """Return whether a vector of weights, or numba's type of it, is a pair ``(quads, part)``."""
+    return not hasattr(w, "ndim") and w[0].ndim == 1
+
+
+def _by_weights(array: Function, matrix_column: Function, quad_part: Function) -> Function:
+    return chosen(lambda w: array if hasattr(w, "ndim") else quad_part if is_quad_part(w) else matrix_column)
 
 
 def _array_weight(w, j):
@@ -100,7 +121,17 @@ def _column_weight(w, j):
     return w[0][j, w[1]]
 
 
-weight = _by_weights(_array_weight, _column_weight)
+@inlined
+def quad(j):
+    """Return where the quad of column ``j`` begins."""
+    return np.uint64(4) * np.uint64(j)
+
+
+def _quad_weight(w, j):
+    return at(w[0], quad(j) + w[1])
+
+
+weight = _by_weights(_array_weight, _column_weight, _quad_weight)
 """``weight(w, j)``: return entry ``j`` of a vector of weights."""
 
 
@@ -112,7 +143,11 @@ def _set_column_weight(w, j, value):
     w[0][j, w[1]] = value
 
 
-set_weight = _by_weights(_set_array_weight, _set_column_weight)
+def _set_quad_weight(w, j, value):
+    w[0][quad(j) + w[1]] = value
+
+
+set_weight = _by_weights(_set_array_weight, _set_column_weight, _set_quad_weight)
 """``set_weight(w, j, value)``: set entry ``j`` of a vector of weights to ``value``."""
 
 
@@ -124,7 +159,11 @@ def _column_length(w):
     return w[0].shape[0]
 
 
-_length = _by_weights(_array_length, _column_length)
+def _quad_length(w):
+    return w[0].shape[0] // 4
+
+
+_length = _by_weights(_array_length, _column_length, _quad_length)
 
 
 def _dense_lanes(rows, w, first, j):
@@ -149,6 +188,39 @@ weight_lanes = by_layout(_dense_lanes, _csr_lanes)
 ``first``. For CSR rows they are read one by one: a gather of all eight would wait for the stores of the last update."""
 
 
+@kernel
+def has_duplicates(indices, indptr, marks):
+    """Return whether some CSR row has several entries for one column.
+
+    ``marks`` is scratch space with a zero for each column. There must be fewer than 2**32 - 1 rows.
+    """
+    for i in range(indptr.shape[0] - 1):
+        found = False
+        for p in range(np.int64(at(indptr, i)), np.int64(at(indptr, i + 1))):
+            # invariant: ``marks[j]`` is 1 + the number of the last row with an entry for column j
+            j = np.uint64(at(indices, p))
+            found |= at(marks, j) == i + 1
+            marks[j] = i + 1
+        if found:
+            return True
+    return False
+
+
+@inlined
+def quad_places(rows, first, j):
+    """Return where the quads of the entries ``j`` to ``j + 7`` of the row that begins at ``first`` begin."""
+    return (
+        quad(column(rows, first, j)),
+        quad(column(rows, first, j + 1)),
+        quad(column(rows, first, j + 2)),
+        quad(column(rows, first, j + 3)),
+        quad(column(rows, first, j + 4)),
+        quad(column(rows, first, j + 5)),
+        quad(column(rows, first, j + 6)),
+        quad(column(rows, first, j + 7)),
+    )
+
+
 def _entries(rows, i):
     """Return the values of row ``i`` as float64 and an index that selects their weights, for array operations."""
     first, n = span(rows, i)
@@ -156,8 +228,16 @@ def _entries(rows, i):
     return values, slice(None) if len(rows) == 2 else rows[1][first : first + n]
 
 
+def _place(w, index):
+    """Return an array and an index of it, for the entries of a vector of weights that ``index`` selects."""
+    if hasattr(w, "ndim"):
+        return w, index
+    return w[0], quad(index) + w[1] if is_quad_part(w) else (index, w[1])
+
+
 def _weights_at(w, index):
-    return w[index] if hasattr(w, "ndim") else w[0][index, w[1]]
+    array, places = _place(w, index)
+    return array[places]
 
 
 # sums over a row, in any order
@@ -217,6 +297,23 @@ def square(rows, i):
 
 
 @reordered
+def _absolute_sum(rows, i):
+    values = rows[0]
+    first, n = span(rows, i)
+    total = 0.0
+    for j in range(n):
+        total += abs(np.float64(at(values, first + j)))
+    return total
+
+
+@instead_of(_absolute_sum)
+def absolute_sum(rows, i):
+    """Return the sum of the absolute values in row ``i``."""
+    values, _ = _entries(rows, i)
+    return np.abs(values).sum()
+
+
+@reordered
 def magnitude(rows, i, w):
     """Return the sum of ``|w_j x_j|``, to which the rounding error of ``dot`` is proportional."""
     values = rows[0]
@@ -268,7 +365,24 @@ def _dense_dot(rows, i, w):
     return dot(rows, i, w)
 
 
-_pass_dot = by_layout(_dense_dot, _csr_lane_dot)
+def _csr_four_dot(rows, i, w):
+    # Four sums in turn, because each waits for its own last addition only. Packing the weights into lanes takes longer
+    # than the multiplications that this saves.
+    values = rows[0]
+    first, n = span(rows, i)
+    four = n & -4
+    one, two, three, last = 0.0, 0.0, 0.0, 0.0
+    for j in range(0, four, 4):
+        one += weight(w, column(rows, first, j)) * at(values, first + j)
+        two += weight(w, column(rows, first, j + 1)) * at(values, first + j + 1)
+        three += weight(w, column(rows, first, j + 2)) * at(values, first + j + 2)
+        last += weight(w, column(rows, first, j + 3)) * at(values, first + j + 3)
+    for j in range(four, n):
+        one += weight(w, column(rows, first, j)) * at(values, first + j)
+    return (one + two) + (three + last)
+
+
+_pass_dot = by_layout(_dense_dot, _csr_four_dot)
 
 
 @instead_of(_pass_dot)
@@ -358,10 +472,8 @@ def add(rows, i, step, w, average_step, u):
 
 
 def _add_at(w, index, numbers):
-    if hasattr(w, "ndim"):
-        w[index] += numbers
-    else:
-        w[0][index, w[1]] += numbers
+    array, places = _place(w, index)
+    array[places] += numbers
 
 
 @inlined

@@ -29,9 +29,21 @@ from rosenblatt.kernels.row_ops import (
     column,
     exact_margin_sign,
     exact_sign,
+    is_quad_part,
+    quad_places,
     set_weight,
     span,
     weight,
+)
+from rosenblatt.kernels.simd import (
+    LANES,
+    at_least,
+    at_most,
+    load_lanes,
+    load_quads,
+    spread,
+    store_quads,
+    unless_zero,
 )
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -392,21 +404,40 @@ def shrunk(s, t, x, v, r, inverse):
     """Return ``s - t^2 / (v + r)``, the variance of a weight after an update, where ``s`` is its variance before.
 
     ``x`` is the value of the feature in the row, ``t`` is ``s x``, ``v`` is the variance of the row, and ``inverse`` is
-    ``1 / (v + r)``.
+    ``1 / (v + r)``. All are numbers, or all are lanes.
     """
     # Computed like this, the difference cancels if x is large, and rounding may make it 0 or negative. It equals
     #
     #     s (v - t x + r) / (v + r),   where v - t x >= 0, because v is the sum of t_j x_j over the row and the bias.
     #
     # So the numerator is at least r > 0, however large x is.
-    others = v - t * x
-    share = ((0.0 if others < 0.0 else others) + r) * inverse
-    share = 1.0 if share > 1.0 else share
+    share = at_most((at_least(v - t * x, 0.0) + r) * inverse, 1.0)
     # (v + r) * inverse may round below 1. But the variance must not change for a feature of value 0, as it would not if
-    # the row were sparse, nor if v + r is infinite. These are conditional expressions because branches prevent vector
-    # code.
-    share = 1.0 if x == 0.0 else share
-    return s * (1.0 if inverse == 0.0 else share)
+    # the row were sparse, nor if v + r is infinite.
+    return s * unless_zero(inverse, unless_zero(x, share, 1.0), 1.0)
+
+
+def _no_lanes(w, rows, i, step, average_step, v, r, inverse):
+    return 0
+
+
+def _add_lanes_by_variance(w, rows, i, step, average_step, v, r, inverse):
+    quads, values = w[0], rows[0]
+    first, n = span(rows, i)
+    whole = n - n % LANES
+    step, average_step, v, r, inverse = spread(step), spread(average_step), spread(v), spread(r), spread(inverse)
+    for j in range(0, whole, LANES):
+        places = quad_places(rows, first, j)
+        x = load_lanes(values, first + j)
+        w_j, s_j, u_j = load_quads(quads, places)
+        t = s_j * x
+        store_quads(quads, places, w_j + step * t, shrunk(s_j, t, x, v, r, inverse), u_j + average_step * t)
+    return whole
+
+
+_add_lanes = chosen(lambda w: _add_lanes_by_variance if is_quad_part(w) else _no_lanes)
+"""``_add_lanes(w, rows, i, step, average_step, v, r, inverse)``: update the weights of the entries that fill lanes, if
+weights are stored in quads, as ``_add_by_variance`` does; return the number of these entries."""
 
 
 def _add_by_variance(rule, examples, weights, k, sign, counted, update):
@@ -414,7 +445,8 @@ def _add_by_variance(rule, examples, weights, k, sign, counted, update):
     average_step, inverse, values = step * counted, 1.0 / (v + r), rows[0]
     w, u, s = class_weights(rows, weights.w, k), class_weights(rows, weights.u, k), class_weights(rows, weights.s, k)
     first, n = span(rows, update.i)
-    for j in range(n):  # never fused or reordered: every product and sum rounds once, on every machine
+    # Never fused or reordered: every product and sum rounds once, on every machine.
+    for j in range(_add_lanes(w, rows, update.i, step, average_step, v, r, inverse), n):
         c = column(rows, first, j)
         x, s_j = np.float64(at(values, first + j)), weight(s, c)
         t = s_j * x

@@ -48,6 +48,32 @@ def pack_lanes(*numbers):
     return np.array(numbers, dtype=np.float64)
 
 
+def at_least(number, bound):
+    """Return ``bound``, a number, where a number or lanes are below it."""
+    return np.where(number < bound, bound, number)[()]
+
+
+def at_most(number, bound):
+    """Return ``bound``, a number, where a number or lanes are above it."""
+    return np.where(number > bound, bound, number)[()]
+
+
+def unless_zero(test, number, otherwise):
+    """Return a number or lanes, but the number ``otherwise`` where ``test`` is 0."""
+    return np.where(test == 0.0, otherwise, number)[()]
+
+
+def load_quads(numbers, places):
+    """Return lanes with the first, second and third of the four numbers that begin at each of eight ``places``."""
+    return tuple(np.array([numbers[place + part] for place in places]) for part in range(3))
+
+
+def store_quads(numbers, places, first, second, third):
+    """Store lanes where ``load_quads`` loads them from. The places must be different."""
+    for place, *quad in zip(places, first, second, third, strict=True):
+        numbers[place : place + 3] = quad
+
+
 def horizontal_sum(lanes):
     """Return the sum of all lanes: add the two halves, then the halves of the result, and so on."""
     while len(lanes) > 1:

@@ -247,6 +247,10 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         """Return the scores of rows from which probabilities are computed, with a column as for `_scores`."""
         raise NotImplementedError
 
+    def _class_numbers(self, X: MatrixLike) -> NDArray[np.int64]:
+        """Return the predicted class of each row as an index."""
+        return self._decisions(self._rows(X))[0]
+
     def _rows(self, X: MatrixLike) -> RowMatrix:
         refuse_stream(X, "predict", self)
         check_is_fitted(self)
@@ -269,8 +273,9 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
             Predicted labels. A row exactly on the decision boundary gets the first of the tied classes; see
             `on_boundary`.
         """
-        indices, _ = self._decisions(self._rows(X))
-        return like_input(self.classes_[indices], X)
+        refuse_stream(X, "predict", self)
+        check_is_fitted(self)
+        return like_input(self.classes_[self._class_numbers(X)], X)
 
     def score(self, X: MatrixLike, y: VectorLike = None, sample_weight: VectorLike = None) -> float:
         """Return the accuracy on test rows and their labels.
@@ -515,7 +520,8 @@ class BasePerceptron(ExactClassifier):
             # A linear run that starts from zero detects NaN in its first pass; a separate check would read X again.
             finite = warm or options.early_stopping or not options.is_linear
             X, y = validate_pair(self, X, y, reset=not warm, finite=finite)
-            source = InMemory(labelled_batch(X, y, as_numpy(sample_weight), self.class_weight))
+            weight = as_numpy(sample_weight)
+            source = InMemory(labelled_batch(X, y, weight, self.class_weight, entries=options.entries))
             if warm:
                 warn_of_new_classes(self, source.classes)
             first = None if given is None else given.as_arrays(len(source.classes), X.shape[1], options.fit_intercept)
@@ -673,8 +679,8 @@ class BasePerceptron(ExactClassifier):
         with restored_on_error(self):
             X, y, sample_weight = prepare_labelled(self, X, y, sample_weight, fresh=start is None)
             X, y = validate_pair(self, X, y, reset=start is None)
-            known = None if start is None else start.classes
-            batch = labelled_batch(X, y, as_numpy(sample_weight), self.class_weight, known)
+            known, weight = None if start is None else start.classes, as_numpy(sample_weight)
+            batch = labelled_batch(X, y, weight, self.class_weight, known, options.entries)
             run = online_run(batch, options, start, as_numpy(classes), effective_n_jobs(self.n_jobs))
         if start is not None and classes is None:
             warn_of_new_classes(self, batch.classes)
@@ -902,6 +908,15 @@ class BasePerceptron(ExactClassifier):
         if len(self.classes_) == 1:
             return np.zeros(rows.n, np.int64), np.zeros(rows.n, bool)
         return self._predictor().decide(self.hypothesis, rows)
+
+    def _class_numbers(self, X: MatrixLike) -> NDArray[np.int64]:
+        if len(self.classes_) == 1:
+            return super()._class_numbers(X)
+        try:  # prediction detects NaN by itself; a separate check would read X again
+            return self._predictor().predict(self.hypothesis, validate_matrix(self, X, reset=False, finite=False))
+        except NotFinite:
+            validate_matrix(self, X, reset=False)  # raises scikit-learn's error
+            raise
 
     def _predictor(self) -> RunState:
         """Return the model parameters from which scores and decisions are computed."""

@@ -115,8 +115,11 @@ def _advice_on_strings(model: object) -> Iterator[None]:
         raise ValueError(f"{fault}. {advice}") from fault
 
 
-def validate_matrix(model: object, X: MatrixLike, *, reset: bool) -> Matrix:
-    """Return ``X`` as a C-ordered or CSR matrix of float32 or float64, copied only if its layout or type differs."""
+def validate_matrix(model: object, X: MatrixLike, *, reset: bool, finite: bool = True) -> Matrix:
+    """Return ``X`` as a C-ordered or CSR matrix of float32 or float64, copied only if its layout or type differs.
+
+    ``finite=False`` allows NaN and infinity.
+    """
     given = X = as_numpy(X) if reset else prepare(model, as_numpy(X))
     if isinstance(X, Block):
         if _is_ready(model, X, reset):
@@ -126,7 +129,7 @@ def validate_matrix(model: object, X: MatrixLike, *, reset: bool) -> Matrix:
         return X
     _check_structure(X)
     with _names_are_known(model, given), _advice_on_strings(model):
-        return _aligned(validate_data(model, X, reset=reset, **_LAYOUT))
+        return _aligned(validate_data(model, X, reset=reset, ensure_all_finite=finite, **_LAYOUT))
 
 
 def validate_pair(

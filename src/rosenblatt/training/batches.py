@@ -31,6 +31,7 @@ from rosenblatt.messages import ParameterError, shorten
 from rosenblatt.splits import Split
 from rosenblatt.training.rows import (
     ClassWeight,
+    Entries,
     Labels,
     Matrix,
     RowMatrix,
@@ -284,10 +285,11 @@ def make_batch(
     class_weight: ClassWeight,
     first: int = 0,
     held_out: NDArray[np.bool_] | None = None,
+    entries: Entries = "sorted",
 ) -> Batch:
     """Return a batch of valid rows and class numbers; raise a ValueError if a weight is not valid."""
     steps = step_sizes(sample_weight, class_weight, classes, labels)
-    return Batch(as_rows(X), labels, steps, first, classes, held_out)
+    return Batch(as_rows(X, entries), labels, steps, first, classes, held_out)
 
 
 def check_batch(batch: Batch, order: NDArray[np.uint32], n_classes: int) -> None:
@@ -311,8 +313,9 @@ def labelled_batch(
     sample_weight: VectorLike = None,
     class_weight: ClassWeight = None,
     known: Labels | None = None,
+    entries: Entries = "sorted",
 ) -> Batch:
-    """Return a batch of rows ``X`` with labels ``y``. Both must be valid.
+    """Return a batch of rows ``X`` with labels ``y``. Both must be valid; for ``entries`` see `as_rows`.
 
     If all labels are among the ``known`` classes, ``batch.classes`` is the array ``known`` itself. A training run tests
     this identity to see quickly that no class is new. Otherwise the classes are those that occur in ``y``.
@@ -320,9 +323,9 @@ def labelled_batch(
     if known is not None and ("U" in (y.dtype.kind, known.dtype.kind)) <= (y.dtype.kind == known.dtype.kind):
         numbers, are_known = number_labels(y, known)
         if are_known:
-            return make_batch(X, numbers, known, sample_weight, class_weight)
+            return make_batch(X, numbers, known, sample_weight, class_weight, entries=entries)
     classes, numbers = encode_labels(y)
-    return make_batch(X, numbers, classes, sample_weight, class_weight)
+    return make_batch(X, numbers, classes, sample_weight, class_weight, entries=entries)
 
 
 def as_blocks(blocks: Iterable[object]) -> Iterator[Block]:

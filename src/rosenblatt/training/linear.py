@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,7 +38,7 @@ from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.batches import Batch
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions, draw_seed
-from rosenblatt.training.predict import activations, best_classes, rounded_activations, votes
+from rosenblatt.training.predict import activations, best_classes, predicted, rounded_activations, votes
 from rosenblatt.training.rows import (
     CACHE_BYTES,
     SLICE_BYTES,
@@ -280,6 +280,12 @@ class LinearState(RunState):
             return self.scores(hypothesis, rows)
         return rounded_activations(rows, *self.weights(hypothesis))
 
+    def predict(self, hypothesis: str, X: Matrix) -> NDArray[np.int64]:
+        """Return the class number of each row, as `decide` does; raise NotFinite for rows with NaN or infinity."""
+        if hypothesis == "vote":
+            return super().predict(hypothesis, X)
+        return predicted(as_rows(X, "given" if X.dtype == np.float64 else "distinct"), *self.weights(hypothesis))
+
     def _largest_scores(self, hypothesis: str, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         return best_classes(rows, *self.weights(hypothesis))
 
@@ -419,10 +425,33 @@ class LinearState(RunState):
         return first.base is not None and all(array.base is first.base for array in others)
 
     def interleave(self) -> None:
-        """Interleave weights, cached weights and variances in memory, so that one feature's numbers are contiguous."""
-        if not self.is_interleaved:
+        """Interleave weights, cached weights and variances in memory, so that one feature's numbers are contiguous.
+
+        The numbers of a single classifier are stored as quads (`kernels.row_ops`).
+        """
+        if self.is_interleaved:
+            return
+        if len(self.w) == 1:
+            buffer = np.zeros(4 * self.n_features + 8)
+            start = -(buffer.ctypes.data // 8) % 8  # a quad in two cache lines would be slower
+            quads = buffer[start : start + 4 * self.n_features].reshape(-1, 4).T
+            for part, array in zip((0, 2, 1), self.weight_arrays(), strict=True):
+                quads[part] = array[0]
+            self.set_weight_arrays([quads[part : part + 1] for part in (0, 2, 1)])
+        else:
             together = np.stack([array.T for array in self.weight_arrays()], axis=1)
             self.set_weight_arrays([together[:, place].T for place in range(together.shape[1])])
+
+    @property
+    def quads(self) -> Floats | None:
+        """The numbers of a single classifier in quads, as a flat array; None if they are not stored like that."""
+        steps = [array.ctypes.data - self.w.ctypes.data for array in self.weight_arrays()]
+        if len(self.w) > 1 or self.w.base is None or not self.is_interleaved or steps != [0, 16, 8]:
+            return None
+        if any(array.strides[1] != 32 for array in self.weight_arrays()):
+            return None
+        start = (self.w.ctypes.data - self.w.base.ctypes.data) // 8
+        return cast(Floats, self.w.base[start : start + 4 * self.n_features])
 
     def snapshot(self) -> LinearState:
         """Return a copy that further training does not change."""
@@ -683,13 +712,20 @@ def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log:
     """Divide the classifiers ``active`` into groups, one for each thread, for at most ``threads`` threads."""
     sparse, b, counters = rows.is_sparse, state.b, state.counters
     threads = _useful_threads(state, rows, active, threads)
-    w, u, candidate = state.w, state.u, Candidate(np.empty((0, 0)), np.empty(0))
-    s = np.empty((0, len(w)) if sparse else (0, 0)) if state.s is None else state.s.T if sparse else state.s
+    w: Any = state.w
+    u: Any = state.u
+    candidate = Candidate(np.empty((1, 0)), np.empty(0))
+    s: Any = np.empty((0, len(w)) if sparse else (0, 0)) if state.s is None else state.s.T if sparse else state.s
     s_b = np.empty(0) if state.s_b is None else state.s_b
     if state.pocket is not None:
         candidate = Candidate(state.pocket.candidate_w, state.pocket.candidate_b)
     if sparse:
         w, u, candidate = w.T, u.T, candidate._replace(w=candidate.w.T)
+        if len(b) == 1:
+            w, u, s, candidate = w[:, 0], u[:, 0], s[:, 0], candidate._replace(w=candidate.w[:, 0])
+            quads = state.quads
+            if quads is not None:
+                w, s, u = ((quads, np.uint64(part)) for part in range(3))
     members = [np.arange(len(state.w))] if state.direct else np.array_split(active, threads)
     if not sparse or threads == 1:
         return [
@@ -929,9 +965,9 @@ class InseparabilityProof(Observer):
 
 def returned_to_zero(state: LinearState) -> NDArray[np.bool_]:
     """Return a mask of the classifiers that started from zero, have been updated, and now have zero weights."""
-    long = np.column_stack([state.w, state.b]).reshape(len(state.counters), -1)
     moved = (state.counters["step_sum"] > 0) & (state.counters["start2"] == 0)
-    zero: NDArray[np.bool_] = ~long.any(axis=1) & moved
+    nonzero = (state.w.any(axis=1) | (state.b != 0)).reshape(len(state.counters), -1).any(axis=1)
+    zero: NDArray[np.bool_] = moved & ~nonzero
     return zero
 
 

@@ -29,7 +29,7 @@ from rosenblatt.messages import (
 )
 from rosenblatt.splits import Split
 from rosenblatt.storage.schema import LABEL, Codec, Place, checked, label_to_json, to_canonical_json
-from rosenblatt.training.rows import ClassWeight, Matrix
+from rosenblatt.training.rows import ClassWeight, Entries, Matrix
 
 if TYPE_CHECKING:
     from rosenblatt.training.state import RunState
@@ -277,6 +277,11 @@ class RunOptions:
     def direct(self) -> bool:
         """Whether more than two classes are trained together (``multi_class="direct"``), instead of one-vs-rest."""
         return self.multi_class == "direct"
+
+    @property
+    def entries(self) -> Entries:
+        """What has to hold for the entries of sparse rows in memory. Stored rows and kernel values need an order."""
+        return "distinct" if self.is_linear and self.hypothesis != "vote" else "sorted"
 
     @property
     def rule(self) -> Rule:

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from rosenblatt.kernels import predict as kernels
 from rosenblatt.kernels.exact import LIMBS, LONG_LIMBS
 from rosenblatt.rounding import HALF_ULP
-from rosenblatt.training.rows import Matrix, RowMatrix, as_rows, check_numbers, check_width, pad_columns
+from rosenblatt.training.rows import (
+    Matrix,
+    RowMatrix,
+    as_rows,
+    check_finite,
+    check_numbers,
+    check_width,
+    pad_columns,
+)
 from rosenblatt.training.state import UpdateLog, Updates
 
 if TYPE_CHECKING:
@@ -76,6 +84,39 @@ def best_classes(
     w = np.ascontiguousarray(w)
     kernels.winners(rows.parts, start, stop, w, b, _lengths(w, b), rows.terms, *scratch, out, tied)
     return out, tied
+
+
+_FEW_VALUES = 3
+"""For sparse rows, the number of stored values per column below which copying the weights takes longer than it saves.
+
+The copy has the weights of all classes for a column side by side.
+"""
+
+
+def predicted(rows: RowMatrix, w: Floats, b: Floats) -> NDArray[np.int64]:
+    """Return the predicted class of each row: of two classes the second if the activation is positive, or the largest.
+
+    Float64 rows may have several entries for a column, which stand for their sum, and rows may hold NaN or infinity;
+    if they do, NotFinite is raised.
+    """
+    _check_part(rows, w, b, 0, rows.n)
+    two, out = len(w) == 1, np.empty(rows.n, np.int64)
+    largest = max(float(w.max(initial=0.0)), -float(w.min(initial=0.0)))
+    if two:
+        kernels.sides(rows.parts, np.ascontiguousarray(w[0]), float(b[0]), largest, rows.terms, out)
+    elif rows.is_sparse and rows.parts[0].size < _FEW_VALUES * w.shape[1]:
+        out[:] = len(w)
+    else:
+        stored = np.ascontiguousarray(w.T if rows.is_sparse else w)
+        largest = max(largest, float(np.abs(b).max()))
+        kernels.first_places(rows.parts, stored, b, largest, rows.terms, np.arange(len(w)), np.empty(len(w)), out)
+    doubtful = np.flatnonzero(out == (2 if two else len(w)))
+    if len(doubtful):
+        matrix = rows.matrix if len(doubtful) == rows.n else rows.matrix[doubtful]
+        check_finite(matrix)
+        some = as_rows(matrix)
+        out[doubtful] = activations(some, w, b)[:, 0] > 0 if two else best_classes(some, w, b)[0]
+    return out
 
 
 # Votes of all weight vectors of a run, counted from the log of its updates.

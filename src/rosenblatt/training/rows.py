@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.blocks import check_label_types
+from rosenblatt.kernels.row_ops import has_duplicates
 from rosenblatt.messages import Hint, ParameterError, shorten
 
 if TYPE_CHECKING:
@@ -84,13 +85,22 @@ class RowMatrix:
             return math.inf
 
 
-def as_rows(X: Matrix) -> RowMatrix:
-    """Return a float32 or float64 matrix (C-ordered or CSR) as a `RowMatrix`, without a copy if possible."""
+Entries: TypeAlias = Literal["sorted", "distinct", "given"]
+"""What holds for the entries of each sparse row: they are sorted by column, and no column has two entries; only the
+second of these; or neither. Duplicates stand for their sum."""
+
+
+def as_rows(X: Matrix, entries: Entries = "sorted") -> RowMatrix:
+    """Return a float32 or float64 matrix (C-ordered or CSR) as a `RowMatrix`, without a copy if possible.
+
+    Sparse rows are copied if their ``entries`` are not as requested. By default these are sorted, so that results such
+    as activations, which are rounded sums, do not depend on the order in which entries are stored.
+    """
     n, d = X.shape
     if not sp.issparse(X):
         return RowMatrix(X, (_read_only(X.reshape(-1)), d), n, d, d)
     check_sparse(X)
-    if not X.has_canonical_format:
+    if entries != "given" and not _is_canonical(X) and (entries == "sorted" or _may_have_duplicates(X)):
         X = X.copy()
         X.sum_duplicates()
     # Unsigned indices, so that compiled code need not test for negative ones.
@@ -98,7 +108,38 @@ def as_rows(X: Matrix) -> RowMatrix:
     signed, unsigned = (np.int32, np.uint32) if narrow else (np.int64, np.uint64)
     indices, indptr = (part.astype(signed, copy=False).view(unsigned) for part in (X.indices, X.indptr))
     data, indices, indptr = (_read_only(np.ascontiguousarray(part)) for part in (X.data, indices, indptr))
-    return RowMatrix(X, (data, indices, indptr), n, d, int(np.max(np.diff(X.indptr), initial=0)))
+    return RowMatrix(X, (data, indices, indptr), n, d, int(np.max(X.indptr[1:] - X.indptr[:-1], initial=0)))
+
+
+def _is_canonical(X: Matrix) -> bool:
+    """Return whether the entries of each row are sorted by column, without duplicates.
+
+    If they are, SciPy's flag is set on the matrix, so that neither side checks it again.
+    """
+    if not vars(X).get(
+        "_has_canonical_format", False
+    ):  # SciPy's check, several times as slow, takes its place if unset
+        indices, starts = X.indices[: X.indptr[-1]], X.indptr[1:-1]
+        ascends = np.empty(len(indices) + 1, bool)
+        np.greater(indices[1:], indices[:-1], out=ascends[1:-1])
+        ascends[starts] = ascends[0] = ascends[-1] = True
+        if not ascends.all():
+            return False
+        X.has_canonical_format = True
+    return True
+
+
+_MANY_ENTRIES = 50_000
+"""The number of entries from which on sorting them takes so long that a kernel is compiled to look for duplicates."""
+
+
+def _may_have_duplicates(X: Matrix) -> bool:
+    """Return whether some row may have several entries for one column; for few entries this is not examined."""
+    entries = int(X.indptr[-1])
+    if entries < _MANY_ENTRIES or not has_duplicates.compile() or X.shape[0] >= 2**32 - 1:
+        return True
+    indices, indptr = (part.view(f"u{part.itemsize}") for part in (X.indices, X.indptr))
+    return bool(has_duplicates(_read_only(indices), _read_only(indptr), np.zeros(X.shape[1], np.uint32)))
 
 
 class NotFinite(ValueError):
@@ -137,12 +178,32 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 def feature_ranges(X: Matrix) -> NDArray[np.float64]:
     """Return the maximum minus the minimum of each feature, over a sample of 1,000 to 2,000 rows (or all if fewer)."""
-    sample = X[:: max(1, X.shape[0] // _SAMPLE_ROWS)]
-    high, low = sample.max(axis=0), sample.min(axis=0)
-    if sp.issparse(X):
-        high, low = high.toarray(), low.toarray()
+    sample = _sample(X)
+    if not sp.issparse(X):
+        with np.errstate(over="ignore"):
+            return sample.max(axis=0).astype(np.float64) - sample.min(axis=0)
+    ranges = np.zeros(X.shape[1])
+    features, values = _sparse_ranges(sample)
+    ranges[features] = values
+    return ranges
+
+
+def _sample(X: Matrix) -> Matrix:
+    return X[:: max(1, X.shape[0] // _SAMPLE_ROWS)]
+
+
+def _sparse_ranges(X: Matrix) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the features that have stored entries, and the range of each."""
+    columns = X.tocsc()
+    counts = columns.indptr[1:] - columns.indptr[:-1]
+    features = np.flatnonzero(counts > 0)
+    if not len(features):
+        return features, np.empty(0)
+    starts, some = columns.indptr[features], counts[features] < X.shape[0]  # the other entries are 0
+    high, low = np.maximum.reduceat(columns.data, starts), np.minimum.reduceat(columns.data, starts)
+    high, low = np.where(some, np.maximum(high, 0), high), np.where(some, np.minimum(low, 0), low)
     with np.errstate(over="ignore"):
-        return (high.astype(np.float64) - low).ravel()
+        return features, high.astype(np.float64) - low
 
 
 def pad_columns(X: sp.csr_array, width: int) -> sp.csr_array:
@@ -386,12 +447,13 @@ def scale_ratio(X: Matrix) -> float:
     >>> scale_ratio(np.array([[0.0, 0.0, 3.0], [1.0, 500.0, 3.0]]))
     500.0
     """
-    sample = X[:: max(1, X.shape[0] // _SAMPLE_ROWS)]
-    ranges = feature_ranges(X)
-    counts = ranges > 0
     if sp.issparse(X):
-        counts &= np.bincount(sample.indices, minlength=X.shape[1]) > sample.shape[0] / 2
-    ranges = ranges[counts]
+        sample = _sample(X)
+        counts = np.bincount(sample.indices[: sample.indptr[-1]], minlength=X.shape[1])
+        _, ranges = _sparse_ranges(sample[:, np.flatnonzero(counts > sample.shape[0] / 2)])
+    else:
+        ranges = feature_ranges(X)
+    ranges = ranges[ranges > 0]
     return float(ranges.max() / ranges.min()) if len(ranges) > 1 else 1.0
 
 

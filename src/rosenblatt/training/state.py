@@ -25,7 +25,7 @@ from rosenblatt.interrupts import interrupts_deferred
 from rosenblatt.kernels.rules import COUNTERS
 from rosenblatt.messages import count_of
 from rosenblatt.training.losses import Losses
-from rosenblatt.training.rows import Labels, Matrix, RowMatrix, as_rows
+from rosenblatt.training.rows import Labels, Matrix, RowMatrix, as_rows, check_finite
 
 if TYPE_CHECKING:
     from rosenblatt.training.batches import Batch
@@ -209,6 +209,11 @@ class RunState(ABC):
             best = scores.max(axis=1, keepdims=True)
             return scores.argmax(axis=1), (scores == best).sum(axis=1) > 1
         return self._largest_scores(hypothesis, rows)
+
+    def predict(self, hypothesis: str, X: Matrix) -> NDArray[np.int64]:
+        """Return the class number of each row, as `decide` does; raise NotFinite for rows with NaN or infinity."""
+        check_finite(X)
+        return self.decide(hypothesis, as_rows(X))[0]
 
     def decide_one(self, hypothesis: str, row: sp.csr_array) -> int:
         """Return the class number of one sparse row."""

@@ -53,6 +53,12 @@ class Lab:
         self.page.evaluate("patch => lab.change(patch)", patch)
         return self.wait()
 
+    def more(self) -> Lab:
+        """Open the menu More."""
+        if not self.page.locator("#more").is_visible():
+            self.page.get_by_role("button", name="More", exact=True).click()
+        return self
+
     def wait(self) -> Lab:
         """Wait until the run of the state is there and drawn."""
         self.until("lab.busy === false")

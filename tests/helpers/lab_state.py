@@ -19,7 +19,7 @@ ORDERS = ("fixed", "once", "each", "pick")
 FEATURES = ("x", "y", "xy", "x2", "y2", "r2")
 KERNELS = ("poly", "rbf")
 LOSSES = ("hinge", "squared_hinge", "plain")
-PANELS = ("bound", "projection", "error", "weights", "lift", "verdict", "vc")
+PANELS = ("algorithm", "own", "projection", "weights", "error", "verdict", "lift", "vc", "table", "code", "bound")
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class LabState:
     ``margin`` is a parameter of the margin perceptron, ``r`` of AROW, and ``C`` and ``loss`` of passive-aggressive
     updates. If ``loss`` is "plain", ``C`` does not limit the step size.
     ``view`` is a square, given by the coordinates of its middle and half its width. ``at`` is the number of visits
-    shown so far; None means the end of the run.
+    shown so far; None means the end of the run. ``own`` is the line that the user drags: two weights and the bias.
     """
 
     points: tuple[tuple[float, float, int, bool], ...] = ()
@@ -53,8 +53,8 @@ class LabState:
     updates: int = 1000
     view: tuple[float, float, float] = (0.0, 0.0, 5.0)
     at: int | None = 0
-    panel: str = "bound"
-    lower: str = "code"
+    panel: str = "algorithm"
+    own: tuple[float, float, float] = (1, 1, 0)
     family: str = "halfspaces"
     lesson: str = ""
     show: tuple[str, ...] = ("regions", "arrow", "ghosts")

@@ -1,6 +1,7 @@
 """What the lessons of the lab claim is true: texts and states come from the page, facts from the library."""
 
 import json
+import re
 import shutil
 import subprocess
 from itertools import product
@@ -18,30 +19,29 @@ PAGE = Path(rosenblatt.lab.__file__).parent / "page"
 NODE = shutil.which("node")
 SCRIPT = """
 import { LESSONS } from "./lesson_texts.js";
-import { DEFAULTS } from "./state.js";
-const whole = ({ id, state }) => ({ ...DEFAULTS, ...state, lesson: id });
-console.log(JSON.stringify(LESSONS.map((each) => ({ ...each, state: whole(each) }))));
+import { stepState } from "./lessons.js";
+const plain = (state) => ({ at: 0, ...JSON.parse(JSON.stringify(state)) });
+const whole = (lesson) => lesson.steps.map((_, step) => plain(stepState(lesson, step)));
+console.log(JSON.stringify(LESSONS.map((each) => ({ ...each, states: whole(each) }))));
 """
 pytestmark = pytest.mark.skipif(NODE is None, reason="no Node on the path: it reads the lessons")
 
 
 @pytest.fixture(scope="module")
-def lessons(tmp_path_factory):
+def lessons():
     """The lessons by their id, read by Node."""
-    folder = tmp_path_factory.mktemp("lessons")
-    for name in ("lesson_texts.js", "lesson_points.js", "state.js"):
-        shutil.copy(PAGE / name, folder)
-    (folder / "package.json").write_text('{"type": "module"}')
     command = [NODE, "--input-type=module", "-e", SCRIPT]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=PAGE, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return {lesson["id"]: lesson for lesson in json.loads(done.stdout)}
 
 
 def state_of(lesson, title=None, **changes):
-    """The state that a lesson begins with, or that one of its buttons sets."""
-    patch = next(each["patch"] for each in lesson["tries"] if each["title"] == title) if title else {}
-    return LabState.from_plain(lesson["state"] | patch | changes)
+    """The state that a lesson begins with, or that one of its buttons sets at the last step."""
+    if title is None:
+        return LabState.from_plain(lesson["states"][0] | changes)
+    patch = next(each["patch"] for each in lesson["tries"] if each["title"] == title)
+    return LabState.from_plain(lesson["states"][-1] | patch | changes)
 
 
 def verdict(state, names=None):
@@ -57,43 +57,41 @@ def is_right(made, y):
 # all of them
 
 
-def test_there_are_nine_lessons_and_each_opens_a_panel_that_matters(lessons):
-    panels = {name: lesson["state"]["panel"] for name, lesson in lessons.items()}
-    assert panels == {
-        "one-update": "projection",
-        "order": "bound",
-        "bound": "bound",
-        "bias": "projection",
-        "averaging": "error",
-        "xor": "verdict",
-        "circle": "lift",
-        "kernels": "verdict",
-        "shattering": "vc",
-    }
-
-
-def test_paragraphs_are_short_and_the_states_can_be_run(lessons):
+def test_steps_are_a_sentence_each_and_every_one_has_a_line_to_show(lessons):
+    assert len(lessons) == 9
     for lesson in lessons.values():
-        words = [word for word in lesson["text"].split() if any(map(str.isalpha, word))]
-        assert 40 <= len(words) <= 80, lesson["id"]
         assert len(lesson["title"]) <= 22, "the list at the top cuts longer ones"
-        assert lesson["todo"].endswith(".")
         assert lesson["question"].endswith(("?", "."))
-        assert len(lesson["state"]["points"]) <= 30
+        for step, plain in zip(lesson["steps"], lesson["states"], strict=True):
+            assert len(step["say"]) <= 150, step["say"]
+            assert step["say"].count("**") % 2 == 0
+            assert not re.search(r"[a-z)]\. [A-Z]", step["say"]), "one sentence"
+            state = LabState.from_plain(plain)
+            assert waiting(state) == ""
+            made = run(state)
+            assert state.at is None or state.at <= len(made.visits)
+            if state.panel != "vc" and "say" in step and not step["say"].startswith("It starts"):
+                assert len(made.updates), "there is a boundary to see"
+
+
+def test_the_points_of_lessons_are_few_and_in_sight(lessons):
+    for lesson in lessons.values():
         for title in [None, *(each["title"] for each in lesson["tries"])]:
             state = state_of(lesson, title)
             assert waiting(state) == ""
             assert run(state).visits.size
+            assert len(state.points) <= 30
             x, y, half = state.view
             for px, py, _, _ in state.points:
                 assert abs(px - x) < half
                 assert abs(py - y) < half
 
 
-def test_a_lesson_begins_with_what_one_of_its_buttons_sets_or_with_a_state_of_its_own(lessons):
+def test_the_last_step_is_one_of_the_buttons(lessons):
     for lesson in lessons.values():
-        same = [each for each in lesson["tries"] if lesson["state"] | each["patch"] == lesson["state"]]
-        assert len(same) == (0 if lesson["id"] == "one-update" else 1), lesson["id"]
+        last = lesson["states"][-1]
+        same = [each for each in lesson["tries"] if last | each["patch"] == last]
+        assert len(same) == (1 if lesson["tries"] else 0), lesson["id"]
 
 
 # one by one
@@ -101,13 +99,23 @@ def test_a_lesson_begins_with_what_one_of_its_buttons_sets_or_with_a_state_of_it
 
 def test_one_update(lessons):
     made = run(state_of(lessons["one-update"]))
-    assert made.updates.tolist() == [0, 1]
-    first, second = made.X[0], made.X[1]
-    assert (first.tolist(), made.y[0], second.tolist(), made.y[1]) == ([2.0, 1.0], 1, [-1.0, 2.0], -1)
-    before = -(first @ second + 1)
-    after = -(made.w @ second + made.b)
-    assert (before, second @ second + 1, after) == (-1.0, 6.0, 5.0)
-    assert made.converged
+    assert made.visits[:8].tolist() == [0, 1, 2, 3] * 2
+    assert (made.X[:2].tolist(), made.y[:2].tolist()) == ([[4.0, 2.0], [1.0, 1.0]], [1, -1])
+    triangle, before, after = made.X[1], [], []
+    w, b = np.zeros(2), 0.0
+    for visit, place in enumerate(made.visits):
+        if place == 1:
+            before.append(-(w @ triangle + b))
+        if visit in made.updates:
+            w, b = w + made.y[place] * made.X[place], b + made.y[place]
+        if place == 1:
+            after.append(-(w @ triangle + b))
+        if visit == 1:
+            assert w.tolist() == [3.0, 1.0]
+    assert (before[:3], after[:3]) == ([-7.0, -4.0, -1.0], [-4.0, -1.0, 2.0])
+    assert triangle @ triangle + 1 == 3
+    assert made.updates[:3].tolist() == [0, 1, 5], "the two points between them are right"
+    assert (len(made.updates), made.converged) == (7, True)
 
 
 def test_order_matters(lessons):
@@ -175,7 +183,7 @@ def test_averaging_and_voting(lessons):
     begins = state_of(lesson)
     assert verdict(begins) == "Inseparable"
     off = [i for i, (x, y, label, _) in enumerate(begins.points) if (x + y) * label <= 0]
-    assert (off, "x + y = 0, triangles below it, but three of" in lesson["text"]) == ([2, 3, 20], True)
+    assert off == [2, 3, 20]
     assert set(off) < set(begins.rows.tolist())
     wrong, updates = {}, set()
     for title in ("Perceptron (last)", "Averaged", "Voted"):
@@ -215,22 +223,22 @@ def turns_of_late_updates(made, count):
     return turned(np.array(history)), turned(means)
 
 
-def test_xor_fails_because_the_hulls_cross_and_xy_mends_it(lessons):
+def test_xor_fails_because_the_hulls_cross_and_its_product_mends_it(lessons):
     lesson = lessons["xor"]
-    without, mended = state_of(lesson, "Features x, y"), state_of(lesson, "Features x, y, xy")
+    without, mended = state_of(lesson, "Features x₁, x₂"), state_of(lesson, "Features x₁, x₂, x₁ ∧ x₂")
     assert verdict(without) == "Inseparable"
     made = run(without)
+    assert made.y.tolist() == [int(x != y) * 2 - 1 for x, y in made.X]
     discs, triangles = made.X[made.y > 0], made.X[made.y < 0]
     assert np.array_equal(discs.mean(axis=0), triangles.mean(axis=0))
     assert not made.converged
-    assert len(made.updates) == len(made.visits)
-    assert np.array_equal(discs.sum(axis=0) - triangles.sum(axis=0), [0.0, 0.0])  # w is 0 again after each pass
+    assert set((made.updates // 4).tolist()) == set(range(50)), "a mistake in every pass"
     for seed, order in product(range(5), ("once", "each")):
-        assert not run(state_of(lesson, "Features x, y", order=order, seed=seed, passes=200)).converged
+        assert not run(state_of(lesson, "Features x₁, x₂", order=order, seed=seed, passes=200)).converged
     made = run(mended)
     assert made.converged
-    assert (made.w.tolist(), made.b) == ([0.0, 0.0, 4.0], 0.0)
-    assert np.array_equal(made.X[:, 2], made.y)
+    assert (made.w.tolist(), made.b) == ([2.0, 2.0, -4.0], -1.0)
+    assert made.X[:, 2].tolist() == [int(x and y) for x, y in made.X[:, :2]]
     assert verdict(mended) == "Separable"
 
 

@@ -38,8 +38,8 @@ def test_the_start_is_worth_watching():
     assert start().order == "each"
     assert len(start().points) == 24
     assert made.converged
-    assert len(made.updates) == 18
-    assert len(made.passes) == 9
+    assert len(made.updates) == 16
+    assert len(made.passes) == 8
     assert theory(start())["verdict"]["kind"] == "separable"
 
 
@@ -53,7 +53,8 @@ def test_every_preset_can_be_opened(name, seed):
     assert LabState.from_fragment(state.to_fragment()) == state
     assert preset(name, seed) == state  # the same seed gives the same points
     X = state.coordinates(np.arange(len(state.points)))
-    assert np.array_equal(X, X.round(3))
+    unit = 1000 if name in ("iris", "digits") else 64 if name in ("thin", "spiral", "sorted") else 8
+    assert np.array_equal(X, (X * unit).round() / unit)
     assert np.abs(X).max() <= (7 if name == "iris" else 5.5)
     x, y, half = state.view
     assert (np.abs(X - [x, y]) <= half).all()
@@ -120,8 +121,8 @@ def test_the_worst_case_reaches_half_the_bound_and_another_order_does_not():
     state = preset("worst")
     made, bound = run(state), theory(state)["bound"]["bound"]
     assert made.converged
-    assert len(made.updates) == 51
-    assert round(bound) == 101
+    assert len(made.updates) == 57
+    assert round(bound) == 115
     assert all(len(run(replace(state, order="each", seed=seed)).updates) < 20 for seed in range(5))
 
 

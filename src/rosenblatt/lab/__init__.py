@@ -18,7 +18,7 @@ __all__ = ["page", "show"]
 
 _SETTINGS = (
     *("learner", "features", "bias", "order", "seed", "picks", "kernel", "degree", "gamma", "coef0", "margin", "C"),
-    *("loss", "r", "passes", "updates", "view", "at", "panel", "lower", "family", "lesson", "show", "hide"),
+    *("loss", "r", "passes", "updates", "view", "at", "panel", "own", "family", "lesson", "show", "hide"),
 )
 """The fields of the page's state, but for its version and its points."""
 
@@ -38,7 +38,7 @@ def page(
     held_out : array-like of shape (n,), default=None
         For each point, whether it is only for testing.
     **settings
-        What the page's controls set, under the names of the JSON that its Export saves: ``learner``, ``features``,
+        What the page's controls set, under the names of the JSON that File saves: ``learner``, ``features``,
         ``bias``, ``order``, ``seed``, ``passes``, ``panel`` and so on. The page checks their values.
 
     See Also

@@ -52,7 +52,7 @@ def _from_json(text: str | bytes) -> dict[str, Any]:
     try:
         state = json.loads(text, parse_constant=refuse)
     except (ValueError, RecursionError):
-        raise ValueError("a state of the lab must be JSON, as the page's Export writes it.") from None
+        raise ValueError("a state of the lab must be JSON, as the page's menu File writes it.") from None
     if type(state) is not dict or state.get("version") != 1:
         raise ValueError(f"a state of the lab must be a dictionary with 'version': 1, got {shorten(state)}.")
     return state

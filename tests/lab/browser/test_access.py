@@ -20,7 +20,7 @@ def test_no_panel_has_a_violation(new_lab, scheme):
     lab = new_lab(color_scheme=scheme).open()
     lab.change(at=None)
     for panel in PANELS:
-        lab.change(panel=panel, lower="table" if panel in ("vc", "lift") else "code")
+        lab.change(panel=panel)
         lab.frame()
         assert violations(lab) == [], panel
 
@@ -29,13 +29,21 @@ def test_no_panel_has_a_violation(new_lab, scheme):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_dialog_and_no_lesson_has_a_violation(new_lab, scheme):
     lab = new_lab(color_scheme=scheme).open()
-    lab.page.get_by_role("button", name="More", exact=True).click()
+    lab.more()
+    lab.frame()
+    assert violations(lab) == [], "More"
+    lab.page.keyboard.press("Escape")
     lab.page.locator("#opener").select_option(index=2)
     lab.wait()
     assert lab.state.lesson != ""
-    lab.page.get_by_role("button", name="Show the answer").click()
-    assert violations(lab) == [], "a lesson, and More"
-    for name, dialog in (("Share", "share"), ("Export", "export"), ("Help and keys", "help")):
+    assert violations(lab) == [], "a lesson"
+    while lab.page.get_by_role("button", name="Next", exact=True).is_visible():
+        lab.page.get_by_role("button", name="Next", exact=True).click()
+    lab.page.get_by_text("The answer").click()
+    assert violations(lab) == [], "its question"
+    for name, dialog in (("Share a link …", "share"), ("Help and keys (?)", "help")):
+        lab.page.get_by_role("button", name="File", exact=True).click()
+        assert violations(lab) == [], "File"
         lab.page.get_by_role("button", name=name, exact=True).click()
         assert violations(lab) == [], dialog
         lab.page.keyboard.press("Escape")
@@ -49,7 +57,7 @@ def test_nothing_scrolls_sideways_on_a_phone(new_lab):
         *({"panel": panel} for panel in PANELS),
         {"learner": "kernel", "panel": "weights"},
         {"learner": "circle", "panel": "lift"},
-        {"learner": "pocket", "panel": "error", "lower": "table"},
+        {"learner": "pocket", "panel": "error"},
         {"order": "pick", "picks": [0, 1, 2]},
         {"points": [], "picks": []},
     ):
@@ -61,7 +69,8 @@ def test_nothing_scrolls_sideways_on_a_phone(new_lab):
     parts = [lab.page.locator(part).bounding_box() for part in ("#lesson", "#plane", "#panels")]
     assert all(part["width"] > 300 for part in parts), "each has the width to itself"
     assert parts[0]["y"] + parts[0]["height"] <= parts[1]["y"] < parts[2]["y"]
-    for name in ("Share", "Export", "Help and keys"):
+    for name in ("Share a link …", "Help and keys (?)"):
+        lab.page.get_by_role("button", name="File", exact=True).click()
         lab.page.get_by_role("button", name=name, exact=True).click()
         assert lab.get(SIDEWAYS) <= 0, name
         assert lab.page.locator("dialog[open]").evaluate("element => element.scrollWidth - element.clientWidth") <= 0

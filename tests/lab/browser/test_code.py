@@ -44,9 +44,10 @@ def ran(code):
 
 @pytest.mark.slow
 def test_the_code_gives_the_numbers_on_the_page(lab, capsys):
-    lab.open(state_with(POINTS, passes=5, lower="code"))
+    lab.open(state_with(POINTS, passes=5, panel="code"))
+    lab.page.get_by_role("button", name="All digits").click()
     for fields in CASES:
-        state = state_with(POINTS, lower="code", **({"passes": 5} | fields))
+        state = state_with(POINTS, panel="code", **({"passes": 5} | fields))
         lab.show(state)
         names = ran(lab.page.locator("#panel-code pre").text_content())
         shown = lab.text("#code-weights")

@@ -30,8 +30,14 @@ def pressed(lab):
     return lab.page.locator(".tries button[aria-pressed=true]").all_inner_texts()
 
 
+def last_step(lab):
+    """Go on to the last step of the lesson."""
+    while not lab.page.locator(".tries").is_visible():
+        press(lab, "Next")
+
+
 @pytest.mark.slow
-def test_every_lesson_is_chosen_by_its_title_and_has_an_answer(lab):
+def test_every_lesson_is_chosen_by_its_title_and_ends_with_a_question(lab):
     lab.open()
     titles = lab.page.locator("#opener optgroup[label=Lessons] option").all_inner_texts()
     assert len(titles) == 9
@@ -41,9 +47,28 @@ def test_every_lesson_is_chosen_by_its_title_and_has_an_answer(lab):
         lab.wait()
         assert lab.text("#lesson-title") == title
         assert lab.get("lab.replay !== null"), title
-        press(lab, "Show the answer")
-        assert lab.page.locator("#lesson-answer").is_visible()
-    assert lab.page.get_by_role("button", name="Next", exact=True).is_disabled()
+        while lab.page.get_by_role("button", name="Next", exact=True).is_visible():
+            press(lab, "Next")
+        assert not lab.page.locator("#lesson-answer p").is_visible(), "the answer waits to be asked for"
+        lab.page.get_by_text("The answer").click()
+        assert lab.page.locator("#lesson-answer p").is_visible()
+    press(lab, "Done")
+    assert lab.state.lesson == ""
+
+
+@pytest.mark.slow
+def test_every_step_shows_a_boundary_and_plays_where_motion_is_welcome(new_lab):
+    lab = new_lab(reduced_motion="no-preference").open()
+    lab.get("lab.speed = 'fast'")
+    for lesson in ("one-update", "averaging", "xor", "kernels"):
+        choose(lab, lesson)
+        lab.until("lab.at > 0")
+        while lab.page.get_by_role("button", name="Next", exact=True).is_visible():
+            press(lab, "Next")
+            starts = lab.text("#lesson-step").startswith("It starts")
+            lab.until("lab.at === 0" if starts else "lab.scene().moment.k > 0")
+    lab.page.locator("#opener").select_option("preset separable")
+    lab.until("lab.state.lesson === '' && lab.scene().moment?.k > 0")
 
 
 def turn(vectors):
@@ -55,15 +80,20 @@ def turn(vectors):
 def test_every_lesson_is_reached_by_next_and_left(lab):
     lab.open()
     choose(lab, "one-update")
-    titles = [lab.text("#lesson-title")]
-    while lab.page.get_by_role("button", name="Next", exact=True).is_enabled():
-        press(lab, "Next")
-        titles.append(lab.text("#lesson-title"))
-        assert lab.get("document.activeElement.id") == "lesson-title"
-        assert lab.get("[lab.at, lab.waiting]") == [0, ""]
+    titles, steps = [lab.text("#lesson-title")], 1
+    while not lab.page.get_by_role("button", name="Done", exact=True).is_visible():
+        lab.page.locator("#lesson .primary").click()
+        lab.wait()
+        steps += 1
+        assert lab.get("document.activeElement.id") == "lesson-step"
+        assert lab.get("lab.waiting") == ""
+        if lab.text("#lesson-title") != titles[-1]:
+            titles.append(lab.text("#lesson-title"))
     assert len(titles) == len(set(titles)) == 9
-    press(lab, "Previous")
-    assert lab.text("#lesson-title") == titles[-2]
+    assert steps == 53
+    before = lab.text("#lesson-step")
+    press(lab, "Back")
+    assert lab.text("#lesson-step") != before
     press(lab, "Leave the lesson")
     assert lab.state.lesson == ""
     assert not lab.page.locator("#lesson").is_visible()
@@ -72,6 +102,7 @@ def test_every_lesson_is_reached_by_next_and_left(lab):
 def test_counts_beside_the_orders_are_those_of_the_library(lab):
     lab.open()
     choose(lab, "order")
+    last_step(lab)
     for button, order in (("As listed", "fixed"), ("Shuffled once", "once"), ("Shuffled each pass", "each")):
         press(lab, button)
         made = run(replace(lab.state, order=order))
@@ -91,7 +122,8 @@ def test_outcomes_come_only_from_runs_of_the_lessons_own_points(lab):
     lab.open()
     assert lab.state.order == "each"
     choose(lab, "order")
-    assert [bool(told) for told in outcomes(lab)] == [True, False, False], "one run was made, as listed"
+    last_step(lab)
+    assert [bool(told) for told in outcomes(lab)] == [True, True, True], "the steps made these runs"
     press(lab, "Shuffled once")
     lab.get("lab.change({ points: [...lab.state.points, [9, 9, 1]], order: 'each' })")
     lab.wait()
@@ -103,11 +135,14 @@ def test_nothing_of_before_is_left_when_a_lesson_begins(lab):
     lab.open()
     choose(lab, "kernels")
     whole = lab.state
-    busy = state_with([(1, 1, 1), (0, -1, -1)], learner="averaged", features=("x", "xy"), seed=8, passes=3, bias=False)
+    busy = state_with(
+        [(1, 1, 1), (0, -1, -1)], learner="averaged", features=("x", "xy"), seed=8, passes=3, bias=False, own=(2, 0, 1)
+    )
+    busy = replace(busy, own=(2, 0, 1))
     lab.show(replace(busy, family="discs", at=1, order="pick", picks=(0, 1), show=("hulls",), hide=("share",)))
     lab.get("Object.assign(lab, { stepBy: 'pass', selected: 1, brush: -1 })")
     choose(lab, "kernels")
-    assert lab.state == replace(whole, hide=("share",))
+    assert lab.state == replace(whole, hide=("share",), own=busy.own)
     assert lab.get("[lab.stepBy, lab.selected, lab.brush]") == ["update", -1, 1]
 
 
@@ -125,6 +160,8 @@ def test_leaving_keeps_the_points_and_is_undone_in_one_step(lab):
 def test_four_points_of_shattering_are_cut_by_lines_again(lab):
     lab.open()
     choose(lab, "shattering")
+    last_step(lab)
+    press(lab, "Three points")
     assert pressed(lab) == ["Three points"]
     lab.page.get_by_label("Discs", exact=True).check()
     assert pressed(lab.wait()) == []
@@ -142,7 +179,8 @@ def test_a_lesson_chosen_by_keyboard_has_the_focus_and_arrows_step(lab):
     lab.page.locator("#opener").focus()
     for lesson in ("order", "bound"):
         choose(lab, lesson)
-        assert lab.get("document.activeElement.id") == "lesson-title"
+        assert lab.get("document.activeElement.id") == "lesson-step"
+    lab.page.keyboard.press("Home")
     lab.page.keyboard.press("ArrowRight")
     lab.frame()
     assert lab.moment["k"] == 1
@@ -168,25 +206,17 @@ def test_averaging_steps_back_by_its_own_words(lab):
 def test_xor_is_mended_by_the_box_as_by_the_button(lab):
     lab.open()
     choose(lab, "xor")
+    last_step(lab)
+    press(lab, "Features x₁, x₂")
     assert not lab.get("lab.run.converged")
-    lab.page.get_by_role("checkbox", name="xy", exact=True).check()
+    lab.more().page.get_by_role("checkbox", name="x₁x₂", exact=True).check()
+    lab.page.keyboard.press("Escape")
     lab.wait()
     mended = lab.page.locator(".tries li").nth(1)
-    assert mended.locator("span").inner_text() == "done after 4 updates, 2 passes"
-    assert pressed(lab) == ["Features x, y, xy"]
-    press(lab, "Features x, y")
+    assert mended.locator("span").inner_text() == "done after 25 updates, 10 passes"
+    assert pressed(lab) == ["Features x₁, x₂, x₁ ∧ x₂"]
+    press(lab, "Features x₁, x₂")
     assert lab.page.locator(".tries li").first.locator("span").inner_text().startswith("stopped after")
-
-
-def test_the_answer_waits_for_its_button(lab):
-    lab.open()
-    choose(lab, "bound")
-    answer = lab.page.locator("#lesson-answer")
-    assert not answer.is_visible()
-    press(lab, "Show the answer")
-    assert answer.is_visible()
-    press(lab, "Hide the answer")
-    assert not answer.is_visible()
 
 
 def test_an_address_with_a_lesson_shows_its_text_and_teachers_can_hide_the_others(lab):
@@ -195,7 +225,7 @@ def test_an_address_with_a_lesson_shows_its_text_and_teachers_can_hide_the_other
     assert len(lab.state.points) == 2, "the points of the address, not those of the lesson"
     lab.change(hide=["lessons"])
     assert lab.text("#lesson-title") == "XOR"
-    assert not lab.page.get_by_role("button", name="Next", exact=True).is_visible()
+    assert not lab.page.get_by_role("button", name="Leave the lesson").is_visible()
     assert not lab.page.locator("#opener").is_visible()
     lab.change(hide=[], lesson="no such lesson")
     assert not lab.page.locator("#lesson").is_visible()

@@ -28,9 +28,13 @@ def test_without_a_state_it_opens_already_moving(new_lab):
     assert not lab.get("lab.playing")
 
 
-def test_it_waits_where_motion_is_to_be_left_out(lab):
+def test_where_motion_is_to_be_left_out_it_opens_at_the_end(lab):
     lab.open()
-    assert lab.get("[lab.playing, lab.at]") == [False, 0]
+    assert lab.get("[lab.playing, lab.at]") == [False, lab.get("lab.replay.visits")]
+    assert lab.text("#wrong") == "0 of 24 wrong"
+    lab.page.keyboard.press("Home")
+    lab.frame()
+    assert lab.text("#wrong") == "24 of 24 wrong", "an activation of 0 is a mistake"
     for _ in range(3):
         lab.get("lab.step(1)")
         assert lab.get("lab.scene().beat") is None

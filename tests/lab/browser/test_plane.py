@@ -35,7 +35,7 @@ def test_the_brush_decides_the_class(lab):
 
 
 def test_undo_and_redo_restore_every_state(lab):
-    lab.open(state_with(FOUR, order="fixed"))
+    lab.open(state_with(FOUR, order="fixed", at=None))
     states = [lab.state]
     changes = [{"bias": False}, {"points": FOUR[:3]}, {"learner": "averaged"}, {"seed": 5}, {"features": ["x", "xy"]}]
     for change in changes:
@@ -165,11 +165,11 @@ def test_points_are_placed_and_moved_by_touch(new_lab):
 
 
 def test_the_table_edits_points(lab):
-    lab.open(state_with(FOUR, lower="table"))
-    lab.page.get_by_label("x of point 2", exact=True).fill("2.5")
-    lab.page.get_by_label("x of point 2", exact=True).press("Enter")
+    lab.open(state_with(FOUR, panel="table"))
+    lab.page.get_by_label("x₁ of point 2", exact=True).fill("2.5")
+    lab.page.get_by_label("x₁ of point 2", exact=True).press("Enter")
     assert lab.wait().state.points[1] == (2.5, 0.0, 1, False)
-    lab.page.get_by_label("class of point 2", exact=True).select_option("-1")
+    lab.page.get_by_label("label of point 2", exact=True).select_option("-1")
     assert lab.wait().state.points[1][2] == -1
     lab.page.get_by_role("button", name="remove point 1", exact=True).click()
     assert len(lab.wait().state.points) == 3

@@ -22,7 +22,7 @@ CASES = [
 ]
 SCORES = """async (size) => {
   const { Boundary } = labModule("boundary.js");
-  const { predicting } = labModule("plane_drawing.js");
+  const { predicting } = labModule("hypothesis.js");
   const scene = lab.scene();
   return Array.from(new Boundary().scores(scene, predicting(scene), size));
 }"""

@@ -5,7 +5,7 @@ import pytest
 
 from helpers.lab_engine import ask
 from helpers.lab_library import run
-from helpers.lab_page import state_with
+from helpers.lab_page import read_numbers, state_with
 from helpers.lab_state import LabState
 from helpers.lab_states import FOUR
 from rosenblatt import Perceptron
@@ -61,7 +61,7 @@ def test_playing_to_the_end_shows_the_weights_of_fit_bit_for_bit(lab):
     model = Perceptron(random_state=3).fit(X, y)
     assert model.converged_
     assert lab.get("lab.at") == lab.get("lab.run.visits.length")
-    shown = [lab.numbers(f"#weights-w-{name}")[-1] for name in "xy"] + lab.numbers("#weights-b")[-1:]
+    shown = [read_numbers(lab.page.get_attribute(f"#weights-{name}", "title"))[0] for name in ("w-x", "w-y", "b")]
     assert hexes(shown) == hexes([*model.coef_[0], *model.intercept_])
     assert "Done: a pass without a mistake" in lab.text("#sentence")
 

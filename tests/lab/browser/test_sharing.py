@@ -11,34 +11,37 @@ from helpers.lab_page import PHONE, WIDE, state_with
 from helpers.lab_state import LabState
 
 POINTS = [(1.25, 1, 1), (2, 0.5, 1), (-1, 0, -1), (0, -2, -1), (0.5, 0.5, 1, True)]
-STATE = state_with(POINTS, order="each", seed=9, at=3, panel="verdict", lower="table", learner="averaged")
+STATE = state_with(POINTS, order="each", seed=9, at=3, panel="verdict", learner="averaged")
 
 
 def saved(lab, title):
-    """Press a button of the export dialog and return the path of the file that comes."""
-    if not lab.page.locator("dialog#export").is_visible():
-        lab.page.get_by_role("button", name="Export", exact=True).click()
+    """Choose an entry of the menu File and return the path of the file that comes."""
     with lab.page.expect_download() as coming:
-        lab.page.get_by_role("button", name=title).click()
+        entry(lab, title)
     return coming.value.path()
+
+
+def entry(lab, title):
+    """Choose an entry of the menu File."""
+    lab.page.get_by_role("button", name="File", exact=True).click()
+    lab.page.get_by_role("button", name=title).click()
 
 
 def test_an_address_opened_in_a_second_browser_shows_the_same_state(lab, new_lab):
     lab.open(STATE)
     lab.change(features=["x", "y", "xy"], bias=False)
     lab.page.keyboard.press("ArrowRight")
-    lab.page.get_by_role("button", name="Share", exact=True).click()
-    address = lab.page.locator("#share-address").input_value()
+    entry(lab, "Share")
+    command = lab.page.locator("#share-address").input_value()
+    assert LabState.from_fragment(command.rstrip('"').partition("#")[2]) == lab.state
     other = new_lab()
-    other.page.goto(address)
+    other.page.goto(lab.address + command.rstrip('"')[command.index("#") :])
     other.until("window.lab && lab.runs > 0")
     other.wait()
     assert other.state == lab.state
     assert other.moment == lab.moment
     for selector in ("#sentence", "#verdict-headline", "#place"):
         assert other.text(selector) == lab.text(selector)
-    command = lab.page.locator("#share-command").input_value()
-    assert LabState.from_fragment(command.rstrip("'").partition("#")[2]) == lab.state
 
 
 def test_the_address_follows_the_state(lab):
@@ -67,6 +70,13 @@ def test_pictures_are_valid_files(lab):
     assert len(list(root.iter(f"{space}polygon"))) >= 2, "triangles"
 
 
+def opened(lab, name, content):
+    """Open a file by the menu File."""
+    with lab.page.expect_file_chooser() as coming:
+        entry(lab, "Open a table")
+    coming.value.set_files({"name": name, "mimeType": "text/csv", "buffer": content.encode()})
+
+
 @pytest.mark.slow
 def test_states_and_points_are_valid_files_and_can_be_opened_again(lab):
     lab.open(STATE)
@@ -74,16 +84,14 @@ def test_states_and_points_are_valid_files_and_can_be_opened_again(lab):
     assert LabState.from_json(state) == lab.state == STATE
     table = saved(lab, "CSV").read_text()
     rows = list(csv.DictReader(table.splitlines()))
-    assert [(float(row["x"]), float(row["y"])) for row in rows] == [point[:2] for point in STATE.points]
-    field = lab.page.locator("#open-file")
-    field.set_input_files({"name": "points.csv", "mimeType": "text/csv", "buffer": table.encode()})
-    lab.page.locator("dialog#export").wait_for(state="hidden")
-    lab.wait()
-    assert lab.state.points == STATE.points
+    assert [(float(row["x1"]), float(row["x2"])) for row in rows] == [point[:2] for point in STATE.points]
+    lab.change(points=[])
+    opened(lab, "points.csv", table)
+    lab.until("lab.state.points.length")
+    assert lab.wait().state.points == STATE.points
     lab.change(seed=1, points=[])
-    lab.page.get_by_role("button", name="Export", exact=True).click()
-    field.set_input_files({"name": "state.json", "mimeType": "application/json", "buffer": state.encode()})
-    lab.page.locator("dialog#export").wait_for(state="hidden")
+    opened(lab, "state.json", state)
+    lab.until("lab.state.points.length")
     assert lab.wait().state == STATE
     lab.page.keyboard.press("Control+z")
     assert lab.wait().state.points == (), "undo takes a file back"
@@ -116,39 +124,13 @@ def test_one_file_is_the_page_with_its_state_and_works_with_the_network_off(lab,
     assert new_lab(again.as_uri(), offline=True).open().state.points == alone.state.points
 
 
-def boxes(lab):
-    """Where the open dialog and its buttons are."""
-    parts = "[...document.querySelectorAll('dialog[open], dialog[open] button')]"
-    return lab.get(f"{parts}.map(part => JSON.stringify(part.getBoundingClientRect()))")
-
-
-def test_dialogs_keep_still_when_they_say_something(lab):
+def test_a_file_that_cannot_be_opened_is_told(lab):
     lab.open(STATE)
-    lab.page.get_by_role("button", name="Export", exact=True).click()
-    before = boxes(lab)
-    saved(lab, "CSV")
-    lab.page.get_by_text("perceptron-lab.csv is in your downloads.").wait_for()
-    assert boxes(lab) == before
-    lab.page.keyboard.press("Escape")
-    lab.page.get_by_role("button", name="Share", exact=True).click()
-    before = boxes(lab)
-    lab.page.get_by_role("button", name="Copy the command").click()
-    lab.until("document.querySelectorAll('dialog[open] [role=status]')[1].textContent !== ''")
-    assert boxes(lab) == before
-    assert lab.text("#share > p").startswith("Both hold points, learner, place in the run and panels.")
-
-
-def test_a_file_is_asked_for_at_once_and_opened(lab):
-    lab.open(STATE)
-    ask = "[...document.querySelectorAll('button')].find((each) => each.textContent === 'Open').click()"
-    given = [("bad.json", b"{nothing"), ("points.csv", b"1,2,a\n3,4,b\n")]
-    for name, content in given:
-        with lab.page.expect_file_chooser() as coming:
-            lab.get(ask)
-        coming.value.set_files({"name": name, "mimeType": "text/csv", "buffer": content})
-        lab.until(
-            "lab.state.points.length === 2" if name == "points.csv" else "!document.getElementById('notice').hidden"
-        )
+    opened(lab, "bad.json", "{nothing")
+    lab.until("!document.getElementById('notice').hidden")
+    assert lab.text("#notice-words").startswith("The file is not JSON")
+    opened(lab, "points.csv", "1,2,a\n3,4,b\n")
+    lab.until("lab.state.points.length === 2")
     assert [point[:2] for point in lab.wait().state.points] == [(1, 2), (3, 4)]
 
 

@@ -10,7 +10,7 @@ POINTS = [(1.25, 1, 1), (2, 0.5, 1), (-1, 0, -1), (0, -2, -1), (0.5, 0.5, 1, Tru
 @pytest.fixture
 def table(lab):
     """The page with five points, one of them held out, and the table in sight."""
-    return lab.open(state_with(POINTS, order="fixed", lower="table"))
+    return lab.open(state_with(POINTS, order="fixed", panel="table"))
 
 
 def field(lab, name):
@@ -22,10 +22,10 @@ def focused(lab):
 
 
 def test_fields_change_points_and_undo_takes_it_back(table):
-    field(table, "x of point 3").fill("-2.5")
-    field(table, "x of point 3").press("Tab")
-    assert focused(table) == "y of point 3"
-    field(table, "class of point 4").select_option(label="disc")
+    field(table, "x₁ of point 3").fill("-2.5")
+    field(table, "x₁ of point 3").press("Tab")
+    assert focused(table) == "x₂ of point 3"
+    field(table, "label of point 4").select_option(label="+1, disc")
     field(table, "hold out point 1").check()
     field(table, "hold out point 5").uncheck()
     points = list(table.wait().state.points)
@@ -39,21 +39,21 @@ def test_fields_change_points_and_undo_takes_it_back(table):
     for _ in range(4):
         table.get("lab.undo()")
     assert table.wait().state.points == state_with(POINTS).points
-    assert field(table, "x of point 3").input_value() == "-1"
+    assert field(table, "x₁ of point 3").input_value() == "-1"
     assert field(table, "hold out point 5").is_checked()
 
 
 @pytest.mark.parametrize("typed", ["", "2e6"])
 def test_what_is_no_coordinate_is_told_and_taken_back(table, typed):
-    field(table, "y of point 2").fill(typed)
-    field(table, "y of point 2").press("Tab")
-    assert table.text("#notice").startswith("The y of point 2 must be a number from")
-    assert field(table, "y of point 2").input_value() == "0.5"
+    field(table, "x₂ of point 2").fill(typed)
+    field(table, "x₂ of point 2").press("Tab")
+    assert table.text("#notice").startswith("The x₂ of point 2 must be a number from")
+    assert field(table, "x₂ of point 2").input_value() == "0.5"
     assert table.state.points == state_with(POINTS).points
 
 
 def test_times_wrong_are_the_updates_so_far(table):
-    table.show(state_with([*POINTS, (-0.5, 0.2, -1)], order="fixed", lower="table"))
+    table.show(state_with([*POINTS, (-0.5, 0.2, -1)], order="fixed", panel="table"))
     for t in range(table.get("lab.replay.visits") + 1):
         table.get(f"lab.go({t})")
         table.frame()
@@ -66,12 +66,12 @@ def test_times_wrong_are_the_updates_so_far(table):
 
 
 def test_points_are_added_and_removed_by_keyboard_and_focus_stays(table):
-    field(table, "x of the new point").fill("3")
-    field(table, "y of the new point").fill("-0.75")
-    field(table, "class of the new point").select_option(label="triangle")
-    field(table, "y of the new point").press("Enter")
+    field(table, "x₁ of the new point").fill("3")
+    field(table, "x₂ of the new point").fill("-0.75")
+    field(table, "label of the new point").select_option(label="−1, triangle")
+    field(table, "x₂ of the new point").press("Enter")
     assert table.wait().state.points[-1] == (3, -0.75, -1, False)
-    assert focused(table) == "x of the new point"
+    assert focused(table) == "x₁ of the new point"
     for number in (6, 1):
         field(table, f"remove point {number}").focus()
         table.page.keyboard.press("Enter")
@@ -81,11 +81,11 @@ def test_points_are_added_and_removed_by_keyboard_and_focus_stays(table):
 
 
 def test_a_field_in_use_keeps_what_is_being_typed(table):
-    field(table, "x of point 1").fill("7")
+    field(table, "x₁ of point 1").fill("7")
     table.get("lab.go(3)")
     table.change(seed=3)
-    assert field(table, "x of point 1").input_value() == "7"
-    assert focused(table) == "x of point 1"
+    assert field(table, "x₁ of point 1").input_value() == "7"
+    assert focused(table) == "x₁ of point 1"
 
 
 def test_many_points_are_shown_on_demand_and_cleared_at_once(table):
@@ -104,10 +104,10 @@ def test_many_points_are_shown_on_demand_and_cleared_at_once(table):
 @pytest.mark.parametrize(("size", "count"), [(WIDE, 5), (PHONE, 5), (PHONE, 30)])
 def test_nothing_of_the_table_is_cut(new_lab, size, count):
     points = [(-12.345, -0.351, -1), *POINTS, *[(i / 10, i / 7, 1) for i in range(count - 5)]]
-    lab = new_lab(viewport=size).open(state_with(points, lower="table"))
+    lab = new_lab(viewport=size).open(state_with(points, panel="table"))
     box = "document.querySelector('#panel-table .scroll')"
     assert lab.get(f"{box}.scrollWidth <= {box}.clientWidth")
-    for name in ("x of point 1", "y of point 1"):
+    for name in ("x₁ of point 1", "x₂ of point 1"):
         assert field(lab, name).evaluate("field => field.scrollWidth <= field.clientWidth"), name
     for name in ("hold out point 1", "remove point 1"):
         place = field(lab, name).bounding_box()

@@ -30,7 +30,7 @@ def test_ticking_xy_mends_xor(lab):
     lab.open(state_with(XOR, panel="verdict"))
     assert not lab.get("lab.run.converged")
     assert lab.text("#verdict-headline") == "Not separable"
-    box = lab.page.get_by_role("checkbox", name="xy", exact=True)
+    box = lab.more().page.get_by_role("checkbox", name="x₁x₂", exact=True)
     box.check()
     lab.wait()
     assert lab.state.features == ("x", "y", "xy")

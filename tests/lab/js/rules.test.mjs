@@ -115,9 +115,9 @@ test("start and end speak of updates", () => {
 test("with a margin the chain ends with Q, and where steps differ only its middle is left", () => {
   const theory = { bound: { R: 3, gamma: 0.5, bound: 76, w: [0.6, 0], b: 0.8, why: "" } };
   const names = (run) => chain(squeezeOf(new Replay({ ...run, theory }, OPTIONS)), 2).map(({ name }) => name);
-  assert.deepEqual(names(MARGIN), ["kγ", "w·u", "‖w‖", "√k Q"]);
-  assert.deepEqual(names(PA), ["w·u", "‖w‖"]);
-  assert.deepEqual(names(AROW), ["w·u", "‖w‖"]);
+  assert.deepEqual(names(MARGIN), ["k γ", "**w** · **u**", "‖**w**‖", "√k Q"]);
+  assert.deepEqual(names(PA), ["**w** · **u**", "‖**w**‖"]);
+  assert.deepEqual(names(AROW), ["**w** · **u**", "‖**w**‖"]);
   const { most, least } = squeezeOf(new Replay({ ...MARGIN, theory }, OPTIONS));
   assert.deepEqual([most, least], [Math.sqrt(9 + 10), 0.5]);
 });

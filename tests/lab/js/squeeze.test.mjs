@@ -23,7 +23,7 @@ test("without a bias the numbers are those of the points", () => {
   assert.deepEqual(squeeze.cosine, [0, 0.6, 6 / Math.sqrt(52)]);
   assert.equal(squeeze.longest, 0);
   assert.deepEqual(chain(squeeze, 1), [
-    { name: "kγ", value: 3 }, { name: "w·u", value: 3 }, { name: "‖w‖", value: 5 }, { name: "√k R", value: 5 },
+    { name: "k γ", value: 3 }, { name: "**w** · **u**", value: 3 }, { name: "‖**w**‖", value: 5 }, { name: "√k R", value: 5 },
   ]);
 });
 
@@ -40,7 +40,7 @@ test("without a bound the upper half of the proof is left", () => {
   const squeeze = squeezeOf(new Replay(run([[3, 4], [1, 0]], [1, -1], [0, 1], {}), OPTIONS));
   assert.equal(squeeze.R, 5);
   assert.equal(squeeze.cosine, null);
-  assert.deepEqual(chain(squeeze, 2).map(({ name }) => name), ["‖w‖", "√k R"]);
+  assert.deepEqual(chain(squeeze, 2).map(({ name }) => name), ["‖**w**‖", "√k R"]);
 });
 
 test("lengths in the kernel's space are those of the features it stands for", () => {

@@ -12,11 +12,11 @@ import { stillness } from "./theme.js";
 /** @typedef {import("./types.d.ts").Run} Run */
 /** @typedef {"update" | "example" | "pass"} StepBy */
 
-/** Milliseconds between two steps of each speed, and the length of one beat of an update. */
+/** Milliseconds between two steps of each speed, less where a whole run would take too long; and of one beat of an update. */
 export const SPEEDS = {
-  slow: { pause: 1100, beat: 250 },
-  medium: { pause: 420, beat: 100 },
-  fast: { pause: 90, beat: 0 },
+  slow: { pause: 1100, whole: 60_000, beat: 250 },
+  medium: { pause: 420, whole: 12_000, beat: 100 },
+  fast: { pause: 90, whole: 4_000, beat: 0 },
 };
 
 export class App {
@@ -37,14 +37,14 @@ export class App {
     /** @type {keyof typeof SPEEDS} */
     this.speed = "medium";
     this.selected = -1;
-    /** @type {0 | 1 | -1} The class of points that are placed; 0 removes them. */
+    /** @type {1 | -1} The class of points that are placed. */
     this.brush = 1;
     /** The preset in sight, "" where points came from elsewhere. */
     this.preset = "";
     /** Runs received so far. */
     this.runs = 0;
-    /** What the panel in sight draws on the plane. @type {View["overlay"] | null} */
-    this.overlay = null;
+    /** The panel in sight, which may draw on the plane. @type {View | null} */
+    this.shown = null;
     /** @type {View[]} */
     this.#views = [];
   }
@@ -57,6 +57,8 @@ export class App {
   #opened = 0;
   #failed = false;
   #stale = false;
+  /** The state whose run is played as soon as it comes. @type {State | null} */
+  #begun = null;
   #beatStart = 0;
   #lastStep = 0;
 
@@ -115,7 +117,21 @@ export class App {
   change(patch, { undo = asksForRun(patch) } = {}) {
     if (undo) this.history.note(this.state);
     if (asksForRun(patch)) this.pause();
-    this.#set({ ...this.state, ...patch }, asksForRun(patch));
+    const end = asksForRun(patch) ? { at: null } : {}; // a place in another run would be that of a line half trained
+    this.#set({ ...this.state, ...end, ...patch }, asksForRun(patch));
+  }
+
+  /**
+   * Change the points and whatever else belongs to them, and play the run: nothing opens blank. Without motion, show its end.
+   * @param {Partial<State> & {points: State["points"]}} patch with a place in the run where it is not to be played
+   */
+  begin(patch) {
+    this.selected = -1;
+    this.preset = "";
+    this.announce("");
+    const played = patch.at === undefined && !stillness() && patch.panel !== "vc";
+    this.change({ ...patch, at: played ? 0 : patch.at ?? null });
+    this.#begun = played ? this.state : null;
   }
 
   /**
@@ -153,9 +169,8 @@ export class App {
 
   /** @param {State} state @param {boolean} train */
   #set(state, train) {
-    const atEnd = this.replay !== null && this.at >= this.replay.visits && state.at === this.state.at;
     if (state.points.length < this.state.points.length) this.run = this.replay = null; // its numbers are of other points
-    this.state = atEnd ? { ...state, at: null } : state;
+    this.state = state;
     if (this.selected >= state.points.length) this.selected = -1;
     if (train) this.train();
     this.refresh();
@@ -198,8 +213,8 @@ export class App {
     this.learned = state;
     this.replay = run.waiting ? null : new Replay(run, state);
     if (this.replay && !this.replay.agrees) this.notice("The weights that are shown differ from the run's: please report this.");
-    if (this.replay && state.order === "pick") this.state = { ...this.state, at: null };
     this.runs += 1;
+    if (this.#begun === state) this.play();
     document.dispatchEvent(new CustomEvent("lab-run"));
     this.refresh();
   }
@@ -230,11 +245,12 @@ export class App {
    * Step by an update, an example or a pass.
    * @param {1 | -1} direction
    * @param {StepBy} [by]
+   * @param {boolean} [animate] whether the update is drawn beat by beat
    */
-  step(direction, by = this.stepBy) {
+  step(direction, by = this.stepBy, animate = true) {
     if (!this.replay) return;
     const t = this.replay.step(this.at, by, direction);
-    this.go(t, { animate: direction > 0 && this.replay.at(t).updated && t !== this.at });
+    this.go(t, { animate: animate && direction > 0 && this.replay.at(t).updated && t !== this.at });
   }
 
   /** Play from here, or from the start if the run is at its end. */
@@ -242,7 +258,7 @@ export class App {
     if (!this.replay) return;
     if (this.at >= this.replay.visits) this.go(0);
     this.playing = true;
-    this.#lastStep = performance.now();
+    this.#lastStep = -Infinity;
     this.announce("Playing.");
     this.refresh();
   }
@@ -253,11 +269,10 @@ export class App {
     else this.play();
   }
 
-  /** Choose what clicks do: place points of a class, or remove them. @param {0 | 1 | -1} brush */
+  /** Choose the class of points that clicks place. @param {1 | -1} brush */
   setBrush(brush) {
     this.brush = brush;
-    const words = { 1: "Blue discs will be placed.", "-1": "Orange triangles will be placed.", 0: "Points will be removed." };
-    this.announce(words[brush]);
+    this.announce(brush > 0 ? "Blue discs will be placed." : "Orange triangles will be placed.");
     this.refresh();
   }
 
@@ -280,10 +295,14 @@ export class App {
   /** Go on playing, and draw again while something moves. @param {number} now */
   #tick(now) {
     if (this.#beatStart && this.#beat(now) === null) this.#beatStart = 0;
-    if (this.playing && now - this.#lastStep >= SPEEDS[this.speed].pause) {
-      this.#lastStep = now;
-      this.step(1);
-      if (this.replay && this.at >= this.replay.visits) this.pause();
+    if (this.playing && this.replay) {
+      const { pause, whole } = SPEEDS[this.speed];
+      const { visits, updates, run } = this.replay;
+      const each = Math.min(pause, whole / { update: updates, example: run.visits, pass: run.passes }[this.stepBy].length);
+      const due = this.#lastStep < 0 ? 1 : Math.floor((now - this.#lastStep) / each);
+      if (due > 0) this.#lastStep = now;
+      for (let i = 0; i < due && this.at < visits; i++) this.step(1, this.stepBy, each >= 3 * SPEEDS[this.speed].beat);
+      if (this.at >= visits) this.pause();
     }
     if (this.playing || this.#beatStart) this.refresh();
   }

@@ -3,6 +3,7 @@
 import { circleOfPlane, clip, contour, corners, lineInBox } from "./geometry.js";
 import { Sums, gridPoints, linearScores, weightOf } from "./regions.js";
 import { colors } from "./theme.js";
+import { voteCells } from "./vote_cells.js";
 
 /** @typedef {import("./picture.js").Picture} Picture */
 /** @typedef {import("./frame.js").Frame} Frame */
@@ -51,9 +52,13 @@ export class Boundary {
    */
   draw(picture, frame, scene, hypothesis, look, regions) {
     const names = scene.run?.names ?? [];
+    const { replay, moment } = scene;
+    const vote = hypothesis === "sum" && replay && moment ? voteCells(replay, moment, frame.box) : null;
     const line = hypothesis === "sum" ? null : lineOf(names, hypothesis);
     const circle = hypothesis === "sum" || line ? null : circleOf(names, hypothesis);
-    if (line) drawLine(picture, frame, line, look, regions);
+    if (scene.state.show.includes("graded") && regions) this.#drawScores(picture, frame, this.scores(scene, hypothesis), SIZE, look, true, true);
+    else if (line) drawLine(picture, frame, line, look, regions);
+    else if (vote) drawVote(picture, frame, vote, look, regions);
     else if (circle) drawCircle(picture, frame, circle, look, regions);
     else {
       const size = hypothesis === "sum" && (scene.moment?.k ?? 0) > 600 ? COARSE : SIZE;
@@ -75,12 +80,12 @@ export class Boundary {
 
   /**
    * @param {Picture} picture @param {Frame} frame @param {Float64Array} scores @param {number} size
-   * @param {Look} look @param {boolean} regions
+   * @param {Look} look @param {boolean} regions @param {boolean} [graded] whether tints are deeper the farther from 0
    */
-  #drawScores(picture, frame, scores, size, look, regions) {
+  #drawScores(picture, frame, scores, size, look, regions, graded = false) {
     const cell = frame.size / (size - 1);
     if (regions) {
-      this.#tint(scores, size);
+      this.#tint(scores, size, graded);
       picture.image(this.#tints, -cell / 2, -cell / 2, size * cell, size * cell);
     }
     if (!look.stroke) return;
@@ -89,19 +94,31 @@ export class Boundary {
     }
   }
 
-  /** @param {Float64Array} scores @param {number} size */
-  #tint(scores, size) {
+  /** @param {Float64Array} scores @param {number} size @param {boolean} graded */
+  #tint(scores, size, graded) {
     const canvas = this.#tints;
     if (canvas.width !== size) [canvas.width, canvas.height] = [size, size];
     const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-    const tints = [rgb(colors()["positive-tint"]), rgb(colors()["negative-tint"])];
+    const tints = (graded ? ["positive", "negative"] : ["positive-tint", "negative-tint"]).map((name) => rgb(colors()[name]));
+    const most = graded ? scores.reduce((so, score) => Math.max(so, Math.abs(score)), 0) : 1;
     const image = context.createImageData(size, size);
     for (let i = 0; i < scores.length; i++) {
       image.data.set(tints[scores[i] > 0 ? 0 : 1], 4 * i);
-      image.data[4 * i + 3] = 255;
+      image.data[4 * i + 3] = graded ? 140 * Math.sqrt(Math.abs(scores[i]) / (most || 1)) : 255;
     }
     context.putImageData(image, 0, 0);
   }
+}
+
+/** @param {Picture} picture @param {Frame} frame @param {NonNullable<ReturnType<typeof voteCells>>} vote @param {Look} look @param {boolean} regions */
+function drawVote(picture, frame, { cells, edges }, look, regions) {
+  const pixels = (/** @type {XY[]} */ points) => points.map((point) => frame.pixel(point));
+  if (regions) {
+    const [fill, under] = [colors()["positive-tint"], colors()["negative-tint"]];
+    picture.path(pixels(corners(frame.box)), { fill: under }, true);
+    for (const cell of cells) picture.path(pixels(cell), { fill, stroke: fill, width: 1 }, true); // no seams
+  }
+  if (look.stroke) for (const edge of edges) picture.path(pixels(edge), look);
 }
 
 /** @param {string} color as rgb(r, g, b) */

@@ -1,4 +1,4 @@
-/** Dialogs, copying and files. */
+/** Dialogs, menus, copying and files. */
 
 import { make, setText } from "./dom.js";
 
@@ -26,6 +26,19 @@ export function openDialog(dialog) {
   if (!dialog.open) dialog.showModal();
   dialog.querySelector("h2")?.focus();
   dialog.scrollTop = 0;
+}
+
+/**
+ * Return a menu and the button that opens it; Escape and a click elsewhere close it.
+ * @param {string} id
+ * @param {string} title
+ * @param {...Node} children
+ */
+export function menu(id, title, ...children) {
+  const button = make("button", { type: "button" }, title);
+  const element = make("div", { id, className: "menu", popover: "auto", role: "group", "aria-label": title }, ...children);
+  button.popoverTargetElement = element;
+  return { button, element };
 }
 
 /**

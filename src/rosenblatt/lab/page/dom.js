@@ -85,3 +85,11 @@ export function checkbox(title, changed) {
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
+
+/**
+ * Return a text with what is between two pairs of stars in bold, as vectors are.
+ * @param {string} text
+ */
+export function rich(text) {
+  return text.split("**").map((part, i) => (i % 2 ? make("b", {}, part) : part));
+}

@@ -1,7 +1,7 @@
 /** Files to take away, and to open. */
 
-import { createDialog, save } from "./dialogs.js";
-import { make, setText } from "./dom.js";
+import { save } from "./dialogs.js";
+import { make } from "./dom.js";
 import { paint, toSvg } from "./picture.js";
 import { ask, faultWords } from "./questions.js";
 import { colors } from "./theme.js";
@@ -12,76 +12,37 @@ import { number } from "./words.js";
 /** @typedef {import("./types.d.ts").State} State */
 
 const MOST_BYTES = 2e7;
-const NAME = "perceptron-lab";
 
 /**
- * Return the dialog of files.
+ * Return what the menu File does with files, by its titles.
  * @param {App} app
  * @param {{picture(): Picture}} plane
+ * @returns {[string, () => void][]}
  */
-export function exportDialog(app, plane) {
-  const said = make("p", { className: "note said", role: "status" });
+export function fileEntries(app, plane) {
   /** @type {[string, string, () => BlobPart | Promise<BlobPart>, string][]} */
   const files = [
-    ["Picture, PNG", `${NAME}.png`, () => png(plane.picture()), "image/png"],
-    ["Picture, SVG", `${NAME}.svg`, () => toSvg(plane.picture()), "image/svg+xml"],
-    ["State, JSON", `${NAME}.json`, () => `${JSON.stringify(app.state)}\n`, "application/json"],
-    ["Points, CSV", `${NAME}.csv`, () => toCsv(app.state.points), "text/csv"],
-    ["This page with this state, HTML", `${NAME}.html`, () => pageWith(app.state), "text/html"],
+    ["This page, HTML", "html", () => pageWith(app.state), "text/html"],
+    ["Picture, PNG", "png", () => png(plane.picture()), "image/png"],
+    ["Picture, SVG", "svg", () => toSvg(plane.picture()), "image/svg+xml"],
+    ["Points, CSV", "csv", () => toCsv(app.state.points), "text/csv"],
+    ["State, JSON", "json", () => `${JSON.stringify(app.state)}\n`, "application/json"],
   ];
-  const buttons = files.map(([title, name, content, type]) => {
-    const button = make("button", { type: "button" }, title);
-    button.addEventListener("click", async () => {
-      try {
-        save(name, await content(), type);
-        setText(said, `${name} is in your downloads.`);
-      } catch (fault) {
-        setText(said, faultWords(fault));
-      }
-    });
-    return button;
-  });
-  const opening = openingParts(app, said, () => dialog.close());
-  const taking = [make("h3", {}, "Take away"), make("div", { className: "row" }, ...buttons)];
-  const dialog = createDialog("export", "Export and open", ...taking, ...opening, said);
-  return dialog;
-}
-
-/**
- * Return a field for a file, which is opened when it is chosen.
- * @param {App} app
- * @param {(fault: string) => void} done told what is wrong with the file, in words, or ""
- */
-function fileField(app, done) {
-  const input = make("input", { type: "file", id: "open-file", accept: ".csv,.json,.txt,text/csv,application/json" });
+  const input = make("input", { type: "file", accept: ".csv,.json,.txt,text/csv,application/json" });
   input.addEventListener("change", async () => {
     const file = input.files?.[0];
     input.value = "";
-    if (file) done(await openFile(app, file));
+    if (file) openFile(app, file);
   });
-  return input;
-}
-
-/**
- * Return a function that asks for a file at once, and opens it; a notice says what is wrong with it.
- * @param {App} app
- */
-export function fileChooser(app) {
-  const input = fileField(app, (fault) => fault && app.notice(fault));
-  return () => {
-    input.click();
-  };
-}
-
-/** @param {App} app @param {HTMLElement} said @param {() => void} done */
-function openingParts(app, said, done) {
-  const input = fileField(app, (fault) => {
-    setText(said, fault);
-    if (!fault) done();
-  });
-  const note = "CSV with two columns of numbers and a label, or a state that was saved here. Or drop it on the page.";
-  const heading = make("h3", {}, make("label", { for: input.id }, "Open a file"));
-  return [heading, make("p", { className: "note" }, note), input];
+  const taken = files.map(([title, ending, content, type]) => /** @type {[string, () => void]} */ ([title, async () => {
+    try {
+      save(`perceptron-lab.${ending}`, await content(), type);
+      app.announce(`perceptron-lab.${ending} is in your downloads.`);
+    } catch (fault) {
+      app.notice(faultWords(fault));
+    }
+  }]));
+  return [["Open a table or a state …", () => input.click()], ...taken];
 }
 
 /** Take files that are dropped on the page. @param {App} app */
@@ -93,34 +54,29 @@ export function takeDrops(app) {
     const file = event.dataTransfer?.files[0];
     if (!file) return;
     event.preventDefault();
-    const fault = await openFile(app, file);
-    if (fault) app.notice(fault);
+    openFile(app, file);
   });
 }
 
 /**
- * Open a file of points or a state; return what is wrong with it, in words, or "".
+ * Open a file of points or a state; a notice says what is wrong with it.
  * @param {App} app
  * @param {File} file
  */
 async function openFile(app, file) {
   const size = number(Math.round(file.size / 1e3));
-  if (file.size > MOST_BYTES) return `${file.name} has ${size} kB, and the page opens up to 20,000: save fewer rows, as it shows at most 1,000 points.`;
+  if (file.size > MOST_BYTES) return app.notice(`${file.name} has ${size} kB, and the page opens up to 20,000: save fewer rows, as it shows at most 1,000 points.`);
   try {
     const text = await file.text();
     if (text.trimStart().startsWith("{")) {
       await app.open(parsed(text));
     } else {
       const { points, view, note } = await ask("csv", { text });
-      app.pause();
-      app.selected = -1;
-      app.preset = "";
-      app.change({ points, view, picks: [], lesson: "", at: 0 });
+      app.begin({ points, view, picks: [], lesson: "" });
       app.notice(note ?? "");
     }
-    return "";
   } catch (fault) {
-    return faultWords(fault);
+    app.notice(faultWords(fault));
   }
 }
 
@@ -129,7 +85,7 @@ function parsed(text) {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error("The file is no JSON: choose one that Export saved as State, JSON.");
+    throw new Error("The file is not JSON: choose one that File saved as State, JSON.");
   }
 }
 
@@ -166,5 +122,5 @@ function png(picture) {
  */
 function toCsv(points) {
   const lines = points.map(([x, y, sign, heldOut = false]) => `${x},${y},${sign},${heldOut}`);
-  return ["x,y,label,held_out", ...lines, ""].join("\n");
+  return ["x1,x2,label,held_out", ...lines, ""].join("\n");
 }

@@ -2,17 +2,14 @@
 
 /** @type {Record<string, string>} */
 const PATHS = {
-  start: "M2 2h2v12H2zM14 2v12L5 8z",
-  back: "M12 2v12L3 8z",
+  back: "M2 2h2v12H2zM14 2v12L5 8z",
   play: "M4 2l10 6-10 6z",
   pause: "M3 2h4v12H3zM9 2h4v12H9z",
-  forward: "M4 2v12l9-6z",
-  end: "M12 2h2v12h-2zM2 2v12l9-6z",
+  forward: "M12 2h2v12h-2zM2 2v12l9-6z",
   undo: "M6 2L1 6l5 4V7.500h4a2.500 2.500 0 0 1 0 5H5V14.500h5a4.500 4.500 0 0 0 0-9H6z",
   redo: "M10 2l5 4-5 4V7.500H6a2.500 2.500 0 0 0 0 5h5V14.500H6a4.500 4.500 0 0 1 0-9h4z",
   disc: "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2z",
   triangle: "M8 1l7 13H1z",
-  erase: "M3.500 2L8 6.500 12.500 2 14 3.500 9.500 8l4.500 4.500-1.500 1.500L8 9.500 3.500 14 2 12.500 6.500 8 2 3.500z",
 };
 
 /**
@@ -34,13 +31,14 @@ export function icon(name) {
  * @param {string} name
  * @param {string} title
  * @param {() => void} pressed
+ * @param {string} [text] beside the icon
  */
-export function iconButton(name, title, pressed) {
+export function iconButton(name, title, pressed, text = "") {
   const button = document.createElement("button");
   button.type = "button";
   button.title = title;
   button.setAttribute("aria-label", title);
-  button.append(icon(name));
+  button.append(icon(name), text);
   button.addEventListener("click", pressed);
   return button;
 }

@@ -3,7 +3,7 @@
 /** @typedef {import("./types.d.ts").Point} Point */
 
 /** @type {Point[]} */
-export const FOUR = [[2, 1, 1], [-1, 2, -1], [-2, -2, -1], [3, -1, 1]];
+export const FOUR = [[4, 2, 1], [1, 1, -1], [-2, 1, -1], [3, -1, 1]];
 
 /** @type {Point[]} Discs first, triangles after them. */
 export const SORTED = [
@@ -47,6 +47,9 @@ export const NOISY = [
 
 /** @type {Point[]} */
 export const XOR = [[1, 1, 1], [-1, -1, 1], [1, -1, -1], [-1, 1, -1]];
+
+/** @type {Point[]} XOR of 0 and 1. */
+export const XOR01 = [[0, 1, 1], [1, 0, 1], [0, 0, -1], [1, 1, -1]];
 
 /** @type {Point[]} A disc, and a ring around it whose middle is (0.4, 0.3). */
 export const RING = [

@@ -1,6 +1,6 @@
-/** Lessons: a card with a text, buttons that set the state, and a question. */
+/** Lessons: steps of a sentence each, which drive the state; at the end, a question. */
 
-import { make, setText } from "./dom.js";
+import { button, make, rich, setText } from "./dom.js";
 import { LESSONS } from "./lesson_texts.js";
 import { DEFAULTS, asksForRun } from "./state.js";
 import { counted, mostMistakes, number } from "./words.js";
@@ -11,12 +11,13 @@ import { counted, mostMistakes, number } from "./words.js";
 /** @typedef {import("./types.d.ts").State} State */
 
 /**
- * Return the state that a lesson begins with.
+ * Return the state of a step of a lesson; without a place in the run, it is played.
  * @param {Lesson} lesson
- * @returns {State}
+ * @param {number} step
  */
-function lessonState(lesson) {
-  return { ...DEFAULTS, ...lesson.state, lesson: lesson.id };
+export function stepState(lesson, step) {
+  const patches = lesson.steps.slice(0, step + 1).map(({ patch }) => patch ?? {});
+  return { ...DEFAULTS, ...lesson.state, ...Object.assign({}, ...patches), lesson: lesson.id, at: lesson.steps[step].at };
 }
 
 /**
@@ -45,19 +46,15 @@ function seedWords({ order, seed }) {
 export function createLessons(root, app) {
   /** @type {Card | null} */
   let card = null;
-  let focus = false;
   /** @param {string} id */
   const start = (id) => {
     const lesson = LESSONS.find((each) => each.id === id);
     app.pause();
     if (!lesson) return app.change({ lesson: "", show: DEFAULTS.show }, { undo: true });
     app.stepBy = "update";
-    app.selected = -1;
     app.brush = 1;
-    app.preset = "";
-    app.announce("");
-    app.change({ ...lessonState(lesson), hide: app.state.hide });
-    focus = true;
+    card = new Card(lesson, app, start);
+    card.go(0);
   };
   document.addEventListener("lab-run", () => card?.note(app));
   return {
@@ -67,20 +64,22 @@ export function createLessons(root, app) {
       const lesson = LESSONS.find(({ id }) => id === state.lesson);
       root.hidden = !lesson;
       root.classList.toggle("fixed", state.hide.includes("lessons")); // for a class: its text, without ways to others
-      if (card?.lesson !== lesson) {
-        card = lesson ? new Card(lesson, app, start) : null;
-        root.replaceChildren(...(card ? card.parts : []));
-        card?.note(app);
+      if (card?.lesson !== lesson) card = lesson ? new Card(lesson, app, start) : null;
+      if (card && root.firstChild !== card.parts[0]) {
+        root.replaceChildren(...card.parts);
+        card.note(app);
       }
       card?.press(state);
-      if (focus) document.getElementById("lesson-title")?.focus();
-      focus = false;
     },
   };
 }
 
 /** What is shown of one lesson. */
 class Card {
+  /** @type {State | null} The state whose button is shown. */
+  #seen = null;
+  #step = 0;
+
   /**
    * @param {Lesson} lesson
    * @param {App} app
@@ -88,74 +87,60 @@ class Card {
    */
   constructor(lesson, app, start) {
     this.lesson = lesson;
-    /** @type {{button: HTMLElement, result: HTMLElement}[]} */
-    this.rows = [];
+    this.app = app;
     /** What no button of the lesson changes, the seed aside: runs that differ in it are not of this lesson. */
-    this.fixed = Object.entries(lessonState(lesson)).filter(([name]) => {
-      return name !== "seed" && asksForRun({ [name]: 0 }) && !lesson.tries.some(({ patch }) => name in patch);
+    this.fixed = Object.entries(stepState(lesson, 0)).filter(([name]) => {
+      return name !== "seed" && asksForRun({ [name]: 0 }) && ![...lesson.tries, ...lesson.steps].some(({ patch }) => patch && name in patch);
     });
     const place = LESSONS.indexOf(lesson);
-    this.parts = [
-      this.#head(place, start),
-      make("h2", { id: "lesson-title", tabIndex: -1 }, lesson.title),
-      make("p", {}, lesson.text),
-      make("p", { className: "todo" }, make("strong", {}, "Try it. "), lesson.todo),
-      ...(lesson.tries.length ? [this.#tries(app)] : []),
-      this.#question(),
-    ];
-  }
-
-  /** @param {App} app */
-  #tries(app) {
-    const list = make("ul", { className: this.lesson.outcome === "none" ? "row tries" : "tries" });
-    for (const { title, patch } of this.lesson.tries) {
-      const button = make("button", { type: "button" }, title);
+    const following = LESSONS[place + 1];
+    this.count = make("span", { className: "note" });
+    this.words = make("p", { className: "say", id: "lesson-step", tabIndex: -1 });
+    this.back = button("Back", () => this.go(this.#step - 1));
+    this.next = button("Next", () => (this.#step < lesson.steps.length ? this.go(this.#step + 1) : start(following?.id ?? "")), { className: "primary" });
+    this.rows = lesson.tries.map(({ title, patch }) => {
+      const tried = button(title, () => app.change({ ...patch, at: null }));
       const result = make("span", { className: "note" });
-      button.addEventListener("click", () => {
-        app.pause();
-        app.change({ ...patch, at: null });
-      });
-      this.rows.push({ button, result });
-      list.append(make("li", {}, button, result));
-    }
-    return list;
-  }
-
-  #question() {
-    const answer = make("p", { id: "lesson-answer", hidden: true }, this.lesson.answer);
-    const button = make("button", { type: "button", "aria-expanded": "false", "aria-controls": "lesson-answer" });
-    button.textContent = "Show the answer";
-    button.addEventListener("click", () => {
-      answer.hidden = !answer.hidden;
-      button.setAttribute("aria-expanded", String(!answer.hidden));
-      button.textContent = answer.hidden ? "Show the answer" : "Hide the answer";
+      return { button: tried, result, item: make("li", {}, tried, result) };
     });
-    return make("div", { className: "question" }, make("p", {}, this.lesson.question), button, answer);
+    this.tries = make("ul", { className: lesson.outcome === "none" ? "row tries" : "tries" }, ...this.rows.map(({ item }) => item));
+    const answer = make("details", { id: "lesson-answer" }, make("summary", {}, "The answer"), make("p", {}, ...rich(lesson.answer)));
+    this.question = make("div", { className: "question" }, answer);
+    const leave = button("Leave the lesson", () => start(""), { className: "plain" });
+    const title = make("h2", { id: "lesson-title" }, lesson.title);
+    this.parts = [make("div", { className: "row head" }, title, this.count, leave), this.words, this.tries, this.question, make("div", { className: "row" }, this.back, this.next)];
+    this.#show(0);
   }
 
-  /** @param {number} place @param {((id: string) => void) | null} start */
-  #head(place, start) {
-    const count = make("span", { className: "note" }, `Lesson ${place + 1} of ${LESSONS.length}`);
-    if (!start) return count;
-    /** @param {string} title @param {Lesson | undefined} lesson */
-    const way = (title, lesson) => {
-      const button = make("button", { type: "button", disabled: !lesson }, title);
-      button.addEventListener("click", () => start(lesson?.id ?? ""));
-      return button;
-    };
-    const leave = make("button", { type: "button", className: "plain" }, "Leave the lesson");
-    leave.addEventListener("click", () => start(""));
-    const ways = [way("Previous", LESSONS[place - 1]), way("Next", LESSONS[place + 1]), leave];
-    return make("div", { className: "row head" }, count, ...ways);
+  /** Go to a step, which sets the state; behind the last one is the question. @param {number} step */
+  go(step) {
+    this.#show(step);
+    const { hide, own } = this.app.state;
+    if (step < this.lesson.steps.length) this.app.begin({ ...stepState(this.lesson, step), hide, own });
+    requestAnimationFrame(() => this.words.focus());
+  }
+
+  /** @param {number} step */
+  #show(step) {
+    this.#step = step;
+    const { steps, tries, question } = this.lesson;
+    const asked = step === steps.length;
+    const last = asked && LESSONS.at(-1) === this.lesson;
+    setText(this.count, asked ? "a question" : `step ${step + 1} of ${steps.length}`);
+    this.words.replaceChildren(...rich(asked ? question : steps[step].say));
+    this.tries.hidden = !tries.length || step < steps.length - 1;
+    this.question.hidden = !asked;
+    this.back.disabled = step === 0;
+    setText(this.next, !asked ? "Next" : last ? "Done" : "Next lesson");
   }
 
   /** Show which button stands for the state. @param {State} state */
   press(state) {
-    if (state === this.seen) return;
-    this.seen = state;
+    if (state === this.#seen) return;
+    this.#seen = state;
     this.lesson.tries.forEach(({ patch }, i) => {
       const parts = Object.entries(patch).filter(([name]) => name !== "show");
-      this.rows[i]?.button.setAttribute("aria-pressed", String(has(state, parts, true)));
+      this.rows[i].button.setAttribute("aria-pressed", String(has(state, parts, true)));
     });
   }
 
@@ -164,16 +149,12 @@ class Card {
     if (this.lesson.outcome === "none" || !learned) return;
     const ours = has(learned, this.fixed);
     this.lesson.tries.forEach(({ patch }, i) => {
-      if (!this.rows[i]) return;
       const { result } = this.rows[i];
       const parts = Object.entries(patch).filter(([name]) => asksForRun({ [name]: 0 }));
       if (!ours) setText(result, "");
       else if (run && has(learned, parts)) setText(result, outcome(run, this.lesson.outcome) + seedWords(learned));
     });
   }
-
-  /** The state whose button is shown. @type {State | null} */
-  seen = null;
 }
 
 /**

@@ -1,15 +1,17 @@
-/** The page: asks for the state to open with, makes the app, and puts its parts together. */
+/** The page: makes the app, puts its parts together, and opens the state of the address, of the page, or the start. */
 
 import { App } from "./app.js";
 import { createControls } from "./controls.js";
 import { createHelp } from "./help.js";
 import { createKeys } from "./keys.js";
+import { createLegend } from "./legend.js";
 import { createLessons } from "./lessons.js";
 import { createPanels } from "./panels.js";
 import { createPlane } from "./plane.js";
 import { START } from "./engine/presets.js";
+import { fileEntries, takeDrops } from "./files.js";
 import { faultWords } from "./questions.js";
-import { createShare } from "./share.js";
+import { keepAddress, shareDialog } from "./share.js";
 import { NO_STATE, fromFragment } from "./state.js";
 import { stillness, watchColors } from "./theme.js";
 import { createTransport } from "./transport.js";
@@ -19,22 +21,24 @@ const part = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
 const app = new App();
 const plane = createPlane(part("plane"), app);
-const share = createShare(app, plane);
 const help = createHelp();
 const lessons = createLessons(part("lesson"), app);
-const controls = createControls(part("controls"), app, { share, help, lessons });
+/** @type {[string, () => void][]} */
+const files = [["Share a link …", shareDialog(app)], ...fileEntries(app, plane), ["Help and keys (?)", help.open]];
 // Panels come first: what the one in sight draws on the plane is then known to the plane.
 for (const view of [
-  createPanels(part("panels"), part("lower"), app),
+  createPanels(part("panels"), app),
   plane,
-  controls,
+  createControls(part("controls"), app, { files, lessons }),
+  createLegend(part("legend"), app),
   lessons,
-  share,
+  ...(location.protocol === "about:" ? [] : [keepAddress(app)]), // a frame in a notebook has no address of its own
   createTransport(part("transport"), part("sentence"), app),
 ]) {
   app.addView(view);
 }
 createKeys(app, { help });
+takeDrops(app);
 part("notice-close").addEventListener("click", () => app.notice(""));
 watchColors(() => app.refresh());
 addEventListener("resize", () => app.refresh());
@@ -45,7 +49,13 @@ Object.assign(window, { lab: app });
 /** What `rosenblatt lab` put into the page: a state, and words about it. @type {{state?: Partial<import("./types.d.ts").State>, note?: string}} */
 const given = JSON.parse(part("given").textContent || "{}");
 
-/** Open the state of the address, or of the page, or the start. */
+/** The ways to show less: `?present` for a screen in a lecture, `?embed=PANEL` for a part of another page. */
+const asked = new URLSearchParams(location.search);
+const embed = asked.get("embed");
+if (asked.has("present")) document.body.classList.add("present");
+if (embed !== null) document.body.classList.add("embed", embed === "plane" ? "plane-alone" : "panel-alone");
+
+/** Open the state of the address, or of the page, or the start, which plays. */
 async function open() {
   const shared = fromFragment(location.hash.slice(1));
   const state = shared ?? given.state;
@@ -57,7 +67,10 @@ async function open() {
     await app.open(START);
     app.notice(`This state cannot be opened. ${faultWords(fault)}`);
   }
-  if (!state && !stillness()) app.play();
+  if (embed && embed !== "plane") app.change({ panel: embed });
+  if (state) return;
+  if (stillness()) app.go(Infinity);
+  else app.play();
 }
 
 open();

@@ -7,10 +7,12 @@ import { colors } from "./theme.js";
 /**
  * @typedef {{kind: "path", points: XY[], closed: boolean, look: Look}
  *   | {kind: "circle", x: number, y: number, r: number, look: Look}
- *   | {kind: "text", x: number, y: number, text: string, size: number, anchor: CanvasTextAlign, look: Look}
+ *   | {kind: "text", x: number, y: number, text: string, size: number, anchor: CanvasTextAlign, bold: boolean, look: Look}
  *   | {kind: "image", image: HTMLCanvasElement, x: number, y: number, w: number, h: number, alpha: number}} Thing
  */
 
+/** Where a label may be beside its place, the best first. */
+const SIDES = [[1, -1], [1, 1], [-1, -1], [-1, 1], [0, -1], [0, 1], [1, 0], [-1, 0]];
 const FONT = 'system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif';
 
 export class Picture {
@@ -23,6 +25,8 @@ export class Picture {
     this.height = height;
     /** @type {Thing[]} */
     this.things = [];
+    /** @type {{at: XY, text: string, look: {size?: number, fill?: string, bold?: boolean}}[]} */
+    this.labels = [];
   }
 
   /** @param {XY[]} points @param {Look} look @param {boolean} [closed] */
@@ -68,10 +72,40 @@ export class Picture {
   /**
    * Write a text, with a rim that keeps it legible over lines.
    * @param {number} x @param {number} y @param {string} text
-   * @param {{size?: number, anchor?: CanvasTextAlign, fill?: string}} [look]
+   * @param {{size?: number, anchor?: CanvasTextAlign, fill?: string, bold?: boolean}} [look]
    */
-  text(x, y, text, { size = 13, anchor = "left", fill } = {}) {
-    this.things.push({ kind: "text", x, y, text, size, anchor, look: { fill: fill ?? colors().quiet, stroke: colors().raised } });
+  text(x, y, text, { size = 13, anchor = "left", fill, bold = false } = {}) {
+    this.things.push({ kind: "text", x, y, text, size, anchor, bold, look: { fill: fill ?? colors().quiet, stroke: colors().raised } });
+  }
+
+  /**
+   * Write a text beside a place, wherever `settle` finds room for it.
+   * @param {XY} at @param {string} text @param {{size?: number, fill?: string, bold?: boolean}} [look]
+   */
+  label(at, text, look = {}) {
+    this.labels.push({ at, text, look });
+  }
+
+  /** Write the labels, above all else, where they hide the fewest of some places and no other label. @param {XY[]} places */
+  settle(places) {
+    /** @type {{x: number, y: number, w: number, h: number}[]} */
+    const taken = [];
+    for (const { at, text, look } of this.labels) {
+      const size = look.size ?? 13;
+      const [w, h] = [0.56 * size * text.length, size + 4];
+      const boxes = SIDES.map(([dx, dy]) => ({
+        x: Math.max(4, Math.min(at[0] + dx * (w / 2 + 14) - w / 2, this.width - w - 4)),
+        y: Math.max(4, Math.min(at[1] + dy * (h / 2 + 12) - h / 2, this.height - h - 4)),
+        w,
+        h,
+      }));
+      const cost = (/** @type {typeof boxes[0]} */ { x, y }) =>
+        places.filter(([px, py]) => px > x - 8 && px < x + w + 8 && py > y - 8 && py < y + h + 8).length +
+        10 * taken.filter((box) => box.x < x + w && x < box.x + box.w && box.y < y + h && y < box.y + box.h).length;
+      const best = boxes.reduce((one, other) => (cost(other) < cost(one) ? other : one));
+      taken.push(best);
+      this.text(best.x, best.y + size, text, look);
+    }
   }
 
   /** @param {HTMLCanvasElement} image @param {number} x @param {number} y @param {number} w @param {number} h @param {number} [alpha] */
@@ -117,7 +151,7 @@ function paintThing(context, thing) {
   }
   context.globalAlpha = thing.look.alpha ?? 1;
   if (thing.kind === "text") {
-    context.font = `${thing.size}px ${FONT}`;
+    context.font = `${thing.bold ? "bold " : ""}${thing.size}px ${FONT}`;
     context.textAlign = thing.anchor;
     context.strokeStyle = thing.look.stroke ?? "";
     context.lineWidth = 3;
@@ -176,7 +210,7 @@ function svgThing(thing) {
   if (thing.kind === "circle") return `<circle cx="${short(thing.x)}" cy="${short(thing.y)}" r="${short(thing.r)}" ${look}/>`;
   if (thing.kind === "text") {
     const anchor = { center: "middle", right: "end", end: "end", left: "start", start: "start" }[thing.anchor];
-    const place = `x="${short(thing.x)}" y="${short(thing.y)}" font-size="${thing.size}" text-anchor="${anchor}"`;
+    const place = `x="${short(thing.x)}" y="${short(thing.y)}" font-size="${thing.size}" text-anchor="${anchor}"${thing.bold ? ' font-weight="bold"' : ""}`;
     return `<text ${place} ${look}>${escaped(thing.text)}</text>`;
   }
   const points = thing.points.map(([x, y]) => `${short(x)},${short(y)}`).join(" ");

@@ -2,14 +2,14 @@
 
 import { Boundary } from "./boundary.js";
 import { make } from "./dom.js";
-import { addPoint, flipPoint, pickPoint, removePoints } from "./editing.js";
+import { addPoint, flipPoint, pickPoint } from "./editing.js";
 import { Frame } from "./frame.js";
 import { Picture, fit, paint } from "./picture.js";
 import { drawPlane, drawPoints } from "./plane_drawing.js";
 import { planeKeys } from "./plane_keys.js";
 import { withPoint } from "./state.js";
 import { colors } from "./theme.js";
-import { classWords, counted } from "./words.js";
+import { classWords, counted, number } from "./words.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./types.d.ts").Scene} Scene */
@@ -34,6 +34,8 @@ export function createPlane(root, app) {
   const boundary = new Boundary();
   /** @type {XY | null} The cursor that the keyboard moves, in the plane's own numbers. */
   let cursor = null;
+  /** The point under the pointer. @type {import("./types.d.ts").Point | undefined} */
+  let hovered;
 
   const frame = () => new Frame(app.state.view, canvas.clientWidth || 1);
 
@@ -42,8 +44,10 @@ export function createPlane(root, app) {
     const picture = new Picture(canvas.clientWidth, canvas.clientHeight);
     const f = frame();
     drawPlane(picture, f, scene, boundary);
-    app.overlay?.(picture, f, scene);
+    app.shown?.overlay?.(picture, f, scene);
     drawPoints(picture, f, scene, app.selected);
+    if (hovered) drawHovered(picture, f, scene, hovered);
+    picture.settle(scene.state.points.map((point) => f.pixel(point)));
     if (!scene.state.points.length && app.runs) drawInvitation(picture, f);
     if (cursor && document.activeElement === canvas) drawCursor(picture, f, cursor);
     return picture;
@@ -56,7 +60,11 @@ export function createPlane(root, app) {
   });
   canvas.addEventListener("focus", () => app.refresh());
   canvas.addEventListener("blur", () => app.refresh());
-  takePointers(canvas, app, frame);
+  takePointers(canvas, app, frame, (number) => {
+    if (hovered === app.state.points[number]) return;
+    hovered = app.state.points[number];
+    app.refresh();
+  });
 
   return {
     /** The plane as it is now, to be written to a file. */
@@ -77,7 +85,14 @@ function drawInvitation(picture, frame) {
   const middle = frame.size / 2;
   const look = /** @type {const} */ ({ anchor: "center" });
   picture.text(middle, middle - 12, "Click to place a blue disc.", { ...look, size: 20, fill: colors().ink });
-  picture.text(middle, middle + 16, "Press 2 for orange triangles, or choose them above.", { ...look, size: 15 });
+  picture.text(middle, middle + 16, "Choose the class above, or press 1 or 2.", { ...look, size: 15 });
+}
+
+/** Say what a point is, and its activation. @param {Picture} picture @param {Frame} frame @param {Scene} scene @param {import("./types.d.ts").Point} point */
+function drawHovered(picture, frame, { state, replay, moment, run }, point) {
+  const place = run?.rows.indexOf(state.points.indexOf(point)) ?? -1;
+  const active = replay && moment && place >= 0 ? `, y a = ${number(replay.run.signs[place] * replay.score(place, moment.k))}` : "";
+  picture.label(frame.pixel(point), `(${number(point[0])}, ${number(point[1])}), y = ${point[2] > 0 ? "+1" : "−1"}${active}`, { fill: colors().ink });
 }
 
 /** @param {Picture} picture @param {Frame} frame @param {XY} cursor */
@@ -107,20 +122,25 @@ function pointAt(state, frame, px, py, near) {
  * @param {HTMLCanvasElement} canvas
  * @param {App} app
  * @param {() => Frame} frame
+ * @param {(number: number) => void} hover told the point under the pointer, -1 for none
  */
-function takePointers(canvas, app, frame) {
+function takePointers(canvas, app, frame, hover) {
+  /** What a drag moves that is no point. @type {((to: XY) => void) | null} */
+  let pull = null;
   /** @type {{number: number, of: number, moved: boolean, added: boolean, from: XY} | null} */
   let drag = null;
 
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button !== 0 || drag) return;
     const [px, py] = [event.offsetX, event.offsetY];
-    const near = event.pointerType === "touch" ? NEAR_BY_TOUCH : NEAR;
-    let number = pointAt(app.state, frame(), px, py, near);
-    if (app.brush === 0) {
-      if (number >= 0) removePoints(app, [number]);
+    if (app.shown?.grab) {
+      pull = app.shown.grab(frame(), px, py);
+      if (pull) app.history.note(app.state);
+      canvas.setPointerCapture(event.pointerId);
       return;
     }
+    const near = event.pointerType === "touch" ? NEAR_BY_TOUCH : NEAR;
+    let number = pointAt(app.state, frame(), px, py, near);
     if (number < 0 && app.state.order === "pick") {
       app.notice("Click on a point to visit it. To place points, choose another order first.");
       return;
@@ -135,9 +155,12 @@ function takePointers(canvas, app, frame) {
   });
 
   canvas.addEventListener("pointermove", (event) => {
+    if (pull) return pull(frame().point(event.offsetX, event.offsetY));
     if (!drag) {
-      const near = pointAt(app.state, frame(), event.offsetX, event.offsetY, NEAR) >= 0;
-      canvas.style.cursor = near ? "grab" : "crosshair";
+      const number = pointAt(app.state, frame(), event.offsetX, event.offsetY, NEAR);
+      const held = app.shown?.grab ? app.shown.grab(frame(), event.offsetX, event.offsetY) !== null : number >= 0;
+      canvas.style.cursor = held ? "grab" : app.shown?.grab ? "default" : "crosshair";
+      hover(number);
       return;
     }
     if (drag.of !== app.state.points.length) {
@@ -154,10 +177,11 @@ function takePointers(canvas, app, frame) {
 
   const end = () => {
     if (drag && !drag.moved && !drag.added) pressed(app, drag.number);
-    drag = null;
+    drag = pull = null;
   };
   canvas.addEventListener("pointerup", end);
-  canvas.addEventListener("pointercancel", () => (drag = null));
+  canvas.addEventListener("pointercancel", () => (drag = pull = null));
+  canvas.addEventListener("pointerleave", () => hover(-1));
 }
 
 /** A point was pressed, not dragged. @param {App} app @param {number} number */

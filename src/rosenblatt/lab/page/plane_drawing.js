@@ -2,6 +2,7 @@
 
 import { drawEdge, lineOf } from "./boundary.js";
 import { lineInBox, ticks } from "./geometry.js";
+import { predicting, wrongPoints } from "./hypothesis.js";
 import { drawHull } from "./marks.js";
 import { dot } from "./replay.js";
 import { colors } from "./theme.js";
@@ -33,12 +34,12 @@ export function drawPlane(picture, frame, scene, boundary) {
   const shown = predicting(scene);
   boundary.draw(picture, frame, scene, shown, {}, shows("regions") && moment.k > 0);
   drawAxes(picture, frame);
-  const proving = state.panel === "verdict"; // the certificate is drawn there, and should be seen
-  if (shows("ghosts") && !proving) drawGhosts(picture, frame, scene);
+  const aside = ["verdict", "own"].includes(state.panel); // what the panel draws should be seen
+  if (shows("ghosts") && !aside) drawGhosts(picture, frame, scene);
   if (shows("hulls")) drawHulls(picture, frame, scene);
   if (shows("radius")) drawRadius(picture, frame, scene);
   if (shows("strip")) drawStrip(picture, frame, scene);
-  if (run.rule && moment.k && !proving) drawThreshold(picture, frame, run, shown);
+  if (run.rule && moment.k && !aside) drawThreshold(picture, frame, run, shown);
   if (shows("margins")) drawMargins(picture, frame, scene, shown);
   const other = { stroke: colors().ink, width: 1.5, dash: [8, 4] };
   if (shows("average") && run.kind === "linear" && moment.k) {
@@ -47,28 +48,10 @@ export function drawPlane(picture, frame, scene, boundary) {
   if (shows("vote") && run.kind === "linear" && moment.k) {
     boundary.draw(picture, frame, scene, "sum", { ...other, dash: [2, 3] }, false);
   }
-  const ordinary = proving ? colors().quiet : colors().ink;
-  const look = { stroke: beat === null ? ordinary : colors().accent, width: proving ? 1.5 : 2 };
+  const ordinary = aside ? colors().quiet : colors().ink;
+  const look = { stroke: beat === null ? ordinary : colors().accent, width: aside ? 1.5 : 2 };
   if (moment.k || beat !== null) boundary.draw(picture, frame, scene, shown, look, false);
-  if (shown !== "sum" && !proving) drawArrows(picture, frame, scene, shown);
-}
-
-/**
- * Return what predicts at a moment: the weights, on their way while an update is drawn, or the sum of a vote or kernel.
- * @param {Scene} scene
- * @returns {Weights | "sum"}
- */
-export function predicting({ state, run, replay, moment, beat }) {
-  if (!moment || !replay || run?.kind === "kernel" || state.learner === "voted") return "sum";
-  if (state.learner === "averaged") return moment.average;
-  if (state.learner === "pocket") return replay.pocket(moment.t) ?? moment;
-  if (beat === null || !moment.updated) return moment;
-  const share = Math.max(0, beat - 2);
-  const { before } = moment;
-  return {
-    w: moment.w.map((value, i) => before.w[i] + share * (value - before.w[i])),
-    b: before.b + share * (moment.b - before.b),
-  };
+  if (shown !== "sum" && !aside) drawArrows(picture, frame, scene, shown);
 }
 
 /** @param {Picture} picture @param {Frame} frame */
@@ -78,6 +61,8 @@ function drawAxes(picture, frame) {
   const look = { stroke: colors().faint, width: 1 };
   picture.line(ox, 0, ox, frame.size, look);
   picture.line(0, oy, frame.size, oy, look);
+  picture.text(frame.size - 8, Math.min(Math.max(oy - 8, 20), frame.size - 8), "x₁", { size: 15, anchor: "right", fill: colors().ink });
+  picture.text(Math.min(Math.max(ox + 8, 8), frame.size - 24), 20, "x₂", { size: 15, fill: colors().ink });
   const [baseline, edge] = [Math.min(Math.max(oy, 0), frame.size - 18), Math.min(Math.max(ox, 0), frame.size - 34)];
   for (const value of ticks(left, right, 6)) {
     if (value === 0) continue;
@@ -125,9 +110,7 @@ function drawRadius(picture, frame, { run, replay }) {
   picture.line(x, y, fx, fy, { stroke: colors().quiet, width: 1, dash: [2, 4] });
   const whole = `R = ${number(Math.hypot(radius, 1))}`;
   const name = replay.bias ? `|x| = ${number(radius)}, ${whole}` : `R = ${number(radius)}`;
-  const place = x + 0.75 * (fx - x);
-  const anchor = place > frame.size / 2 ? "right" : "left";
-  picture.text(place + (anchor === "left" ? 8 : -8), y + 0.75 * (fy - y), name, { anchor });
+  picture.label([x + 0.75 * (fx - x), y + 0.75 * (fy - y)], name);
 }
 
 /** Draw the widest strip without points, in the space that is trained. @param {Picture} picture @param {Frame} frame @param {Scene} scene */
@@ -148,8 +131,7 @@ function drawStrip(picture, frame, { run }) {
   const tip = frame.pixel([foot[0] + (bound.gamma * w1) / square, foot[1] + (bound.gamma * w2) / square]);
   const [x, y] = frame.pixel(foot);
   picture.arrow(x, y, ...tip, { stroke: colors().quiet, width: 1.5 });
-  const right = x > frame.size / 2;
-  picture.text(x + (right ? -8 : 8), y + 16, `u, γ = ${number(bound.gamma)}`, { anchor: right ? "right" : "left" });
+  picture.label([x, y], `u, γ = ${number(bound.gamma)}`);
 }
 
 /** Draw the two lines up to which a point makes updates. @param {Picture} picture @param {Frame} frame @param {import("./types.d.ts").Run} run @param {Weights | "sum"} shown */
@@ -162,9 +144,7 @@ function drawThreshold(picture, frame, { names, rule }, shown) {
   const ends = lineInBox(w1, w2, b - rule.threshold, frame.box);
   if (!ends) return;
   const [x, y] = frame.pixel([0.92 * ends[0][0] + 0.08 * ends[1][0], 0.92 * ends[0][1] + 0.08 * ends[1][1]]);
-  const right = x > frame.size - 56 || (w1 < 0 && x > 56); // on the side away from the boundary, where there is room
-  const at = /** @type {const} */ ([x + (right ? -8 : 8), Math.min(Math.max(16, y + (w2 < 0 ? 14 : -6)), frame.size - 8)]);
-  picture.text(...at, `a = ${number(rule.threshold)}`, { anchor: right ? "right" : "left" });
+  picture.label([x, y], `a = ${number(rule.threshold)}`);
 }
 
 /** Draw the margins of a line that has every point on its side. @param {Picture} picture @param {Frame} frame @param {Scene} scene @param {Weights | "sum"} shown */
@@ -179,7 +159,7 @@ function drawMargins(picture, frame, { run }, shown) {
   }
   const ends = lineInBox(line[0], line[1], line[2] - least, frame.box);
   const [x, y] = frame.pixel(ends ? [(ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2] : [0, 0]);
-  picture.text(x + 6, y - 6, `margin ${number(least / Math.hypot(line[0], line[1]))}`, { fill: colors().ink });
+  picture.label([x, y], `margin ${number(least / Math.hypot(line[0], line[1]))}`, { fill: colors().ink });
 }
 
 /**
@@ -210,7 +190,7 @@ function drawArrows(picture, frame, { state, run, moment, beat }, shown) {
     const name = { averaged: "average w", pocket: "pocket w" }[/** @type {string} */ (state.learner)] ?? "w";
     const larger = part < 1 ? `${(1 / part).toLocaleString("en")} ` : "";
     const text = part > 1 ? `${name} / ${part.toLocaleString("en")}` : `${larger}${name}`;
-    picture.text(x + 8, y - 4, text, { size: 15, fill: colors().ink });
+    picture.label([x, y], text, { size: 17, bold: true, fill: colors().ink });
   }
 }
 
@@ -236,14 +216,15 @@ function drawBeat(picture, frame, moment, beat, from, to) {
   picture.arrow(...from, from[0] + dx, from[1] + dy, look);
   const size = moment.step === 1 ? "" : `${number(moment.step)} `;
   const what = `${moment.sign > 0 ? "+" : "−"} ${size}${moment.variance ? "S x" : "x"}`;
-  if (share > 0.4) picture.text(from[0] + dx + 8, from[1] + dy + 14, what, { fill: colors().accent });
+  if (share > 0.4) picture.label([from[0] + dx, from[1] + dy], what, { size: 15, bold: true, fill: colors().accent });
 }
 
 /**
- * Draw the points, the one just visited with a ring, the one selected with another.
+ * Draw the points: each that is wrong in a thin ring, the one just visited in a larger one, the one selected in a box.
  * @param {Picture} picture @param {Frame} frame @param {Scene} scene @param {number} selected
  */
-export function drawPoints(picture, frame, { state, replay, moment, run }, selected) {
+export function drawPoints(picture, frame, scene, selected) {
+  const { state, replay, moment, run } = scene;
   const many = state.points.length > 150;
   const counts = run?.kind === "kernel" && replay && moment ? replay.counts(moment.k) : null;
   const sizes = new Map(counts ? run?.rows.map((row, i) => [row, counts[i] ? 5 + 2 * Math.sqrt(counts[i]) : 4]) : []);
@@ -251,11 +232,17 @@ export function drawPoints(picture, frame, { state, replay, moment, run }, selec
     const [x, y] = frame.pixel(point);
     picture.mark(x, y, point[2], Math.min(14, sizes.get(i) ?? (many ? 4.5 : 6)), point[3] === true);
   });
+  if (run && state.panel !== "vc") {
+    wrongPoints(scene, state.panel === "own").forEach((wrong, place) => {
+      const point = state.points[run.rows[place]];
+      if (wrong && point) picture.circle(...frame.pixel(point), 9.5, { stroke: colors().ink, width: 1.25 });
+    });
+  }
   const visited = moment && state.panel !== "vc" ? state.points[moment.number] : undefined;
   if (visited && moment) {
-    const color = moment.updated ? colors().accent : colors().ink;
+    const color = moment.updated ? colors().accent : colors().quiet;
     const dash = moment.updated && !moment.mistake ? [5, 3] : undefined; // right, but by too little
-    picture.circle(...frame.pixel(visited), 12, { stroke: color, width: moment.updated ? 2.5 : 1.5, dash });
+    picture.circle(...frame.pixel(visited), 14, { stroke: color, width: moment.updated ? 2.5 : 1.5, dash });
   }
   const chosen = state.points[selected];
   if (chosen) {

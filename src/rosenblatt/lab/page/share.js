@@ -1,13 +1,11 @@
-/** The state in the address, and the dialog that shares it. */
+/** The state in the address, and the link that others open. */
 
 import { copyButton, createDialog, openDialog } from "./dialogs.js";
 import { checkbox, make } from "./dom.js";
-import { exportDialog, fileChooser, takeDrops } from "./files.js";
 import { faultWords } from "./questions.js";
 import { NO_STATE, fromFragment, toFragment } from "./state.js";
 
 /** @typedef {import("./app.js").App} App */
-/** @typedef {import("./picture.js").Picture} Picture */
 /** @typedef {import("./types.d.ts").State} State */
 
 const PARTS = {
@@ -19,44 +17,11 @@ const PARTS = {
   share: "share and export",
 };
 
-const HELD = "points, learner, place in the run and panels";
-const OTHERS = "The HTML file that Export saves is this page with this state: it opens anywhere, and needs no network.";
-
-/** Whether the page is the text of a frame, as in a notebook: it then has no address of its own. */
-const IN_NOTEBOOK = typeof location !== "undefined" && location.protocol === "about:";
-
-/**
- * Keep the state in the address, and make the dialogs.
- * @param {App} app
- * @param {{picture(): Picture}} plane
- */
-export function createShare(app, plane) {
-  const address = IN_NOTEBOOK ? { update() {} } : keepAddress(app);
-  takeDrops(app);
-  /** @type {ReturnType<typeof shareDialog> | null} */
-  let share = null;
-  /** @type {HTMLDialogElement | null} */
-  let files = null;
-  return {
-    update: address.update,
-    openShare() {
-      share ??= shareDialog(app);
-      share.open();
-    },
-    openExport() {
-      files ??= exportDialog(app, plane);
-      openDialog(files);
-    },
-    /** Let the reader choose a file, and open it. */
-    openFile: fileChooser(app),
-  };
-}
-
 /**
  * Write the state into the address a moment after it changes, and open the state of an address that is put in.
  * @param {App} app
  */
-function keepAddress(app) {
+export function keepAddress(app) {
   let [timer, last] = [0, 0];
   /** @type {State | null} */
   let seen = null;
@@ -89,44 +54,34 @@ function keepAddress(app) {
   };
 }
 
-/** @param {App} app */
-function shareDialog(app) {
-  const fragment = () => {
-    const hide = boxes.filter(({ input }) => input.checked).map(({ name }) => name);
-    return `#${toFragment({ ...app.state, hide })}`;
-  };
-  const address = make("input", { type: "text", readOnly: true, id: "share-address", className: "wide" });
-  const command = make("input", { type: "text", readOnly: true, id: "share-command", className: "wide" });
+/** Return a function that opens the dialog with the link. @param {App} app */
+export function shareDialog(app) {
+  /** @type {HTMLDialogElement | null} */
+  let dialog = null;
+  const address = make("input", { type: "text", readOnly: true, id: "share-address", "aria-label": "Link" });
   const write = () => {
-    const after = fragment();
-    address.value = location.href.split("#")[0] + after;
-    command.value = `rosenblatt lab "http://127.0.0.1/${after}"`;
+    const hide = boxes.filter(({ input }) => input.checked).map(({ name }) => name);
+    const fragment = `#${toFragment({ ...app.state, hide })}`;
+    address.value = alone() ? `rosenblatt lab "http://127.0.0.1/${fragment}"` : location.href.split("#")[0] + fragment;
   };
   const boxes = Object.entries(PARTS).map(([name, title]) => ({ name, ...checkbox(title, write) }));
-  for (const field of [address, command]) {
-    field.addEventListener("focus", () => field.setSelectionRange(0, field.value.length, "backward"));
-  }
-  const legend = make("legend", {}, "For a class: hide in the page that opens");
-  const dialog = createDialog(
-    "share",
-    "Share",
-    IN_NOTEBOOK ? null : labelled("Address: for those who can open this page", address, "the address"),
-    labelled("Command: on any machine with rosenblatt", command, "the command"),
-    make("fieldset", { className: "boxes" }, legend, ...boxes.map(({ label }) => label)),
-    make("p", { className: "note" }, `${IN_NOTEBOOK ? "It holds" : "Both hold"} ${HELD}. ${OTHERS}`),
-  );
-  return {
-    open() {
-      for (const { name, input } of boxes) input.checked = app.state.hide.includes(name);
-      write();
-      openDialog(dialog);
-    },
+  address.addEventListener("focus", () => address.setSelectionRange(0, address.value.length, "backward"));
+  return () => {
+    dialog ??= createDialog(
+      "share",
+      "Share",
+      make("p", {}, alone() ? FROM_A_FILE : "This link holds points, learner, place in the run and panel."),
+      make("div", { className: "row" }, address, copyButton(() => address.value, "the link")),
+      make("fieldset", { className: "boxes" }, make("legend", {}, "For a class: hide in the page that opens"), ...boxes.map(({ label }) => label)),
+    );
+    for (const { name, input } of boxes) input.checked = app.state.hide.includes(name);
+    write();
+    openDialog(dialog);
   };
 }
 
-/** @param {string} title @param {HTMLInputElement} field @param {string} what */
-function labelled(title, field, what) {
-  const label = make("label", { for: field.id, className: "note" }, title);
-  const row = make("div", { className: "row" }, field, copyButton(() => field.value, what));
-  return make("div", { className: "labelled" }, label, row);
-}
+/** Return whether others cannot open the address of this page. */
+const alone = () => !location.protocol.startsWith("http");
+const FROM_A_FILE =
+  "This page is a file on this computer, so a link to it would open nowhere else. Send the file itself (File, This page), " +
+  "which opens anywhere as it is now. Or send this command, for those who have rosenblatt:";

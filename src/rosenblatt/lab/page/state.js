@@ -24,8 +24,8 @@ export const DEFAULTS = {
   updates: 1000,
   view: [0, 0, 5],
   at: 0,
-  panel: "bound",
-  lower: "code",
+  panel: "algorithm",
+  own: [1, 1, 0],
   family: "halfspaces",
   lesson: "",
   show: ["regions", "arrow", "ghosts"],
@@ -60,7 +60,7 @@ const LEARNED = [
 ];
 
 /** Fields that undo leaves alone: they say where one looks, not what is there. So does the view, if all is in sight. */
-const LOOKED_AT = ["at", "panel", "lower"];
+const LOOKED_AT = ["at", "panel"];
 
 /**
  * Return whether a change asks for a new run.

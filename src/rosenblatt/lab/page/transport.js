@@ -1,6 +1,7 @@
-/** The transport: play, step forward and back, scrub, speed; and the sentence that says what just happened. */
+/** The transport: play, step forward and back, scrub; how many points are wrong; and the sentence that says what just happened. */
 
-import { choice, make, setText } from "./dom.js";
+import { make, setText } from "./dom.js";
+import { wrongPoints } from "./hypothesis.js";
 import { icon, iconButton } from "./icons.js";
 import { Picture, fit, paint } from "./picture.js";
 import { sentence } from "./sentences.js";
@@ -18,41 +19,25 @@ import { counted } from "./words.js";
 export function createTransport(root, words, app) {
   const play = iconButton("play", "Play (Space)", () => app.toggle());
   play.id = "play";
-  const buttons = [
-    iconButton("start", "To the start (Home)", () => app.go(0)),
-    iconButton("back", "Step back (←)", () => app.step(-1)),
-    play,
-    iconButton("forward", "Step forward (→)", () => app.step(1)),
-    iconButton("end", "To the end (End)", () => app.go(Infinity)),
-  ];
+  const buttons = [play, iconButton("back", "Step back (←)", () => app.step(-1)), iconButton("forward", "Step (→)", () => app.step(1))];
   const range = make("input", { type: "range", min: "0", "aria-label": "Visits made", id: "scrub" });
   range.addEventListener("input", () => {
     app.pause();
     app.go(Number(range.value));
   });
   const canvas = make("canvas", { "aria-hidden": "true" });
-  const place = make("span", { className: "place", id: "place" });
-  const stepBy = choice(
-    { update: "by update", example: "by example", pass: "by pass" },
-    (value) => (app.stepBy = /** @type {import("./app.js").StepBy} */ (value)),
-    { "aria-label": "Step", id: "step-by" },
-  );
-  const speed = choice(
-    { slow: "slow", medium: "medium", fast: "fast" },
-    (value) => (app.speed = /** @type {keyof typeof import("./app.js").SPEEDS} */ (value)),
-    { "aria-label": "Speed", id: "speed" },
-  );
-  speed.value = app.speed;
+  const wrong = make("strong", { className: "wrong", id: "wrong" });
+  const place = make("span", { className: "note", id: "place" });
   root.setAttribute("role", "group");
-  root.setAttribute("aria-label", "Transport");
-  root.append(...buttons, make("div", { className: "scrub" }, canvas, range), stepBy, speed, place);
+  root.setAttribute("aria-label", "Play and step");
+  const tally = make("div", { className: "tally" }, wrong, place);
+  root.append(...buttons, make("div", { className: "scrub" }, canvas, range), tally);
 
   return {
     /** @param {Scene} scene */
     update(scene) {
       const { replay, moment, state } = scene;
       root.hidden = state.hide.includes("transport");
-      if (stepBy.value !== app.stepBy) stepBy.value = app.stepBy;
       const visits = replay?.visits ?? 0;
       const t = moment?.t ?? 0;
       if (range.max !== String(visits)) range.max = String(visits);
@@ -67,7 +52,10 @@ export function createTransport(root, words, app) {
         play.title = app.playing ? "Pause (Space)" : "Play (Space)";
         play.setAttribute("aria-label", play.title);
       }
-      setText(place, replay && moment ? placeWords(scene) : "");
+      const all = wrongPoints(scene);
+      tally.hidden = !replay || state.panel === "vc";
+      setText(wrong, `${all.filter(Boolean).length} of ${all.length} wrong`);
+      setText(place, placeWords(scene));
       const game = "The VC game looks at the points alone; the learner and its run are not drawn.";
       setText(words, state.panel === "vc" && replay ? game : sentence(scene));
       drawScrub(canvas, scene);

@@ -27,7 +27,8 @@ export interface State {
   view: [number, number, number];
   at: number | null;
   panel: string;
-  lower: string;
+  /** The weights w1, w2 and the bias b of the line of one's own. */
+  own: [number, number, number];
   family: Family;
   lesson: string;
   show: string[];
@@ -143,6 +144,8 @@ export interface View {
   update(scene: Scene): void;
   /** Draw on the plane, below the points, while the panel is in sight. */
   overlay?(picture: import("./picture.js").Picture, frame: import("./frame.js").Frame, scene: Scene): void;
+  /** Return what a drag that starts at a pixel moves, null for nothing; while the panel is in sight no points are placed. */
+  grab?(frame: import("./frame.js").Frame, px: number, py: number): ((to: [number, number]) => void) | null;
 }
 
 export interface Panel {

@@ -1,7 +1,7 @@
 /** Numbers and names, with real minus signs. */
 
 /** @type {Record<string, string>} */
-export const FEATURE_NAMES = { x: "x", y: "y", xy: "xy", x2: "x²", y2: "y²", r2: "x² + y²" };
+export const FEATURE_NAMES = { x: "x₁", y: "x₂", xy: "x₁x₂", x2: "x₁²", y2: "x₂²", r2: "x₁² + x₂²" };
 
 /** @type {Record<string, string>} */
 export const LEARNER_NAMES = {

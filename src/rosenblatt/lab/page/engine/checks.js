@@ -92,11 +92,14 @@ const FIELDS = {
   updates: integer(1, MOST_UPDATES),
   view,
   at: (name, value) => value === null || integer(0, MOST_VISITS)(name, value),
-  panel: word(["bound", "projection", "error", "weights", "lift", "verdict", "vc"]),
-  lower: word(["code", "table"]),
+  panel: word(["algorithm", "own", "projection", "weights", "error", "verdict", "lift", "vc", "table", "code", "bound"]),
+  own: (name, value) => {
+    if (!Array.isArray(value) || value.length !== 3) refuse(name, "w1, w2 and b of a line", value);
+    list(3, number(-LARGEST, LARGEST))(name, value);
+  },
   family: word(["halfspaces", "discs", "rectangles"]),
   lesson: (name, value) => (typeof value === "string" && value.length <= 40) || refuse(name, "a short name", value),
-  show: words(["regions", "arrow", "ghosts", "margins", "radius", "strip", "average", "vote", "hulls"]),
+  show: words(["regions", "graded", "arrow", "ghosts", "margins", "radius", "strip", "average", "vote", "hulls"]),
   hide: words(["lessons", "learner", "order", "panels", "transport", "share"]),
 };
 

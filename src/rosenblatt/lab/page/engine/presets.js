@@ -29,14 +29,17 @@ export const PRESETS = {
  */
 export function preset({ name, seed }) {
   const { points, ...chosen } = MAKERS[name](new Random(seed));
+  const unit = MEASURED.includes(name) ? 1000 : FINE.includes(name) ? 64 : 8;
+  const round = (/** @type {number} */ value) => Math.round(unit * value) / unit + 0;
   const rounded = points.map(([x, y, ...rest]) => /** @type {Point} */ ([round(x), round(y), ...rest]));
   const { learner, features, bias, order, picks, panel } = DEFAULTS;
   const view = (chosen.view ?? viewOf(rounded)).map(round);
   return { learner, features, bias, order, picks, panel, at: 0, ...chosen, points: rounded, view };
 }
 
-/** Round a coordinate to three digits, so that addresses stay short. @param {number} value */
-const round = (value) => Math.round(1000 * value) / 1000 + 0;
+/** Presets lie on multiples of 1/8, or of 1/64 where that is too coarse: such numbers are short, and add up exactly. */
+const FINE = ["thin", "spiral", "sorted"];
+const MEASURED = ["iris", "digits"];
 
 /** Random numbers by splitmix64: the same seed gives the same points. */
 class Random {
@@ -159,8 +162,8 @@ const MAKERS = {
     points.sort((a, b) => b[2] - a[2]);
     return { points, order: "fixed", passes: 50, panel: "projection", view: [1.5, 1.5, 2.5] };
   },
-  // The updates on the second and the third point cancel, but each pair raises the second weight; 25 times.
-  worst: () => ({ points: [[2, 0.4, 1], [4, -0.4, -1], [4, 0.4, 1]], order: "fixed", bias: false, panel: "bound", view: [1.5, 0, 3.5] }),
+  // The updates on the second and the third point cancel, but each pair raises the second weight; 28 times.
+  worst: () => ({ points: [[2, 0.375, 1], [4, -0.375, -1], [4, 0.375, 1]], order: "fixed", bias: false, panel: "bound", view: [1.5, 0, 3.5] }),
   iris: () => ({ points: measured(VIRGINICA, VERSICOLOR, 10), learner: "pocket", panel: "verdict" }),
   digits: () => ({ points: measured(THREES, EIGHTS, 1000), learner: "averaged", panel: "verdict" }),
 };
@@ -175,9 +178,9 @@ function measured(blue, orange, unit) {
 /** The state that the page opens with: 24 points that a line separates. @type {State} */
 export const START = (() => {
   const points = measured(
-    "36,8 10,11 10,4 37,20 12,20 16,19 18,14 4,28 15,10 3,12 2,17 22,-3",
-    "4,-6 -2,-15 5,-3 -12,-12 -10,-17 7,-7 -21,-23 17,-25 -24,19 -2,-2 -13,-8 18,-10",
-    10,
+    "29,6 8,9 8,3 30,16 10,16 13,15 14,11 3,22 12,8 2,10 2,14 18,-2",
+    "3,-5 -2,-12 4,-2 -10,-10 -8,-14 6,-6 -17,-18 14,-20 -19,15 -2,-2 -10,-6 14,-8",
+    8,
   );
   return { ...DEFAULTS, points, view: viewOf(points), seed: 6 };
 })();

@@ -200,7 +200,7 @@ const NO_LINE =
   "No half-plane holds the blue points and misses the others: a half-plane that holds some points holds all that lies " +
   "between them, their hull, and the marked point lies in the hulls of both.";
 const NO_DISC =
-  "No disc holds the blue points and misses the others: with every point lifted to the height x² + y², a disc is what " +
+  "No disc holds the blue points and misses the others: with every point lifted to the height x₁² + x₂², a disc is what " +
   "lies below a plane. But above the marked point, a mix of the blue points is as high as a mix of the others or " +
   "higher, so no plane has the blue ones below it and the others above.";
 

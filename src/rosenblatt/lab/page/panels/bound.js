@@ -1,6 +1,7 @@
 /** Mistakes against the bound, and its proof as a squeeze. */
 
 import { make, setText } from "../dom.js";
+import { formula } from "../formulas.js";
 import { FEATURE_NAMES, counted, mostMistakes, number } from "../words.js";
 import { pictureCanvas, show, watcher } from "./chart.js";
 import { atMost, chain, squeezeOf } from "./squeeze.js";
@@ -42,7 +43,8 @@ function create(root, app) {
   const strip = button("Show γ", () => toggle("strip"));
   const note = make("p", { className: "note" });
   const row = make("div", { className: "row" }, radius, strip, far, angle);
-  const body = make("div", {}, why, canvas, links, words, row, note);
+  const details = make("details", {}, make("summary", {}, "What R and γ are, and why it holds"), words, note, row);
+  const body = make("div", {}, why, canvas, links, details);
   root.append(headline, body);
 
   return {
@@ -147,7 +149,7 @@ function showChain(root, links) {
     const fits = !i || atMost(links[i - 1].value, value);
     holds &&= fits;
     if (i) parts.push(make("span", { className: "sign" }, fits ? "≤" : ">"));
-    parts.push(make("span", { className: "link" }, make("b", {}, number(value)), make("span", {}, name)));
+    parts.push(make("span", { className: "link" }, make("b", {}, number(value)), make("span", {}, ...formula(name))));
   }
   parts.push(make("span", { className: "holds" }, holds ? "holds" : "does not hold"));
   root.replaceChildren(...parts.flatMap((part) => [part, " "]));

@@ -2,7 +2,7 @@
 
 import { copyButton } from "../dialogs.js";
 import { make, setText } from "../dom.js";
-import { exact, vector } from "../words.js";
+import { exact, number, vector } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Run} Run */
 
@@ -10,12 +10,20 @@ import { exact, vector } from "../words.js";
 export const code = {
   id: "code",
   title: "Code",
-  create(root) {
+  create(root, app) {
     const text = make("pre", { tabIndex: 0, role: "region", "aria-label": "Python that makes this run again" });
     const weights = make("p", { id: "code-weights", className: "exact" });
+    let all = false;
+    const digits = make("button", { type: "button", id: "code-digits", "aria-pressed": "false" }, "All digits");
+    digits.addEventListener("click", () => {
+      all = !all;
+      digits.setAttribute("aria-pressed", String(all));
+      shown = undefined;
+      app.refresh();
+    });
     const note = make("p", { className: "note" });
     const copy = copyButton(() => text.textContent ?? "", "the code");
-    const full = make("div", {}, make("div", { className: "row" }, note, copy), weights, text);
+    const full = make("div", {}, make("div", { className: "row" }, note, make("span", { className: "row" }, digits, copy)), weights, text);
     const waiting = make("p", { className: "note" });
     root.append(waiting, full);
     /** @type {Run | null | undefined} */
@@ -32,17 +40,17 @@ export const code = {
         const linear = run.kind === "linear";
         const { w, b } = run.predicting ?? run;
         setText(note, `Run it: it prints the ${linear ? "weights" : "factors"} that you see.`);
-        setText(weights, linear ? weightWords(run, state.learner === "voted") : factorWords(run, replay.counts(run.updates.length)));
+        setText(weights, linear ? weightWords(run, state.learner === "voted", all ? exact : number) : factorWords(run, replay.counts(run.updates.length)));
         weights.dataset.weights = linear ? JSON.stringify([...w, b]) : "";
       },
     };
   },
 };
 
-/** @param {Run} run @param {boolean} voted */
-function weightWords(run, voted) {
+/** @param {Run} run @param {boolean} voted @param {(value: number) => string} write */
+function weightWords(run, voted, write) {
   const { w, b } = run.predicting ?? run;
-  const numbers = `${vector(w, exact)}, b = ${exact(b)}`;
+  const numbers = `${vector(w, write)}, b = ${write(b)}`;
   if (voted) return `At the end of the run the last w = ${numbers}; the plane shows the vote of all`;
   if (!run.predicting) return `At the end of the run w = ${numbers}`;
   return `At the end of the run ${run.pocket ? "the pocket's w" : "the average of w"} = ${numbers}`;

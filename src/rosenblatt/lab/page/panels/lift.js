@@ -1,9 +1,9 @@
-/** The lift: each point raised to the height x² + y², where a plane may do what no line does on the floor. */
+/** The lift: each point raised to the height x₁² + x₂², where a plane may do what no line does on the floor. */
 
 import { circleOf } from "../boundary.js";
 import { make, setText } from "../dom.js";
+import { predicting } from "../hypothesis.js";
 import { fit, paint } from "../picture.js";
-import { predicting } from "../plane_drawing.js";
 import { withPoint } from "../state.js";
 import { stillness } from "../theme.js";
 import { FEATURE_NAMES, number, vector } from "../words.js";
@@ -19,7 +19,7 @@ const RAISED_IN = 600;
 const KEY_STEP = Math.PI / 24;
 const HANDS = "Drag to turn the picture, or use the arrow keys on it; drag a point to move it here and on the plane.";
 const UPRIGHT =
-  "The learner sees x and y alone, so its plane stands upright: seen from above it is a line. With z = x² + y² as a " +
+  "The learner sees x₁ and x₂ alone, so its plane stands upright: seen from above it is a line. With z = x₁² + x₂² as a " +
   "third feature the plane may tilt, and cuts a circle out of the bowl.";
 
 /** @type {import("../types.d.ts").Panel} */
@@ -111,7 +111,7 @@ class Lift {
     setText(this.radius, circle ? number(circle.radius) : "");
     this.offer.hidden = turns || scene.state.learner === "circle";
     const raised = `${Math.round(100 * this.#t)} % raised`;
-    const text = `The points on a bowl, at the height x² + y², ${raised}. ${words.textContent} Arrow keys turn it.`;
+    const text = `The points on a bowl, at the height x₁² + x₂², ${raised}. ${words.textContent} Arrow keys turn it.`;
     if (this.canvas.getAttribute("aria-label") !== text) this.canvas.setAttribute("aria-label", text);
   }
 
@@ -220,7 +220,7 @@ function equationOf(names, { w, b }) {
     return value < 0 ? `−${size}` : size;
   });
   if (!text.length) return "";
-  return `The plane: ${text.join(" ")} = 0${names.includes("r2") ? ", with z = x² + y²" : ""}.`;
+  return `The plane: ${text.join(" ")} = 0${names.includes("r2") ? ", with z = x₁² + x₂²" : ""}.`;
 }
 
 /**
@@ -234,7 +234,7 @@ function wordsOf({ waiting, replay, moment, state }, among, turns, circle) {
   if (!among) {
     const many = state.learner === "kernel" || state.learner === "voted";
     const why = many ? "This learner has no one plane" : "These features have no plane here";
-    return `${why}: the points are raised to z = x² + y² all the same.`;
+    return `${why}: the points are raised to z = x₁² + x₂² all the same.`;
   }
   if (!turns) return UPRIGHT;
   if (!circle) return "The plane cuts no circle yet.";

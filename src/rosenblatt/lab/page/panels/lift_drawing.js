@@ -77,7 +77,7 @@ export class LiftPicture extends Picture {
     for (const [from, to] of /** @type {[XYZ, XYZ][]} */ ([[[-1, 0, 0], [1, 0, 0]], [[0, -1, 0], [0, 1, 0]]])) {
       this.path([this.pixel(from), this.pixel(to)], { stroke: faint, width: 1 });
     }
-    for (const [name, place] of /** @type {[string, XYZ][]} */ ([["x", [1.1, 0, 0]], ["y", [0, 1.1, 0]]])) {
+    for (const [name, place] of /** @type {[string, XYZ][]} */ ([["x₁", [1.1, 0, 0]], ["x₂", [0, 1.1, 0]]])) {
       const [x, y] = this.pixel(place);
       this.text(x, y + 4, name, { anchor: "center" });
     }

@@ -91,9 +91,9 @@ function kernelLengths(replay) {
  */
 export function chain({ least, along, length, most, root }, k) {
   return [
-    { name: "kγ", value: least === null ? null : k * least },
-    { name: "w·u", value: along ? along[k] : null },
-    { name: "‖w‖", value: length[k] },
+    { name: "k γ", value: least === null ? null : k * least },
+    { name: "**w** · **u**", value: along ? along[k] : null },
+    { name: "‖**w**‖", value: length[k] },
     { name: `√k ${root}`, value: most === null ? null : Math.sqrt(k) * most },
   ].filter((link) => link.value !== null).map(({ name, value }) => ({ name, value: Number(value) }));
 }

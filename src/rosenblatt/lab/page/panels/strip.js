@@ -36,8 +36,8 @@ export function stripOf(replay, { w, b, k }) {
   return { places, threshold: -b / length, wrong, middle: dot(w, mean) / length, half };
 }
 
-/** @param {Replay} replay @param {number} k */
-function kernelActivations(replay, k) {
+/** Return the kernel's sum at each training point after k updates. @param {Replay} replay @param {number} k */
+export function kernelActivations(replay, k) {
   const { features, signs } = replay.run;
   const counts = replay.counts(k);
   const support = features.map((_, i) => i).filter((i) => counts[i]);

@@ -10,8 +10,8 @@ import { counted } from "../words.js";
 /** @typedef {import("../types.d.ts").Scene} Scene */
 
 const SHOWN_AT_FIRST = 100;
-const CLASSES = { "1": "disc", "-1": "triangle" };
-const HEADS = ["Point", "x", "y", "Class", "Held out", "Times wrong", "Remove"];
+const CLASSES = { "1": "+1, disc", "-1": "−1, triangle" };
+const HEADS = ["Point", "x₁", "x₂", "y", "Held out", "Times wrong", "Remove"];
 const COUNTED = 5;
 
 /** @type {import("../types.d.ts").Panel} */
@@ -78,13 +78,13 @@ class Table {
   }
 
   #newRow() {
-    const x = coordinate("x of the new point");
-    const y = coordinate("y of the new point");
-    const sign = choice(CLASSES, () => {}, { "aria-label": "class of the new point" });
+    const x = coordinate("x₁ of the new point");
+    const y = coordinate("x₂ of the new point");
+    const sign = choice(CLASSES, () => {}, { "aria-label": "label of the new point" });
     this.add = make("button", { type: "button" }, "Add");
     const add = () => {
       const [u, v] = [readNumber(x), readNumber(y)];
-      if (u === null || v === null) return this.app.notice(`x and y must be numbers from −${LARGEST} to ${LARGEST}.`);
+      if (u === null || v === null) return this.app.notice(`x₁ and x₂ must be numbers from −${LARGEST} to ${LARGEST}.`);
       this.app.notice("");
       if (addPoint(this.app, u, v, sign.value === "1" ? 1 : -1) < 0) return;
       x.value = y.value = "";
@@ -109,9 +109,9 @@ class Row {
     const name = `point ${number + 1}`;
     /** @param {Parameters<typeof withPoint>[2]} patch */
     const set = (patch) => app.change(withPoint(app.state, number, patch));
-    this.x = coordinate(`x of ${name}`);
-    this.y = coordinate(`y of ${name}`);
-    this.sign = choice(CLASSES, (value) => set({ sign: value === "1" ? 1 : -1 }), { "aria-label": `class of ${name}` });
+    this.x = coordinate(`x₁ of ${name}`);
+    this.y = coordinate(`x₂ of ${name}`);
+    this.sign = choice(CLASSES, (value) => set({ sign: value === "1" ? 1 : -1 }), { "aria-label": `label of ${name}` });
     this.heldOut = make("input", { type: "checkbox", "aria-label": `hold out ${name}` });
     this.wrong = make("td", { className: "figure" });
     this.remove = make("button", { type: "button", "aria-label": `remove ${name}` }, "×");
@@ -123,7 +123,7 @@ class Row {
       input.addEventListener("change", () => {
         const value = readNumber(input);
         if (value !== null) return set({ [axis]: value });
-        app.notice(`The ${axis} of ${name} must be a number from −${LARGEST} to ${LARGEST}.`);
+        app.notice(`The ${axis === "x" ? "x₁" : "x₂"} of ${name} must be a number from −${LARGEST} to ${LARGEST}.`);
         input.value = old();
       });
       input.addEventListener("blur", () => (input.value = old()));

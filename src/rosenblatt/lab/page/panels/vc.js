@@ -36,7 +36,7 @@ const FAMILIES = {
     dimension: 3,
     known:
       "Discs have VC dimension 3: three points that are not on one line are shattered, no four points are, although " +
-      "lifted to x² + y² a disc is a half-space, and those have dimension 4.",
+      "lifted to x₁² + x₂² a disc is a half-space, and those have dimension 4.",
   },
   rectangles: {
     title: "Rectangles",

@@ -104,9 +104,9 @@ class VerdictPanel {
     };
     this.features = {
       bias: button("Learn a bias", "way-bias", () => app.change({ bias: true })),
-      xy: button("Add the feature xy", "way-xy", () => add("xy")),
-      squares: button("Add x², y²", "way-squares", () => add("x2", "y2")),
-      lift: button("Lift to x² + y²", "way-lift", () => app.change({ learner: "circle" })),
+      xy: button("Add the feature x₁x₂", "way-xy", () => add("xy")),
+      squares: button("Add x₁², x₂²", "way-squares", () => add("x2", "y2")),
+      lift: button("Lift to x₁² + x₂²", "way-lift", () => app.change({ learner: "circle" })),
     };
     this.average = button("Average instead", "way-average", () => app.change({ learner: "averaged" }));
     const fewest = button("Find the fewest points to remove", "way-fewest", () => this.#findFewest());

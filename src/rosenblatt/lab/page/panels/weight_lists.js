@@ -1,7 +1,7 @@
-/** The weights to the last digit, and the points that a kernel's sum counts. */
+/** The weights, with all digits where the pointer rests, and the points that a kernel's sum counts. */
 
 import { make, setText } from "../dom.js";
-import { FEATURE_NAMES, classWords, counted, exact } from "../words.js";
+import { FEATURE_NAMES, classWords, counted, exact, number } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Moment} Moment */
 /** @typedef {import("../replay.js").Replay} Replay */
@@ -9,7 +9,7 @@ import { FEATURE_NAMES, classWords, counted, exact } from "../words.js";
 /** So many support points are listed. */
 const LISTED = 10;
 
-/** Return a function that lists the weights to the last digit. @param {HTMLElement} root */
+/** Return a function that lists the weights. @param {HTMLElement} root */
 export function numberLists(root) {
   let shape = "";
   /** @type {HTMLElement[]} */
@@ -24,7 +24,10 @@ export function numberLists(root) {
       root.replaceChildren(...all.map(({ title, id }) => numberList(title, id, names)));
       cells = [...root.querySelectorAll("dd")];
     }
-    all.flatMap(({ values: { w, b } }) => [...w, b]).forEach((value, i) => setText(cells[i], exact(value)));
+    all.flatMap(({ values: { w, b } }) => [...w, b]).forEach((value, i) => {
+      setText(cells[i], number(value));
+      cells[i].title = exact(value);
+    });
   };
 }
 

@@ -1,0 +1,110 @@
+/** A line of one's own: dragged on the plane or typed, and compared with the line of the run. */
+
+import { drawEdge, lineOf } from "../boundary.js";
+import { make, numberField, rich, setText } from "../dom.js";
+import { predicting, wrongPoints } from "../hypothesis.js";
+import { sideOf } from "../engine/exact.js";
+import { dot } from "../replay.js";
+import { LARGEST } from "../state.js";
+import { colors } from "../theme.js";
+import { number } from "../words.js";
+
+/** @typedef {import("../types.d.ts").Scene} Scene */
+/** @typedef {import("../types.d.ts").State} State */
+/** @typedef {import("../types.d.ts").Weights} Weights */
+/** @typedef {import("../frame.js").Frame} Frame */
+/** @typedef {[number, number]} XY */
+
+const LISTED = 30;
+const NEAR = 14;
+/** How its numbers are called. */
+const FIGURES = [["wrong", "wrong"], ["margin", "margin: the least y a / ‖**w**‖"], ["length", "‖**w**‖"]];
+
+/** @type {import("../types.d.ts").Panel} */
+export const own = { id: "own", title: "Your line", create: (root, app) => new Own(root, app) };
+
+class Own {
+  /** @param {HTMLElement} root @param {import("../app.js").App} app */
+  constructor(root, app) {
+    this.app = app;
+    this.headline = make("p", { className: "headline", id: "own-headline" });
+    this.fields = ["w1", "w2", "b"].map((name, i) => {
+      const field = numberField(name, -LARGEST, LARGEST, "any", (value) => this.#set(/** @type {State["own"]} */ (app.state.own.with(i, value))));
+      field.input.id = `own-${name}`;
+      field.label.replaceChildren(...rich(["**w**₁ =", "**w**₂ =", "b ="][i]), field.input);
+      return field;
+    });
+    const copy = make("button", { type: "button", id: "own-copy" }, "Take the run's line");
+    copy.addEventListener("click", () => {
+      const { moment, run } = app.scene();
+      const line = run && moment ? lineOf(run.names, moment) : null;
+      if (line) this.#set(line);
+    });
+    this.cells = FIGURES.map(([id]) => ["own", "run"].map((whose) => make("td", { id: `${whose}-${id}` })));
+    const head = ["your line", "the run's line"].map((title) => make("th", { scope: "col" }, title));
+    const lines = FIGURES.map(([, title], i) => make("tr", {}, make("th", { scope: "row" }, ...rich(title)), ...this.cells[i]));
+    const table = make("table", { className: "shares" }, make("caption", { className: "unseen" }, "Both lines"), make("thead", {}, make("tr", {}, make("td"), ...head)), make("tbody", {}, ...lines));
+    this.list = make("tbody");
+    const activations = make("table", { className: "shares" }, make("caption", { className: "note" }, "Activations of the points by your line"), this.list);
+    const row = make("div", { className: "row" }, ...this.fields.map(({ label }) => label), copy);
+    root.append(this.headline, row, table, make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Activations" }, activations));
+  }
+
+  /** @param {State["own"]} line */
+  #set(line) {
+    this.app.change({ own: line });
+  }
+
+  /** @param {Scene} scene */
+  update(scene) {
+    const { state, run } = scene;
+    const [w1, w2, b] = state.own;
+    state.own.forEach((value, i) => this.fields[i].show(value));
+    const points = state.points.filter((point) => !point[3]);
+    const mine = measures([w1, w2], b, points.map(([x, y]) => [x, y]), points.map((point) => point[2]));
+    setText(this.headline, mine.wrong ? `${mine.wrong} of ${points.length} wrong: drag the line, or the arrow` : points.length ? "Every point is on its side" : "No points yet");
+    const shown = scene.moment ? predicting({ ...scene, beat: null }) : "sum";
+    const theirs = run && shown !== "sum" ? measures(shown.w, shown.b, run.features, run.signs) : null;
+    const wrong = theirs?.wrong ?? wrongPoints(scene).filter(Boolean).length;
+    [[mine, mine.wrong], [theirs, wrong]].forEach(([one, count], column) => {
+      const figures = /** @type {ReturnType<typeof measures> | null} */ (one);
+      setText(this.cells[0][column], run || !column ? String(count) : "–");
+      setText(this.cells[1][column], figures ? number(figures.margin) : "–");
+      setText(this.cells[2][column], figures ? number(figures.length) : "–");
+    });
+    const rows = points.slice(0, LISTED).map(([x, y, sign]) => `${sign > 0 ? "●" : "▲"} (${number(x)}, ${number(y)})|${number(w1 * x + w2 * y + b)}|${sign * sideOf([w1, w2], [x, y], b) > 0 ? "right" : "wrong"}`);
+    if (this.list.dataset.rows === rows.join()) return;
+    this.list.dataset.rows = rows.join();
+    this.list.replaceChildren(...rows.map((text) => make("tr", {}, ...text.split("|").map((cell) => make("td", {}, cell)))));
+  }
+
+  /** @type {NonNullable<import("../types.d.ts").View["overlay"]>} */
+  overlay(picture, frame, { state }) {
+    const [w1, w2, b] = state.own;
+    const look = { stroke: colors().accent, width: 3 };
+    drawEdge(picture, frame, w1, w2, b, look);
+    const [from, to] = [frame.pixel([0, 0]), frame.pixel([w1, w2])];
+    picture.arrow(...from, ...to, look);
+    picture.label(to, "your w", { fill: colors().accent });
+  }
+
+  /** Take the tip of the arrow, which is w, or the line, which b shifts. @type {NonNullable<import("../types.d.ts").View["grab"]>} */
+  grab(frame, px, py) {
+    const [w1, w2, b] = this.app.state.own;
+    const [tx, ty] = frame.pixel([w1, w2]);
+    if (Math.hypot(px - tx, py - ty) <= NEAR) return ([x, y]) => this.#set([eighths(x), eighths(y), this.app.state.own[2]]);
+    const [x, y] = frame.point(px, py);
+    const far = (Math.abs(w1 * x + w2 * y + b) / Math.hypot(w1, w2)) * frame.scale;
+    return far <= NEAR ? (to) => this.#set([w1, w2, eighths(-w1 * to[0] - w2 * to[1])]) : null;
+  }
+}
+
+/** Round to a multiple of 1/8: such numbers are short, and add up without rounding. @param {number} value */
+const eighths = (value) => Math.round(8 * value) / 8 + 0;
+
+/** Return how many points a line has wrong, its margin, and the length of w. @param {number[]} w @param {number} b @param {number[][]} features @param {number[]} signs */
+function measures(w, b, features, signs) {
+  const length = Math.sqrt(dot(w, w));
+  const least = Math.min(...features.map((x, i) => signs[i] * (dot(w, x) + b)));
+  return { wrong: features.filter((x, i) => signs[i] * sideOf(w, x, b) <= 0).length, margin: least > 0 ? least / length : -Infinity, length };
+}

@@ -135,7 +135,8 @@ class LinearPerceptron(BasePerceptron):
 
     @state_.setter
     def state_(self, state: LinearState) -> None:
-        self.__dict__["state_"], self._records = state, None
+        self.__dict__["state_"] = state
+        self.__dict__.pop("_records", None)
 
     # the weights of each hypothesis
 

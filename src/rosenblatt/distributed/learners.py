@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Sequence
-from copy import copy
+from copy import copy, deepcopy
 from functools import partial
 from numbers import Integral
 from typing import Any, Self
@@ -252,12 +252,13 @@ class ClusterLearner(BasePerceptron):
         local = next(base for base in type(self).__mro__ if base.__name__ == type(self)._learner_name())
         names = inspect.signature(local).parameters
         model = local(**{name: getattr(self, name) for name in names})
-        vars(model).update(_learned(self))
+        vars(model).update(deepcopy(_learned(self)))
         return model
 
 
 def _learned(model: BasePerceptron) -> dict[str, Any]:
     """Return the attributes that training sets."""
+    getattr(model, "state_", None)  # writes what was learned from records to its arrays
     return {name: value for name, value in vars(model).items() if name.endswith("_") or name.startswith("_early")}
 
 

@@ -382,3 +382,28 @@ def test_label_first(tmp_path):
     ran("train", path, "--label-first", "-o", tmp_path / "m")
     assert "100.00%" in ran("test", tmp_path / "m", path).stdout
     assert ran("predict", tmp_path / "m", written(tmp_path, "new.txt", "a wing\na ship\n")).stdout == "air\nsea\n"
+
+
+def test_a_folder_gets_an_output_for_each_file(texts, tmp_path):
+    model, _, _ = texts
+    answers = tmp_path / "answers"
+    answers.mkdir()
+    words = ["sail", "cloud", "road", "ship", "wing"]
+    for k, word in enumerate(words):
+        pq.write_table(pa.table({"text": [word, f"{word} {word}"]}), tmp_path / f"part-{k}.parquet")
+    new = written(tmp_path, "more.tsv", "text\tother\nroad\t1\n")
+    every = ran("predict", model, f"{tmp_path}/part-*.parquet").stdout.splitlines()
+    assert every == [label for label in ("sea", "air", "land", "sea", "air") for _ in range(2)]  # in the files' order
+    ran("predict", model, f"{tmp_path}/part-*.parquet", "-o", answers)
+    found = [pq.read_table(answers / f"part-{k}.parquet").column("label").to_pylist() for k in range(5)]
+    assert [label for part in found for label in part] == every
+    (answers / "part-3.parquet").unlink()  # as if the command had been stopped before
+    (answers / "part-4.parquet").write_bytes(b"done before")
+    ran("predict", model, f"{tmp_path}/part-*.parquet", new, "-o", answers)
+    assert pq.read_table(answers / "part-3.parquet").column("label").to_pylist() == ["sea", "sea"]
+    assert (answers / "part-4.parquet").read_bytes() == b"done before"
+    assert (answers / "more.tsv.txt").read_text() == "land\n"
+    (tmp_path / "other").mkdir()
+    pq.write_table(pa.table({"text": ["road"]}), tmp_path / "other" / "part-0.parquet")
+    said = refused("predict", model, tmp_path / "part-0.parquet", tmp_path / "other" / "part-0.parquet", "-o", answers)
+    assert "would both be written to" in said

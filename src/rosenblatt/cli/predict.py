@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rosenblatt.cli.inputs import Predictor, best_classes, check_out, model_and_rows
+from rosenblatt.cli.inputs import Predictor, best_classes, check_out, load_model, open_data
 from rosenblatt.cli.options import FILES, MODEL, TOP, FileOptions, command, option
 from rosenblatt.cli.output import (
     ProgressBar,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from rosenblatt.blocks import Block
+    from rosenblatt.data import Stream
 
 Columns: TypeAlias = dict[str, list[Any]]
 """Predictions for a block of rows, as a dictionary of columns. An output starts with a block of empty columns."""
@@ -49,7 +50,10 @@ def predict(
     model: str = MODEL,
     data: list[str] = FILES,
     out: Path | None = option(
-        None, "FILE", "Write to this file; .csv, .jsonl and .parquet select the format.", "--out -o"
+        None,
+        "FILE",
+        "Write to this file, or to a file for each input in this folder; .csv, .jsonl and .parquet select the format.",
+        "--out -o",
     ),
     id: list[str] | None = option(None, "COL", "Column of the input to copy to the output. Repeatable."),
     scores: bool = option(False, None, "Also write the scores of each row."),
@@ -71,30 +75,66 @@ def predict(
     With --top K, a row has its K best labels, each followed by its score and its probability if --scores or --proba is
     given. Unless -o names another format, there is a line for each row, with tabs between its parts and no header.
 
+    If -o names a folder, each input file has its own output there, under its name and in its format if that is CSV,
+    JSON lines or Parquet. Files whose output is there are left out, so a command that was stopped can be run again.
+
     \b
     Examples:
       rosenblatt predict adult.model new.csv -o answers.txt
       rosenblatt predict titanic.model new.csv --id PassengerId -o answers.csv
       rosenblatt predict news.model texts.txt --top 3 --scores
+      rosenblatt predict news.model "part-*.parquet" -o answers/
     """
     if str(out) == "-":
         out = None  # standard output
     ids, skip = list(dict.fromkeys(id or ())), files.on_error == "skip"
     if top is not None:
         check_integer("top", top, 1)
-    form = form_of(out, top is None and (bool(ids) or scores or proba or skip), as_json)
-    check_out(out, [model, *data], replaced=form == "parquet")
-    predictor, rows = model_and_rows(model, data, labels=False, passthrough=ids, **files.to_open())
-    note_preparation(rows)
-    note_extra_columns(rows, used=ids)
+    several = top is None and (bool(ids) or scores or proba or skip)
+    parts: list[tuple[list[str], Path | None]] = [(data, out)]
+    if out is not None and out.is_dir():
+        parts = outputs_in(out, data, several)
+    for _, target in parts:
+        check_out(target, [model, *data], replaced=form_of(target, several, as_json) == "parquet")
+    predictor = load_model(model)
     if proba and predictor.calibration is None:
         raise ValueError(
             f"{model} has scores but no probabilities: train it with --calibrate, or calibrate it in Python with "
             "rosenblatt.calibrated."
         )
+    for names, target in parts:
+        options = {**files.to_open(), "preparation": predictor.preparation, "labels": False, "passthrough": ids}
+        rows = open_data(names, None, options)
+        note_preparation(rows)
+        note_extra_columns(rows, used=ids)
+        made = _Columns(predictor, ids, row=skip, top=top, scores=scores, proba=proba)
+        _predict_rows(made, rows, names, target, form_of(target, several, as_json), as_json)
+
+
+def outputs_in(folder: Path, data: Sequence[str], several_columns: bool) -> list[tuple[list[str], Path | None]]:
+    """Return pairs of an input file, in a list, and its output in ``folder``, for the outputs that are not there yet.
+
+    An output has the name of its input. Unless that names a format of predictions, an ending is added.
+    """
+    from rosenblatt.data.io.lines import file_names
+
+    found: dict[Path, str] = {}
+    for name in file_names(list(data)):
+        target = folder / Path(name).name
+        if target.suffix.lower() not in _ENDINGS:
+            target = target.with_name(target.name + (".csv" if several_columns else ".txt"))
+        if found.setdefault(target, name) != name:
+            raise ValueError(f"{found[target]} and {name} would both be written to {target}: use a folder for each.")
+    return [([name], target) for target, name in found.items() if not target.exists()]
+
+
+def _predict_rows(
+    made: _Columns, rows: Stream, data: Sequence[str], out: Path | None, form: str, as_json: bool
+) -> None:
+    """Write the predictions for the rows of some files, and what there is to say about them."""
+    predictor = made.model
     enable_gc()
     counts: Counter[str] = Counter()
-    made = _Columns(predictor, ids, row=skip, top=top, scores=scores, proba=proba)
     with ProgressBar("predicting", data, shown=out is not None or not on_terminal()) as bar:
         write(out, form, _predictions(made, bar.track(rows), counts))
     note_counts(rows)

@@ -49,7 +49,7 @@ def labelled(X, y, weights):
 
 
 def rows_of(X):
-    return [SparseRow(np.flatnonzero(x).astype(np.int32), x[x != 0]) for x in X]
+    return [SparseRow(np.flatnonzero(x).tolist(), x[x != 0].tolist()) for x in X]
 
 
 def assert_same(one, other):

@@ -114,6 +114,7 @@ def test_bad_rows_get_a_sentence_each_and_cost_the_others_nothing(model, tmp_pat
         '{"a": 1, "colour": "r", "kind": ["ham"]}',
         '{"a": 1, "colour": "r", "kind": "ham", "weight": -1}',
         '{"a": 1, "colour": "r", "kind": "ham", "weight": true}',
+        '{"a": 1, "colour": "r", "kind": "ham", "weight": ' + "9" * 400 + "}",
         '{"a": 1, "colour": "r", "kind": "ham", "id": 1.5}',
         '{"a": 1, "colour": {"r": 1}, "kind": "ham"}',
         '{"a": 1e999, "colour": "r", "kind": "ham"}',

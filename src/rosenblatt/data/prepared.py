@@ -108,6 +108,14 @@ class PreparedRows:
             return X.indices, X.data
         return row
 
+    def record_lists(self, record: Mapping[str, Any]) -> tuple[list[int], list[float]]:
+        """Return the same as `record`, as lists and without warnings."""
+        row = None if self._record is None else self._record.encode(record)
+        if row is None:
+            X = sp.csr_array(self._unlabelled(record))
+            return X.indices.tolist(), X.data.tolist()
+        return row.columns, row.values
+
     def record_features(self, record: Mapping[str, Any]) -> dict[int, float]:
         """Return the values of a dictionary by column index."""
         columns, values = self.record(record)

@@ -27,7 +27,7 @@ from rosenblatt.serving.guard import Guard, content_type_fault
 from rosenblatt.serving.learner import Learner
 from rosenblatt.serving.limits import Limits
 from rosenblatt.serving.metrics import render
-from rosenblatt.serving.rows import Record, RowError, id_of, lines_of, parse_line, sentence
+from rosenblatt.serving.rows import Record, RowError, answering, id_of, lines_of, parse_line, sentence
 from rosenblatt.serving.served import Service
 
 Handler = Callable[[Request, Service], Awaitable[Response]]
@@ -209,7 +209,7 @@ def predict_lines(service: Service, lines: list[bytes], limits: Limits) -> list[
     for line in lines:
         answer: Record = {}
         answers.append(answer)
-        try:
+        with answering(answer):
             record = parse_line(line, limits)
             id = id_of(record, limits)
             if id:
@@ -218,8 +218,6 @@ def predict_lines(service: Service, lines: list[bytes], limits: Limits) -> list[
             places.append(answer)
             if id and service.learner is not None:
                 service.memory.remember(id, line)
-        except RowError as fault:
-            answer["error"] = str(fault)
     if rows:
         predicted = service.predict(rows)
         for answer, found in zip(places, predicted, strict=True):

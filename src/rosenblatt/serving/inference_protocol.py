@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from rosenblatt import __version__
 from rosenblatt.messages import list_some, shorten
-from rosenblatt.serving.rows import RowError
+from rosenblatt.serving.rows import RowError, answering
 from rosenblatt.serving.served import Service
 
 _TYPES = {"BOOL": bool, "BYTES": str}
@@ -44,7 +44,10 @@ def routes(services: Mapping[str, Service], body: Body) -> list[Route]:
         async def endpoint(request: Request) -> Response:
             name = request.path_params["name"]
             if name not in services:
-                return _fault(404, f"expected one of the models {list_some(list(services))}, got {shorten(name)}.")
+                error = (
+                    f"expected one of the models {list_some(list(services))}, got {shorten(name)}: name one of them."
+                )
+                return JSONResponse({"error": error}, 404)
             return await answer(request, name, services[name])
 
         return endpoint
@@ -56,16 +59,14 @@ def routes(services: Mapping[str, Service], body: Body) -> list[Route]:
         return JSONResponse({"name": name, "ready": True})
 
     async def infer(request: Request, name: str, service: Service) -> Response:
+        fault: dict[str, Any] = {}
         async with body(request, True) as content:
-            try:
+            with answering(fault):
                 asked = _parsed(content)
-                rows = records(asked, service)
                 answers: list[dict[str, Any]] = []
-                async for some in _predicted(service, rows):
+                async for some in _predicted(service, records(asked, service)):
                     answers += some
-            except RowError as fault:
-                return _fault(400, str(fault))
-        return JSONResponse(response(name, asked, answers))
+        return JSONResponse(fault, 400) if fault else JSONResponse(response(name, asked, answers))
 
     places: list[tuple[str, Any, str]] = [
         ("/v2", server, "GET"),
@@ -189,7 +190,3 @@ def response(name: str, asked: dict[str, Any], answers: list[dict[str, Any]]) ->
 def _datatype(labels: list[Any]) -> str:
     kinds = {type(label) for label in labels}
     return {bool: "BOOL", int: "INT64", float: "FP64"}.get(kinds.pop(), "BYTES") if len(kinds) == 1 else "BYTES"
-
-
-def _fault(status: int, text: str) -> Response:
-    return JSONResponse({"error": text}, status)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import socket
 import sys
@@ -95,6 +96,7 @@ def serve_models(
 ) -> None:
     """Serve models until Ctrl-C or SIGTERM, then write snapshots. With port 0, the system chooses a free port."""
     sys.setswitchinterval(_SWITCH)
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # no tracebacks of requests that h11 cannot parse
     with warnings.catch_warnings(), listening(host, port) as listener:
         warnings.simplefilter("ignore")  # rows of requests are no reason for notes in the terminal
         server = make_server(listener, services, limits, token, started)

@@ -24,7 +24,7 @@ from rosenblatt.serving.limits import Limits
 from rosenblatt.serving.memory import Memory
 from rosenblatt.serving.metrics import Metrics
 from rosenblatt.serving.model import LabelledRows, Replica, ServedModel, duplicate, join_rows
-from rosenblatt.serving.rows import RowError, RowReader, SparseRow, id_of, parse_line, sentence
+from rosenblatt.serving.rows import RowError, RowReader, SparseRow, answering, id_of, parse_line, sentence, stacked
 from rosenblatt.serving.state import StateFolder
 from rosenblatt.training.model_file import TrainedModel
 
@@ -238,18 +238,17 @@ class Learner:
                 size += len(line)
                 answer: Answer = {}
                 request.answers.append(answer)
-                try:
+                row = None
+                with answering(answer):
                     row = self._read_row(line, answer)
-                    if row is None:
-                        continue
-                    if row.id in ids:
-                        answer["same"] = ids[row.id].answer
-                        continue
-                    rows.append(row)
-                    if row.id:
-                        ids[row.id] = row
-                except RowError as fault:
-                    answer["error"] = str(fault)
+                if row is None:
+                    continue
+                if row.id in ids:
+                    answer["same"] = ids[row.id].answer
+                    continue
+                rows.append(row)
+                if row.id:
+                    ids[row.id] = row
             else:
                 self._requests.popleft()
         return rows
@@ -323,9 +322,7 @@ class Learner:
         weights = np.array([row.weight for row in rows])
         return Group(
             LabelledRows(
-                np.concatenate([row.row.columns for row in rows]),
-                np.concatenate([row.row.values for row in rows]),
-                np.fromiter((len(row.row.columns) for row in rows), np.int64, len(rows)),
+                *stacked([row.row for row in rows]),
                 as_labels([row.label for row in rows]),
                 None if (weights == 1.0).all() else weights,
                 max(self.served.model.n_features, self.reader.n_names),

@@ -168,7 +168,7 @@ class ServedModel:
     >>> from rosenblatt.persistence.files import to_trained_model
     >>> trained = to_trained_model(Perceptron().partial_fit([[1.0], [-1.0]], ["yes", "no"]))
     >>> served = ServedModel(trained, sparse=False)
-    >>> row = SparseRow(np.array([0], np.int32), np.array([0.5]))
+    >>> row = SparseRow([0], [0.5])
     >>> served.predict([row]).to_plain()
     [{'label': 'yes', 'score': 1.0}]
     >>> one = np.ones(1, np.int32)
@@ -213,7 +213,7 @@ class ServedModel:
         """Predict and learn one row on a copy, so that the code is compiled; call this before the threads start."""
         copy = self._published.duplicate()
         width, one = copy.model.n_features, np.ones(1, np.int32)
-        copy.predict(matrix_of([SparseRow(one[:0], np.ones(1)[:0])], width))
+        copy.predict(matrix_of([SparseRow([], [])], width))
         if self._learning is not self._published:
             rows = LabelledRows(0 * one, np.ones(1), one, copy.model.classes[:1], None, width)
             copy.learn(rows, self._sparse)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,11 +28,18 @@ class RowError(ValueError):
     """Raised for a row that cannot be used; the message is a sentence for the client."""
 
 
+def _refuse_constant(word: str) -> float:
+    raise RowError(f"expected numbers as JSON has them, got {word}: write null for a missing value.")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
 class SparseRow(NamedTuple):
     """A row: increasing column numbers, and the value in each of these columns."""
 
-    columns: np.ndarray
-    values: np.ndarray
+    columns: list[int]
+    values: list[float]
 
 
 def parse_line(line: bytes, limits: Limits) -> Record:
@@ -46,7 +55,7 @@ def parse_line(line: bytes, limits: Limits) -> Record:
     if len(line) > limits.line:
         raise RowError(f"expected a row of at most {limits.line:,} bytes, got {len(line):,}: send less in a row.")
     try:
-        record = json.loads(line.decode(), parse_constant=_refuse_constant)
+        record = _DECODER.decode(line.decode())
     except RowError:
         raise
     except (ValueError, RecursionError) as fault:
@@ -60,10 +69,6 @@ def parse_line(line: bytes, limits: Limits) -> Record:
     if len(record) > limits.fields:
         raise RowError(f"expected at most {limits.fields:,} columns in a row, got {len(record):,}: send fewer.")
     return record
-
-
-def _refuse_constant(word: str) -> float:
-    raise RowError(f"expected numbers as JSON has them, got {word}: write null for a missing value.")
 
 
 def id_of(record: Record, limits: Limits) -> str:
@@ -90,12 +95,24 @@ def sentence(error: BaseException) -> str:
     return text if len(text) <= 1000 else text[:997] + "..."
 
 
-def _row_error(fault: Exception) -> RowError:
-    if isinstance(fault, UnicodeError):
-        return RowError("expected text in Unicode, got half of a surrogate pair: send both halves, or leave it out.")
-    if isinstance(fault, ValueError | TypeError | OverflowError):
-        return RowError(sentence(fault))
-    return RowError(f"this row could not be read ({type(fault).__name__}): send it as the training data have it.")
+@contextmanager
+def answering(answer: Record) -> Iterator[None]:
+    """Put what is wrong with a row into its answer; whatever a row holds, it must not stop the thread that reads it.
+
+    >>> answer = {}
+    >>> with answering(answer):
+    ...     raise RowError("expected a row, got none: send one.")
+    >>> answer
+    {'error': 'expected a row, got none: send one.'}
+    """
+    try:
+        yield
+    except UnicodeError:
+        answer["error"] = "expected text in Unicode, got half of a surrogate pair: send both halves, or leave it out."
+    except (ValueError, TypeError) as fault:
+        answer["error"] = sentence(fault)
+    except Exception as fault:
+        answer["error"] = f"this row could not be read ({type(fault).__name__}): send it as the training data have it."
 
 
 class RowReader:
@@ -184,11 +201,13 @@ class RowReader:
     def weight_of(self, record: Record) -> float:
         """Return the weight of a record, by default 1; raise a RowError if it is not valid."""
         given = 1.0 if self.weight is None else record.get(self.weight, 1.0)
-        if type(given) not in (int, float) or not 0.0 <= given < math.inf:
+        if type(given) is int and given.bit_length() < 1000:
+            given = float(given)
+        if type(given) is not float or not 0.0 <= given < math.inf:
             raise RowError(
                 f"expected a weight that is a number of at least 0, got {shorten(given)}: leave it out for 1."
             )
-        return float(given)
+        return given
 
     def label_of(self, record: Record) -> Any:
         """Return the label of a record as in training; raise a RowError if it is missing or not allowed."""
@@ -216,12 +235,9 @@ class RowReader:
                 f"expected a label that is a string, a number or a boolean of at most {self._limits.id} characters, "
                 f"got {shorten(given)}: write labels as in training."
             )
-        try:
-            if self._prepared is not None:
-                return self._prepared.label(given).tolist()[0]
-            str(given).encode()
-        except (ValueError, TypeError) as fault:
-            raise _row_error(fault) from None
+        if self._prepared is not None:
+            return self._prepared.label(given).tolist()[0]
+        str(given).encode()
         kinds = {type(label) for label in self._classes}
         same = type(given) in kinds or (type(given) in (int, float) and kinds <= {int, float})
         if not same or (type(given) is float and not given.is_integer()):
@@ -240,19 +256,14 @@ class RowReader:
         self._classes = set(classes.tolist())
 
     def row(self, record: Record, learning: bool = False) -> SparseRow:
-        """Return the row of a record; raise a RowError if it is not valid.
+        """Return the row of a record; raise an error if it is not valid.
 
         A name without a column is ignored. But if the model gets new columns and is ``learning``, the name gets the
         next one.
         """
-        try:
-            if self._prepared is not None:
-                return SparseRow(*self._prepared.record(record))
-            return self._named_row(record, learning and self.grows)
-        except RowError:
-            raise
-        except Exception as fault:  # whatever a row holds, it must not stop the thread that reads it
-            raise _row_error(fault) from None
+        if self._prepared is not None:
+            return SparseRow(*self._prepared.record_lists(record))
+        return self._named_row(record, learning and self.grows)
 
     def _named_row(self, record: Mapping[str, Any], learning: bool) -> SparseRow:
         features = record_features({name: value for name, value in record.items() if name not in self._fields})
@@ -267,7 +278,7 @@ class RowReader:
         for name in new:
             self._columns[name] = len(self._columns)
         found = sorted((self._columns[name], value) for name, value in features.items() if name in self._columns)
-        return SparseRow(np.array([c for c, _ in found], np.int32), np.array([x for _, x in found], np.float64))
+        return SparseRow([column for column, _ in found], [value for _, value in found])
 
     # names
 
@@ -294,18 +305,20 @@ class RowReader:
 def matrix_of(rows: list[SparseRow], width: int) -> sp.csr_array:
     """Return sparse rows as a CSR matrix; entries in columns from ``width`` on are left out.
 
-    >>> matrix_of([SparseRow(np.array([0, 7]), np.array([2.0, 1.0]))], 3).toarray()
+    >>> matrix_of([SparseRow([0, 7], [2.0, 1.0])], 3).toarray()
     array([[2., 0., 0.]])
     """
-    if any(len(row.columns) and row.columns[-1] >= width for row in rows):
-        rows = [SparseRow(*(part[row.columns < width] for part in row)) for row in rows]
+    columns, values, lengths = stacked(rows)
+    X = csr(values, columns, lengths, max(width, int(columns.max(initial=-1)) + 1))
+    return X if X.shape[1] == width else X[:, :width]
+
+
+def stacked(rows: list[SparseRow]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the columns and values of all rows one after the other, and the number of entries of each row."""
     lengths = np.fromiter((len(row.columns) for row in rows), np.int64, len(rows))
-    return csr(
-        np.concatenate([row.values for row in rows]) if rows else np.empty(0),
-        np.concatenate([row.columns for row in rows]) if rows else np.empty(0, np.int32),
-        lengths,
-        width,
-    )
+    n = int(lengths.sum())
+    columns = np.fromiter(chain.from_iterable(row.columns for row in rows), np.int32, n)
+    return columns, np.fromiter(chain.from_iterable(row.values for row in rows), np.float64, n), lengths
 
 
 def csr(values: np.ndarray, columns: np.ndarray, lengths: np.ndarray, width: int) -> sp.csr_array:

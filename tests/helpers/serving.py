@@ -143,20 +143,20 @@ def launch_process(model, *words):
     """Start ``rosenblatt serve`` on a free port, and return the process at once."""
     command = [sys.executable, "-m", "rosenblatt", "serve", str(model), "--port", "0", *map(str, words)]
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
 
 
 def start_process(model, *words):
     """Start ``rosenblatt serve``; return the process and its port once it answers."""
     process = launch_process(model, *words)
-    line = process.stdout.readline()
-    match = re.search(r"at http://127\.0\.0\.1:([0-9]+);", line)
-    if match is None:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-        raise AssertionError(f"the server did not start: {line!r}")
-    return process, int(match[1])
+    lines = []
+    for line in process.stdout:
+        match = re.search(r"at http://127\.0\.0\.1:([0-9]+);", line)
+        if match is not None:
+            return process, int(match[1])
+        lines.append(line)
+    end_process(process)
+    raise AssertionError(f"the server did not start: {''.join(lines)}")
 
 
 def end_process(process, ending=signal.SIGKILL):

@@ -44,9 +44,7 @@ def routes(services: Mapping[str, Service], body: Body) -> list[Route]:
         async def endpoint(request: Request) -> Response:
             name = request.path_params["name"]
             if name not in services:
-                error = (
-                    f"expected one of the models {list_some(list(services))}, got {shorten(name)}: name one of them."
-                )
+                error = f"expected one of the models {list_some(list(services))}, got {shorten(name)}: name another."
                 return JSONResponse({"error": error}, 404)
             return await answer(request, name, services[name])
 

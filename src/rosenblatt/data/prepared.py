@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -115,6 +115,11 @@ class PreparedRows:
             X = sp.csr_array(self._unlabelled(record))
             return X.indices.tolist(), X.data.tolist()
         return row.columns, row.values
+
+    def many_record_lists(self, records: Sequence[Mapping[str, Any]]) -> list[tuple[list[int], list[float]]] | None:
+        """Return what `record_lists` returns for each of several dictionaries; None if it has to be called for each."""
+        rows = None if self._record is None else self._record.encode_many(records)
+        return None if rows is None else [(row.columns, row.values) for row in rows]
 
     def record_features(self, record: Mapping[str, Any]) -> dict[int, float]:
         """Return the values of a dictionary by column index."""

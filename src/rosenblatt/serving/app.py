@@ -27,7 +27,7 @@ from rosenblatt.serving.guard import Guard, content_type_fault
 from rosenblatt.serving.learner import Learner
 from rosenblatt.serving.limits import Limits
 from rosenblatt.serving.metrics import render
-from rosenblatt.serving.rows import Record, RowError, answering, id_of, lines_of, parse_line, sentence
+from rosenblatt.serving.rows import Record, RowError, fault_of_row, id_of, lines_of, parse_line, sentence
 from rosenblatt.serving.served import Service
 
 Handler = Callable[[Request, Service], Awaitable[Response]]
@@ -205,23 +205,31 @@ class Api:
 def predict_lines(service: Service, lines: list[bytes], limits: Limits) -> list[Record]:
     """Return an answer for each line: a prediction, or an error in one sentence."""
     answers: list[Record] = []
-    rows, places = [], []
+    asked: list[tuple[Record, Record, str, bytes]] = []
     for line in lines:
         answer: Record = {}
         answers.append(answer)
-        with answering(answer):
+        try:
             record = parse_line(line, limits)
             id = id_of(record, limits)
             if id:
                 answer["id"] = record["id"]
-            rows.append(service.reader.row(record))
-            places.append(answer)
-            if id and service.learner is not None:
-                service.memory.remember(id, line)
-    if rows:
-        predicted = service.predict(rows)
-        for answer, found in zip(places, predicted, strict=True):
-            answer |= found
+            asked.append((answer, record, id, line))
+        except RowError as fault:
+            answer["error"] = str(fault)
+    rows = service.reader.rows([record for _, record, _, _ in asked])
+    if rows is None:
+        rows = []
+        for answer, record, _, _ in asked:
+            try:
+                rows.append(service.reader.row(record))
+            except Exception as fault:
+                answer["error"] = fault_of_row(fault)
+        asked = [one for one in asked if "error" not in one[0]]
+    for (answer, _, id, line), found in zip(asked, service.predict(rows) if rows else [], strict=True):
+        answer |= found
+        if id and service.learner is not None:
+            service.memory.remember(id, line)
     return answers
 
 

@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from rosenblatt import __version__
 from rosenblatt.messages import list_some, shorten
-from rosenblatt.serving.rows import RowError, answering
+from rosenblatt.serving.rows import RowError, fault_of_row
 from rosenblatt.serving.served import Service
 
 _TYPES = {"BOOL": bool, "BYTES": str}
@@ -57,14 +57,15 @@ def routes(services: Mapping[str, Service], body: Body) -> list[Route]:
         return JSONResponse({"name": name, "ready": True})
 
     async def infer(request: Request, name: str, service: Service) -> Response:
-        fault: dict[str, Any] = {}
         async with body(request, True) as content:
-            with answering(fault):
+            try:
                 asked = _parsed(content)
                 answers: list[dict[str, Any]] = []
                 async for some in _predicted(service, records(asked, service)):
                     answers += some
-        return JSONResponse(fault, 400) if fault else JSONResponse(response(name, asked, answers))
+            except Exception as fault:
+                return JSONResponse({"error": fault_of_row(fault)}, 400)
+        return JSONResponse(response(name, asked, answers))
 
     places: list[tuple[str, Any, str]] = [
         ("/v2", server, "GET"),
@@ -160,7 +161,8 @@ def _tensor(tensor: Any) -> tuple[str, list[int], list[Any]]:
 async def _predicted(service: Service, rows: list[dict[str, Any]]) -> AsyncIterator[list[dict[str, Any]]]:
     """Yield predictions, some rows at a time, so that other requests get their turn."""
     for start in range(0, len(rows), _CHUNK):
-        yield service.predict([service.reader.row(row) for row in rows[start : start + _CHUNK]])
+        some = rows[start : start + _CHUNK]
+        yield service.predict(service.reader.rows(some) or [service.reader.row(row) for row in some])
         await asyncio.sleep(0)
 
 

@@ -24,7 +24,7 @@ from rosenblatt.serving.limits import Limits
 from rosenblatt.serving.memory import Memory
 from rosenblatt.serving.metrics import Metrics
 from rosenblatt.serving.model import LabelledRows, Replica, ServedModel, duplicate, join_rows
-from rosenblatt.serving.rows import RowError, RowReader, SparseRow, answering, id_of, parse_line, sentence, stacked
+from rosenblatt.serving.rows import RowError, RowReader, SparseRow, fault_of_row, id_of, parse_line, sentence, stacked
 from rosenblatt.serving.state import StateFolder
 from rosenblatt.training.model_file import TrainedModel
 
@@ -61,7 +61,9 @@ class _Row:
 
     answer: Answer
     """The place for its answer."""
+    record: dict[str, Any]
     row: SparseRow
+    """The row, empty until the records of the group are encoded."""
     label: Any
     weight: float
     id: str
@@ -214,8 +216,7 @@ class Learner:
     # groups
 
     def _learn_group(self) -> None:
-        rows = self._read_rows()
-        self._learn(rows)
+        self._learn(self._encoded(self._read_rows()))
         self.reader.forget_names(self._logged_names)
         self.reader.set_classes(self.served.model.classes)
         for request in self._current:
@@ -238,9 +239,11 @@ class Learner:
                 size += len(line)
                 answer: Answer = {}
                 request.answers.append(answer)
-                row = None
-                with answering(answer):
+                try:
                     row = self._read_row(line, answer)
+                except Exception as fault:
+                    answer["error"] = fault_of_row(fault)
+                    continue
                 if row is None:
                     continue
                 if row.id in ids:
@@ -272,9 +275,22 @@ class Learner:
                     "row again with its label."
                 )
             record = parse_line(earlier, self._limits)
-        row = self.reader.row(record, learning=True)
         self.reader.add_class(label)
-        return _Row(answer, row, label, weight, id)
+        return _Row(answer, record, SparseRow([], []), label, weight, id)
+
+    def _encoded(self, rows: list[_Row]) -> list[_Row]:
+        """Encode the records of a group, at once if possible; return the rows whose records are valid."""
+        found = self.reader.rows([row.record for row in rows])
+        if found is not None:
+            for row, encoded in zip(rows, found, strict=True):
+                row.row = encoded
+            return rows
+        for row in rows:
+            try:
+                row.row = self.reader.row(row.record, learning=True)
+            except Exception as fault:
+                row.answer["error"] = fault_of_row(fault)
+        return [row for row in rows if "error" not in row.answer]
 
     def _learn(self, rows: list[_Row]) -> None:
         """Learn rows as one group and log it, then fill in their answers."""

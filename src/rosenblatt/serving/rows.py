@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -22,6 +21,8 @@ Record = dict[str, Any]
 ID = "id"
 """The field with the client's name for a row."""
 _LARGEST_INT = 2**63
+_MANY = 8
+"""At least this many records are encoded faster together than one by one."""
 
 
 class RowError(ValueError):
@@ -95,24 +96,17 @@ def sentence(error: BaseException) -> str:
     return text if len(text) <= 1000 else text[:997] + "..."
 
 
-@contextmanager
-def answering(answer: Record) -> Iterator[None]:
-    """Put what is wrong with a row into its answer; whatever a row holds, it must not stop the thread that reads it.
+def fault_of_row(fault: Exception) -> str:
+    """Return what is wrong with a row as a sentence; whatever a row holds, it must not stop the thread that reads it.
 
-    >>> answer = {}
-    >>> with answering(answer):
-    ...     raise RowError("expected a row, got none: send one.")
-    >>> answer
-    {'error': 'expected a row, got none: send one.'}
+    >>> fault_of_row(RowError("expected a row, got none: send one."))
+    'expected a row, got none: send one.'
     """
-    try:
-        yield
-    except UnicodeError:
-        answer["error"] = "expected text in Unicode, got half of a surrogate pair: send both halves, or leave it out."
-    except (ValueError, TypeError) as fault:
-        answer["error"] = sentence(fault)
-    except Exception as fault:
-        answer["error"] = f"this row could not be read ({type(fault).__name__}): send it as the training data have it."
+    if isinstance(fault, UnicodeError):
+        return "expected text in Unicode, got half of a surrogate pair: send both halves, or leave it out."
+    if isinstance(fault, ValueError | TypeError):
+        return sentence(fault)
+    return f"this row could not be read ({type(fault).__name__}): send it as the training data have it."
 
 
 class RowReader:
@@ -264,6 +258,13 @@ class RowReader:
         if self._prepared is not None:
             return SparseRow(*self._prepared.record_lists(record))
         return self._named_row(record, learning and self.grows)
+
+    def rows(self, records: list[Record]) -> list[SparseRow] | None:
+        """Return the rows of several records at once; None if `row` has to be called for each."""
+        if self._prepared is None or len(records) < _MANY:
+            return None
+        found = self._prepared.many_record_lists(records)
+        return None if found is None else [SparseRow(*row) for row in found]
 
     def _named_row(self, record: Mapping[str, Any], learning: bool) -> SparseRow:
         features = record_features({name: value for name, value in record.items() if name not in self._fields})

@@ -118,3 +118,33 @@ def test_texts_of_numbers_are_rewritten_one_by_one_as_in_columns():
 def test_python_and_arrow_trim_the_same_characters():
     every = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     assert [sign.strip() or None for sign in every] == parse_strings(pa.array(every), ()).to_pylist()
+
+
+MANY = {
+    "a": [0, 3, -0.0, 2.5, -1e15, 5e-324, 7],
+    "colour": ["red", " red", "R\u00f6d", "blue", "0.5"],
+    "b": [1.5, 2, 0.0],
+}
+ODD = {"a": [None, True, "7", 2**53, float("inf"), [1]], "colour": ["", " - ", "-", 7, None, "\ud800"]}
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("scale", ["none", "standard"])
+def test_many_records_give_the_bits_of_one(sparse, scale):
+    rng = np.random.default_rng(5)
+    start = [
+        {"a": float(k % 3), "colour": ["red", "0.5", "R\u00f6d"][k % 3], "b": k / 7, "y": k % 2} for k in range(30)
+    ]
+    made = dict(data.open(start, "y", scale=scale, missing="mean").preparation) | {
+        "sparse": sparse,
+        "missing_values": ["-"],
+    }
+    rows = PreparedRows(made)
+    for _ in range(100):
+        records = [{name: rng.choice(np.array(MANY[name], object)) for name in MANY} for _ in range(rng.integers(1, 9))]
+        found = rows.many_record_lists(records)
+        assert repr(found) == repr([rows.record_lists(record) for record in records])  # repr tells -0.0 from 0.0
+    for name, values in ODD.items():
+        for value in values:
+            assert rows.many_record_lists([records[0], records[0] | {name: value}]) is None, value
+    assert rows.many_record_lists([{"a": 1.0, "b": 2.0}]) is None

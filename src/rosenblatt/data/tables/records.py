@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -68,6 +69,8 @@ class _NumberColumn(NamedTuple):
     feature: int
     centre: float
     spread: float
+    is_plain: bool
+    """Whether all numbers are used as they are: without units or formats, and none stands for a missing value."""
 
 
 class _CategoryColumn(NamedTuple):
@@ -115,7 +118,10 @@ class RecordEncoder:
             else:
                 read, fill = _reader_of(column, self._missing), column.get("fill") or 0.0
                 scale = float(centre[feature]), float(spread[feature])
-                self._columns.append(_NumberColumn(column["name"], read, parser_of(column), fill, feature, *scale))
+                plain_numbers = column["kind"] == "number" and column.get("unit") is None
+                is_plain = plain_numbers and not find_missing_numbers(self._missing)
+                parser = parser_of(column)
+                self._columns.append(_NumberColumn(column["name"], read, parser, fill, feature, *scale, is_plain))
             feature += n
 
     def encode(self, record: Mapping[str, Any]) -> Row | None:
@@ -146,6 +152,51 @@ class RecordEncoder:
         except (Unusual, Unreadable, KeyError, UnicodeEncodeError):
             return None
         return found
+
+    def encode_many(self, records: Sequence[Mapping[str, Any]]) -> list[Row] | None:
+        """Return the rows of records as `encode` would, column by column and so much faster, but without ``unseen``.
+
+        Return None if there are other values than plain numbers and strings.
+        """
+        if self._hasher is not None or not self._columns:
+            return None
+        features = np.full((len(records), len(self._columns)), -1)
+        values = np.ones(features.shape)
+        try:
+            for place, column in enumerate(self._columns):
+                given = [record[column.name] for record in records]
+                kinds = set(map(type, given))
+                if isinstance(column, _CategoryColumn):
+                    found = self._category_features(column, given) if kinds == {str} else None
+                    if found is None:
+                        return None
+                    features[:, place] = found
+                    continue
+                if not column.is_plain or not kinds <= {int, float}:
+                    return None
+                x = np.array(given, np.float64)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    scaled = (x - column.centre) / column.spread
+                if not np.isfinite(scaled).all() or (int in kinds and (np.abs(x) >= EXACT_BELOW).any()):
+                    return None
+                values[:, place] = scaled
+                features[:, place] = column.feature
+                if self.is_sparse and column.centre == 0.0:
+                    features[x == 0.0, place] = -1
+        except (KeyError, OverflowError, UnicodeEncodeError):
+            return None
+        stored = features >= 0
+        columns, numbers = features[stored].tolist(), values[stored].tolist()
+        ends = [0, *np.cumsum(stored.sum(axis=1)).tolist()]
+        return [Row(columns[start:stop], numbers[start:stop], []) for start, stop in pairwise(ends)]
+
+    def _category_features(self, column: _CategoryColumn, given: list[str]) -> list[int] | None:
+        """Return the feature of each category, -1 for those that have none; None if a value is missing."""
+        texts = list(map(str.strip, given))
+        if not all(texts) or not set(self._missing).isdisjoint(texts):
+            return None
+        "".join(texts).encode()  # raises an error for text that is not valid Unicode
+        return [column.features.get(text, -1) for text in texts]
 
     def unseen(self, record: Mapping[str, Any]) -> list[str]:
         """Return the categories of a record that have no feature, such as "city=Oslo"."""

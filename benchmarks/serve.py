@@ -36,7 +36,7 @@ model = (numbers + words) | linear_model.Perceptron()
 @app.post("/learn")
 def learn(rows: list[dict]):
     for row in rows:
-        model.learn_one(row["x"], row["y"])
+        model.learn_one(row["x"], row["y"] == "yes")
     return {"rows": len(rows)}
 
 @app.post("/predict")

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.messages import label_text, plain_label
-from rosenblatt.serving.rows import SparseRow, csr, matrix_of
+from rosenblatt.serving.rows import SparseRow, csr, matrix_of, stacked
 from rosenblatt.training.batches import labelled_batch
 from rosenblatt.training.linear import LinearState
 from rosenblatt.training.model_file import TrainedModel
@@ -29,6 +29,8 @@ from rosenblatt.training.rows import Labels, as_rows
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.train import WarmStart, online_run
 
+_MANY = 500
+"""Rows for which kernels are compiled."""
 Floats: TypeAlias = np.ndarray
 
 
@@ -118,8 +120,8 @@ class Replica:
             model.calibration = None  # it has no probability for the new class
         model.state, model.classes, model.early_stopping_state, self._run = run.state, run.classes, None, run
 
-    def predict(self, X: sp.csr_array, probabilities: bool = True) -> Answers:
-        """Predict rows, with ``probabilities`` if the model is calibrated."""
+    def predict(self, X: sp.csr_array, labels_only: bool = False) -> Answers:
+        """Predict rows; with ``labels_only``, without scores and probabilities."""
         model = self.model
         n = X.shape[0]
         if len(model.classes) == 1:
@@ -132,9 +134,11 @@ class Replica:
                 X = csr(X.data, places, np.diff(X.indptr), len(used))
         rows = as_rows(X)
         numbers, _ = state.decide(hypothesis, rows)
+        if labels_only:
+            return Answers(model.classes, numbers, None, None)
         scores = state.rounded_scores(hypothesis, rows)
         found = None
-        if probabilities and model.calibration is not None:
+        if model.calibration is not None:
             found = model.calibration.probabilities(scores)
         return Answers(model.classes, numbers, scores, found)
 
@@ -210,13 +214,16 @@ class ServedModel:
                 copy.lock.release()
 
     def warm_up(self) -> None:
-        """Predict and learn one row on a copy, so that the code is compiled; call this before the threads start."""
+        """Predict and learn some rows on a copy, so that the code is compiled; call this before the threads start."""
         copy = self._published.duplicate()
-        width, one = copy.model.n_features, np.ones(1, np.int32)
-        copy.predict(matrix_of([SparseRow([], [])], width))
-        if self._learning is not self._published:
-            rows = LabelledRows(0 * one, np.ones(1), one, copy.model.classes[:1], None, width)
-            copy.learn(rows, self._sparse)
+        width = copy.model.n_features
+        columns = list(range(min(width, 20)))
+        for n in (1, _MANY):  # few numbers are handled by interpreted code
+            rows = [SparseRow(columns, [0.0] * len(columns))] * n
+            copy.predict(matrix_of(rows, width))
+            if self._learning is not self._published:
+                labels = copy.model.classes[np.arange(n) % len(copy.model.classes)]
+                copy.learn(LabelledRows(*stacked(rows), labels, None, width), self._sparse)
 
     # for the thread that learns
 
@@ -237,7 +244,7 @@ class ServedModel:
         X = csr(rows.values, rows.columns, rows.lengths, max(width, rows.width))
         if rows.width > width:  # columns that the model does not have yet
             X = X[:, :width]
-        answers = copy.predict(X, probabilities=False)
+        answers = copy.predict(X, labels_only=True)
         return int((answers.classes[answers.numbers] != rows.labels).sum())
 
     def learn(self, rows: LabelledRows) -> None:

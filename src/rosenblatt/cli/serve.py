@@ -49,7 +49,6 @@ def serve(
       curl localhost:8000/predict --json '{"words": 12}'
       curl localhost:8000/model -o learned.model
     """
-    os.environ.setdefault("ROSENBLATT_COMPILE", "always")  # at the start, not while a request waits
     from rosenblatt.messages import escape_unprintable
     from rosenblatt.serving.launch import check_address, serve_models
     from rosenblatt.serving.limits import Limits

@@ -80,6 +80,8 @@ class Kernel:
 
     interpreted_only = SETTING == "never"
     """Whether kernels are never compiled in this process, by the setting or because numba cannot be imported."""
+    compiled_at_once = SETTING == "always"
+    """Whether kernels are compiled at their first call, as a server wants it, however little work there is."""
     spent_without_numba = 0.0
     """The seconds that this process has spent interpreting for lack of numba; infinity after the warning."""
 
@@ -129,7 +131,7 @@ class Kernel:
     def _is_worth_compiling(self, arguments: tuple[Any, ...]) -> bool:
         """Return whether, with this call, interpreting would have taken more time than compiling takes."""
         expected = self._spent + _INTERPRETED_NUMBER * sum(map(_numbers, arguments))
-        return SETTING == "always" or expected > self._price()
+        return Kernel.compiled_at_once or expected > self._price()
 
     def _price(self) -> float:
         """Return the approximate time in seconds for loading or compiling the function."""

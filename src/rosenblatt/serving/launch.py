@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from rosenblatt.kernels.compiler import Kernel
 from rosenblatt.serving.guard import LOOPBACK
 from rosenblatt.serving.limits import Limits
 from rosenblatt.serving.served import Service
@@ -95,6 +96,7 @@ def serve_models(
     services: Mapping[str, Service], limits: Limits, host: str, port: int, token: str, started: Callable[[str], None]
 ) -> None:
     """Serve models until Ctrl-C or SIGTERM, then write snapshots. With port 0, the system chooses a free port."""
+    Kernel.compiled_at_once = True  # when the server starts, not while a request waits
     sys.setswitchinterval(_SWITCH)
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # no tracebacks of requests that h11 cannot parse
     with warnings.catch_warnings(), listening(host, port) as listener:

@@ -43,7 +43,7 @@ def test_the_numbers_are_those_of_points_where_some_are_held_out():
 
 def test_the_words_name_the_space():
     state = state_of(XOR, [-1, 1, 1, -1], features=("x", "y", "xy"))
-    assert fewest_message(state)["text"].startswith("No point has to go: a plane in the space of (x, y, xy) has")
+    assert fewest_message(state)["text"].startswith("No point has to go: a plane in the space of (x₁, x₂, x₁x₂) has")
 
 
 def test_without_a_bias_it_says_that_one_may_be_needed():

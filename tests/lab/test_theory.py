@@ -124,7 +124,7 @@ def test_xor_crosses_in_the_middle_and_a_product_mends_it():
     assert bound["why"].startswith("No finite bound: the hulls cross, so no line separates these points")
     verdict, bound, _ = theory(state_of(*XOR, features=("x", "y", "xy")))
     assert verdict["kind"] == "separable"
-    assert "plane in the space of (x, y, xy)" in verdict["text"]
+    assert "plane in the space of (x₁, x₂, x₁x₂)" in verdict["text"]
     assert bound["bound"] > 0
 
 

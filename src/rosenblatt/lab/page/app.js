@@ -6,10 +6,7 @@ import { sentence } from "./sentences.js";
 import { DEFAULTS, History, asksForRun, viewOf } from "./state.js";
 import { stillness } from "./theme.js";
 
-/** @typedef {import("./types.d.ts").State} State */
-/** @typedef {import("./types.d.ts").Scene} Scene */
-/** @typedef {import("./types.d.ts").View} View */
-/** @typedef {import("./types.d.ts").Run} Run */
+/** @import { Run, Scene, State, View } from "./types.d.ts" */
 /** @typedef {"update" | "example" | "pass"} StepBy */
 
 /** Milliseconds between two steps of each speed, less where a whole run would take too long; and of one beat of an update. */
@@ -43,6 +40,8 @@ export class App {
     this.preset = "";
     /** Runs received so far. */
     this.runs = 0;
+    /** The symbol under the pointer, which is lit on the plane. */
+    this.symbol = "";
     /** The panel in sight, which may draw on the plane. @type {View | null} */
     this.shown = null;
     /** @type {View[]} */
@@ -90,7 +89,7 @@ export class App {
   scene(now = performance.now()) {
     const { state, run, replay, waiting } = this;
     const moment = replay ? replay.at(this.at) : null;
-    return { state, run, replay, moment, waiting, beat: this.#beat(now) };
+    return { state, run, replay, moment, waiting, beat: this.#beat(now), symbol: this.symbol };
   }
 
   /** Say something to people who do not see the page. @param {string} text */

@@ -5,12 +5,7 @@ import { Sums, gridPoints, linearScores, weightOf } from "./regions.js";
 import { colors } from "./theme.js";
 import { voteCells } from "./vote_cells.js";
 
-/** @typedef {import("./picture.js").Picture} Picture */
-/** @typedef {import("./frame.js").Frame} Frame */
-/** @typedef {import("./types.d.ts").Look} Look */
-/** @typedef {import("./types.d.ts").Weights} Weights */
-/** @typedef {import("./types.d.ts").Scene} Scene */
-/** @typedef {[number, number]} XY */
+/** @import { Frame, Look, Picture, Scene, Weights, XY } from "./types.d.ts" */
 
 const SIZE = 96; // even: what is symmetric about the middle has its zeros between the points of the grid
 const COARSE = 48; // for votes of very many weights

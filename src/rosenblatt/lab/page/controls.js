@@ -9,8 +9,7 @@ import { createSettings } from "./settings.js";
 import { DEFAULTS } from "./state.js";
 import { LEARNER_NAMES } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("./types.d.ts").Scene} Scene */
+/** @import { App, Scene } from "./types.d.ts" */
 
 /**
  * @param {HTMLElement} root

@@ -87,6 +87,15 @@ export function setText(element, text) {
 }
 
 /**
+ * Write a text in which the vectors w, x, u and their like are bold, where it is another.
+ * @param {HTMLElement} element
+ * @param {string} text
+ */
+export function setFormula(element, text) {
+  if (element.textContent !== text) element.replaceChildren(...rich(text.replace(/(?<![\p{L}\d])[wxu](?![\p{L}\p{No}])/gu, "**$&**")));
+}
+
+/**
  * Return a text with what is between two pairs of stars in bold, as vectors are.
  * @param {string} text
  */

@@ -3,7 +3,7 @@
 import { MOST_PICKS, MOST_POINTS, point, withPoint, withoutPoints } from "./state.js";
 import { classWords } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
+/** @import { App } from "./types.d.ts" */
 
 /**
  * Add a point and return its number, -1 where it cannot be added.

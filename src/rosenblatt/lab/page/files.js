@@ -7,9 +7,7 @@ import { ask, faultWords } from "./questions.js";
 import { colors } from "./theme.js";
 import { number } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("./picture.js").Picture} Picture */
-/** @typedef {import("./types.d.ts").State} State */
+/** @import { App, Picture, State } from "./types.d.ts" */
 
 const MOST_BYTES = 2e7;
 

@@ -9,6 +9,7 @@ function math(name, children, className = "") {
   const element = document.createElementNS(SPACE, name);
   if (className) element.setAttribute("class", className);
   element.append(...children);
+  if (name === "mi") element.dataset.symbol = String(children[0]);
   return element;
 }
 

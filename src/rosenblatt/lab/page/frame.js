@@ -1,6 +1,6 @@
 /** From points of the plane to pixels and back. */
 
-/** @typedef {[number, number]} XY */
+/** @import { XY } from "./types.d.ts" */
 
 export class Frame {
   /**

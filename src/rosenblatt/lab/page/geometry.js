@@ -1,7 +1,6 @@
 /** Plane geometry: points are [x, y], a line is w1 x + w2 y + b = 0, a box is [left, bottom, right, top]. */
 
-/** @typedef {[number, number]} XY */
-/** @typedef {[number, number, number, number]} Box */
+/** @import { Box, XY } from "./types.d.ts" */
 
 /**
  * Return the part of a convex polygon where w1 x + w2 y + b >= 0.

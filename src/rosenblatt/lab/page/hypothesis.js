@@ -3,10 +3,7 @@
 import { sideOf } from "./engine/exact.js";
 import { kernelActivations } from "./panels/strip.js";
 
-/** @typedef {import("./types.d.ts").Scene} Scene */
-/** @typedef {import("./types.d.ts").Moment} Moment */
-/** @typedef {import("./types.d.ts").Weights} Weights */
-/** @typedef {import("./replay.js").Replay} Replay */
+/** @import { Moment, Replay, Scene, Weights } from "./types.d.ts" */
 
 /** Return a share of a way that begins and ends slowly. @param {number} share */
 const eased = (share) => share * share * (3 - 2 * share);

@@ -1,6 +1,6 @@
 /** Keys that work everywhere but in fields that take text. */
 
-/** @typedef {import("./app.js").App} App */
+/** @import { App } from "./types.d.ts" */
 
 /**
  * @param {App} app

@@ -4,8 +4,7 @@ import { button, make, setText } from "./dom.js";
 import { flipPoint, holdOut, removePoints, withSelected } from "./editing.js";
 import { iconButton } from "./icons.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("./types.d.ts").State} State */
+/** @import { App, Scene, State } from "./types.d.ts" */
 
 /** Return what the pointer does on the plane, where it does not place points. @param {State} state */
 export function modeWords({ panel, order }) {
@@ -34,7 +33,7 @@ export function createLegend(root, app) {
   root.setAttribute("aria-label", "Points");
   root.append(make("span", { className: "row classes" }, ...classes.map(([, each]) => each)), mode, chosen, undo, redo);
   return {
-    /** @param {import("./types.d.ts").Scene} scene */
+    /** @param {Scene} scene */
     update({ state }) {
       for (const [sign, each] of classes) each.setAttribute("aria-pressed", String(app.brush === sign));
       setText(mode, modeWords(state) || (state.points.length ? "" : "Click on the plane to place a point."));

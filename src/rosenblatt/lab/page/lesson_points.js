@@ -1,6 +1,6 @@
 /** The points of the lessons. */
 
-/** @typedef {import("./types.d.ts").Point} Point */
+/** @import { Point } from "./types.d.ts" */
 
 /** @type {Point[]} */
 export const FOUR = [[4, 2, 1], [1, 1, -1], [-2, 1, -1], [3, -1, 1]];

@@ -2,7 +2,7 @@
 
 import { BEYOND, FOUR, INSIDE, IN_LINE, NOISY, RING, SORTED, SPIRAL, TRIANGLE, XOR, XOR01, gap } from "./lesson_points.js";
 
-/** @typedef {import("./types.d.ts").State} State */
+/** @import { State } from "./types.d.ts" */
 /**
  * @typedef {object} Step
  * @property {string} say one sentence, with vectors between two pairs of stars

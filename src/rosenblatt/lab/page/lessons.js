@@ -5,10 +5,8 @@ import { LESSONS } from "./lesson_texts.js";
 import { DEFAULTS, asksForRun } from "./state.js";
 import { counted, mostMistakes, number } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("./lesson_texts.js").Lesson} Lesson */
-/** @typedef {import("./types.d.ts").Run} Run */
-/** @typedef {import("./types.d.ts").State} State */
+/** @import { App, Run, Scene, State } from "./types.d.ts" */
+/** @import { Lesson } from "./lesson_texts.js" */
 
 /**
  * Return the state of a step of a lesson; without a place in the run, it is played.
@@ -59,7 +57,7 @@ export function createLessons(root, app) {
   document.addEventListener("lab-run", () => card?.note(app));
   return {
     start,
-    /** @param {import("./types.d.ts").Scene} scene */
+    /** @param {Scene} scene */
     update({ state }) {
       const lesson = LESSONS.find(({ id }) => id === state.lesson);
       root.hidden = !lesson;

@@ -16,6 +16,8 @@ import { NO_STATE, fromFragment } from "./state.js";
 import { stillness, watchColors } from "./theme.js";
 import { createTransport } from "./transport.js";
 
+/** @import { State } from "./types.d.ts" */
+
 /** @param {string} id */
 const part = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
@@ -43,10 +45,17 @@ part("notice-close").addEventListener("click", () => app.notice(""));
 watchColors(() => app.refresh());
 addEventListener("resize", () => app.refresh());
 
+document.addEventListener("pointerover", ({ target }) => {
+  const symbol = /** @type {Element} */ (target).closest("[data-symbol]")?.getAttribute("data-symbol") ?? "";
+  if (symbol === app.symbol) return;
+  app.symbol = symbol;
+  app.refresh();
+});
+
 /** For scripts and tests: the app as it is. */
 Object.assign(window, { lab: app });
 
-/** What `rosenblatt lab` put into the page: a state, and words about it. @type {{state?: Partial<import("./types.d.ts").State>, note?: string}} */
+/** What `rosenblatt lab` put into the page: a state, and words about it. @type {{state?: Partial<State>, note?: string}} */
 const given = JSON.parse(part("given").textContent || "{}");
 
 /** The ways to show less: `?present` for a screen in a lecture, `?embed=PANEL` for a part of another page. */

@@ -3,10 +3,7 @@
 import { corners, hull } from "./geometry.js";
 import { colors } from "./theme.js";
 
-/** @typedef {import("./picture.js").Picture} Picture */
-/** @typedef {import("./frame.js").Frame} Frame */
-/** @typedef {import("./types.d.ts").Look} Look */
-/** @typedef {[number, number]} XY */
+/** @import { Frame, Look, Picture, XY } from "./types.d.ts" */
 
 /**
  * Draw a ring around a point.

@@ -1,6 +1,7 @@
 /** The panels: tabs of which one is open. */
 
-import { make } from "./dom.js";
+import { menu } from "./dialogs.js";
+import { make, rich } from "./dom.js";
 import { algorithm } from "./panels/algorithm.js";
 import { bound } from "./panels/bound.js";
 import { code } from "./panels/code.js";
@@ -13,8 +14,7 @@ import { vc } from "./panels/vc.js";
 import { verdict } from "./panels/verdict.js";
 import { weights } from "./panels/weights.js";
 
-/** @typedef {import("./types.d.ts").View} View */
-/** @typedef {import("./app.js").App} App */
+/** @import { App, View } from "./types.d.ts" */
 
 const PANELS = [algorithm, own, projection, weights, error, verdict, lift, vc, table, code, bound];
 
@@ -25,7 +25,9 @@ const PANELS = [algorithm, own, projection, weights, error, verdict, lift, vc, t
  */
 export function createPanels(root, app) {
   const list = make("div", { className: "tabs", role: "tablist", "aria-label": "What to look at" });
-  root.append(list);
+  const about = menu("about", "?");
+  about.button.setAttribute("aria-label", "About this panel");
+  root.append(make("div", { className: "row top" }, list, about.button), about.element);
   /** @type {View | null} */
   let open = null;
   const parts = PANELS.map((panel) => {
@@ -60,6 +62,11 @@ export function createPanels(root, app) {
         if (chosen && !root.hidden) open = part.view ??= part.panel.create(part.page, app);
       }
       app.shown = open;
+      const words = PANELS.find(({ id }) => id === scene.state.panel)?.about ?? "";
+      if (about.element.dataset.words !== words) {
+        about.element.dataset.words = words;
+        about.element.replaceChildren(...rich(words));
+      }
       open?.update(scene);
     },
   };

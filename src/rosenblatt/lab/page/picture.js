@@ -2,8 +2,7 @@
 
 import { colors } from "./theme.js";
 
-/** @typedef {import("./types.d.ts").Look} Look */
-/** @typedef {[number, number]} XY */
+/** @import { Look, XY } from "./types.d.ts" */
 /**
  * @typedef {{kind: "path", points: XY[], closed: boolean, look: Look}
  *   | {kind: "circle", x: number, y: number, r: number, look: Look}

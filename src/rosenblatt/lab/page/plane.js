@@ -11,9 +11,7 @@ import { withPoint } from "./state.js";
 import { colors } from "./theme.js";
 import { classWords, counted, number } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("./types.d.ts").Scene} Scene */
-/** @typedef {[number, number]} XY */
+/** @import { App, Point, Scene, State, XY } from "./types.d.ts" */
 
 const NEAR = 12; // pixels from a point that still count as on it
 const NEAR_BY_TOUCH = 22;
@@ -34,7 +32,7 @@ export function createPlane(root, app) {
   const boundary = new Boundary();
   /** @type {XY | null} The cursor that the keyboard moves, in the plane's own numbers. */
   let cursor = null;
-  /** The point under the pointer. @type {import("./types.d.ts").Point | undefined} */
+  /** The point under the pointer. @type {Point | undefined} */
   let hovered;
 
   const frame = () => new Frame(app.state.view, canvas.clientWidth || 1);
@@ -88,7 +86,7 @@ function drawInvitation(picture, frame) {
   picture.text(middle, middle + 16, "Choose the class above, or press 1 or 2.", { ...look, size: 15 });
 }
 
-/** Say what a point is, and its activation. @param {Picture} picture @param {Frame} frame @param {Scene} scene @param {import("./types.d.ts").Point} point */
+/** Say what a point is, and its activation. @param {Picture} picture @param {Frame} frame @param {Scene} scene @param {Point} point */
 function drawHovered(picture, frame, { state, replay, moment, run }, point) {
   const place = run?.rows.indexOf(state.points.indexOf(point)) ?? -1;
   const active = replay && moment && place >= 0 ? `, y a = ${number(replay.run.signs[place] * replay.score(place, moment.k))}` : "";
@@ -105,7 +103,7 @@ function drawCursor(picture, frame, cursor) {
 
 /**
  * Return the number of the point nearest to a pixel, -1 where none is near.
- * @param {import("./types.d.ts").State} state @param {Frame} frame @param {number} px @param {number} py @param {number} near
+ * @param {State} state @param {Frame} frame @param {number} px @param {number} py @param {number} near
  */
 function pointAt(state, frame, px, py, near) {
   let [best, distance] = [-1, near];

@@ -8,12 +8,7 @@ import { dot } from "./replay.js";
 import { colors } from "./theme.js";
 import { number } from "./words.js";
 
-/** @typedef {import("./picture.js").Picture} Picture */
-/** @typedef {import("./frame.js").Frame} Frame */
-/** @typedef {import("./types.d.ts").Scene} Scene */
-/** @typedef {import("./types.d.ts").Weights} Weights */
-/** @typedef {import("./boundary.js").Boundary} Boundary */
-/** @typedef {[number, number]} XY */
+/** @import { Boundary, Frame, Moment, Picture, Run, Scene, Weights, XY } from "./types.d.ts" */
 
 const MOST_GHOSTS = 14;
 
@@ -49,7 +44,8 @@ export function drawPlane(picture, frame, scene, boundary) {
     boundary.draw(picture, frame, scene, "sum", { ...other, dash: [2, 3] }, false);
   }
   const ordinary = aside ? colors().quiet : colors().ink;
-  const look = { stroke: beat === null ? ordinary : colors().accent, width: aside ? 1.5 : 2 };
+  const lit = scene.symbol === "b" || scene.symbol === "a";
+  const look = { stroke: beat === null && !lit ? ordinary : colors().accent, width: lit ? 4 : aside ? 1.5 : 2 };
   if (moment.k || beat !== null) boundary.draw(picture, frame, scene, shown, look, false);
   if (shown !== "sum" && !aside) drawArrows(picture, frame, scene, shown);
 }
@@ -134,7 +130,7 @@ function drawStrip(picture, frame, { run }) {
   picture.label([x, y], `u, γ = ${number(bound.gamma)}`);
 }
 
-/** Draw the two lines up to which a point makes updates. @param {Picture} picture @param {Frame} frame @param {import("./types.d.ts").Run} run @param {Weights | "sum"} shown */
+/** Draw the two lines up to which a point makes updates. @param {Picture} picture @param {Frame} frame @param {Run} run @param {Weights | "sum"} shown */
 function drawThreshold(picture, frame, { names, rule }, shown) {
   const line = shown === "sum" ? null : lineOf(names, shown);
   if (!rule?.threshold || !line) return;
@@ -166,7 +162,7 @@ function drawMargins(picture, frame, { run }, shown) {
  * Draw the weights that predict from the origin, and while an update is drawn, y x at the tip of w.
  * @param {Picture} picture @param {Frame} frame @param {Scene} scene @param {Weights} shown
  */
-function drawArrows(picture, frame, { state, run, moment, beat }, shown) {
+function drawArrows(picture, frame, { state, run, moment, beat, symbol }, shown) {
   if (!run || !moment || run.names.join() !== "x,y") return;
   const last = state.learner !== "averaged" && state.learner !== "pocket";
   const from = /** @type {XY} */ ([moment.before.w[0], moment.before.w[1]]);
@@ -185,7 +181,7 @@ function drawArrows(picture, frame, { state, run, moment, beat }, shown) {
   if (moving) drawBeat(picture, frame, moment, beat, tip(from), tip(to));
   if (!state.show.includes("arrow") && !moving) return;
   const [x, y] = tip(moving ? from : to);
-  picture.arrow(...start, x, y, { stroke: colors().ink, width: 2 });
+  picture.arrow(...start, x, y, symbol === "w" ? { stroke: colors().accent, width: 4 } : { stroke: colors().ink, width: 2 });
   if (Math.hypot(x - start[0], y - start[1]) > 12) {
     const name = { averaged: "average w", pocket: "pocket w" }[/** @type {string} */ (state.learner)] ?? "w";
     const larger = part < 1 ? `${(1 / part).toLocaleString("en")} ` : "";
@@ -196,7 +192,7 @@ function drawArrows(picture, frame, { state, run, moment, beat }, shown) {
 
 /**
  * Draw the first two beats of an update: the band from the point to the line, and the step along y x at the tip of w.
- * @param {Picture} picture @param {Frame} frame @param {import("./types.d.ts").Moment} moment @param {number} beat @param {XY} from @param {XY} to
+ * @param {Picture} picture @param {Frame} frame @param {Moment} moment @param {number} beat @param {XY} from @param {XY} to
  */
 function drawBeat(picture, frame, moment, beat, from, to) {
   const look = { stroke: colors().accent, width: 2 };
@@ -242,6 +238,7 @@ export function drawPoints(picture, frame, scene, selected) {
   if (visited && moment) {
     const color = moment.updated ? colors().accent : colors().quiet;
     const dash = moment.updated && !moment.mistake ? [5, 3] : undefined; // right, but by too little
+    if (["x", "y"].includes(scene.symbol)) picture.circle(...frame.pixel(visited), 14, { fill: colors().accent, alpha: 0.4 });
     picture.circle(...frame.pixel(visited), 14, { stroke: color, width: moment.updated ? 2.5 : 1.5, dash });
   }
   const chosen = state.points[selected];

@@ -4,8 +4,7 @@ import { addPoint, flipPoint, holdOut, pickPoint, removePoints, withSelected, zo
 import { withPoint } from "./state.js";
 import { classWords } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {[number, number]} XY */
+/** @import { App, XY } from "./types.d.ts" */
 
 /** @type {Record<string, XY>} */
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };

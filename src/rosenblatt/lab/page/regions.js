@@ -1,8 +1,6 @@
 /** Scores over the square in sight, for what no straight line bounds: votes, kernels, curved features. */
 
-/** @typedef {import("./replay.js").Replay} Replay */
-/** @typedef {import("./types.d.ts").Moment} Moment */
-/** @typedef {import("./types.d.ts").Weights} Weights */
+/** @import { Moment, Replay, Weights } from "./types.d.ts" */
 /** @typedef {[number, number, number]} Square */
 
 /**

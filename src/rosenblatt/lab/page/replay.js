@@ -1,8 +1,6 @@
 /** A run, moment by moment. Nothing is decided here: which visits made updates, and by what steps, comes with the run. */
 
-/** @typedef {import("./types.d.ts").Run} Run */
-/** @typedef {import("./types.d.ts").Moment} Moment */
-/** @typedef {import("./types.d.ts").Weights} Weights */
+/** @import { Moment, Run, Weights } from "./types.d.ts" */
 
 /**
  * Return the product of two vectors.

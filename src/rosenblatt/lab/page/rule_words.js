@@ -2,8 +2,7 @@
 
 import { classWords, number, vector } from "./words.js";
 
-/** @typedef {import("./types.d.ts").Rule} Rule */
-/** @typedef {import("./types.d.ts").Moment} Moment */
+/** @import { Moment, Rule } from "./types.d.ts" */
 
 /**
  * Return what is so before the first visit.

@@ -3,8 +3,7 @@
 import { ruleWords, startOfRule } from "./rule_words.js";
 import { classWords, counted, number, vector } from "./words.js";
 
-/** @typedef {import("./types.d.ts").Scene} Scene */
-/** @typedef {import("./types.d.ts").Moment} Moment */
+/** @import { Moment, Run, Scene } from "./types.d.ts" */
 
 /**
  * Return what just happened.
@@ -43,7 +42,7 @@ function rightWords(moment, by) {
   return `Point ${moment.number + 1}, ${classWords(moment.sign)}: ${a} > 0${by}, right; nothing changes.`;
 }
 
-/** @param {import("./types.d.ts").Run} run @param {number} k @param {boolean} picked */
+/** @param {Run} run @param {number} k @param {boolean} picked */
 function endWords({ ended, converged, rule }, k, picked) {
   if (converged) return `Done: ${ended}, after ${counted(k, "update")}.`;
   return picked ? "Pick the next point." : `Stopped at ${ended}, before a pass without ${rule ? "an update" : "a mistake"}.`;

@@ -5,8 +5,7 @@ import { zoom } from "./editing.js";
 import { viewOf } from "./state.js";
 import { FEATURE_NAMES, ORDER_NAMES } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("./types.d.ts").State} State */
+/** @import { App, State } from "./types.d.ts" */
 
 /** @type {Record<string, string>} */
 const SHOWN = {

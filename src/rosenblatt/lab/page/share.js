@@ -5,8 +5,7 @@ import { checkbox, make } from "./dom.js";
 import { faultWords } from "./questions.js";
 import { NO_STATE, fromFragment, toFragment } from "./state.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("./types.d.ts").State} State */
+/** @import { App, Scene, State } from "./types.d.ts" */
 
 const PARTS = {
   lessons: "the choice of lessons and points",
@@ -43,7 +42,7 @@ export function keepAddress(app) {
     }
   });
   return {
-    /** @param {import("./types.d.ts").Scene} scene */
+    /** @param {Scene} scene */
     update({ state }) {
       if (state === seen || app.runs === 0) return;
       seen = state;

@@ -1,6 +1,6 @@
 /** The state of the lab: its defaults, its address, and the steps that undo takes back. */
 
-/** @typedef {import("./types.d.ts").State} State */
+/** @import { Point, State } from "./types.d.ts" */
 
 /** @type {State} */
 export const DEFAULTS = {
@@ -191,7 +191,7 @@ export function withPoint(state, number, patch) {
  * @param {number} y
  * @param {1 | -1} sign
  * @param {boolean} [heldOut]
- * @returns {import("./types.d.ts").Point}
+ * @returns {Point}
  */
 export function point(x, y, sign, heldOut = false) {
   const [u, v] = [x, y].map((value) => Math.max(-LARGEST, Math.min(LARGEST, value)));

@@ -1,6 +1,6 @@
 /** The transport: play, step forward and back, scrub; how many points are wrong; and the sentence that says what just happened. */
 
-import { make, setText } from "./dom.js";
+import { make, setFormula, setText } from "./dom.js";
 import { wrongPoints } from "./hypothesis.js";
 import { icon, iconButton } from "./icons.js";
 import { Picture, fit, paint } from "./picture.js";
@@ -8,8 +8,7 @@ import { sentence } from "./sentences.js";
 import { colors } from "./theme.js";
 import { counted } from "./words.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("./types.d.ts").Scene} Scene */
+/** @import { App, Scene } from "./types.d.ts" */
 
 /**
  * @param {HTMLElement} root
@@ -57,7 +56,7 @@ export function createTransport(root, words, app) {
       setText(wrong, `${all.filter(Boolean).length} of ${all.length} wrong`);
       setText(place, placeWords(scene));
       const game = "The VC game looks at the points alone; the learner and its run are not drawn.";
-      setText(words, state.panel === "vc" && replay ? game : sentence(scene));
+      setFormula(words, state.panel === "vc" && replay ? game : sentence(scene));
       drawScrub(canvas, scene);
     },
   };

@@ -1,5 +1,15 @@
 /** What the modules of the page hand to each other. `state.py` and the README of the lab say what the fields mean. */
 
+export type { App } from "./app.js";
+export type { Boundary } from "./boundary.js";
+export type { Frame } from "./frame.js";
+export type { Picture } from "./picture.js";
+export type { Replay } from "./replay.js";
+
+/** A point of the plane, or a pixel. */
+export type XY = [number, number];
+/** Left, bottom, right and top. */
+export type Box = [number, number, number, number];
 export type Point = [number, number, 1 | -1] | [number, number, 1 | -1, boolean];
 export type Learner = "perceptron" | "averaged" | "voted" | "pocket" | "restart" | "margin" | "pa" | "arow" | "circle" | "kernel";
 export type Order = "fixed" | "once" | "each" | "pick";
@@ -138,6 +148,8 @@ export interface Scene {
   waiting: string;
   /** How far the update in sight is drawn, from 0 to 3: rubber band, tip to tail, the line turns. Null: done. */
   beat: number | null;
+  /** The symbol of a formula under the pointer, or "". */
+  symbol: string;
 }
 
 export interface View {
@@ -151,6 +163,8 @@ export interface View {
 export interface Panel {
   id: string;
   title: string;
+  /** What it shows, and where the texts have it. */
+  about: string;
   create(root: HTMLElement, app: import("./app.js").App): View;
 }
 

@@ -3,9 +3,7 @@
 import { clip, corners } from "./geometry.js";
 import { weightOf } from "./regions.js";
 
-/** @typedef {import("./replay.js").Replay} Replay */
-/** @typedef {import("./types.d.ts").Moment} Moment */
-/** @typedef {import("./geometry.js").XY} XY */
+/** @import { Box, Moment, Replay, XY } from "./types.d.ts" */
 /** @typedef {{line: [number, number, number], count: number}} Voter */
 
 const MOST = 4000; // more cells are no longer told apart
@@ -14,7 +12,7 @@ const MOST = 4000; // more cells are no longer told apart
  * Return the cells with a majority for +1 as polygons, and the segments around them; null where votes are not by lines.
  * @param {Replay} replay
  * @param {Moment} moment
- * @param {import("./geometry.js").Box} box
+ * @param {Box} box
  * @returns {{cells: XY[][], edges: [XY, XY][]} | null}
  */
 export function voteCells({ run, weights, updates }, { k, survived }, box) {

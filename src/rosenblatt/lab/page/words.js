@@ -3,6 +3,9 @@
 /** @type {Record<string, string>} */
 export const FEATURE_NAMES = { x: "x₁", y: "x₂", xy: "x₁x₂", x2: "x₁²", y2: "x₂²", r2: "x₁² + x₂²" };
 
+/** Return what the weight of a feature is called. @param {string} name of the feature, or b */
+export const weightName = (name) => ({ x: "w₁", y: "w₂", b: "b" })[name] ?? `w for ${FEATURE_NAMES[name]}`;
+
 /** @type {Record<string, string>} */
 export const LEARNER_NAMES = {
   perceptron: "Perceptron",

@@ -4,7 +4,7 @@ import { DEFAULTS, LARGEST, MOST_PICKS, MOST_POINTS, MOST_UPDATES, NARROWEST } f
 import { LEARNER_NAMES, ORDER_NAMES, FEATURE_NAMES } from "../words.js";
 import { MOST_VISITS } from "./learners.js";
 
-/** @typedef {import("../types.d.ts").State} State */
+/** @import { State } from "../types.d.ts" */
 /** Throws an Error that names the field unless the value is allowed. @typedef {(name: string, value: any) => void} Check */
 
 /** Return a value on one line, for a message. @param {unknown} value */

@@ -4,8 +4,8 @@ import { exactDot } from "./exact.js";
 import { BY_MARGIN, examplesOf, featureNames, mostPasses } from "./learners.js";
 import { counted } from "../words.js";
 
-/** @typedef {import("../types.d.ts").State} State */
-/** @typedef {import("./learners.js").Made} Made */
+/** @import { State } from "../types.d.ts" */
+/** @import { Made } from "./learners.js" */
 
 const WIDTH = 100; // the longest line that lists points
 /** @type {Record<string, string>} */

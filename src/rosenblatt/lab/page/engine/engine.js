@@ -11,9 +11,8 @@ import { theory } from "./theory.js";
 import { vc } from "./vc.js";
 import { counted } from "../words.js";
 
-/** @typedef {import("../types.d.ts").State} State */
-/** @typedef {import("../types.d.ts").Rule} Rule */
-/** @typedef {import("./learners.js").Made} Made */
+/** @import { Rule, State } from "../types.d.ts" */
+/** @import { Made } from "./learners.js" */
 
 /**
  * What the page asks, by name. An Error says in one sentence why there is no answer.

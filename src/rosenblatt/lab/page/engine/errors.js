@@ -4,8 +4,8 @@ import { sideOf } from "./exact.js";
 import { Kernel, Sum } from "./kernels.js";
 import { BY_MARGIN, examplesOf, train, waiting } from "./learners.js";
 
-/** @typedef {import("../types.d.ts").State} State */
-/** @typedef {import("./learners.js").Made} Made */
+/** @import { State, Weights } from "../types.d.ts" */
+/** @import { Made } from "./learners.js" */
 /** The sides of the points, after each scored pass, by hypothesis. @typedef {Record<string, number[][]>} Sides */
 
 const MOST_PASSES = 60; // that are scored; the first and the last are always among them
@@ -75,7 +75,7 @@ function walk({ updates }, ends, voter, average) {
 /** @param {State} state @param {Made} made @param {number[][]} X @param {number} i @param {number[]} ends */
 function linearSides(state, made, X, i, ends) {
   const model = /** @type {any} */ (made.model);
-  const side = (/** @type {import("../types.d.ts").Weights} */ { w, b }) => sideOf(w, X[i], b);
+  const side = (/** @type {Weights} */ { w, b }) => sideOf(w, X[i], b);
   return walk(made, ends, (k) => side(model.weights[k]), (k, visits) => side(model.average(visits, k)));
 }
 

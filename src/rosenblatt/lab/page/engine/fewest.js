@@ -7,7 +7,7 @@ import { Points, dot, nearestOfSigned, shares } from "./polytope.js";
 import { separatorWords } from "./theory.js";
 import { counted } from "../words.js";
 
-/** @typedef {import("../types.d.ts").State} State */
+/** @import { State } from "../types.d.ts" */
 
 const MILLISECONDS = 2000;
 

@@ -2,7 +2,7 @@
 
 import { aligned, bits, dyadic, exactDot, nearest, sign, sum, times } from "./exact.js";
 
-/** @typedef {import("./exact.js").Dyadic} Dyadic */
+/** @import { Dyadic } from "./exact.js" */
 /** Bounds the relative error of a value, of its share in a sum of 2,000 of them, and of their rounding. */
 const ROUNDING = 1e-12;
 

@@ -4,8 +4,7 @@ import { exactDot, isCertain, nearest, sideOf, sign, sum, dyadic, times } from "
 import { Kernel, Sum } from "./kernels.js";
 import { visitingOrder } from "./orders.js";
 
-/** @typedef {import("../types.d.ts").State} State */
-/** @typedef {import("../types.d.ts").Weights} Weights */
+/** @import { State, Weights } from "../types.d.ts" */
 /** What a visit does: whether the point was a mistake, and the size of the step, null without an update. @typedef {{mistake: boolean, step: number | null}} Visit */
 
 export const MOST_VISITS = 50_000;

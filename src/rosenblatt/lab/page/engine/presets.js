@@ -3,8 +3,7 @@
 import { randomBits } from "./orders.js";
 import { DEFAULTS, viewOf } from "../state.js";
 
-/** @typedef {import("../types.d.ts").State} State */
-/** @typedef {import("../types.d.ts").Point} Point */
+/** @import { Point, State } from "../types.d.ts" */
 /** @typedef {[number, number]} Pair */
 
 /** The title of each preset by its name, in the order of the list. @type {Record<string, string>} */

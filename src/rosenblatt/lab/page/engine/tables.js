@@ -4,7 +4,7 @@ import { visitingOrder } from "./orders.js";
 import { LARGEST, MOST_POINTS, viewOf } from "../state.js";
 import { counted } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Point} Point */
+/** @import { Point } from "../types.d.ts" */
 /** @typedef {{line: number, cells: string[]}} Row */
 
 const LABELS = ["label", "class", "target", "species"];

@@ -5,11 +5,9 @@ import { featureNames } from "./learners.js";
 import { Points, dot, least, nearestOfSigned, nearestOfTwo, shares } from "./polytope.js";
 import { FEATURE_NAMES, counted, number } from "../words.js";
 
-/** @typedef {import("../types.d.ts").State} State */
-/** @typedef {import("../types.d.ts").Verdict} Verdict */
-/** @typedef {import("../types.d.ts").Bound} Bound */
-/** @typedef {import("./learners.js").Made} Made */
-/** @typedef {import("./polytope.js").Nearest} Nearest */
+/** @import { Bound, State, Verdict } from "../types.d.ts" */
+/** @import { Made } from "./learners.js" */
+/** @import { Nearest } from "./polytope.js" */
 
 const MOST_MILLISECONDS = 4000; // for points whose coordinates have exponents far apart; a thousand others take some 50
 const NO_VERDICT = { support: [], weights: [], w: null, b: null, margin: null, common: null };

@@ -4,7 +4,7 @@ import { absolute, aligned, dyadic, nearest, sideOf, sign, sum, times } from "./
 import { Points, dot, least, nearestOfSigned, nearestOfTwo, shares } from "./polytope.js";
 import { counted } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Family} Family */
+/** @import { Family } from "../types.d.ts" */
 /** @typedef {[number, number][]} Plane */
 
 const MOST_POINTS = 7;

@@ -5,13 +5,17 @@ import { formula } from "../formulas.js";
 import { programOf } from "./programs.js";
 import { watcher } from "./chart.js";
 
-/** @typedef {import("../types.d.ts").Scene} Scene */
-/** @typedef {import("./programs.js").Line} Line */
+/** @import { Panel, Scene, View } from "../types.d.ts" */
+/** @import { Line } from "./programs.js" */
 
-/** @type {import("../types.d.ts").Panel} */
-export const algorithm = { id: "algorithm", title: "Algorithm", create };
+const ABOUT =
+  "The lines that ran at this visit are lit, and beside them stands what they did. Rest the pointer on a symbol to " +
+  "see it on the plane. The numbers of algorithms and figures are those of the texts.";
 
-/** @param {HTMLElement} root @returns {import("../types.d.ts").View} */
+/** @type {Panel} */
+export const algorithm = { id: "algorithm", title: "Algorithm", about: ABOUT, create };
+
+/** @param {HTMLElement} root @returns {View} */
 function create(root) {
   const changed = watcher();
   const title = make("h2", { className: "headline", id: "algorithm-title" });

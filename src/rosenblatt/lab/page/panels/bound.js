@@ -1,21 +1,23 @@
 /** Mistakes against the bound, and its proof as a squeeze. */
 
-import { make, setText } from "../dom.js";
+import { make, setFormula, setText } from "../dom.js";
 import { formula } from "../formulas.js";
 import { FEATURE_NAMES, counted, mostMistakes, number } from "../words.js";
 import { pictureCanvas, show, watcher } from "./chart.js";
 import { atMost, chain, squeezeOf } from "./squeeze.js";
 import { drawCosine, drawSqueeze } from "./squeeze_picture.js";
 
-/** @typedef {import("../types.d.ts").Run} Run */
-/** @typedef {import("../types.d.ts").Rule} Rule */
-/** @typedef {import("../app.js").App} App */
-/** @typedef {import("./squeeze.js").Squeeze} Squeeze */
+/** @import { App, Moment, Panel, Rule, Run, View } from "../types.d.ts" */
+/** @import { Squeeze } from "./squeeze.js" */
 
-/** @type {import("../types.d.ts").Panel} */
-export const bound = { id: "bound", title: "Bound", create };
+const ABOUT =
+  "After k mistakes kγ ≤ **w**·**u** ≤ ‖**w**‖ ≤ √k R, with R the longest point and γ the widest margin, reached by " +
+  "**u**. So there are at most R²/γ² of them (A Course in Machine Learning, 4.5; Har-Peled, theorem 30.1.1).";
 
-/** @param {HTMLElement} root @param {App} app @returns {import("../types.d.ts").View} */
+/** @type {Panel} */
+export const bound = { id: "bound", title: "Bound", about: ABOUT, create };
+
+/** @param {HTMLElement} root @param {App} app @returns {View} */
 function create(root, app) {
   let cosine = false;
   /** @type {boolean | null} Whether the axis ends at the bound; null: where it is not far away. */
@@ -64,7 +66,7 @@ function create(root, app) {
       links.hidden = known.length < 2;
       showChain(links, known);
       showWords(words, wordsOf(run, replay.bias, squeeze));
-      setText(note, angles ? cosineNote(squeeze) : noteOf(squeeze, run.rule));
+      setFormula(note, angles ? cosineNote(squeeze) : noteOf(squeeze, run.rule));
       angle.hidden = !squeeze.cosine;
       far.hidden = limit === null || limit >= 1e6 || angles;
       radius.hidden = strip.hidden = run.kind === "kernel";
@@ -88,7 +90,7 @@ function cosineNote({ least, root }) {
   return `The proof lifts only the floor √k γ/${root}. The cosine itself may fall at an update, but never below the floor.`;
 }
 
-/** @param {Squeeze} squeeze @param {import("../types.d.ts").Moment} moment @param {Rule | null} rule */
+/** @param {Squeeze} squeeze @param {Moment} moment @param {Rule | null} rule */
 function headlineOf({ bound }, { k, mistakes: wrong }, rule) {
   const mistakes = rule ? `${counted(k, "update")} (${counted(wrong, "mistake")})` : counted(k, "mistake");
   if (bound === null) return `${mistakes}, and no finite bound`;

@@ -6,8 +6,7 @@ import { Picture, fit, paint } from "../picture.js";
 import { colors } from "../theme.js";
 import { number } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Look} Look */
-/** @typedef {[number, number]} XY */
+/** @import { Look, XY } from "../types.d.ts" */
 /** @typedef {{left: number, top: number, right: number, bottom: number}} Room in pixels */
 
 /**

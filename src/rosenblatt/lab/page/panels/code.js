@@ -4,12 +4,16 @@ import { copyButton } from "../dialogs.js";
 import { make, setText } from "../dom.js";
 import { exact, number, vector } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Run} Run */
+/** @import { Panel, Run } from "../types.d.ts" */
 
-/** @type {import("../types.d.ts").Panel} */
+const ABOUT =
+  "Run this with the Python package: it makes the same visits, and ends with the same weights to the last bit.";
+
+/** @type {Panel} */
 export const code = {
   id: "code",
   title: "Code",
+  about: ABOUT,
   create(root, app) {
     const text = make("pre", { tabIndex: 0, role: "region", "aria-label": "Python that makes this run again" });
     const weights = make("p", { id: "code-weights", className: "exact" });

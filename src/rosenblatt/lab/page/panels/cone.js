@@ -2,9 +2,7 @@
 
 import { clip, corners } from "../geometry.js";
 
-/** @typedef {import("../replay.js").Replay} Replay */
-/** @typedef {import("../types.d.ts").Weights} Weights */
-/** @typedef {[number, number]} XY */
+/** @import { Replay, Weights, XY } from "../types.d.ts" */
 /** @typedef {[number, number, number]} HalfPlane u1 w1 + u2 w2 + c > 0, as [u1, u2, c] */
 
 /**

@@ -5,9 +5,7 @@ import { ask, faultWords } from "../questions.js";
 import { colors } from "../theme.js";
 import { Chart, pictureCanvas, show, spread, watcher } from "./chart.js";
 
-/** @typedef {import("../types.d.ts").Point} Point */
-/** @typedef {import("../types.d.ts").Run} Run */
-/** @typedef {import("../picture.js").Picture} Picture */
+/** @import { App, Panel, Picture, Point, Run, View } from "../types.d.ts" */
 /** @typedef {{last: number[], average: number[], vote?: number[]}} Series without a vote for learners that have none */
 /** @typedef {{passes: number[], train: Series, test: Series | null, why?: string}} Errors */
 
@@ -18,10 +16,14 @@ const HYPOTHESES = [
   { name: "vote", title: "vote", dash: [2, 3], width: 2 },
 ];
 
-/** @type {import("../types.d.ts").Panel} */
-export const error = { id: "error", title: "Error", create };
+const ABOUT =
+  "Shares of points that are wrong after each pass, of those that are trained on and of those that are held out. " +
+  "The average of all **w** and their vote often do better than the last (A Course in Machine Learning, 4.6).";
 
-/** @param {HTMLElement} root @param {import("../app.js").App} app @returns {import("../types.d.ts").View} */
+/** @type {Panel} */
+export const error = { id: "error", title: "Error", about: ABOUT, create };
+
+/** @param {HTMLElement} root @param {App} app @returns {View} */
 function create(root, app) {
   const changed = watcher();
   const headline = make("p", { className: "headline", id: "error-headline" });

@@ -1,6 +1,6 @@
 /** The labellings of a few points: which of them are chosen, as the bits of a number. */
 
-/** @typedef {[number, number]} XY */
+/** @import { XY } from "../types.d.ts" */
 
 /**
  * Return all labellings of n points, those with fewer chosen points first.

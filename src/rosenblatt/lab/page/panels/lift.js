@@ -10,10 +10,7 @@ import { FEATURE_NAMES, number, vector } from "../words.js";
 import { LiftPicture } from "./lift_drawing.js";
 import { planeOf, rimOf, turned, unproject } from "./projection3d.js";
 
-/** @typedef {import("../types.d.ts").Point} Point */
-/** @typedef {import("../types.d.ts").Scene} Scene */
-/** @typedef {import("../types.d.ts").Weights} Weights */
-/** @typedef {import("../app.js").App} App */
+/** @import { App, Panel, Scene, Weights } from "../types.d.ts" */
 
 const RAISED_IN = 600;
 const KEY_STEP = Math.PI / 24;
@@ -22,10 +19,15 @@ const UPRIGHT =
   "The learner sees x₁ and x₂ alone, so its plane stands upright: seen from above it is a line. With z = x₁² + x₂² as a " +
   "third feature the plane may tilt, and cuts a circle out of the bowl.";
 
-/** @type {import("../types.d.ts").Panel} */
+const ABOUT =
+  "With the height x₁² + x₂² as a third feature, a plane cuts the bowl of points in a circle: circles are linear " +
+  "there (Har-Peled, 30.2).";
+
+/** @type {Panel} */
 export const lift = {
   id: "lift",
   title: "Lift",
+  about: ABOUT,
   create(root, app) {
     return new Lift(root, app);
   },

@@ -4,11 +4,8 @@ import { Picture } from "../picture.js";
 import { colors } from "../theme.js";
 import { TALL, crossing, inFront, lifted, planeInBox, project } from "./projection3d.js";
 
-/** @typedef {import("../types.d.ts").Look} Look */
-/** @typedef {import("../types.d.ts").Point} Point */
-/** @typedef {import("./projection3d.js").Plane} Plane */
-/** @typedef {import("./projection3d.js").Turn} Turn */
-/** @typedef {[number, number]} XY */
+/** @import { Look, Point, XY } from "../types.d.ts" */
+/** @import { Plane, Turn } from "./projection3d.js" */
 /** @typedef {[number, number, number]} XYZ */
 /** @typedef {{depth: number, front: boolean, draw: () => void}} Item */
 

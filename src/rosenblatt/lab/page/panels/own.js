@@ -9,22 +9,22 @@ import { LARGEST } from "../state.js";
 import { colors } from "../theme.js";
 import { number } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Scene} Scene */
-/** @typedef {import("../types.d.ts").State} State */
-/** @typedef {import("../types.d.ts").Weights} Weights */
-/** @typedef {import("../frame.js").Frame} Frame */
-/** @typedef {[number, number]} XY */
+/** @import { App, Panel, Scene, State, View } from "../types.d.ts" */
 
 const LISTED = 30;
 const NEAR = 14;
 /** How its numbers are called. */
 const FIGURES = [["wrong", "wrong"], ["margin", "margin: the least y a / ‖**w**‖"], ["length", "‖**w**‖"]];
 
-/** @type {import("../types.d.ts").Panel} */
-export const own = { id: "own", title: "Your line", create: (root, app) => new Own(root, app) };
+const ABOUT =
+  "A line of your own: **w** points to its +1 side, and b shifts it along **w**. Its margin is the distance of the " +
+  "nearest point, −∞ where a point is wrong (A Course in Machine Learning, 4.5).";
+
+/** @type {Panel} */
+export const own = { id: "own", title: "Your line", about: ABOUT, create: (root, app) => new Own(root, app) };
 
 class Own {
-  /** @param {HTMLElement} root @param {import("../app.js").App} app */
+  /** @param {HTMLElement} root @param {App} app */
   constructor(root, app) {
     this.app = app;
     this.headline = make("p", { className: "headline", id: "own-headline" });
@@ -78,7 +78,7 @@ class Own {
     this.list.replaceChildren(...rows.map((text) => make("tr", {}, ...text.split("|").map((cell) => make("td", {}, cell)))));
   }
 
-  /** @type {NonNullable<import("../types.d.ts").View["overlay"]>} */
+  /** @type {NonNullable<View["overlay"]>} */
   overlay(picture, frame, { state }) {
     const [w1, w2, b] = state.own;
     const look = { stroke: colors().accent, width: 3 };
@@ -88,7 +88,7 @@ class Own {
     picture.label(to, "your w", { fill: colors().accent });
   }
 
-  /** Take the tip of the arrow, which is w, or the line, which b shifts. @type {NonNullable<import("../types.d.ts").View["grab"]>} */
+  /** Take the tip of the arrow, which is w, or the line, which b shifts. @type {NonNullable<View["grab"]>} */
   grab(frame, px, py) {
     const [w1, w2, b] = this.app.state.own;
     const [tx, ty] = frame.pixel([w1, w2]);

@@ -2,9 +2,7 @@
 
 import { number, vector } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Moment} Moment */
-/** @typedef {import("../types.d.ts").Run} Run */
-/** @typedef {import("../types.d.ts").State} State */
+/** @import { Moment, Run, State } from "../types.d.ts" */
 /**
  * @typedef {object} Line
  * @property {number} depth

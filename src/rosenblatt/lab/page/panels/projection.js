@@ -1,19 +1,22 @@
 /** The training points projected on w, and the bias as a shift of the threshold (CIML, Figures 4.7 and 4.8). */
 
-import { make, setText } from "../dom.js";
+import { make, setFormula, setText } from "../dom.js";
 import { colors } from "../theme.js";
 import { counted, number } from "../words.js";
 import { Chart, pictureCanvas, show, watcher } from "./chart.js";
 import { levels, stripOf, wrongAt } from "./strip.js";
 
-/** @typedef {import("../types.d.ts").Run} Run */
-/** @typedef {import("../picture.js").Picture} Picture */
-/** @typedef {import("./strip.js").Strip} Strip */
+/** @import { App, Panel, Picture, Run, View } from "../types.d.ts" */
+/** @import { Strip } from "./strip.js" */
 
-/** @type {import("../types.d.ts").Panel} */
-export const projection = { id: "projection", title: "Projection", create };
+const ABOUT =
+  "Points lie at their places along **w**, and the learner says +1 to the right of the threshold: the bias alone " +
+  "moves it (A Course in Machine Learning, 4.3).";
 
-/** @param {HTMLElement} root @param {import("../app.js").App} app @returns {import("../types.d.ts").View} */
+/** @type {Panel} */
+export const projection = { id: "projection", title: "Projection", about: ABOUT, create };
+
+/** @param {HTMLElement} root @param {App} app @returns {View} */
 function create(root, app) {
   const changed = watcher();
   const headline = make("p", { className: "headline", id: "projection-headline" });
@@ -41,14 +44,14 @@ function create(root, app) {
       const strip = replay && moment ? stripOf(replay, moment) : null;
       canvas.hidden = controls.hidden = note.hidden = !strip;
       if (!run || !replay || !moment) return setText(headline, waiting || "No run yet.");
-      if (!strip) return setText(headline, nothing(run.kind, moment.k));
+      if (!strip) return setFormula(headline, nothing(run.kind, moment.k));
       const threshold = strip.threshold + shift * strip.half;
       const wrong = shift ? wrongAt(strip.places, run.signs, threshold) : strip.wrong;
       const count = `${wrong.filter(Boolean).length} of ${run.rows.length} wrong`;
       setText(headline, `With the ${shift ? "threshold here" : "learned threshold"}: ${count}`);
       back.disabled = !shift;
       slider.setAttribute("aria-valuetext", `threshold at ${number(threshold)}, ${count}`);
-      setText(note, noteOf(run.kind, replay.bias, strip.threshold));
+      setFormula(note, noteOf(run.kind, replay.bias, strip.threshold));
       const label = `${counted(run.rows.length, "point")} along w; threshold at ${number(threshold)}: ${count}.`;
       show(canvas, label, (picture) => {
         draw(picture, run, strip, wrong, threshold, shift !== 0);

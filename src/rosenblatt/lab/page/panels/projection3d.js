@@ -8,7 +8,7 @@
 import { circleOfPlane, clip, corners, lineInBox } from "../geometry.js";
 import { weightOf } from "../regions.js";
 
-/** @typedef {[number, number]} XY */
+/** @import { XY } from "../types.d.ts" */
 /** @typedef {[number, number, number]} XYZ */
 /** @typedef {{azimuth: number, elevation: number}} Turn */
 /** @typedef {{w1: number, w2: number, w3: number, b: number}} Plane w1 X + w2 Y + w3 Z + b = 0 */

@@ -7,7 +7,7 @@
 
 import { dot } from "../replay.js";
 
-/** @typedef {import("../replay.js").Replay} Replay */
+/** @import { Replay } from "../types.d.ts" */
 /**
  * @typedef {object} Squeeze
  * @property {number} K updates of the whole run

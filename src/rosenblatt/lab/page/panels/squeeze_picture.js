@@ -4,9 +4,8 @@ import { colors } from "../theme.js";
 import { Chart, spread } from "./chart.js";
 import { chain } from "./squeeze.js";
 
-/** @typedef {import("../picture.js").Picture} Picture */
-/** @typedef {import("./squeeze.js").Squeeze} Squeeze */
-/** @typedef {[number, number]} XY */
+/** @import { Picture, XY } from "../types.d.ts" */
+/** @import { Squeeze } from "./squeeze.js" */
 
 /** A curve by formula has so many parts, and one of a run so many at most. */
 const FINE = 240;

@@ -2,8 +2,7 @@
 
 import { dot } from "../replay.js";
 
-/** @typedef {import("../replay.js").Replay} Replay */
-/** @typedef {import("../types.d.ts").Moment} Moment */
+/** @import { Moment, Replay } from "../types.d.ts" */
 /**
  * @typedef {object} Strip
  * @property {number[]} places along w, in units of distance; for a kernel, activations

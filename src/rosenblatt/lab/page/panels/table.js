@@ -5,17 +5,18 @@ import { addPoint, removePoints } from "../editing.js";
 import { LARGEST, withPoint } from "../state.js";
 import { counted } from "../words.js";
 
-/** @typedef {import("../app.js").App} App */
-/** @typedef {import("../types.d.ts").Point} Point */
-/** @typedef {import("../types.d.ts").Scene} Scene */
+/** @import { App, Panel, Point, Scene } from "../types.d.ts" */
 
 const SHOWN_AT_FIRST = 100;
 const CLASSES = { "1": "+1, disc", "-1": "−1, triangle" };
 const HEADS = ["Point", "x₁", "x₂", "y", "Held out", "Times wrong", "Remove"];
 const COUNTED = 5;
 
-/** @type {import("../types.d.ts").Panel} */
-export const table = { id: "table", title: "Points", create: (root, app) => new Table(root, app) };
+const ABOUT =
+  "The points by number. Those held out are for testing: the learner never visits them.";
+
+/** @type {Panel} */
+export const table = { id: "table", title: "Points", about: ABOUT, create: (root, app) => new Table(root, app) };
 
 class Table {
   /** @param {HTMLElement} root @param {App} app */

@@ -7,11 +7,7 @@ import { LabellingGrid } from "./labelling_grid.js";
 import { bitsOf, chosen, nextUncut, pointWords, startPoints } from "./labellings.js";
 import { drawAnswer } from "./vc_drawing.js";
 
-/** @typedef {import("../types.d.ts").Scene} Scene */
-/** @typedef {import("../types.d.ts").State} State */
-/** @typedef {import("../types.d.ts").Point} Point */
-/** @typedef {import("../types.d.ts").Family} Family */
-/** @typedef {import("../app.js").App} App */
+/** @import { App, Family, Panel, Point, Scene, State, View } from "../types.d.ts" */
 /** @typedef {{points: [number, number][], family: Family, subset: number[]}} Question */
 /**
  * @typedef {{count: number, of: number, cut: number[][], shattered: boolean, dimension: number, sauer: number,
@@ -48,10 +44,15 @@ const FAMILIES = {
   },
 };
 
-/** @type {import("../types.d.ts").Panel} */
+const ABOUT =
+  "A family of shapes shatters points if it cuts out each of their subsets; its VC dimension is the most points " +
+  "that it shatters (Har-Peled, 30.3).";
+
+/** @type {Panel} */
 export const vc = {
   id: "vc",
   title: "VC game",
+  about: ABOUT,
   create(root, app) {
     return new Game(root, app);
   },
@@ -97,7 +98,7 @@ class Game {
     this.#ask(state);
   }
 
-  /** @type {NonNullable<import("../types.d.ts").View["overlay"]>} */
+  /** @type {NonNullable<View["overlay"]>} */
   overlay(picture, frame) {
     if (this.#known) drawAnswer(picture, frame, this.#known.found.answer, this.#known.question.points);
   }

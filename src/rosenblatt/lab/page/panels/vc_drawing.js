@@ -5,10 +5,8 @@ import { clip, corners } from "../geometry.js";
 import { drawCrossing, drawRing } from "../marks.js";
 import { colors } from "../theme.js";
 
-/** @typedef {import("../picture.js").Picture} Picture */
-/** @typedef {import("../frame.js").Frame} Frame */
+/** @import { Frame, Look, Picture, XY } from "../types.d.ts" */
 /** @typedef {{0: number, 1: number}} Place */
-/** @typedef {[number, number]} XY */
 /**
  * @typedef {{cut: boolean, shape?: any, text?: string, inside?: number[], outside?: number[], point?: XY | null,
  *   heights?: [number, number]}} Answer
@@ -63,7 +61,7 @@ function drawShape(picture, frame, shape) {
  * @param {Frame} frame
  * @param {number[]} low
  * @param {number[]} high
- * @param {import("../types.d.ts").Look} look
+ * @param {Look} look
  */
 function drawBox(picture, frame, low, high, look) {
   picture.path(corners([low[0], low[1], high[0], high[1]]).map((corner) => frame.pixel(corner)), look, true);

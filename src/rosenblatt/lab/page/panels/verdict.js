@@ -8,11 +8,7 @@ import { classWords, number } from "../words.js";
 import { drawRing } from "../marks.js";
 import { drawVerdict } from "./verdict_drawing.js";
 
-/** @typedef {import("../types.d.ts").Run} Run */
-/** @typedef {import("../types.d.ts").Scene} Scene */
-/** @typedef {import("../types.d.ts").State} State */
-/** @typedef {import("../types.d.ts").Verdict} Certificate */
-/** @typedef {import("../app.js").App} App */
+/** @import { App, Panel, Run, Scene, State, Verdict as Certificate, View } from "../types.d.ts" */
 /** @typedef {{rows: number[], text: string, among: State}} Fewest points to remove, and from which state */
 
 const HEADLINES = { separable: "Separable", inseparable: "Not separable", undecided: "Undecided" };
@@ -33,10 +29,15 @@ const LEGEND =
   "On the plane: dashed, the boundary of largest margin; ringed, the points that hold it up. Move any other point a " +
   "little, and it stays where it is.";
 
-/** @type {import("../types.d.ts").Panel} */
+const ABOUT =
+  "Whether any line, in the features that the learner sees, has every point on its side. The proof is drawn: the " +
+  "widest margin, or the point that the hulls of both classes share.";
+
+/** @type {Panel} */
 export const verdict = {
   id: "verdict",
   title: "Verdict",
+  about: ABOUT,
   create(root, app) {
     return new VerdictPanel(root, app);
   },
@@ -78,7 +79,7 @@ class VerdictPanel {
     this.proof.replaceChildren(...(found?.support.length && found.kind !== "undecided" ? [tableOf(found, state)] : []));
   }
 
-  /** @type {NonNullable<import("../types.d.ts").View["overlay"]>} */
+  /** @type {NonNullable<View["overlay"]>} */
   overlay(picture, frame, { run, state }) {
     if (!run || run.kind === "kernel") return;
     drawVerdict(picture, frame, run, state.points);

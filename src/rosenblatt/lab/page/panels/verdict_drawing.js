@@ -5,10 +5,7 @@ import { circleOfPlane, clip, corners } from "../geometry.js";
 import { drawCross, drawCrossing, drawHull, drawRing } from "../marks.js";
 import { colors } from "../theme.js";
 
-/** @typedef {import("../picture.js").Picture} Picture */
-/** @typedef {import("../frame.js").Frame} Frame */
-/** @typedef {import("../types.d.ts").Run} Run */
-/** @typedef {import("../types.d.ts").Point} Point */
+/** @import { Frame, Picture, Point, Run } from "../types.d.ts" */
 
 /**
  * Draw what proves the verdict: the line or circle of largest margin, or the two hulls with their common point.

@@ -1,10 +1,9 @@
 /** The weights, with all digits where the pointer rests, and the points that a kernel's sum counts. */
 
-import { make, setText } from "../dom.js";
-import { FEATURE_NAMES, classWords, counted, exact, number } from "../words.js";
+import { make, setFormula, setText } from "../dom.js";
+import { classWords, counted, exact, number, weightName } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Moment} Moment */
-/** @typedef {import("../replay.js").Replay} Replay */
+/** @import { Moment, Replay } from "../types.d.ts" */
 
 /** So many support points are listed. */
 const LISTED = 10;
@@ -45,7 +44,7 @@ function listed(replay, moment) {
 /** @param {string} title @param {string} id @param {string[]} names */
 function numberList(title, id, names) {
   const rows = names.flatMap((name) => [
-    make("dt", {}, "w", make("sub", {}, FEATURE_NAMES[name] ?? name)),
+    make("dt", {}, weightName(name)),
     make("dd", { id: `${id}-w-${name}` }),
   ]);
   const list = make("dl", { className: "figures" }, ...rows, make("dt", {}, "b"), make("dd", { id: `${id}-b` }));
@@ -54,7 +53,7 @@ function numberList(title, id, names) {
 
 /**
  * List the points that count most in a kernel's sum.
- * @param {Replay} replay @param {Moment} moment @param {{headline: Element, note: Element, lists: Element}} parts
+ * @param {Replay} replay @param {Moment} moment @param {{headline: HTMLElement, note: HTMLElement, lists: HTMLElement}} parts
  */
 export function showSupport(replay, moment, { headline, note, lists }) {
   const { rows, signs } = replay.run;
@@ -63,7 +62,7 @@ export function showSupport(replay, moment, { headline, note, lists }) {
   places.sort((i, j) => counts[j] - counts[i] || i - j);
   setText(headline, `${counted(places.length, "support point")} after ${counted(moment.k, "update")}`);
   const more = places.length > LISTED ? ` The ${LISTED} that count most are listed.` : "";
-  setText(note, `The activation at x is the sum of count · y · K(point, x): w itself is never written down.${more}`);
+  setFormula(note, `The activation at x is the sum of count · y · K(point, x): w itself is never written down.${more}`);
   const head = ["point", "class", "count"].map((title) => make("th", { scope: "col" }, title));
   const lines = places.slice(0, LISTED).map((place) => {
     const cells = [`${rows[place] + 1}`, classWords(signs[place]), `${counts[place]}`];

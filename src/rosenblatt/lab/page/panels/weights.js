@@ -1,30 +1,29 @@
 /** The weight space: each training point allows a half-plane, and w walks towards what all of them allow. */
 
-import { make, setText } from "../dom.js";
+import { make, setFormula, setText } from "../dom.js";
 import { clip, corners, lineInBox, ticks } from "../geometry.js";
 import { colors } from "../theme.js";
-import { FEATURE_NAMES, counted, number, vector } from "../words.js";
+import { counted, number, vector, weightName } from "../words.js";
 import { pictureCanvas, show, tick, watcher } from "./chart.js";
 import { constraints, solutions, viewOf, weightList, weightNames } from "./cone.js";
 import { numberLists, showSupport } from "./weight_lists.js";
 
-/** @typedef {import("../types.d.ts").Moment} Moment */
-/** @typedef {import("../types.d.ts").Weights} Weights */
-/** @typedef {import("../replay.js").Replay} Replay */
-/** @typedef {import("../picture.js").Picture} Picture */
-/** @typedef {import("./cone.js").HalfPlane} HalfPlane */
-/** @typedef {import("../geometry.js").Box} Box */
-/** @typedef {[number, number]} XY */
+/** @import { App, Box, Look, Moment, Panel, Picture, Replay, View, Weights, XY } from "../types.d.ts" */
+/** @import { HalfPlane } from "./cone.js" */
 
 /** With more points than this, their half-planes are shaded as one. */
 const LAYERS = 80;
 
 const SPREAD = " Dashed: one standard deviation of each weight around w; it shrinks as more is known.";
 
-/** @type {import("../types.d.ts").Panel} */
-export const weights = { id: "weights", title: "Weights", create };
+const ABOUT =
+  "The space of weights: a training point allows **w** the half-space in which it is right, and an update steps " +
+  "towards the half-space of its point.";
 
-/** @param {HTMLElement} root @param {import("../app.js").App} _app @returns {import("../types.d.ts").View} */
+/** @type {Panel} */
+export const weights = { id: "weights", title: "Weights", about: ABOUT, create };
+
+/** @param {HTMLElement} root @param {App} _app @returns {View} */
 function create(root, _app) {
   const changed = watcher();
   const headline = make("p", { className: "headline", id: "weights-headline" });
@@ -44,20 +43,14 @@ function create(root, _app) {
       numbers(replay, moment);
       const names = weightNames(replay);
       setText(headline, `After ${counted(moment.k, "update")}, ${sliceOf(names, weightList(replay, moment))}`);
-      if (canvas.hidden) return setText(note, "With one weight there is no picture: the sign of w decides.");
+      if (canvas.hidden) return setFormula(note, "With one weight there is no picture: the sign of w decides.");
       const { width, height } = canvas.getBoundingClientRect();
       const plan = planOf(replay, moment, width, height);
-      setText(note, noteOf(plan.cone.length > 0, names.length) + (plan.spread ? SPREAD : ""));
+      setFormula(note, noteOf(plan.cone.length > 0, names.length) + (plan.spread ? SPREAD : ""));
       const label = `The weight space: w is at ${vector(plan.now)} after ${counted(moment.k, "update")}.`;
       show(canvas, label, (picture) => draw(picture, replay, moment, plan));
     },
   };
-}
-
-/** @param {string} name */
-function weightName(name) {
-  const feature = FEATURE_NAMES[name] ?? name;
-  return name === "b" ? "b" : `w for ${feature.includes(" ") ? `(${feature})` : feature}`;
 }
 
 /** @param {string[]} names @param {number[]} list */
@@ -131,7 +124,7 @@ function draw(picture, replay, moment, { box, pixel, allowed, cone, walk, now, s
 
 /**
  * @param {Picture} picture @param {HalfPlane} line @param {Box} box @param {(point: XY) => XY} pixel
- * @param {import("../types.d.ts").Look} look
+ * @param {Look} look
  */
 function drawLine(picture, [u1, u2, c], box, pixel, look) {
   const ends = lineInBox(u1, u2, c, box);

@@ -67,6 +67,7 @@ def test_a_click_and_a_drag_are_taken_back(lab):
     assert abs(y - 1) < 0.05
     assert sign == 1
     assert lab.get("lab.run.features[1]") == [x, y], "the run is that of the last place"
+    assert lab.get("lab.state.at") is None, "and its end is in sight"
     lab.page.keyboard.press("Control+z")
     points = lab.wait().state.points
     assert (len(points), points[1][:2]) == (5, (2.0, 0.0)), "a drag is one step"

@@ -29,8 +29,7 @@ export function createTransport(root, words, app) {
   const place = make("span", { className: "note", id: "place" });
   root.setAttribute("role", "group");
   root.setAttribute("aria-label", "Play and step");
-  const tally = make("div", { className: "tally" }, wrong, place);
-  root.append(...buttons, make("div", { className: "scrub" }, canvas, range), tally);
+  root.append(...buttons, make("div", { className: "scrub" }, canvas, range), wrong, place);
 
   return {
     /** @param {Scene} scene */
@@ -52,7 +51,7 @@ export function createTransport(root, words, app) {
         play.setAttribute("aria-label", play.title);
       }
       const all = wrongPoints(scene);
-      tally.hidden = !replay || state.panel === "vc";
+      wrong.hidden = place.hidden = !replay || state.panel === "vc";
       setText(wrong, `${all.filter(Boolean).length} of ${all.length} wrong`);
       setText(place, placeWords(scene));
       const game = "The VC game looks at the points alone; the learner and its run are not drawn.";

@@ -171,3 +171,24 @@ def test_the_environment_chooses(monkeypatch):
     env = {**os.environ, "ROSENBLATT_COMPILE": "sometimes"}
     ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
     assert 'ROSENBLATT_COMPILE must be "auto", "always" or "never", got \'sometimes\'' in ran.stderr
+
+
+def test_exact_sums(both_ways):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 6)) * 2.0 ** rng.integers(-1070, 1020, (40, 6)).astype(np.float64)
+    X[rng.random(X.shape) < 0.2] = 0.0
+    X[3, :] = [5e-324, -1.7976931348623157e308, np.inf, -np.inf, np.nan, -0.0]
+    other, pointers = X.ravel()[rng.permutation(X.size)], np.sort(rng.integers(0, X.size, 9))
+    columns = rng.permuted(np.arange(X.size) % 6)
+
+    def sums():
+        totals = np.zeros((5, 8, exact.LIMBS), np.int64)
+        with np.errstate(all="ignore"):
+            exact.add_dense_moments(totals[0], totals[1], X)
+            exact.add_sparse_moments(totals[2], totals[3], X.ravel(), columns)
+            exact.add_row_products(totals[4], X.ravel(), other, pointers)
+        return totals
+
+    interpreted, compiled = both_ways(sums)
+    assert interpreted.any(axis=(1, 2)).all()
+    assert np.array_equal(interpreted, compiled)

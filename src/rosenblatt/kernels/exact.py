@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from rosenblatt.kernels.compiler import kernel
-from rosenblatt.kernels.parts import helper
+from rosenblatt.kernels.parts import helper, instead_of
 
 LIMBS = 142
 """The number of limbs of a total, an int64 array that the caller allocates, since kernels allocate none.
@@ -71,6 +73,24 @@ def add_product(total, v, x):
     a, b = abs(int(v_part * _TWO_53)), abs(int(x_part * _TWO_53))  # |v| = a * 2**(v_place - 53)
     sign = 1 if (v > 0.0) == (x > 0.0) else -1
     add_integers(total, sign, a, b, v_place + x_place - 106 + UNIT)
+
+
+def _add_products(totals, rows, v, x):
+    """Add ``v[k] * x[k]`` to ``totals[rows[k]]`` for each k, as `add_product` does, with operations on whole arrays."""
+    (v_part, v_place), (x_part, x_place) = np.frexp(v), np.frexp(x)
+    known = np.isfinite(v_part) & np.isfinite(x_part)
+    a = np.abs(np.where(known, v_part * _TWO_53, 0.0).astype(np.int64))
+    b = np.abs(np.where(known, x_part * _TWO_53, 0.0).astype(np.int64))
+    sign = np.where((v > 0.0) == (x > 0.0), 1, -1)
+    place = np.where(known, v_place + np.int64(UNIT - 106) + x_place, 0)
+    middle = (a & _LOW_27) * (b >> 27) + (a >> 27) * (b & _LOW_27)
+    for part in ((a & _LOW_27) * (b & _LOW_27), middle, (a >> 27) * (b >> 27)):  # as in `add_integers`
+        limb, shift = place >> 5, place & 31
+        lower, upper = (part & _LOW_27) << shift, (part >> 27) << shift
+        np.add.at(totals, (rows, limb), sign * ((lower & _LOW_32) + ((upper & 31) << 27)))
+        np.add.at(totals, (rows, limb + 1), sign * ((lower >> 32) + ((upper >> 5) & _LOW_32)))
+        np.add.at(totals, (rows, limb + 2), sign * (upper >> 37))
+        place = place + 27
 
 
 @helper
@@ -194,17 +214,27 @@ MOST_ENTRIES = 1 << 24
 _LOW_18, _LOW_52, _TOP_BIT = (1 << 18) - 1, (1 << 52) - 1, 1 << 52
 
 
+def _row_products_loop(totals, u, v, pointers):
+    for i in range(totals.shape[0]):
+        total = totals[i]
+        for k in range(pointers[i], pointers[i + 1]):
+            if u[k] != 0.0 and v[k] != 0.0:
+                add_product(total, u[k], v[k])
+
+
+@instead_of(_row_products_loop)
+def _row_products(totals, u, v, pointers):
+    entries = slice(pointers[0], pointers[-1])
+    _add_products(totals, np.repeat(np.arange(totals.shape[0]), np.diff(pointers)), u[entries], v[entries])
+
+
 @kernel
 def add_row_products(totals, u, v, pointers):
     """Add to ``totals[i]`` the sum of ``u[k] * v[k]`` over the entries k of row i.
 
     Row i has the entries from ``pointers[i]`` to ``pointers[i + 1] - 1``. Each total has ``LIMBS`` limbs.
     """
-    for i in range(totals.shape[0]):
-        total = totals[i]
-        for k in range(pointers[i], pointers[i + 1]):
-            if u[k] != 0.0 and v[k] != 0.0:
-                add_product(total, u[k], v[k])
+    _row_products(totals, u, v, pointers)
 
 
 @kernel
@@ -250,12 +280,7 @@ def add_moments(table, bits):
 # columns: sums of numbers and of their squares; rows centred and scaled
 
 
-@kernel
-def add_dense_moments(sums, squares, X):
-    """Add the entries of each column j of ``X`` to ``sums[j]``, and their squares to ``squares[j]``.
-
-    Each total has ``LIMBS`` limbs.
-    """
+def _dense_moments_loop(sums, squares, X):
     for i in range(X.shape[0]):
         for j in range(X.shape[1]):
             x = X[i, j]
@@ -264,14 +289,38 @@ def add_dense_moments(sums, squares, X):
                 add_product(squares[j], x, x)
 
 
+@instead_of(_dense_moments_loop)
+def _dense_moments(sums, squares, X):
+    _sparse_moments(sums, squares, X.ravel(), np.tile(np.arange(X.shape[1]), X.shape[0]))
+
+
 @kernel
-def add_sparse_moments(sums, squares, values, columns):
-    """Add each entry of a sparse matrix to ``sums[j]``, where j is its column, and its square to ``squares[j]``."""
+def add_dense_moments(sums, squares, X):
+    """Add the entries of each column j of ``X`` to ``sums[j]``, and their squares to ``squares[j]``.
+
+    Each total has ``LIMBS`` limbs.
+    """
+    _dense_moments(sums, squares, X)
+
+
+def _sparse_moments_loop(sums, squares, values, columns):
     for k in range(values.shape[0]):
         x = values[k]
         if x != 0.0:
             add_product(sums[columns[k]], x, 1.0)
             add_product(squares[columns[k]], x, x)
+
+
+@instead_of(_sparse_moments_loop)
+def _sparse_moments(sums, squares, values, columns):
+    _add_products(sums, columns, values, np.ones(values.shape[0]))
+    _add_products(squares, columns, values, values)
+
+
+@kernel
+def add_sparse_moments(sums, squares, values, columns):
+    """Add each entry of a sparse matrix to ``sums[j]``, where j is its column, and its square to ``squares[j]``."""
+    _sparse_moments(sums, squares, values, columns)
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import math
 import subprocess
 import sys
 
@@ -68,6 +69,8 @@ def test_training_predicting_and_watching_do_without_scikit_learn_and_pandas(tmp
         train = ["train", rows, "-t", "label", "--missing", "mean", "--cache", cache, "-o", model]
         commands += [train, train, ["predict", model, rows]]  # the second time its rows come from the cache
     commands.append(["train", rows, "-t", "label", "--calibrate", "--report", tmp_path / "report.html"])
+    numbers = "a,b,label\n" + "".join(f"{math.sin(k)},{math.cos(k)},{k % 2}\n" for k in range(40))
+    commands.append(["train", written(tmp_path, "numbers.csv", numbers), "-t", "label", "-o", model])
     modules = imported(*commands)
     assert "rosenblatt.training.run" in modules
     assert not [name for name in modules if name.startswith((*HEAVY, "rosenblatt.distributed"))]

@@ -33,6 +33,7 @@ from rosenblatt.data.tables.schema import is_usable, unlabelled_note
 from rosenblatt.data.tables.values import (
     MISSING_NUMBERS,
     NUMBER_FORMATS,
+    as_numpy,
     date_format_of,
     find_missing_numbers,
     import_arrow,
@@ -462,8 +463,8 @@ def _copies(head: TableChunk, names: list[str]) -> list[Message]:
 
 
 def _value_codes(array: pa.Array) -> np.ndarray:
-    """Return a number for each row that is the same for equal values, and -1 for missing ones."""
-    return np.asarray(array.dictionary_encode().indices.fill_null(-1))
+    """Return a number for each row that is the same for equal values; missing values count as equal."""
+    return as_numpy(array.dictionary_encode(null_encoding="encode").indices)  # np.asarray would import pandas
 
 
 def _join_remarks(name: str, remarks: list[_Remark]) -> Message:

@@ -69,6 +69,10 @@ class Split:
         """Return ``folds`` splits such that each row is held out by exactly one of them."""
         return [cls(folds, fold, fold + 1, seed) for fold in range(folds)]
 
+    def of_rest(self, share: float, seed: int) -> Split:
+        """Return a rule of the same kind for the rows that this one does not hold out."""
+        return Split.of_share(share, seed)
+
     def mark(self, blocks: Iterable[Block], before: Mapping[Any, int] | None = None) -> Iterator[Block]:
         """Yield the blocks with the mask ``held_out``.
 
@@ -137,6 +141,10 @@ class LastRows:
         """
         return cls(rows - min(max(round(share * rows), 1), rows - 1))
 
+    def of_rest(self, share: float, seed: int) -> LastRows:
+        """Return a rule of the same kind for the rows that this one does not hold out; ``seed`` has no effect."""
+        return LastRows.of_share(share, self.first)
+
     def mark(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield the blocks with the mask ``held_out``."""
         row = 0
@@ -165,25 +173,41 @@ class GroupRows:
     """For each row of the stream, whether it is held out."""
     groups_held: int
     groups: int
+    group_of: NDArray[np.int64]
+    """For each row of the stream, the number of its group. Rows without a group have the largest numbers."""
 
     @classmethod
     def of_share(cls, share: float, groups: Iterable[Any], seed: int) -> GroupRows:
         """Return a rule that holds out about ``share`` of the rows: groups in random order, at least one, and not all.
 
-        ``groups`` has the group of each row.
+        ``groups`` has the group of each row. A row whose group is None is held out on its own, or not at all.
         """
         numbers: dict[Any, int] = {}
-        group_of = np.array([numbers.setdefault(group, len(numbers)) for group in groups], np.int64)
-        if len(numbers) < 2:
+        group_of = np.array(
+            [-1 if group is None else numbers.setdefault(group, len(numbers)) for group in groups], np.int64
+        )
+        alone = np.flatnonzero(group_of < 0)
+        group_of[alone] = len(numbers) + np.arange(len(alone))
+        return cls._of_numbers(share, group_of, len(numbers), seed)
+
+    @classmethod
+    def _of_numbers(cls, share: float, group_of: NDArray[np.int64], groups: int, seed: int) -> GroupRows:
+        if groups < 2:
             raise ValueError(
-                f"expected rows of at least two groups, got {len(numbers)}: give another column, or hold out rows."
+                f"expected rows of at least two groups, got {groups}: give another column, or hold out rows."
             )
+        sizes = np.bincount(group_of)
         start: NDArray[np.uint64] = np.array([seed % 2**64], np.uint64)
-        within: NDArray[np.uint64] = np.arange(len(numbers), dtype=np.uint64)
+        within: NDArray[np.uint64] = np.arange(len(sizes), dtype=np.uint64)
         order = np.argsort(mix(mix(start) + within))
-        rows = np.cumsum(np.bincount(group_of)[order])[:-1]
-        count = 1 + int(np.abs(rows - share * len(group_of)).argmin())
-        return cls(np.isin(group_of, order[:count]), count, len(numbers))
+        rows = np.cumsum(sizes[order])[:-1]
+        held = order[: 1 + int(np.abs(rows - share * len(group_of)).argmin())]
+        return cls(np.isin(group_of, held), int((held < groups).sum()), groups, group_of)
+
+    def of_rest(self, share: float, seed: int) -> GroupRows:
+        """Return a rule of the same kind for the rows that this one does not hold out."""
+        numbers, group_of = np.unique(self.group_of[~self.held], return_inverse=True)
+        return GroupRows._of_numbers(share, group_of, int((numbers < self.groups).sum()), seed)
 
     def mark(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield the blocks with the mask ``held_out``; raise a ValueError if there are not as many rows as before."""

@@ -165,6 +165,7 @@ REFUSED = {
     "--holdout lasting": "got 'lasting'.",
     "--folds 1": "--folds must be an integer from 2 to 1000, got 1.",
     "--folds 3 --holdout 20%": "--folds and --holdout are two ways to measure the accuracy",
+    "--folds 3 --holdout-by a": "--folds and --holdout-by are two ways to measure the accuracy",
     "--folds 3 --seeds 2": "--seeds shows how the accuracy varies",
     "--class-weight even": "LABEL=NUMBER, with a number of at least 0, such as fraud=10, or balanced, got 'even'.",
     "--class-weight balanced --class-weight yes=2": "the weights of all classes: leave out the other weights.",

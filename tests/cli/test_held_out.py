@@ -18,6 +18,7 @@ import rosenblatt
 from helpers.commands import command, ran, refused, written
 from helpers.titanic import titanic_like
 from rosenblatt import AveragedPerceptron, ExactScaler, Perceptron, data
+from rosenblatt.cli.train_run import Training
 from rosenblatt.splits import Split
 
 FOLDER = os.environ.get("ROSENBLATT_DATA", "")
@@ -264,6 +265,75 @@ def test_all_rows_of_a_patient_are_held_out_together(tmp_path):
     assert f"{both}holdout-by, which reads the rows again" in " ".join(piped.stderr.split())
     for words in (["--holdout", "last"], ["--folds", "3"]):
         assert "--holdout" in refused("train", table, "-t", "y", "--holdout-by", "p", *words)
+
+
+def table_of_groups(tmp_path, groups):
+    """Write a table with a number, a label and the group of each row."""
+    rng = np.random.default_rng(3)
+    rows = [
+        f"{group},{x:.3f},{'ab'[int(x + z > 0)]}"
+        for group, (x, z) in zip(groups, rng.normal(size=(len(groups), 2)), strict=True)
+    ]
+    return written(tmp_path, "groups.csv", "\n".join(["p,x,y", *rows]) + "\n")
+
+
+def notes_of(*words):
+    return " ".join(ran("train", *words).stderr.split())
+
+
+def test_rows_without_a_group_are_groups_of_their_own(tmp_path):
+    table = table_of_groups(tmp_path, ["" if k % 3 else "?" if k % 5 == 0 else f"p{k % 30}" for k in range(600)])
+    words = [table, "-t", "y", "--holdout-by", "p", "--missing-value", "?", "--no-curve-check"]
+    found = answer(*words)["holdout"]
+    assert found["by"]["groups"] == 8
+    assert 100 <= found["rows"] <= 140
+    assert "Note: 440 rows have no value in 'p': each counts as a group of its own." in notes_of(*words)
+    assert "no value in" not in notes_of(
+        table_of_groups(tmp_path, ["p", "q", "r"] * 30), "-t", "y", "--holdout-by", "p"
+    )
+
+
+def test_a_share_of_whole_groups_that_is_far_too_large_is_noted(tmp_path):
+    words = [table_of_groups(tmp_path, ["large"] * 55 + ["small"] * 45), "-t", "y", "--holdout-by", "p"]
+    said = "--holdout-by p holds out 55% of the rows, because few values have most of the rows"
+    assert said in notes_of(*words)
+    assert "holds out" not in notes_of(*words, "--holdout", "50%")
+
+
+@pytest.mark.parametrize("option", [["--calibrate"], ["--cost", "a=2"]])
+def test_rows_held_out_for_probabilities_and_costs_are_whole_groups_or_the_last_too(tmp_path, option):
+    """The rows are known by their number, and a group has 20 of them."""
+    table = table_of_groups(tmp_path, [f"p{k // 20}" for k in range(400)])
+    seen = []
+
+    def parts(*words):
+        with pytest.MonkeyPatch.context() as patch:
+            plain = Training.__init__
+
+            def keep(self, *given):
+                plain(self, *given)
+                seen.append(self)
+
+            patch.setattr(Training, "__init__", keep)
+            found = answer(table, "-t", "y", *words, *option, "--no-curve-check")
+        unseen = [number for block in seen[-1].unseen for number in block.numbers.tolist()]
+        used = [number for block in seen[-1].stream for number in block.numbers.tolist()]
+        assert found["rows"] == len(used)
+        return used, unseen, found["holdout"]["rows"]
+
+    used, unseen, tested = parts("--holdout", "last")
+    assert (used, unseen, tested) == (list(range(256)), list(range(256, 320)), 80)
+    used, unseen, tested = parts("--holdout-by", "p")
+    assert (len(used), len(unseen), tested) == (260, 60, 80)
+    assert not {row // 20 for row in used} & {row // 20 for row in unseen}
+
+
+def test_early_stopping_says_that_its_rows_are_drawn_at_random(tmp_path):
+    table = table_of_groups(tmp_path, ["p", "q", "r", "s"] * 30)
+    for words in ("--holdout last", "--holdout-by p"):
+        said = notes_of(table, "-t", "y", *words.split(), "--early-stopping")
+        assert f"--early-stopping draws its rows at random, without regard to {words.removesuffix(' p')}" in said
+    assert "without regard" not in notes_of(table, "-t", "y", "--holdout", "20%", "--early-stopping")
 
 
 @pytest.mark.parametrize("words", [["--holdout", "last"], ["--holdout-by", "g"]])

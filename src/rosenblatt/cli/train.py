@@ -83,6 +83,8 @@ CLUSTERS = {"dask": "Dask", "ray": "Ray"}
 MOST_FOLDS = 1000
 _HOLDOUT = "20%"
 """The fraction of the rows that ``--holdout last`` holds out, and ``--holdout-by`` without ``--holdout``."""
+_MUCH_HELD = 0.4
+"""A note is printed if whole groups amount to more than this fraction of the rows."""
 _MOST_CLASSES = 30
 """The largest number of classes whose scores are printed as a table; ``--json`` prints those of any number."""
 _MOST_RISKS = 10
@@ -261,7 +263,8 @@ class TrainOptions(Group):
             raise ValueError("--holdout-by and --holdout last are two ways to hold out rows: use only one.")
         if self.folds is not None:
             check_integer("folds", self.folds, 2, most=MOST_FOLDS)
-        measures = {"folds": self.folds, "holdout": self.held_share, "test": self.test, "seeds": self.seeds > 1}
+        holdout = "holdout-by" if self.holdout_by and not self.holdout else "holdout"
+        measures = {"folds": self.folds, holdout: self.held_share, "test": self.test, "seeds": self.seeds > 1}
         for first, second in combinations([name for name, given in measures.items() if given], 2):
             if second != "seeds" or first == "folds":
                 raise ValueError(f"--{first} and --{second} are two ways to measure the accuracy: use only one.")
@@ -348,8 +351,14 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     rows, split = stream, None
     if options.held_share is not None:
         split = _split_of(options, data, open_options)
+        if options.early_stopping and (options.holdout_by or options.holds_last):
+            which = "--holdout-by" if options.holdout_by else "--holdout last"
+            print_note(
+                f"--early-stopping draws its rows at random, without regard to {which}, so the error that it shows by "
+                "pass may be too low."
+            )
         rows = stream.part(split, held=False)
-    training = Training(rows, options, run_options, data)
+    training = Training(rows, options, run_options, data, split)
     if options.on.cluster is not None:
         from rosenblatt.cli.train_cluster import ClusterTraining
 
@@ -493,8 +502,23 @@ def _split_of(options: TrainOptions, paths: Sequence[str], open_options: Mapping
         with ProgressBar("counting rows", paths) as bar:
             return LastRows.of_share(share, sum(map(len, bar.track(rows))))
     with ProgressBar("reading groups", paths) as bar:
-        groups = [group for block in bar.track(rows) for group in (block.passthrough or {})[column]]
-    return GroupRows.of_share(share, groups, options.seed)
+        missing = {"", *rows.preparation.get("missing_values", ())}
+        groups = [
+            None if group is None or str(group).strip() in missing else group
+            for block in bar.track(rows)
+            for group in (block.passthrough or {})[column]
+        ]
+    split = GroupRows.of_share(share, groups, options.seed)
+    if alone := groups.count(None):
+        have = "row has" if alone == 1 else "rows have"
+        print_note(f"{alone:,} {have} no value in {column!r}: each counts as a group of its own.")
+    held = float(split.held.mean())
+    if held > max(_MUCH_HELD, share + 0.1):
+        print_note(
+            f"--holdout-by {shlex.quote(column)} holds out {held:.0%} of the rows, because few values have "
+            "most of the rows: another --seed draws other values."
+        )
+    return split
 
 
 def _groups_of(split: Rule, column: str | None) -> JsonObject:

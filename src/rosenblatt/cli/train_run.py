@@ -15,7 +15,7 @@ from rosenblatt.messages import Message, ParameterError, Setting, label_text, na
 if TYPE_CHECKING:
     from rosenblatt.cli.train import TrainOptions
     from rosenblatt.data import Stream
-    from rosenblatt.splits import Split
+    from rosenblatt.splits import Rule, Split
     from rosenblatt.training.batches import TrainingSource
     from rosenblatt.training.model_file import TrainedModel
     from rosenblatt.training.options import RunOptions
@@ -37,12 +37,21 @@ class Training:
 
     model: TrainedModel
 
-    def __init__(self, rows: Stream, options: TrainOptions, run_options: RunOptions, paths: Sequence[str]) -> None:
+    def __init__(
+        self,
+        rows: Stream,
+        options: TrainOptions,
+        run_options: RunOptions,
+        paths: Sequence[str],
+        split: Rule | None = None,
+    ) -> None:
         self.rows_given, self.options, self.run_options, self.paths = rows, options, run_options, paths
+        self.split = split
+        """The rule that holds out the rows to test on, or None. ``rows`` are the others."""
         self.stream = rows
         """The training rows."""
-        self._unseen: Split | None = None
-        """The split that holds out rows for fitting probabilities and the threshold, or None if neither is fitted."""
+        self._unseen: Rule | None = None
+        """The rule that holds out rows for fitting probabilities and the threshold, or None if neither is fitted."""
         self._costs: dict[Any, float] = {}
         self._threshold: JsonObject = {}
         self.rows, self.ranges_differ = 0, 0.0
@@ -50,7 +59,11 @@ class Training:
         if options.calibrate or options.imbalance.cost:
             from rosenblatt.splits import Split
 
-            self._unseen = Split.of_share(UNSEEN_SHARE, options.seed)
+            self._unseen = (
+                Split.of_share(UNSEEN_SHARE, options.seed)
+                if split is None
+                else split.of_rest(UNSEEN_SHARE, options.seed)
+            )
             self.stream = rows.part(self._unseen, held=False)
 
     def fit(self, label: str = "pass") -> bool:
@@ -368,7 +381,9 @@ def more_seeds(first: float, training: Training, test: Callable[[Stream], Stream
     found, options = [first], training.options
     for seed in range(options.seed + 1, options.seed + options.seeds):
         rows = training.rows_given.rescaled()  # the rows held out for early stopping depend on the seed
-        again = Training(rows, options, replace(training.run_options, random_state=seed), training.paths)
+        again = Training(
+            rows, options, replace(training.run_options, random_state=seed), training.paths, training.split
+        )
         if not again.fit(f"seed {seed}, pass"):
             raise KeyboardInterrupt
         tested = predictions_of(again.model, test(again.stream))

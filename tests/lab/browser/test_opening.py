@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import rosenblatt.lab
 from helpers.lab_engine import start
 from helpers.lab_page import state_with
 from helpers.lab_states import FOUR
@@ -38,6 +39,14 @@ def test_where_motion_is_to_be_left_out_it_opens_at_the_end(lab):
     for _ in range(3):
         lab.get("lab.step(1)")
         assert lab.get("lab.scene().beat") is None
+
+
+def test_points_that_were_put_into_the_page_play_as_well(new_lab, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(rosenblatt.lab.page([point[:2] for point in FOUR], [point[2] for point in FOUR]))
+    lab = new_lab(path.as_uri()).open()
+    assert lab.get("[lab.state.points.length, lab.state.at]") == [4, None]
+    assert lab.text("#wrong") == "0 of 4 wrong"
 
 
 def test_an_update_has_three_beats_where_motion_is_welcome(new_lab):

@@ -10,7 +10,7 @@ import { stillness } from "./theme.js";
 /** @typedef {"update" | "example" | "pass"} StepBy */
 
 /** Milliseconds between two steps of each speed, less where a whole run would take too long; and of one beat of an update. */
-export const SPEEDS = {
+const SPEEDS = {
   slow: { pause: 1100, whole: 60_000, beat: 250 },
   medium: { pause: 420, whole: 12_000, beat: 100 },
   fast: { pause: 90, whole: 4_000, beat: 0 },

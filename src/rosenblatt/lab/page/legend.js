@@ -7,7 +7,7 @@ import { iconButton } from "./icons.js";
 /** @import { App, Scene, State } from "./types.d.ts" */
 
 /** Return what the pointer does on the plane, where it does not place points. @param {State} state */
-export function modeWords({ panel, order }) {
+function modeWords({ panel, order }) {
   if (panel === "own") return "Your line: drag it, or the tip of its arrow.";
   if (panel === "vc") return "VC game: press a point to change its class.";
   return order === "pick" ? "Your order: press the point to visit next." : "";

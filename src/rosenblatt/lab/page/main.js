@@ -64,7 +64,7 @@ const embed = asked.get("embed");
 if (asked.has("present")) document.body.classList.add("present");
 if (embed !== null) document.body.classList.add("embed", embed === "plane" ? "plane-alone" : "panel-alone");
 
-/** Open the state of the address, or of the page, or the start, which plays. */
+/** Open the state of the address, or of the page, or the start; it plays unless its place in the run is given. */
 async function open() {
   const shared = fromFragment(location.hash.slice(1));
   const state = shared ?? given.state;
@@ -77,7 +77,7 @@ async function open() {
     app.notice(`This state cannot be opened. ${faultWords(fault)}`);
   }
   if (embed && embed !== "plane") app.change({ panel: embed });
-  if (state) return;
+  if (state?.at !== undefined) return;
   if (stillness()) app.go(Infinity);
   else app.play();
 }

@@ -7,7 +7,7 @@ import { sideOf } from "../engine/exact.js";
 import { dot } from "../replay.js";
 import { LARGEST } from "../state.js";
 import { colors } from "../theme.js";
-import { number } from "../words.js";
+import { number, vector } from "../words.js";
 
 /** @import { App, Panel, Scene, State, View } from "../types.d.ts" */
 
@@ -62,20 +62,26 @@ class Own {
     state.own.forEach((value, i) => this.fields[i].show(value));
     const points = state.points.filter((point) => !point[3]);
     const mine = measures([w1, w2], b, points.map(([x, y]) => [x, y]), points.map((point) => point[2]));
-    setText(this.headline, mine.wrong ? `${mine.wrong} of ${points.length} wrong: drag the line, or the arrow` : points.length ? "Every point is on its side" : "No points yet");
-    const shown = scene.moment ? predicting({ ...scene, beat: null }) : "sum";
-    const theirs = run && shown !== "sum" ? measures(shown.w, shown.b, run.features, run.signs) : null;
-    const wrong = theirs?.wrong ?? wrongPoints(scene).filter(Boolean).length;
-    [[mine, mine.wrong], [theirs, wrong]].forEach(([one, count], column) => {
-      const figures = /** @type {ReturnType<typeof measures> | null} */ (one);
-      setText(this.cells[0][column], run || !column ? String(count) : "–");
-      setText(this.cells[1][column], figures ? number(figures.margin) : "–");
-      setText(this.cells[2][column], figures ? number(figures.length) : "–");
-    });
-    const rows = points.slice(0, LISTED).map(([x, y, sign]) => `${sign > 0 ? "●" : "▲"} (${number(x)}, ${number(y)})|${number(w1 * x + w2 * y + b)}|${sign * sideOf([w1, w2], [x, y], b) > 0 ? "right" : "wrong"}`);
-    if (this.list.dataset.rows === rows.join()) return;
-    this.list.dataset.rows = rows.join();
-    this.list.replaceChildren(...rows.map((text) => make("tr", {}, ...text.split("|").map((cell) => make("td", {}, cell)))));
+    const wrong = `${mine.wrong} of ${points.length} wrong: drag the line, or the arrow`;
+    setText(this.headline, mine.wrong ? wrong : points.length ? "Every point is on its side" : "No points yet");
+    const shown = predicting({ ...scene, beat: null });
+    const theirs = run && shown !== "sum" ? measures(shown.w, shown.b, run.features, run.signs) : { wrong: count(wrongPoints(scene)) };
+    this.#compare(0, mine);
+    this.#compare(1, run ? theirs : {});
+    const rows = points.slice(0, LISTED).map(([x, y, sign]) => [
+      `${sign > 0 ? "●" : "▲"} ${vector([x, y])}`,
+      number(w1 * x + w2 * y + b),
+      sign * sideOf([w1, w2], [x, y], b) > 0 ? "right" : "wrong",
+    ]);
+    const text = rows.join();
+    if (this.list.dataset.text === text) return;
+    this.list.dataset.text = text;
+    this.list.replaceChildren(...rows.map((cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, cell)))));
+  }
+
+  /** Write the figures of a line into its column. @param {number} column @param {{wrong?: number, margin?: number, length?: number}} figures */
+  #compare(column, { wrong, margin, length }) {
+    [wrong, margin, length].forEach((value, i) => setText(this.cells[i][column], value === undefined ? "–" : number(value)));
   }
 
   /** @type {NonNullable<View["overlay"]>} */
@@ -102,9 +108,13 @@ class Own {
 /** Round to a multiple of 1/8: such numbers are short, and add up without rounding. @param {number} value */
 const eighths = (value) => Math.round(8 * value) / 8 + 0;
 
+/** @param {boolean[]} flags */
+const count = (flags) => flags.filter(Boolean).length;
+
 /** Return how many points a line has wrong, its margin, and the length of w. @param {number[]} w @param {number} b @param {number[][]} features @param {number[]} signs */
 function measures(w, b, features, signs) {
   const length = Math.sqrt(dot(w, w));
   const least = Math.min(...features.map((x, i) => signs[i] * (dot(w, x) + b)));
-  return { wrong: features.filter((x, i) => signs[i] * sideOf(w, x, b) <= 0).length, margin: least > 0 ? least / length : -Infinity, length };
+  const wrong = count(features.map((x, i) => signs[i] * sideOf(w, x, b) <= 0));
+  return { wrong, margin: wrong ? -Infinity : least / length, length };
 }

@@ -21,7 +21,8 @@ const seen = (/** @type {Moment} */ m) => `point ${m.number + 1}: x = ${vector(m
 const active = (/** @type {Moment} */ m) => `= ${number(m.sign * m.activation)}`;
 const moved = (/** @type {Moment} */ m) =>
   m.variance ? `= ${vector(m.w)}` : `= ${vector(m.before.w)} ${plus(m)} ${step(m)}${vector(m.x)} = ${vector(m.w)}`;
-const shifted = (/** @type {Moment} */ m) => (m.variance ? `= ${number(m.b)}` : `= ${number(m.before.b)} ${plus(m)} ${step(m) || "1"}`.replace(" · ", "") + ` = ${number(m.b)}`);
+const shifted = (/** @type {Moment} */ m) =>
+  m.variance ? `= ${number(m.b)}` : `= ${number(m.before.b)} ${plus(m)} ${number(m.step)} = ${number(m.b)}`;
 
 /** What makes an update, and by how much, for learners that are not content with a point that is right by a little. */
 const RULES = {
@@ -52,8 +53,8 @@ export function programOf(state) {
   const lines = [
     line(0, `**w** ← 0${bias ? ", b ← 0" : ""}`, "start"),
     ...(averaged ? [line(0, `**u** ← 0${bias ? ", β ← 0" : ""}, c ← 1`, "start")] : []),
-    line(0, state.order === "pick" ? "for the points that you pick do" : "for iter = 1 … MaxIter do", "visit", (m) => `pass ${m.pass}`),
-    line(1, "for all (**x**, y) ∈ **D** do", "visit", seen),
+    ...(state.order === "pick" ? [] : [line(0, "for iter = 1 … MaxIter do", "visit", (m) => `pass ${m.pass}`)]),
+    line(1, state.order === "pick" ? "for the (**x**, y) that you pick do" : "for all (**x**, y) ∈ **D** do", "visit", seen),
     line(2, a, "visit", active),
     line(2, `if ${rule ? rule.test : "y a ≤ 0"} then`, "visit", test),
     ...(rule && learner !== "margin" ? [line(3, sized, "update", (m) => `= ${number(m.step)}`)] : []),
@@ -64,7 +65,10 @@ export function programOf(state) {
     ...(averaged ? [line(2, "c ← c + 1", "after", (m) => `= ${m.t + 1}`)] : []),
     ...(learner === "voted" ? [line(2, "this **w** survives: its count c grows by 1", "after", (m) => `= ${m.survived}`)] : []),
     ...(learner === "pocket" ? [line(1, "keep **w** if it has the fewest mistakes of all passes")] : []),
-    line(0, returned(learner, bias), "end", (m) => averaged ? `= ${vector(m.average.w)}${bias ? `, ${number(m.average.b)}` : ""}` : `= ${vector(m.w)}${bias ? `, ${number(m.b)}` : ""}`),
+    line(0, returned(learner, bias), "end", (m, { predicting }) => {
+      const { w, b } = predicting ?? m;
+      return `= ${vector(w)}${bias ? `, ${number(b)}` : ""}`;
+    }),
   ];
   return { ...titleOf(learner, bias, rule?.title), lines };
 }

@@ -1,6 +1,6 @@
 /** The line at the top: points or a lesson, the learner, and two menus, More for every other setting and File. */
 
-import { choice, make } from "./dom.js";
+import { button, choice, make } from "./dom.js";
 import { PRESETS } from "./engine/presets.js";
 import { LESSONS } from "./lesson_texts.js";
 import { menu } from "./dialogs.js";
@@ -35,14 +35,10 @@ export function createControls(root, app, { files, lessons }) {
   const learner = choice(LEARNER_NAMES, (value) => app.change({ learner: /** @type {any} */ (value) }), { id: "learner", "aria-label": "Learner" });
   const settings = createSettings(app);
   const more = menu("more", "More", ...settings.parts);
-  const file = menu("file", "File", ...files.map(([title, done]) => {
-    const entry = make("button", { type: "button", className: "plain" }, title);
-    entry.addEventListener("click", () => {
-      file.element.hidePopover();
-      done();
-    });
-    return entry;
-  }));
+  const file = menu("file", "File", ...files.map(([title, done]) => button(title, () => {
+    file.element.hidePopover();
+    done();
+  }, { className: "plain" })));
   root.append(opener, learner, more.button, file.button, more.element, file.element);
 
   return {

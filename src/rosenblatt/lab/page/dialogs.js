@@ -1,6 +1,6 @@
 /** Dialogs, menus, copying and files. */
 
-import { make, setText } from "./dom.js";
+import { button, make, setText } from "./dom.js";
 
 /**
  * Return a dialog with a title and a button that closes it; Escape does, too, and focus goes back to where it was.
@@ -9,11 +9,9 @@ import { make, setText } from "./dom.js";
  * @param {...(Node | string | null)} children
  */
 export function createDialog(id, title, ...children) {
-  const close = make("button", { type: "button" }, "Close");
   const heading = make("h2", { id: `${id}-title`, tabIndex: -1 }, title);
-  const foot = make("div", { className: "row end" }, close);
+  const foot = make("div", { className: "row end" }, button("Close", () => dialog.close()));
   const dialog = make("dialog", { id, "aria-labelledby": heading.id }, heading, ...children, foot);
-  close.addEventListener("click", () => dialog.close());
   document.body.append(dialog);
   return dialog;
 }

@@ -33,7 +33,7 @@ export function choice(options, chosen, properties = {}) {
 
 /**
  * Return a button.
- * @param {string} title
+ * @param {string | Element} title
  * @param {() => void} pressed
  * @param {Record<string, any>} [properties]
  */

@@ -1,5 +1,7 @@
 /** Icons as inline SVG, since fonts may lack them. */
 
+import { button } from "./dom.js";
+
 /** @type {Record<string, string>} */
 const PATHS = {
   back: "M2 2h2v12H2zM14 2v12L5 8z",
@@ -34,11 +36,7 @@ export function icon(name) {
  * @param {string} [text] beside the icon
  */
 export function iconButton(name, title, pressed, text = "") {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.title = title;
-  button.setAttribute("aria-label", title);
-  button.append(icon(name), text);
-  button.addEventListener("click", pressed);
-  return button;
+  const made = button(icon(name), pressed, { title, "aria-label": title });
+  made.append(text);
+  return made;
 }

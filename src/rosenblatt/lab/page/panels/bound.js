@@ -1,6 +1,6 @@
 /** Mistakes against the bound, and its proof as a squeeze. */
 
-import { make, setFormula, setText } from "../dom.js";
+import { button, make, setFormula, setText } from "../dom.js";
 import { formula } from "../formulas.js";
 import { FEATURE_NAMES, counted, mostMistakes, number } from "../words.js";
 import { pictureCanvas, show, watcher } from "./chart.js";
@@ -29,20 +29,16 @@ function create(root, app) {
   const links = make("p", { className: "chain", id: "bound-chain" });
   const words = make("dl", { className: "figures" });
   /** @param {string} text @param {() => void} press */
-  const button = (text, press) => {
-    const made = make("button", { type: "button", "aria-pressed": "false" }, text);
-    made.addEventListener("click", () => (press(), app.refresh()));
-    return made;
-  };
+  const pressed = (text, press) => button(text, () => (press(), app.refresh()), { "aria-pressed": "false" });
   /** @param {"radius" | "strip"} name */
   const toggle = (name) => {
     const { show } = app.state;
     app.change({ show: show.includes(name) ? show.filter((shown) => shown !== name) : [...show, name] });
   };
-  const angle = button("Cosine", () => (cosine = !cosine));
-  const far = button("Up to the bound", () => (whole = far.getAttribute("aria-pressed") !== "true"));
-  const radius = button("Show R", () => toggle("radius"));
-  const strip = button("Show γ", () => toggle("strip"));
+  const angle = pressed("Cosine", () => (cosine = !cosine));
+  const far = pressed("Up to the bound", () => (whole = far.getAttribute("aria-pressed") !== "true"));
+  const radius = pressed("Show R", () => toggle("radius"));
+  const strip = pressed("Show γ", () => toggle("strip"));
   const note = make("p", { className: "note" });
   const row = make("div", { className: "row" }, radius, strip, far, angle);
   const details = make("details", {}, make("summary", {}, "What R and γ are, and why it holds"), words, note, row);
@@ -71,9 +67,9 @@ function create(root, app) {
       far.hidden = limit === null || limit >= 1e6 || angles;
       radius.hidden = strip.hidden = run.kind === "kernel";
       strip.hidden ||= squeeze.gamma === null;
-      for (const [element, pressed] of /** @type {[HTMLElement, boolean][]} */ ([
+      for (const [element, is] of /** @type {[HTMLElement, boolean][]} */ ([
         [angle, angles], [far, toBound], [radius, state.show.includes("radius")], [strip, state.show.includes("strip")],
-      ])) element.setAttribute("aria-pressed", String(pressed));
+      ])) element.setAttribute("aria-pressed", String(is));
       const what = angles ? "The cosine" : "The squeeze";
       const label = `${what} over ${counted(squeeze.K, "update")}, now after ${moment.k}.`;
       show(canvas, label, (picture) => {

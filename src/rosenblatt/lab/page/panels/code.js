@@ -1,7 +1,7 @@
 /** The Python that makes this run again, and the weights that it ends with. */
 
 import { copyButton } from "../dialogs.js";
-import { make, setText } from "../dom.js";
+import { button, make, setText } from "../dom.js";
 import { exact, number, vector } from "../words.js";
 
 /** @import { Panel, Run } from "../types.d.ts" */
@@ -18,13 +18,12 @@ export const code = {
     const text = make("pre", { tabIndex: 0, role: "region", "aria-label": "Python that makes this run again" });
     const weights = make("p", { id: "code-weights", className: "exact" });
     let all = false;
-    const digits = make("button", { type: "button", id: "code-digits", "aria-pressed": "false" }, "All digits");
-    digits.addEventListener("click", () => {
+    const digits = button("All digits", () => {
       all = !all;
       digits.setAttribute("aria-pressed", String(all));
       shown = undefined;
       app.refresh();
-    });
+    }, { "aria-pressed": "false" });
     const note = make("p", { className: "note" });
     const copy = copyButton(() => text.textContent ?? "", "the code");
     const full = make("div", {}, make("div", { className: "row" }, note, make("span", { className: "row" }, digits, copy)), weights, text);

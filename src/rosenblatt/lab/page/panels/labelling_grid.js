@@ -1,6 +1,6 @@
 /** All labellings of a few points as a grid of buttons, each a small picture. */
 
-import { make } from "../dom.js";
+import { button, make } from "../dom.js";
 import { chosen, labellings, pointWords, small } from "./labellings.js";
 
 /** @typedef {{button: HTMLButtonElement, paths: SVGPathElement[]}} Cell */
@@ -61,9 +61,7 @@ export class LabellingGrid {
         return path;
       });
       paths[2].setAttribute("d", `M1 ${SIZE - 1}L${SIZE - 1} 1`);
-      const button = make("button", { type: "button" }, picture);
-      button.addEventListener("click", () => this.choose(bits));
-      return { button, paths };
+      return { button: button(picture, () => this.choose(bits)), paths };
     });
     this.element.replaceChildren(...this.#cells.map(({ button }) => button));
   }

@@ -1,7 +1,7 @@
 /** The lift: each point raised to the height x₁² + x₂², where a plane may do what no line does on the floor. */
 
 import { circleOf } from "../boundary.js";
-import { make, setText } from "../dom.js";
+import { button, make, setText } from "../dom.js";
 import { predicting } from "../hypothesis.js";
 import { fit, paint } from "../picture.js";
 import { withPoint } from "../state.js";
@@ -62,8 +62,7 @@ class Lift {
     const terms = [make("dt", {}, "Centre"), this.center, make("dt", {}, "Radius"), this.radius];
     this.figures = make("dl", { className: "figures" }, ...terms);
     this.words = make("p", { id: "lift-words" });
-    this.offer = make("button", { type: "button", id: "lift-learn" }, "Learn a circle with the lifted learner");
-    this.offer.addEventListener("click", () => app.change({ learner: "circle" }));
+    this.offer = button("Learn a circle with the lifted learner", () => app.change({ learner: "circle" }), { id: "lift-learn" });
     const note = make("p", { className: "note" }, HANDS);
     const label = make("label", { className: "field", htmlFor: "lift-morph" }, "Lift", this.slider);
     root.append(this.canvas, label, this.words, this.equation, this.figures, this.offer, note);

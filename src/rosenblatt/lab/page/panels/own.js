@@ -1,7 +1,7 @@
 /** A line of one's own: dragged on the plane or typed, and compared with the line of the run. */
 
 import { drawEdge, lineOf } from "../boundary.js";
-import { make, numberField, rich, setText } from "../dom.js";
+import { button, make, numberField, rich, setText } from "../dom.js";
 import { predicting, wrongPoints } from "../hypothesis.js";
 import { sideOf } from "../engine/exact.js";
 import { dot } from "../replay.js";
@@ -34,8 +34,7 @@ class Own {
       field.label.replaceChildren(...rich(["**w**₁ =", "**w**₂ =", "b ="][i]), field.input);
       return field;
     });
-    const copy = make("button", { type: "button", id: "own-copy" }, "Take the run's line");
-    copy.addEventListener("click", () => {
+    const copy = button("Take the run's line", () => {
       const { moment, run } = app.scene();
       const line = run && moment ? lineOf(run.names, moment) : null;
       if (line) this.#set(line);

@@ -1,6 +1,6 @@
 /** The training points projected on w, and the bias as a shift of the threshold (CIML, Figures 4.7 and 4.8). */
 
-import { make, setFormula, setText } from "../dom.js";
+import { button, make, setFormula, setText } from "../dom.js";
 import { colors } from "../theme.js";
 import { counted, number } from "../words.js";
 import { Chart, pictureCanvas, show, watcher } from "./chart.js";
@@ -22,16 +22,15 @@ function create(root, app) {
   const headline = make("p", { className: "headline", id: "projection-headline" });
   const canvas = pictureCanvas("strip");
   const slider = make("input", { type: "range", min: "-100", max: "100", value: "0", id: "projection-shift" });
-  const back = make("button", { type: "button" }, "Back to the learned one");
-  const controls = make("div", { className: "shift" }, make("label", {}, "Shift the threshold", slider), back);
-  const note = make("p", { className: "note" });
-  root.append(headline, canvas, controls, note);
-  slider.addEventListener("input", () => app.refresh());
-  back.addEventListener("click", () => {
+  const back = button("Back to the learned one", () => {
     slider.value = "0";
     slider.focus();
     app.refresh();
   });
+  const controls = make("div", { className: "shift" }, make("label", {}, "Shift the threshold", slider), back);
+  const note = make("p", { className: "note" });
+  root.append(headline, canvas, controls, note);
+  slider.addEventListener("input", () => app.refresh());
   /** @type {unknown} */
   let seen = null;
 

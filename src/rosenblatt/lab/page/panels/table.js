@@ -1,6 +1,6 @@
 /** The points as a table that can be edited. */
 
-import { choice, make, setText } from "../dom.js";
+import { button, choice, make, setText } from "../dom.js";
 import { addPoint, removePoints } from "../editing.js";
 import { LARGEST, withPoint } from "../state.js";
 import { counted } from "../words.js";
@@ -28,14 +28,12 @@ class Table {
     /** @type {unknown[]} */
     this.drawn = [];
     this.count = make("p", { className: "note" });
-    this.more = make("button", { type: "button" }, "Show all");
-    this.clear = make("button", { type: "button" }, "Clear all");
-    this.body = make("tbody");
-    this.more.addEventListener("click", () => {
+    this.more = button("Show all", () => {
       this.all = true;
       app.refresh();
     });
-    this.clear.addEventListener("click", () => app.change({ points: [], picks: [] }));
+    this.clear = button("Clear all", () => app.change({ points: [], picks: [] }));
+    this.body = make("tbody");
     const heads = HEADS.map((title) => make("th", { scope: "col" }, make("span", {}, title)));
     const foot = make("tfoot", {}, this.#newRow());
     /** The title of the column that counts, and what the table says of it. */
@@ -115,9 +113,8 @@ class Row {
     this.sign = choice(CLASSES, (value) => set({ sign: value === "1" ? 1 : -1 }), { "aria-label": `label of ${name}` });
     this.heldOut = make("input", { type: "checkbox", "aria-label": `hold out ${name}` });
     this.wrong = make("td", { className: "figure" });
-    this.remove = make("button", { type: "button", "aria-label": `remove ${name}` }, "×");
+    this.remove = button("×", () => table.remove(number), { "aria-label": `remove ${name}` });
     this.heldOut.addEventListener("change", () => set({ heldOut: this.heldOut.checked }));
-    this.remove.addEventListener("click", () => table.remove(number));
     for (const axis of /** @type {("x" | "y")[]} */ (["x", "y"])) {
       const input = this[axis];
       const old = () => String(app.state.points[number]?.[axis === "x" ? 0 : 1] ?? "");

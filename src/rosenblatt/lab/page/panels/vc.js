@@ -1,6 +1,6 @@
 /** The VC game: which labellings of the points a family of shapes can cut out, and why not the others. */
 
-import { make, setText } from "../dom.js";
+import { button, make, setText } from "../dom.js";
 import { ask, faultWords } from "../questions.js";
 import { counted, number } from "../words.js";
 import { LabellingGrid } from "./labelling_grid.js";
@@ -76,15 +76,10 @@ class Game {
     this.text = make("p", { id: "vc-text" });
     this.score = make("p", { id: "vc-score" });
     this.known = make("p", { className: "note", id: "vc-known" });
-    this.next = make("button", { type: "button", id: "vc-next" }, "Next labelling that cannot be cut");
-    this.next.addEventListener("click", () => this.#goNext());
+    this.next = button("Next labelling that cannot be cut", () => this.#goNext(), { id: "vc-next" });
     this.grid = new LabellingGrid((bits) => this.#label(bits));
     this.families = this.#makeFamilies();
-    const starts = [3, 4, 5].map((count) => {
-      const start = make("button", { type: "button", id: `vc-start-${count}` }, `${count} points`);
-      start.addEventListener("click", () => this.#start(count));
-      return start;
-    });
+    const starts = [3, 4, 5].map((count) => button(`${count} points`, () => this.#start(count), { id: `vc-start-${count}` }));
     const row = make("div", { className: "row starts" }, make("span", { className: "note" }, "Start with"), ...starts);
     root.append(this.families, this.headline, this.text, this.score, this.next, this.grid.element, row, this.known);
   }

@@ -1,6 +1,6 @@
 /** The verdict: whether anything the learner can draw separates the points, with the proof, and the ways out. */
 
-import { make, setText } from "../dom.js";
+import { button, make, setText } from "../dom.js";
 import { removePoints } from "../editing.js";
 import { ask, faultWords } from "../questions.js";
 import { colors } from "../theme.js";
@@ -91,11 +91,7 @@ class VerdictPanel {
   #makeWays() {
     const { app } = this;
     /** @param {string} title @param {string} id @param {() => void} done */
-    const button = (title, id, done) => {
-      const element = make("button", { type: "button", id }, title);
-      element.addEventListener("click", done);
-      return element;
-    };
+    const way = (title, id, done) => button(title, done, { id });
     /** @param {string[]} names */
     const add = (...names) => {
       const { features, learner } = app.state;
@@ -104,13 +100,13 @@ class VerdictPanel {
       app.change({ ...other, features: [...features, ...names.filter((name) => !features.includes(name))] });
     };
     this.features = {
-      bias: button("Learn a bias", "way-bias", () => app.change({ bias: true })),
-      xy: button("Add the feature x₁x₂", "way-xy", () => add("xy")),
-      squares: button("Add x₁², x₂²", "way-squares", () => add("x2", "y2")),
-      lift: button("Lift to x₁² + x₂²", "way-lift", () => app.change({ learner: "circle" })),
+      bias: way("Learn a bias", "way-bias", () => app.change({ bias: true })),
+      xy: way("Add the feature x₁x₂", "way-xy", () => add("xy")),
+      squares: way("Add x₁², x₂²", "way-squares", () => add("x2", "y2")),
+      lift: way("Lift to x₁² + x₂²", "way-lift", () => app.change({ learner: "circle" })),
     };
-    this.average = button("Average instead", "way-average", () => app.change({ learner: "averaged" }));
-    const fewest = button("Find the fewest points to remove", "way-fewest", () => this.#findFewest());
+    this.average = way("Average instead", "way-average", () => app.change({ learner: "averaged" }));
+    const fewest = way("Find the fewest points to remove", "way-fewest", () => this.#findFewest());
     return make(
       "div",
       { id: "verdict-ways" },
@@ -155,13 +151,12 @@ class VerdictPanel {
     this.removal.append(make("p", {}, found.text));
     if (found.rows.length) {
       const title = found.rows.length === 1 ? "Remove it" : "Remove them";
-      const remove = make("button", { type: "button", id: "way-remove" }, title);
-      remove.addEventListener("click", () => {
+      const remove = () => {
         removePoints(this.app, found.rows);
         this.headline.tabIndex = -1;
         this.headline.focus();
-      });
-      this.removal.append(remove);
+      };
+      this.removal.append(button(title, remove, { id: "way-remove" }));
     }
     this.app.refresh();
   }

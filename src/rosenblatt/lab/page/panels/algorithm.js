@@ -56,11 +56,11 @@ function create(root) {
 }
 
 /** Return whether a line has run at this visit; while an update is drawn, one after the other. @param {Line} line @param {Scene} scene @param {number | null} beat */
-function ran({ when }, { moment, replay }, beat) {
+function ran({ when }, { moment, replay, state }, beat) {
   if (!moment || !replay) return false;
   if (when === "start") return moment.t === 0;
   if (when === "visit") return moment.t > 0;
   if (when === "update") return moment.updated && (beat === null || beat >= 1);
   if (when === "after") return moment.t > 0 && beat === null;
-  return when === "end" && moment.t === replay.visits && beat === null && replay.run.converged;
+  return when === "end" && moment.t === replay.visits && beat === null && state.order !== "pick";
 }

@@ -41,6 +41,7 @@ export function programOf(state) {
   const { learner, bias } = state;
   if (learner === "restart") return restart(bias);
   if (learner === "kernel") return kernel();
+  if (learner === "circle" || (learner === "perceptron" && !bias)) return figure(learner === "circle", bias);
   const averaged = learner === "averaged";
   const rule = RULES[/** @type {keyof typeof RULES} */ (learner)];
   const test = (/** @type {Moment} */ m) => {
@@ -70,7 +71,7 @@ export function programOf(state) {
       return `= ${vector(w)}${bias ? `, ${number(b)}` : ""}`;
     }),
   ];
-  return { ...titleOf(learner, bias, rule?.title), lines };
+  return { ...titleOf(learner, rule?.title), lines };
 }
 
 /** @param {string} learner @param {boolean} bias */
@@ -80,16 +81,33 @@ function returned(learner, bias) {
   return learner === "pocket" ? "return the **w** that was kept" : `return **w**${bias ? ", b" : ""}`;
 }
 
-/** @param {string} learner @param {boolean} bias @param {string | undefined} rule */
-function titleOf(learner, bias, rule) {
+/** @param {string} learner @param {string | undefined} rule */
+function titleOf(learner, rule) {
   if (rule) return { title: rule, source: "As algorithm 5 of A Course in Machine Learning, but for what makes an update, and how large it is." };
   if (learner === "averaged") return { title: "Algorithm 7: AveragedPerceptronTrain(D, MaxIter)", source: "A Course in Machine Learning, 4.6." };
-  if (learner === "circle") return { title: "Figure 30.2: the perceptron, on lifted points", source: "Har-Peled, 30.2: x = (x₁, x₂, x₁² + x₂²), where a plane cuts out a circle." };
   if (learner === "voted" || learner === "pocket") {
     return { title: learner === "voted" ? "Voted perceptron" : "Pocket", source: "It trains as algorithm 5 of A Course in Machine Learning, and differs in what it keeps." };
   }
-  if (bias) return { title: "Algorithm 5: PerceptronTrain(D, MaxIter)", source: "A Course in Machine Learning, 4.2." };
-  return { title: "Figure 30.2: the perceptron algorithm", source: "Har-Peled, 30.1: without a bias, the line passes through the origin." };
+  return { title: "Algorithm 5: PerceptronTrain(D, MaxIter)", source: "A Course in Machine Learning, 4.2." };
+}
+
+/** @param {boolean} lifted @param {boolean} bias @returns {{title: string, source: string, lines: Line[]}} */
+function figure(lifted, bias) {
+  const where = lifted ? "30.2, where x = (x₁, x₂, x₁² + x₂²) and a plane cuts out a circle" : "30.1: the line passes through the origin";
+  return {
+    title: lifted ? "Figure 30.2: the perceptron, on lifted points" : "Figure 30.2: the perceptron algorithm",
+    source: `Har-Peled, ${where}${bias ? "; a last coordinate that is always 1 has the weight b" : ""}.`,
+    lines: [
+      line(0, "**w** ← 0, k ← 0", "start"),
+      line(0, "repeat", "visit", (m) => `pass ${m.pass}`),
+      line(1, "for (**x**, y) ∈ S do", "visit", seen),
+      line(2, "if sign(⟨**w**, **x**⟩) ≠ y then", "visit", (m) => `sign of ${number(m.sign * m.activation)}: ${m.updated ? "a mistake" : "right"}`),
+      line(3, "**w** ← **w** + y ∗ **x**", "update", (m) => `${moved(m)}${bias ? `, b = ${number(m.b)}` : ""}`),
+      line(3, "k ← k + 1", "update", (m) => `= ${m.k}`),
+      line(0, "until no mistakes are made in the classification", "end"),
+      line(0, "return **w** and k", "end", (m) => `= ${vector(m.w)}${bias ? `, b = ${number(m.b)}` : ""}, ${m.k}`),
+    ],
+  };
 }
 
 /** @param {boolean} bias @returns {{title: string, source: string, lines: Line[]}} */

@@ -84,10 +84,12 @@ def from_bytes(content: bytes) -> Group:
 def joined(groups: Iterator[Group], most_rows: int = 20_000) -> Iterator[list[Group]]:
     """Yield consecutive groups in lists of at least ``most_rows`` rows, to learn each list at once."""
     some: list[Group] = []
+    rows = 0
     for group in groups:
         some.append(group)
-        if sum(map(len, some[-1:])) and sum(map(len, some)) >= most_rows:
+        rows += len(group)
+        if rows >= most_rows:
             yield some
-            some = []
+            some, rows = [], 0
     if some:
         yield some

@@ -31,7 +31,9 @@ class Memory:
         self._limits = limits
         self.rows, self.mistakes = 0, 0
         """The number of rows learned, and of those that were predicted wrongly before."""
-        self._numbers: OrderedDict[str, int] = OrderedDict()
+        self._numbers: dict[str, int] = {}
+        self._older: dict[str, int] = {}
+        """The row number of each id. Those that are half as many as allowed become the older ones."""
         self._waiting: OrderedDict[str, bytes] = OrderedDict()
         self._waiting_bytes = 0
         self._unlogged: OrderedDict[str, bytes] = OrderedDict()
@@ -41,7 +43,7 @@ class Memory:
 
     def number(self, id: str) -> int | None:
         """Return the number of the learned row with an id, or None if there is none."""
-        return self._numbers.get(id)
+        return self._numbers.get(id) or self._older.get(id)
 
     def add(self, group: Group) -> None:
         """Remember a group that was learned and logged."""
@@ -51,8 +53,8 @@ class Memory:
             if id:
                 self._numbers[id] = number
                 self._forget(id)
-        while len(self._numbers) > self._limits.ids:
-            self._numbers.popitem(last=False)
+        if len(self._numbers) >= self._limits.ids // 2:
+            self._older, self._numbers = self._numbers, {}
 
     # predicted rows
 
@@ -100,7 +102,7 @@ class Memory:
     def snapshot(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return everything as plain data and arrays, for `restore`."""
         with self._lock:
-            numbers, waiting = list(self._numbers.items()), list(self._waiting.items())
+            numbers, waiting = [*self._older.items(), *self._numbers.items()], list(self._waiting.items())
         header = {"rows": self.rows, "mistakes": self.mistakes}
         ids, ends = _packed(id.encode() for id, _ in numbers)
         waiting_ids, waiting_ends = _packed(id.encode() for id, _ in waiting)
@@ -119,7 +121,7 @@ class Memory:
         """Restore what `snapshot` returned."""
         self.rows, self.mistakes = header["rows"], header["mistakes"]
         ids = (id.decode() for id in _unpacked(arrays["ids"], arrays["id_ends"]))
-        self._numbers = OrderedDict(zip(ids, arrays["numbers"].tolist(), strict=True))
+        self._older = dict(zip(ids, arrays["numbers"].tolist(), strict=True))
         waiting = _unpacked(arrays["waiting"], arrays["waiting_ends"])
         for id, line in zip(waiting, _unpacked(arrays["lines"], arrays["line_ends"]), strict=True):
             self.remember(id.decode(), line, logged=True)

@@ -144,7 +144,7 @@ def test_help_opens_at_its_top_and_stays_on_the_screen(new_lab, size):
     assert box["y"] >= 0
     assert box["y"] + box["height"] <= size["height"]
     captions = lab.page.locator("#help caption").all_inner_texts()
-    assert [caption.split()[0] for caption in captions] == ["Mouse", "Keys,", "Keys"]
+    assert [caption.split()[0] for caption in captions] == ["Words", "Mouse", "Keys,", "Keys"]
     close = lab.page.locator("#help").get_by_role("button", name="Close")
     close.scroll_into_view_if_needed()
     close.click()

@@ -1,14 +1,27 @@
 /** What mouse, touch and keys do, in a dialog. */
 
 import { createDialog, openDialog } from "./dialogs.js";
-import { make } from "./dom.js";
+import { make, rich } from "./dom.js";
 
 /** What is done by mouse, pen and finger, and what it does. */
 const POINTER = {
   "Mouse and touch, on the plane": [
-    ["Click or tap", "place a point; the buttons at the top choose discs, triangles or to remove points"],
+    ["Click or tap", "place a point; the buttons above the plane choose its class"],
     ["Drag a point", "move it: the whole run is made anew at once"],
-    ["Tap a point", "select it: the buttons at the top then change it; in the VC game it gets the other class"],
+    ["Tap a point", "select it: buttons above the plane then change it; in the VC game it gets the other class"],
+  ],
+};
+
+/** What is said of the run, with vectors between two pairs of stars. */
+const WORDS = {
+  "Words and letters": [
+    ["**x**, y", "the features of a point, and its label: +1 or −1"],
+    ["**w**, b", "the weights and the bias: the line is where **w**·**x** + b = 0"],
+    ["a", "the activation **w**·**x** + b of a point, whose sign is the prediction"],
+    ["mistake", "a visit with y a ≤ 0: it makes an update, which adds y **x** to **w** and y to b"],
+    ["pass", "one visit to every point that is trained on"],
+    ["γ", "the widest margin: how far the nearest point is from the best line"],
+    ["R", "the length of the longest point"],
   ],
 };
 
@@ -56,17 +69,17 @@ function content() {
   const first = make(
     "p",
     {},
-    "Place points of both classes, or choose a lesson or a set of points at the top. Play shows how the perceptron " +
-      "learns, and the steps beside it go through its updates one by one, back as well as forward.",
+    "Press play, the round button: the perceptron learns. The two beside it step through its updates, back and forward. " +
+      "Place points of your own, or choose a lesson or a set of points at the top.",
   );
-  return [first, ...tables(POINTER, (name) => [name]), ...tables(KEYS, keycaps)];
+  return [first, ...tables(WORDS, rich), ...tables(POINTER, rich), ...tables(KEYS, keycaps)];
 }
 
 /** @param {Record<string, string[][]>} groups @param {(name: string) => (Node | string)[]} write */
 function tables(groups, write) {
   return Object.entries(groups).map(([caption, rows]) => {
     const body = rows.map(([name, does]) => {
-      return make("tr", {}, make("th", { scope: "row" }, ...write(name)), make("td", {}, does));
+      return make("tr", {}, make("th", { scope: "row" }, ...write(name)), make("td", {}, ...rich(does)));
     });
     return make("table", { className: "keys" }, make("caption", {}, caption), make("tbody", {}, ...body));
   });

@@ -8,7 +8,7 @@ import { dot } from "./replay.js";
 import { colors } from "./theme.js";
 import { number } from "./words.js";
 
-/** @import { Boundary, Frame, Moment, Picture, Run, Scene, Weights, XY } from "./types.d.ts" */
+/** @import { Boundary, Frame, Moment, Picture, Point, Run, Scene, Weights, XY } from "./types.d.ts" */
 
 const MOST_GHOSTS = 14;
 
@@ -23,12 +23,12 @@ export function drawPlane(picture, frame, scene, boundary) {
   const { state, replay, moment, run, beat } = scene;
   const shows = (/** @type {string} */ what) => state.show.includes(what);
   if (!replay || !moment || !run || state.panel === "vc") {
-    if (state.points.length) drawAxes(picture, frame);
+    if (state.points.length) drawAxes(picture, frame, state.points);
     return;
   }
   const shown = predicting(scene);
   boundary.draw(picture, frame, scene, shown, {}, shows("regions") && moment.k > 0);
-  drawAxes(picture, frame);
+  drawAxes(picture, frame, state.points);
   const aside = ["verdict", "own"].includes(state.panel); // what the panel draws should be seen
   if (shows("ghosts") && !aside) drawGhosts(picture, frame, scene);
   if (shows("hulls")) drawHulls(picture, frame, scene);
@@ -50,8 +50,10 @@ export function drawPlane(picture, frame, scene, boundary) {
   if (shown !== "sum" && !aside) drawArrows(picture, frame, scene, shown);
 }
 
-/** @param {Picture} picture @param {Frame} frame */
-function drawAxes(picture, frame) {
+/** Draw the axes, with numbers where no point is. @param {Picture} picture @param {Frame} frame @param {Point[]} points */
+function drawAxes(picture, frame, points) {
+  const places = points.map((point) => frame.pixel(point));
+  const free = (/** @type {number} */ x, /** @type {number} */ y) => places.every(([px, py]) => Math.hypot(px - x, py - y) > 14);
   const [left, bottom, right, top] = frame.box;
   const [ox, oy] = frame.pixel([0, 0]);
   const look = { stroke: colors().faint, width: 1 };
@@ -63,12 +65,12 @@ function drawAxes(picture, frame) {
   for (const value of ticks(left, right, 6)) {
     if (value === 0) continue;
     const [x] = frame.pixel([value, 0]);
-    if (x > 16 && x < frame.size - 16) picture.text(x, baseline + 14, number(value), { size: 11, anchor: "center" });
+    if (x > 16 && x < frame.size - 16 && free(x, baseline + 10)) picture.text(x, baseline + 14, number(value), { size: 11, anchor: "center" });
   }
   for (const value of ticks(bottom, top, 6)) {
     if (value === 0) continue;
     const [, y] = frame.pixel([0, value]);
-    if (y > 16 && y < frame.size - 16) picture.text(edge + 4, y + 4, number(value), { size: 11 });
+    if (y > 28 && y < frame.size - 16 && free(edge + 10, y)) picture.text(edge + 4, y + 4, number(value), { size: 11 });
   }
 }
 

@@ -78,6 +78,7 @@ def drag(lab, start, end):
 def test_a_line_of_ones_own_is_dragged_and_typed_and_compared(lab):
     lab.open(state_with(CLOUDS, panel="own", at=None))
     assert lab.text("#own-wrong") == str(wrong_by(CLOUDS, 1, 1, 0))
+    assert lab.text("#wrong") == f"{wrong_by(CLOUDS, 1, 1, 0)} of 24 wrong"
     drag(lab, (1, 1), (2, -0.5))
     assert lab.state.own == (2, -0.5, 0)
     assert len(lab.state.points) == len(CLOUDS), "no point is placed while the line is there to be dragged"

@@ -6,7 +6,7 @@ import { kernelActivations } from "./panels/strip.js";
 /** @import { Moment, Replay, Scene, Weights } from "./types.d.ts" */
 
 /** Return a share of a way that begins and ends slowly. @param {number} share */
-const eased = (share) => share * share * (3 - 2 * share);
+export const eased = (share) => share * share * (3 - 2 * share);
 
 /**
  * Return what predicts at a moment: the weights, on their way while an update is drawn, or the sum of a vote or kernel.

@@ -32,8 +32,8 @@ export function drawPlane(picture, frame, scene, boundary) {
   const aside = ["verdict", "own"].includes(state.panel); // what the panel draws should be seen
   if (shows("ghosts") && !aside) drawGhosts(picture, frame, scene);
   if (shows("hulls")) drawHulls(picture, frame, scene);
-  if (shows("radius")) drawRadius(picture, frame, scene);
-  if (shows("strip")) drawStrip(picture, frame, scene);
+  if (shows("radius") || scene.symbol === "R") drawRadius(picture, frame, scene);
+  if (shows("strip") || ["u", "γ"].includes(scene.symbol)) drawStrip(picture, frame, scene);
   if (run.rule && moment.k && !aside) drawThreshold(picture, frame, run, shown);
   if (shows("margins")) drawMargins(picture, frame, scene, shown);
   const other = { stroke: colors().ink, width: 1.5, dash: [8, 4] };

@@ -50,7 +50,7 @@ export function createTransport(root, words, app) {
         play.title = app.playing ? "Pause (Space)" : "Play (Space)";
         play.setAttribute("aria-label", play.title);
       }
-      const all = wrongPoints(scene);
+      const all = wrongPoints(scene, state.panel === "own"); // as ringed on the plane
       wrong.hidden = place.hidden = !replay || state.panel === "vc";
       setText(wrong, `${all.filter(Boolean).length} of ${all.length} wrong`);
       setText(place, placeWords(scene));

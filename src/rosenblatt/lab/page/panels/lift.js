@@ -2,7 +2,7 @@
 
 import { circleOf } from "../boundary.js";
 import { button, make, setText } from "../dom.js";
-import { predicting } from "../hypothesis.js";
+import { eased, predicting } from "../hypothesis.js";
 import { fit, paint } from "../picture.js";
 import { withPoint } from "../state.js";
 import { stillness } from "../theme.js";
@@ -90,7 +90,7 @@ class Lift {
 
   #raise() {
     const share = Math.min(1, (performance.now() - this.#raisedFrom) / RAISED_IN);
-    this.#t = share * share * (3 - 2 * share);
+    this.#t = eased(share);
     this.slider.value = String(this.#t);
     if (share === 1) this.#raisedFrom = 0;
     else this.app.refresh();

@@ -189,7 +189,7 @@ def test_words_beside_decimal_commas_are_pointed_out_in_training_too(tmp_path):
         f"{'-' if k % 8 == 0 else f'{90 + k % 9},{k % 10}'};{k % 5};{'ab'[k * k % 7 % 2]}\n" for k in range(400)
     )
     file = written(tmp_path, "t.csv", "score;x;y\n" + rows)
-    found = "score: holds numbers mixed with '-', so each value is a category; --missing-value - treats these words as"
+    found = "score: holds numbers mixed with '-', so each value is a category; --missing-value - treats this word as"
     assert f"- {found} missing" in " ".join(described(file, "-t", "y").split())
     said = " ".join(ran("train", file, "-t", "y", "-o", tmp_path / "m").stderr.split())
     assert f"Note: look at {found} missing." in said
@@ -249,3 +249,25 @@ def test_notes_are_not_questions(tmp_path):
     text = described(file)
     assert "which column is the label?" in " ".join(text.partition("To answer before training:\n")[2].split())
     assert "renamed" not in text.partition("To answer")[2]
+
+
+def test_numbers_with_too_many_words_are_left_out_for_that_reason(tmp_path):
+    """Every 8th age is a word, and hardly two ages are alike."""
+    rows = [f"{'unknown' if k % 8 == 0 else 20 + k * 37 % 1000 / 10},{k * 7 % 11},{'ab'[k % 2]}" for k in range(300)]
+    path = written(tmp_path, "ages.csv", "\n".join(["age,x,y", *rows]) + "\n")
+    for command_ in ("train", "describe"):
+        said = ran(command_, path, "-t", "y")
+        said = " ".join((said.stderr if command_ == "train" else said.stdout).split())
+        assert said.count("unknown'") == 1
+        assert "different values" not in said
+        assert "--keep" not in said
+        what = (
+            "age (holds numbers mixed with 'unknown')"
+            if command_ == "train"
+            else "age: holds numbers mixed with 'unknown'"
+        )
+        assert f"{what}; --missing-value unknown treats this word as missing" in said
+    found = json.loads(ran("train", path, "-t", "y", "--missing-value", "unknown", "--json").stdout)
+    assert (found["features"], found["left_out"]) == (2, {})
+    with pytest.raises(data.DataError, match="column 'age' holds numbers mixed with 'unknown'"):
+        data.open(path, "y")

@@ -17,6 +17,7 @@ from rosenblatt.data.source import ColumnEntry, Preparation
 from rosenblatt.data.tables.column_kinds import (
     FEW,
     FEW_WORDS,
+    MIXED_WITH,
     PARSERS,
     are_even,
     id_name,
@@ -27,12 +28,12 @@ from rosenblatt.data.tables.column_kinds import (
     parser_of,
     strings_like_ids,
     unit_entry,
+    words_among_numbers,
 )
 from rosenblatt.data.tables.reader import TableChunk
-from rosenblatt.data.tables.schema import is_usable, unlabelled_note
+from rosenblatt.data.tables.schema import is_usable, mixed_words, unlabelled_note, words_as_missing
 from rosenblatt.data.tables.values import (
     MISSING_NUMBERS,
-    NUMBER_FORMATS,
     as_numpy,
     date_format_of,
     find_missing_numbers,
@@ -426,7 +427,8 @@ def describe_columns(
                 found += [like_id] if like_id else []
                 found += [] if labels is None else _leaks(column, labels, ordered=kind in PARSERS)
                 found += _marks_missing(column) if name in entries else []
-                strings = not typed and kind in ("text", "category") and (name in entries or name in excluded)
+                strings = not typed and kind in ("text", "category")
+                strings &= name in entries or (name in excluded and not mixed_words(excluded[name]))
                 found += _digits(head.columns[name], name, missing) if strings else []
             cells = [name, shown, becomes, column.missing, column.distinct, column.histogram, column.range]
         for values, cell in zip(columns.values(), [*cells, "; ".join(remark.text for remark in found)], strict=True):
@@ -522,6 +524,8 @@ def _becomes(name: str, preparation: Preparation, entry: ColumnEntry | None) -> 
 def _left_out(name: str, reason: str | None) -> list[_Remark]:
     if reason is None:
         return []
+    if words := mixed_words(reason):
+        return [_Remark(reason, words_as_missing(words))]
     return [_Remark(reason, Message("; {keep=names} uses it", names=[name]) if is_usable(reason) else "")]
 
 
@@ -611,16 +615,12 @@ def _digits(array: pa.Array, name: str, missing: tuple[str, ...]) -> list[_Remar
     if code:
         as_numbers = Message("; {column_types=kinds} treats them as numbers", kinds={name: "number"})
         return [_Remark(f"treated as codes, because {code!r} begins with 0 and all are equally long", as_numbers)]
-    for kind in ("number", *NUMBER_FORMATS):
-        values, bad = PARSERS[kind](array, missing)
-        words = sorted({str(array[row].as_py()).strip() for row in bad})
-        numbers = int((~np.isnan(values)).sum())
-        if words and len(words) <= FEW_WORDS and numbers >= len(bad):
-            beside = ", ".join(map(shorten, words))
-            as_missing = Message("; {missing_values=words} treats these words as missing", words=words)
-            what = f"holds numbers mixed with {beside}, so each value is a category"
-            return [_Remark(what, as_missing, risk="words")]
-    return []
+    counts = Counter(text for text in parse_strings(array, missing).to_pylist() if text is not None)
+    words = words_among_numbers(counts, missing)
+    if not words:
+        return []
+    what = f"{MIXED_WITH}{', '.join(map(shorten, words))}, so each value is a category"
+    return [_Remark(what, words_as_missing(words), risk="words")]
 
 
 # Rows of other formats: their number, density, labels and range of values.

@@ -52,6 +52,8 @@ PARSERS: dict[str, Parser] = {
 }
 """The parser for each kind of column with one number per row. The parser for dates expects the year first."""
 MOST_CATEGORIES = 1000
+MIXED_WITH = "holds numbers mixed with "
+"""The start of the reason if a column of numbers has too many words; the words follow, quoted."""
 FEW_WORDS = 5
 """The maximum number of distinct words in a column of numbers that may denote missing values."""
 FEW = 20
@@ -182,6 +184,9 @@ def infer_kind(
     if isinstance(kind, AmbiguousColumn) and (units := different_units(values)):
         shown = list_some([unit or "none" for unit in units])
         return AmbiguousColumn(f"holds amounts in different units ({shown}), not converted to one")
+    left_out = isinstance(kind, AmbiguousColumn) and kind.fallback == "text"
+    if left_out and not typed and (words := words_among_numbers(Counter(values))):
+        return AmbiguousColumn(MIXED_WITH + ", ".join(map(repr, words)), ("text",), "text", words=words)
     return kind
 
 
@@ -250,6 +255,27 @@ def kind_of_strings(counts: Counter[str], categories: str, more: bool = False) -
     return AmbiguousColumn(
         reason, ("text",), "text" if mostly_different else "hash", like_ids=codes_like_ids(list(counts))
     )
+
+
+def words_among_numbers(counts: Counter[str], missing: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return the words of a column of numbers if there are few different ones, in at most half of the rows; else ().
+
+    ``counts`` has the number of rows of each string. Strings in ``missing`` are not words.
+
+    Examples
+    --------
+    >>> words_among_numbers(Counter(["38", "unknown", "41", "unknown", "7", "NA"])), words_among_numbers(Counter("ab1"))
+    (('unknown',), ())
+    """
+    texts = list(counts)
+    array = import_arrow().array(texts)
+    for kind in ("number", *NUMBER_FORMATS):
+        values, bad = PARSERS[kind](array, missing)
+        words = tuple(sorted({texts[k].strip() for k in bad}))
+        numbers = sum(counts[text] for text, value in zip(texts, values.tolist(), strict=True) if value == value)
+        if 0 < len(words) <= FEW_WORDS and numbers >= sum(counts[texts[k]] for k in bad):
+            return () if leading_zero_code(array, (*missing, *words)) else words
+    return ()
 
 
 def codes_like_ids(texts: list[str]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from ast import literal_eval
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +19,7 @@ from rosenblatt.blocks import DataError, is_sparse
 from rosenblatt.data.preparation import KINDS, MOST_BITS, MOST_NGRAMS, is_hashed
 from rosenblatt.data.source import ColumnEntry, OpenRequest, Preparation, check_missing
 from rosenblatt.data.tables.column_kinds import (
+    MIXED_WITH,
     NO_NAME,
     PARSERS,
     AmbiguousColumn,
@@ -225,12 +227,14 @@ def excluded_note(excluded: Mapping[str, str]) -> Message | None:
         return None
     named = [f"{show_text(name)} ({reason})" for name, reason in islice(excluded.items(), _MOST_EXCLUDED_NAMED)]
     more = len(excluded) - len(named)
-    usable = [name for name, reason in excluded.items() if is_usable(reason)]
+    words = sorted({word for reason in excluded.values() for word in mixed_words(reason)})
+    usable = [name for name, reason in excluded.items() if is_usable(reason) and not mixed_words(reason)]
     which = "it" if len(excluded) == 1 else "that column"
     return Message(
-        "left out: {named}{more}{keep}.",
+        "left out: {named}{more}{missing}{keep}.",
         named=", ".join(named),
         more=f" and {more:,} more" if more else "",
+        missing=words_as_missing(words) if words else "",
         keep=Message("; {keep=names} uses {which}", names=usable[-1:], which=which) if usable else "",
     )
 
@@ -273,6 +277,21 @@ def units_note(columns: Sequence[ColumnEntry]) -> Message | None:
     units = {column["name"]: column["unit"] for column in columns if column.get("unit") is not None}
     named = [f"{name} ({f'in {unit}' if unit else 'parentheses mean a minus sign'})" for name, unit in units.items()]
     return Message("read as numbers: {named}", named=join_names(named)) if named else None
+
+
+def mixed_words(reason: str) -> list[str]:
+    """Return the words if a column was left out because it holds words among numbers, else an empty list."""
+    return list(literal_eval(f"[{reason.removeprefix(MIXED_WITH)}]")) if reason.startswith(MIXED_WITH) else []
+
+
+def words_as_missing(words: Sequence[str]) -> Message:
+    """Return the end of a sentence that says how to read words among numbers as missing values.
+
+    >>> print("age: holds words" + str(words_as_missing(["unknown"])))
+    age: holds words; missing_values=['unknown'] treats this word as missing
+    """
+    which = "this word" if len(words) == 1 else "these words"
+    return Message("; {missing_values=words} treats {which} as missing", words=list(words), which=which)
 
 
 def is_usable(reason: str | None) -> bool:
@@ -607,7 +626,9 @@ class _Columns:
         if kind == "number":
             reason = integers_like_ids(array, self._missing, called, self._rows, self._head.n)
             return AmbiguousColumn(reason, fallback="number") if reason else None
-        if kind in ("text", "category") or (isinstance(kind, AmbiguousColumn) and kind.fallback == "text"):
+        if kind in ("text", "category") or (
+            isinstance(kind, AmbiguousColumn) and kind.fallback == "text" and not kind.words
+        ):
             reason = strings_like_ids(_texts(array, self._missing))
             return AmbiguousColumn(reason, fallback="text") if reason else None
         return None

@@ -82,9 +82,9 @@ def literals(path):
 
 def test_options_in_the_source_of_the_command_are_those_of_who_prints_them():
     seen = set()
-    for path in sorted((SOURCE / "cli").glob("*.py")):
+    for path in sorted(path for room in ("cli", "serving") for path in (SOURCE / room).glob("*.py")):
         for option in literals(path) if path.stem not in ("main", "output") else ():  # the latter spell parameters
-            printed_by = PRINTED_BY.get(path.stem, (path.stem,))
+            printed_by = ("serve",) if path.parent.name == "serving" else PRINTED_BY.get(path.stem, (path.stem,))
             for name in EXCEPTIONS.get((path.stem, option), printed_by):
                 assert option in options(name), (path.name, option, name)
                 seen.add(name)
@@ -93,7 +93,7 @@ def test_options_in_the_source_of_the_command_are_those_of_who_prints_them():
 
 def test_no_other_room_names_options():
     for path in sorted(SOURCE.rglob("*.py")):
-        if path.relative_to(SOURCE).parts[0] not in ("cli", "lab") and OPTION.search(path.read_text()):
+        if path.relative_to(SOURCE).parts[0] not in ("cli", "serving") and OPTION.search(path.read_text()):
             said = {"--target"} if path.name == "demos.py" else {"--upgrade"}  # of train, to try next; of pip
             assert literals(path) <= said, path
 

@@ -455,7 +455,9 @@ def test_copies_of_a_model_of_a_table_say_what_they_lack():
     table = pd.DataFrame({"city": ["Bern", "Rome"] * 20, "pay": range(40), "y": ["no", "yes"] * 20})
     model = AveragedPerceptron(random_state=0).fit_stream(data.open(table, "y"))
     X = table.drop(columns="y")
-    what = "This is a copy of a model that was trained from a table.*or cross-validate with rosenblatt train --folds"
+    what = (
+        "This is a copy of a model that was trained from a table.*or cross-validate with the folds of rosenblatt train"
+    )
     with pytest.raises(ValueError, match=what):
         clone(clone(model)).fit(X, table["y"])
     with pytest.raises(ValueError, match="Encode strings as numbers first"):

@@ -110,7 +110,7 @@ def _advice_on_strings(model: object) -> Iterator[None]:
             advice = (
                 "This is a copy of a model that was trained from a table, as clone and cross_val_score make it, and "
                 "copies do not have its preparation: train it with fit_stream(data.open(table, target=...)), or "
-                "cross-validate with rosenblatt train --folds."
+                "cross-validate with the folds of rosenblatt train."
             )
         raise ValueError(f"{fault}. {advice}") from fault
 

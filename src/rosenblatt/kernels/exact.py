@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from rosenblatt.kernels.compiler import kernel
-from rosenblatt.kernels.parts import helper, instead_of
+from rosenblatt.kernels.parts import helper, inlined, instead_of
 
 LIMBS = 142
 """The number of limbs of a total, an int64 array that the caller allocates, since kernels allocate none.
@@ -37,6 +37,12 @@ _LOW_32 = 0xFFFFFFFF
 _LOW_27 = 0x7FFFFFF
 
 
+@inlined
+def _three_parts(a, b):
+    """Return p, q, r below 2**55 with ``a b = p + q 2**27 + r 2**54``, where ``0 <= a < 2**53`` and ``b < 2**54``."""
+    return (a & _LOW_27) * (b & _LOW_27), (a & _LOW_27) * (b >> 27) + (a >> 27) * (b & _LOW_27), (a >> 27) * (b >> 27)
+
+
 @helper
 def add_integers(total, sign, a, b, place):
     """Add ``sign * a * b * 2**place`` to the integer ``total``, for ``0 <= a < 2**53`` and ``0 <= b < 2**54``.
@@ -51,15 +57,14 @@ def add_integers(total, sign, a, b, place):
     # three limbs: less than 2**33 is added to the first, 2**33 to the second, and 2**22 to the third. As the parts are
     # 27 bits apart, a limb is the first or second limb of at most three parts. So a product adds less than 2**35 to a
     # limb, and an int64 has room for 2**28 products.
-    part = (a & _LOW_27) * (b & _LOW_27)
-    middle = (a & _LOW_27) * (b >> 27) + (a >> 27) * (b & _LOW_27)
+    part, middle, last = _three_parts(a, b)
     for _ in range(3):  # invariant: ``part`` is the next part, and its lowest bit is bit ``place`` of the total
         limb, shift = place >> 5, place & 31
         lower, upper = (part & _LOW_27) << shift, (part >> 27) << shift
         total[limb] += sign * ((lower & _LOW_32) + ((upper & 31) << 27))
         total[limb + 1] += sign * ((lower >> 32) + ((upper >> 5) & _LOW_32))
         total[limb + 2] += sign * (upper >> 37)
-        part, middle = middle, (a >> 27) * (b >> 27)  # a0 b0, then a0 b1 + a1 b0, then a1 b1
+        part, middle = middle, last  # a0 b0, then a0 b1 + a1 b0, then a1 b1
         place += 27
 
 
@@ -83,8 +88,7 @@ def _add_products(totals, rows, v, x):
     b = np.abs(np.where(known, x_part * _TWO_53, 0.0).astype(np.int64))
     sign = np.where((v > 0.0) == (x > 0.0), 1, -1)
     place = np.where(known, v_place + np.int64(UNIT - 106) + x_place, 0)
-    middle = (a & _LOW_27) * (b >> 27) + (a >> 27) * (b & _LOW_27)
-    for part in ((a & _LOW_27) * (b & _LOW_27), middle, (a >> 27) * (b >> 27)):  # as in `add_integers`
+    for part in _three_parts(a, b):  # as in `add_integers`
         limb, shift = place >> 5, place & 31
         lower, upper = (part & _LOW_27) << shift, (part >> 27) << shift
         np.add.at(totals, (rows, limb), sign * ((lower & _LOW_32) + ((upper & 31) << 27)))

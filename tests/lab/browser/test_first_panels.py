@@ -131,7 +131,7 @@ def test_on_a_phone_the_plane_stays_in_sight(new_lab):
 
 def test_pages_that_show_less(new_lab, address):
     seen = {}
-    for query in ("?present", "?embed=plane", "?embed=bound"):
+    for query in ("?present", "?embed=plane", "?embed=bound", "?embed=%3Cb%3E"):
         lab = new_lab(address + query).open(state_with(FOUR, order="fixed", at=1))
         parts = ("#controls", "#plane", "#sentence", "#play", "#panel-bound", "#panel-algorithm")
         seen[query] = [part for part in parts if lab.page.locator(part).is_visible()]
@@ -141,4 +141,5 @@ def test_pages_that_show_less(new_lab, address):
         "?present": ["#plane", "#sentence"],
         "?embed=plane": ["#plane", "#sentence", "#play"],
         "?embed=bound": ["#play", "#panel-bound"],
+        "?embed=%3Cb%3E": ["#controls", "#plane", "#sentence", "#play", "#panel-algorithm"],
     }

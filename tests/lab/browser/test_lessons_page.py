@@ -225,6 +225,10 @@ def test_an_address_with_a_lesson_shows_its_text_and_teachers_can_hide_the_other
     assert len(lab.state.points) == 2, "the points of the address, not those of the lesson"
     lab.change(hide=["lessons"])
     assert lab.text("#lesson-title") == "XOR"
+    while lab.page.get_by_role("button", name="Next", exact=True).is_visible():
+        press(lab, "Next")
+    assert lab.text("#lesson-title") == "XOR"
+    assert not lab.page.get_by_role("button", name="Next lesson").is_visible()
     assert not lab.page.get_by_role("button", name="Leave the lesson").is_visible()
     assert not lab.page.locator("#opener").is_visible()
     lab.change(hide=[], lesson="no such lesson")

@@ -62,8 +62,10 @@ export function takeDrops(app) {
  * @param {File} file
  */
 async function openFile(app, file) {
-  const size = number(Math.round(file.size / 1e3));
-  if (file.size > MOST_BYTES) return app.notice(`${file.name} has ${size} kB, and the page opens up to 20,000: save fewer rows, as it shows at most 1,000 points.`);
+  if (file.size > MOST_BYTES) {
+    const size = number(Math.round(file.size / 1e3));
+    return app.notice(`${file.name} has ${size} kB, and the page opens up to 20,000: save fewer rows, as it shows at most 1,000 points.`);
+  }
   try {
     const text = await file.text();
     if (text.trimStart().startsWith("{")) {

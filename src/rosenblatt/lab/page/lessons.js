@@ -95,7 +95,8 @@ class Card {
     this.count = make("span", { className: "note" });
     this.words = make("p", { className: "say", id: "lesson-step", tabIndex: -1 });
     this.back = button("Back", () => this.go(this.#step - 1));
-    this.next = button("Next", () => (this.#step < lesson.steps.length ? this.go(this.#step + 1) : start(following?.id ?? "")), { className: "primary" });
+    const forward = () => (this.#step < lesson.steps.length ? this.go(this.#step + 1) : start(following?.id ?? ""));
+    this.next = button("Next", forward, { className: "primary" });
     this.rows = lesson.tries.map(({ title, patch }) => {
       const tried = button(title, () => app.change({ ...patch, at: null }));
       const result = make("span", { className: "note" });
@@ -106,7 +107,8 @@ class Card {
     this.question = make("div", { className: "question" }, answer);
     const leave = button("Leave the lesson", () => start(""), { className: "plain" });
     const title = make("h2", { id: "lesson-title" }, lesson.title);
-    this.parts = [make("div", { className: "row head" }, title, this.count, leave), this.words, this.tries, this.question, make("div", { className: "row" }, this.back, this.next)];
+    const head = make("div", { className: "row head" }, title, this.count, leave);
+    this.parts = [head, this.words, this.tries, this.question, make("div", { className: "row" }, this.back, this.next)];
     this.#show(0);
   }
 
@@ -129,6 +131,7 @@ class Card {
     this.tries.hidden = !tries.length || step < steps.length - 1;
     this.question.hidden = !asked;
     this.back.disabled = step === 0;
+    this.next.classList.toggle("beyond", asked);
     setText(this.next, !asked ? "Next" : last ? "Done" : "Next lesson");
   }
 

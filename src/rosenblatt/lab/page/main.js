@@ -60,9 +60,10 @@ const given = JSON.parse(part("given").textContent || "{}");
 
 /** The ways to show less: `?present` for a screen in a lecture, `?embed=PANEL` for a part of another page. */
 const asked = new URLSearchParams(location.search);
-const embed = asked.get("embed");
+const embed = asked.get("embed") ?? "";
+const panel = document.getElementById(`tab-${embed}`);
 if (asked.has("present")) document.body.classList.add("present");
-if (embed !== null) document.body.classList.add("embed", embed === "plane" ? "plane-alone" : "panel-alone");
+if (panel || embed === "plane") document.body.classList.add("embed", panel ? "panel-alone" : "plane-alone");
 
 /** Open the state of the address, or of the page, or the start; it plays unless its place in the run is given. */
 async function open() {
@@ -76,7 +77,7 @@ async function open() {
     await app.open(START);
     app.notice(`This state cannot be opened. ${faultWords(fault)}`);
   }
-  if (embed && embed !== "plane") app.change({ panel: embed });
+  if (panel) app.change({ panel: embed });
   if (state?.at !== undefined) return;
   if (stillness()) app.go(Infinity);
   else app.play();

@@ -9,7 +9,7 @@ import { drawPlane, drawPoints } from "./plane_drawing.js";
 import { planeKeys } from "./plane_keys.js";
 import { withPoint } from "./state.js";
 import { colors } from "./theme.js";
-import { classWords, counted, number } from "./words.js";
+import { classWords, counted, number, vector } from "./words.js";
 
 /** @import { App, Point, Scene, State, XY } from "./types.d.ts" */
 
@@ -89,8 +89,9 @@ function drawInvitation(picture, frame) {
 /** Say what a point is, and its activation. @param {Picture} picture @param {Frame} frame @param {Scene} scene @param {Point} point */
 function drawHovered(picture, frame, { state, replay, moment, run }, point) {
   const place = run?.rows.indexOf(state.points.indexOf(point)) ?? -1;
-  const active = replay && moment && place >= 0 ? `, y a = ${number(replay.run.signs[place] * replay.score(place, moment.k))}` : "";
-  picture.label(frame.pixel(point), `(${number(point[0])}, ${number(point[1])}), y = ${point[2] > 0 ? "+1" : "−1"}${active}`, { fill: colors().ink });
+  const active = replay && moment && place >= 0 ? `, a = ${number(replay.score(place, moment.k))}` : "";
+  const words = `${vector(point.slice(0, 2).map(Number))}, y = ${point[2] > 0 ? "+1" : "−1"}${active}`;
+  picture.label(frame.pixel(point), words, { fill: colors().ink });
 }
 
 /** @param {Picture} picture @param {Frame} frame @param {XY} cursor */

@@ -129,6 +129,7 @@ def test_what_cannot_be_done_is_one_sentence(tmp_path):
     ran("train", path, "-t", "label", "-o", tmp_path / "m")
     said = refused("predict", tmp_path / "m", path, "--proba")
     assert "has scores but no probabilities: train it with --calibrate" in said
+    assert "Training a model further removes its probabilities." in said
     rare = pd.read_csv(path).assign(label=lambda f: np.where(f.index < 2, "rare", f["label"]))
     said = ran("train", written(tmp_path, "rare.csv", rare.to_csv(index=False)), "-t", "label", "--calibrate").stderr
     assert "no rows of rare are left to calibrate on" in said

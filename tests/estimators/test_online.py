@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from helpers.starting_weights import LINEAR
-from rosenblatt import KernelPerceptron, Perceptron, load, save
+from rosenblatt import KernelPerceptron, Perceptron, calibrated, load, save
 from rosenblatt.training.linear import LinearState
 
 WORDS = ("red", "green", "blue")
@@ -213,3 +213,21 @@ def test_new_columns_are_copied_a_few_times_in_all(monkeypatch):
         model.learn_one({f"x{i}": 1.0}, i % 3)
     assert model.n_features_in_ == 2000
     assert len(made) < 60
+
+
+def test_probabilities_that_learning_on_removed_are_said_to_be_removed():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.normal(size=60)})
+    y = (X["x"].to_numpy() + rng.normal(size=60) / 2 > 0).astype(int)
+    model = Perceptron()
+    for row, label in zip(X.to_dict("records"), y.tolist(), strict=True):
+        model.learn_one(row, label)
+    with pytest.raises(AttributeError, match="a perceptron has scores but no probabilities"):
+        model.predict_proba(X)
+    for learn in (lambda model: model.learn_one({"x": 1.0}, 1), lambda model: model.partial_fit(X, y)):
+        fitted = calibrated(model, X, y)
+        assert fitted.predict_proba(X).shape == (60, 2)
+        learn(fitted)
+        with pytest.raises(AttributeError, match=r"were removed when it was trained further.*calibrate it again"):
+            fitted.predict_proba(X)
+        assert calibrated(fitted, X, y).predict_proba(X).shape == (60, 2)

@@ -464,3 +464,7 @@ def test_copies_of_a_model_of_a_table_say_what_they_lack():
         AveragedPerceptron().fit(X, table["y"])
     copied = clone(model).fit_stream(data.open(table, "y"))
     assert copied.score(table) == model.score(table)
+    for numbers in (X[["pay"]], X[["pay"]].to_numpy()):
+        with pytest.warns(UserWarning, match=what):
+            clone(model).fit(numbers, table["y"])
+    clone(model).fit(data.Block(X[["pay"]].to_numpy(float), table["y"].to_numpy(str)), None)

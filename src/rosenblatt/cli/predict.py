@@ -100,7 +100,7 @@ def predict(
     if proba and predictor.calibration is None:
         raise ValueError(
             f"{model} has scores but no probabilities: train it with --calibrate, or calibrate it in Python with "
-            "rosenblatt.calibrated."
+            "rosenblatt.calibrated. Training a model further removes its probabilities."
         )
     for names, target in parts:
         options = {**files.to_open(), "preparation": predictor.preparation, "labels": False, "passthrough": ids}

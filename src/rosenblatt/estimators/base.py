@@ -198,6 +198,7 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
     classes_: Labels
     calibration_: Calibration
     _is_copy_of_table_model = False
+    _lost_calibration = False
     """Whether this is an unfitted copy of a model that was trained from a table."""
 
     def __new__(cls, *args: object, **kwargs: object) -> Self:
@@ -325,6 +326,11 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         """Return a sentence that explains why there is no ``predict_proba``, or "" if the model is calibrated."""
         if hasattr(self, "calibration_"):
             return ""
+        if self._lost_calibration:
+            return (
+                "the probabilities of this model were removed when it was trained further, because they belong to its "
+                "former scores: calibrate it again with rosenblatt.calibrated(model, X, y)."
+            )
         return (
             "a perceptron has scores but no probabilities: rosenblatt.calibrated(model, X, y) returns a copy with "
             "predict_proba, fitted to rows that the model has not seen."
@@ -698,7 +704,8 @@ class BasePerceptron(ExactClassifier):
     def _set_trained(self, state: RunState, classes: Labels, more: EarlyStoppingState | None = None) -> None:
         """Store a state of a training run and its classes; remove the calibration, which was fitted to other scores."""
         self.state_, self.classes_, self._early_stopping_state = state, classes, more
-        self.__dict__.pop("calibration_", None)
+        if self.__dict__.pop("calibration_", None) is not None:
+            self._lost_calibration = True
 
     def _options(self, X: MatrixLike = None) -> RunOptions:
         """Return the validated parameters for training on ``X``."""

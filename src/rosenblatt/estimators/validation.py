@@ -17,6 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from rosenblatt.blocks import Block, as_file_stream, check_labels_kept
 from rosenblatt.estimators.prepared import prepare
+from rosenblatt.messages import warn_user
 from rosenblatt.training.rows import Labels, Matrix, VectorLike, check_sparse, pad_columns
 
 MatrixLike: TypeAlias = Any
@@ -94,6 +95,17 @@ def _names_are_known(model: object, X: MatrixLike) -> Iterator[None]:
         yield
 
 
+_NO_PREPARATION = (
+    "This is a copy of a model that was trained from a table, as clone and cross_val_score make it, and copies do not "
+    "have its preparation: train it with fit_stream(data.open(table, target=...)), or cross-validate with the "
+    "folds of rosenblatt train."
+)
+
+
+def _is_copy_of_table_model(model: object) -> bool:
+    return getattr(model, "_is_copy_of_table_model", False)
+
+
 @contextmanager
 def _advice_on_strings(model: object) -> Iterator[None]:
     """Add advice to scikit-learn's error about strings that are not numbers."""
@@ -106,12 +118,8 @@ def _advice_on_strings(model: object) -> Iterator[None]:
             "Encode strings as numbers first: with OneHotEncoder in a pipeline, or by training on the file with "
             "fit_stream(data.open(...))."
         )
-        if getattr(model, "_is_copy_of_table_model", False):
-            advice = (
-                "This is a copy of a model that was trained from a table, as clone and cross_val_score make it, and "
-                "copies do not have its preparation: train it with fit_stream(data.open(table, target=...)), or "
-                "cross-validate with the folds of rosenblatt train."
-            )
+        if _is_copy_of_table_model(model):
+            advice = _NO_PREPARATION
         raise ValueError(f"{fault}. {advice}") from fault
 
 
@@ -147,6 +155,8 @@ def validate_pair(
             X, labels = validate_data(model, X, y, reset=reset, ensure_all_finite=finite, **_LAYOUT)
         check_labels_kept(y, labels)
         y = labels
+        if reset and _is_copy_of_table_model(model) and not isinstance(given, Block):
+            warn_user(f"{_NO_PREPARATION} A Block holds rows that are prepared already.", UserWarning)
     if y.dtype.kind not in "biuUS":  # integers and strings are always classes
         _check_classes(y)
     return _aligned(X), y

@@ -71,6 +71,8 @@ def test_nothing_scrolls_sideways_on_a_phone(new_lab):
     parts = [lab.page.locator(part).bounding_box() for part in ("#lesson", "#plane", "#panels")]
     assert all(part["width"] > 300 for part in parts), "each has the width to itself"
     assert parts[0]["y"] + parts[0]["height"] <= parts[1]["y"] < parts[2]["y"]
+    assert lab.more().page.locator("#more").evaluate("menu => menu.scrollWidth - menu.clientWidth") <= 0
+    lab.page.keyboard.press("Escape")
     for name in ("Share a link …", "Help and keys (?)"):
         lab.page.get_by_role("button", name="File", exact=True).click()
         lab.page.get_by_role("button", name=name, exact=True).click()

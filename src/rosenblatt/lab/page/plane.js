@@ -9,7 +9,7 @@ import { drawPlane, drawPoints } from "./plane_drawing.js";
 import { planeKeys } from "./plane_keys.js";
 import { withPoint } from "./state.js";
 import { colors } from "./theme.js";
-import { classWords, counted, number, vector } from "./words.js";
+import { classWords, counted, labelWords, number, vector } from "./words.js";
 
 /** @import { App, Point, Scene, State, XY } from "./types.d.ts" */
 
@@ -90,7 +90,7 @@ function drawInvitation(picture, frame) {
 function drawHovered(picture, frame, { state, replay, moment, run }, point) {
   const place = run?.rows.indexOf(state.points.indexOf(point)) ?? -1;
   const active = replay && moment && place >= 0 ? `, a = ${number(replay.score(place, moment.k))}` : "";
-  const words = `${vector(point.slice(0, 2).map(Number))}, y = ${point[2] > 0 ? "+1" : "−1"}${active}`;
+  const words = `${vector(point.slice(0, 2).map(Number))}, y = ${labelWords(point[2])}${active}`;
   picture.label(frame.pixel(point), words, { fill: colors().ink });
 }
 

@@ -72,6 +72,9 @@ export function counted(count, one, many = `${one}s`) {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
+/** Return a label. @param {number} sign */
+export const labelWords = (sign) => (sign > 0 ? "+1" : "−1");
+
 /**
  * Return what a label looks like.
  * @param {number} sign

@@ -1,6 +1,6 @@
 /** The algorithms of the texts as lists of lines, with what each line did at a visit. */
 
-import { number, vector } from "../words.js";
+import { labelWords, number, vector } from "../words.js";
 
 /** @import { Moment, Run, State } from "../types.d.ts" */
 /**
@@ -16,8 +16,7 @@ const line = (depth, text, when = "", tells) => ({ depth, text, when, tells });
 
 const plus = (/** @type {Moment} */ { sign }) => (sign > 0 ? "+" : "−");
 const step = (/** @type {Moment} */ { step }) => (step === 1 ? "" : `${number(step)} · `);
-const label = (/** @type {number} */ sign) => (sign > 0 ? "+1" : "−1");
-const seen = (/** @type {Moment} */ m) => `point ${m.number + 1}: x = ${vector(m.x)}, y = ${label(m.sign)}`;
+const seen = (/** @type {Moment} */ m) => `point ${m.number + 1}: x = ${vector(m.x)}, y = ${labelWords(m.sign)}`;
 const active = (/** @type {Moment} */ m) => `= ${number(m.sign * m.activation)}`;
 const moved = (/** @type {Moment} */ m) =>
   m.variance ? `= ${vector(m.w)}` : `= ${vector(m.before.w)} ${plus(m)} ${step(m)}${vector(m.x)} = ${vector(m.w)}`;

@@ -415,7 +415,13 @@ def open(
     if request.preparation is not None:
         check_given_preparation(request, request.preparation)
     stored = None if request.preparation is None else request.preparation.pop("scale", None)
-    source = _make_source(request)
+    try:
+        source = _make_source(request)
+    except ParameterError as error:
+        if not (notes := files.notes()):
+            raise
+        # Perhaps another sheet of the workbook holds the table.
+        raise type(error)("{error} {note}", error=error.message, note=notes[-1]) from None
     source.skips, numbers = request.skip, source.number_columns
     source.notes = [*files.notes(), *source.notes]
     if scale == "auto" and (numbers is None or not len(numbers) or not files.rereadable):

@@ -96,12 +96,26 @@ def test_workers_read_the_same_sheet(tmp_path):
     assert (stream.read()[0][:30] == shards[0].X).all()
 
 
+def test_an_error_about_a_sheet_of_titles_names_the_others(tmp_path):
+    for name, cover in (("a", [["A study"]]), ("b", [["A study"], ["by us"]])):
+        book = write_xlsx(tmp_path / f"{name}.xlsx", {"Cover": cover, "Answers": TABLE})
+        what = r"expected rows to learn from|has no column 'y' for the target"
+        other = f"{book}: the sheet 'Cover' is read; sheet='Answers' reads another of its 2 visible sheets."
+        with pytest.raises(ParameterError, match=what) as caught:
+            data.open(book, "y")
+        assert str(caught.value).endswith(f". {other}")
+        with pytest.raises(ParameterError, match=what) as caught:
+            data.open(book, "y", sheet="Cover")
+        assert "visible" not in str(caught.value)
+    assert len(data.open(book, "y", sheet="Answers").read()[1]) == 30
+
+
 def test_which_sheet_is_read(tmp_path):
     sheets = {"hidden": [["h"]], "empty": [], "first": TABLE, "second": [["x", "y"], [1, "a"], [2, "b"]]}
     book = write_xlsx(tmp_path / "a.xlsx", sheets, hidden=["hidden"])
     stream = data.open(book, "y")
     assert len(stream.read()[1]) == 30
-    what = f"{book}: the sheet 'first' is read; sheet='empty' reads another of its 3 visible sheets."
+    what = f"{book}: the sheet 'first' is read; sheet='empty' reads another of its 3 visible sheets (empty and second)."
     assert [str(note) for note in stream.notes] == [what]
     stream = data.open(book, "y", sheet="second")
     assert (stream.read()[1].tolist(), stream.notes) == (["a", "b"], [])

@@ -274,6 +274,18 @@ def test_digits_with_leading_zeros_are_codes(tmp_path, ending):
     assert number.read()[0][5].tolist() == [1001.0, 1.0, 0.0, 5.0, 2.0]
 
 
+def test_a_cell_that_is_no_code_among_codes_with_leading_zeros(tmp_path):
+    """As numbers, the codes would lose their zeros."""
+    for first, kind in (("0", "category"), ("1", "number")):
+        codes = [f"{first}{k % 9}001" for k in range(60)]
+        codes[30] = "12?45"
+        (tmp_path / "a.csv").write_text("plz,y\n" + "".join(f"{code},{k % 2}\n" for k, code in enumerate(codes)))
+        with pytest.raises(data.DataError, match=f"or give column_types={{'plz': '{kind}'}}"):
+            data.open(tmp_path / "a.csv", "y")
+    stream = data.open(tmp_path / "a.csv", "y", column_types={"plz": "category"})
+    assert stream.n_features == 10
+
+
 def test_codes_are_strings_as_others_are(tmp_path):
     different = [f"{7919 * k % 100003:06}" for k in range(100)]
     rows = "".join(f"{code},{k % 3},{k % 2}\n" for k, code in enumerate(different))

@@ -48,11 +48,12 @@ class SheetText(NamedTuple):
         if not self.others:
             return None
         return Message(
-            "{file}: the sheet {name} is read; {sheet=other} reads another of its {n} visible sheets.",
+            "{file}: the sheet {name} is read; {sheet=other} reads another of its {n} visible sheets{names}.",
             file=file,
             name=repr(self.name),
             other=self.others[0],
             n=len(self.others) + 1,
+            names=f" ({list_some(self.others)})" if len(self.others) > 1 else "",
         )
 
 

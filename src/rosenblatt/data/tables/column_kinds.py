@@ -179,7 +179,9 @@ def infer_kind(
         if not bad and not leading_zero_code(array, missing):
             return "number"
         if bad and (n := int((~np.isnan(numbers)).sum())) > 9 * len(bad):
-            return _mixed_numbers(head, name, "number", n, bad)
+            found = _mixed_numbers(head, name, "number", n, bad)
+            others = [head.columns[name][row].as_py() for row in bad]
+            return found._replace(suggestions=("category",)) if leading_zero_code(array, (*missing, *others)) else found
     kind = _kind_of_number_format(head, name, missing, values) or kind_of_strings(Counter(values), categories)
     if isinstance(kind, AmbiguousColumn) and (units := different_units(values)):
         shown = list_some([unit or "none" for unit in units])

@@ -328,6 +328,23 @@ def test_rows_held_out_for_probabilities_and_costs_are_whole_groups_or_the_last_
     assert not {row // 20 for row in used} & {row // 20 for row in unseen}
 
 
+def test_the_last_rows_of_a_table_that_begins_with_the_newest_are_said_to_be_the_oldest(tmp_path):
+    rng = np.random.default_rng(0)
+
+    def notes(days, *words):
+        rows = [f"{np.datetime64('2020-01-01') + day},{rng.normal():.3f},{'ab'[rng.integers(2)]}" for day in days]
+        table = written(tmp_path, "dates.csv", "\n".join(["when,x,y", *rows]) + "\n")
+        return notes_of(table, "-t", "y", *words)
+
+    falling = [(99 - k) // 2 for k in range(100)]
+    said = "Note: the last rows are the oldest by 'when', whose dates fall from row to row"
+    assert said in notes(falling, "--holdout", "last")
+    assert said in notes(falling, "--holdout", "last", "--kind", "when=date")
+    assert said not in notes(falling, "--holdout", "20%")
+    for days in (falling[::-1], [*falling, 99], [7] * 100):
+        assert said not in notes(days, "--holdout", "last")
+
+
 def test_early_stopping_says_that_its_rows_are_drawn_at_random(tmp_path):
     table = table_of_groups(tmp_path, ["p", "q", "r", "s"] * 30)
     for words in ("--holdout last", "--holdout-by p"):

@@ -351,6 +351,11 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
     rows, split = stream, None
     if options.held_share is not None:
         split = _split_of(options, data, open_options)
+        if options.holds_last and columns is not None and columns.newest_first:
+            print_note(
+                f"the last rows are the oldest by {columns.newest_first[0]!r}, whose dates fall from row to row: sort "
+                "the rows by it, so that --holdout last tests on the newest."
+            )
         if options.early_stopping and (options.holdout_by or options.holds_last):
             which = "--holdout-by" if options.holdout_by else "--holdout last"
             print_note(

@@ -90,9 +90,11 @@ class ColumnTable(Table):
         Suspicious properties of columns, and advice; by default there are none.
     risks
         Properties of columns that can spoil a model or its accuracy; by default there are none.
+    newest_first : sequence of str
+        Columns of dates that fall from row to row; by default there are none.
     """
 
-    __slots__ = ("_remarks", "risks")
+    __slots__ = ("_remarks", "newest_first", "risks")
 
     def __init__(
         self,
@@ -101,10 +103,12 @@ class ColumnTable(Table):
         notes: Sequence[str] = (),
         remarks: Sequence[Message] = (),
         risks: Sequence[Risk] = (),
+        newest_first: Sequence[str] = (),
     ) -> None:
         super().__init__(columns, title, notes)
         self._remarks = tuple(remarks)
         self.risks = tuple(risks)
+        self.newest_first = tuple(newest_first)
 
     def to_text(self, digits: int = 4) -> str:
         """Return the table as text of at most 80 characters a line, with long cells cut, followed by the remarks.
@@ -402,6 +406,7 @@ def describe_columns(
     columns: dict[str, list[object]] = {name: [] for name in COLUMNS}
     remarks: list[Message] = []
     risks: list[Risk] = []
+    newest_first: list[str] = []
     unlike = 1.0  # how many different rows there might be, if columns were independent
     for name in head.columns:
         kind = _kind(head, name, typed, preparation, entries)
@@ -421,6 +426,7 @@ def describe_columns(
                 found += _spellings(head.columns[name], words, "labels" if is_label else "values")
             found += _single(head.columns[name], words) if is_label else []
             found += _remarks(head, column)
+            newest_first += [name] if kind == "date" and _falls(column.codes[column.codes >= 0]) else []
             unlike *= _effective_values(column) if name in entries else 1.0
             if name not in (target, preparation["weight"]):
                 like_id = _like_id(head, name, kind, column, missing) if name in entries else None
@@ -441,7 +447,12 @@ def describe_columns(
         copies = _copies(head, [*entries, *([target] if target in head.columns else [])])
         remarks += copies
         risks += [Risk(str(target), "copies", remark) for remark in copies if target]
-    return ColumnTable(columns, title, [f"{count_of(features, 'feature')} in all."], remarks, risks)
+    return ColumnTable(columns, title, [f"{count_of(features, 'feature')} in all."], remarks, risks, newest_first)
+
+
+def _falls(codes: np.ndarray) -> bool:
+    """Return whether the values of at least 20 rows never rise from row to row, and are not all the same."""
+    return len(codes) >= _FEWEST_ROWS and codes[-1] < codes[0] and bool((np.diff(codes) <= 0).all())
 
 
 def _effective_values(column: ColumnProfile) -> float:

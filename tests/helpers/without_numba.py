@@ -1,5 +1,7 @@
-"""A plugin for pytest that hides numba: ``python -m pytest -p helpers.without_numba``."""
+"""A pytest plugin that hides numba, as if it were not installed: ``python -m pytest -p helpers.without_numba``."""
 
 import sys
 
-sys.modules["numba"] = sys.modules["llvmlite"] = None
+
+def pytest_configure():
+    sys.modules["numba"] = sys.modules["llvmlite"] = None

@@ -21,6 +21,7 @@ CONSOLE = {
 }
 OPENS, HOURS = "opens a browser", "learns MNIST for an hour, from files that are not here"
 SETS_UP = "sets up an environment from the network"
+SERVES = "starts a server or asks one; tests/serving does so"
 NOT_RUN = {
     ("README.md", "make demo"): SETS_UP,
     ("README.md", "make test"): SETS_UP,
@@ -35,6 +36,8 @@ NOT_RUN = {
         "docs/reproduction.md",
         "rosenblatt reproduce freund-schapire-1999 --degrees 1,2,3,4,5,6 --data mnist --device cuda",
     ): HOURS,
+    ("docs/command.md", "rosenblatt serve spam.model"): SERVES,
+    **{("docs/serve.md", one.words): SERVES for one in CONSOLE["docs/serve.md"]},
 }
 """The commands that no test can run, each with the reason."""
 SKIPPED = {
@@ -44,8 +47,10 @@ SKIPPED = {
 """Lines of Python that carry doctest's ``+SKIP``, each with the reason."""
 ANSWERS_NO = {("docs/command.md", "rosenblatt check mushrooms.cert a9a.bz2")}
 """The commands that end with exit code 1, as the answer is no; all others must succeed."""
-OUTPUT_ONLY = {"text", "bibtex"}
-"""Languages of blocks that nothing would run: what a program printed, what to cite."""
+OUTPUT_ONLY = {"text", "bibtex", "dockerfile", "ini"}
+"""Languages of blocks that nothing would run: what a program printed, what to cite, configuration of other programs."""
+PROGRAMS = {("docs/serve.md", "import json"): SERVES, ("docs/serve.md", "import numpy as np"): SERVES}
+"""The Python blocks, by their first line, that are no doctests, each with the reason."""
 DIRECTIVE = re.compile(r"\{(?!code|sourcecode|literalinclude|doctest|testcode|ipython)")
 """A block of the documentation's own, such as a list of pages; not those that show code."""
 FILE = re.compile(r"(?<![\w/.-])[\w.-]+\.[a-z]\w*(?![\w/])")
@@ -102,6 +107,8 @@ def test_every_skipped_line_listed_here_is_still_on_its_page(listed):
 def test_no_code_on_a_page_escapes_the_tests(page):
     for block in BLOCKS[page]:
         where = f"{page}:{block.line}: a block of {block.language or 'no language'}"
+        if (page, "".join(block.lines[:1])) in PROGRAMS:
+            continue
         if block.language == "python":
             assert block.lines[0].startswith(">>> "), f"{where} must begin with >>>, so that it is run as a doctest"
             assert not block.lines[-1].strip(), f"{where} must end with an empty line, which ends the last output"

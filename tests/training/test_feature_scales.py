@@ -42,7 +42,7 @@ def test_drowned_features_are_worth_a_word(learner, layout):
 
 
 def test_the_last_weights_say_it_with_their_mistakes():
-    with pytest.warns(ConvergenceWarning, match="not separated: .* separable; some features have ranges") as seen:
+    with pytest.warns(ConvergenceWarning, match="has not converged: .* separable; some features have ranges") as seen:
         Perceptron(max_iter=5, random_state=0).fit(*drowned())
     assert len(seen) == 1
     with pytest.warns(ConvergenceWarning, match="if it may not be separable.$"):

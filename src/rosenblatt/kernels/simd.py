@@ -50,17 +50,23 @@ def pack_lanes(*numbers):
 
 def at_least(number, bound):
     """Return ``bound``, a number, where a number or lanes are below it."""
-    return np.where(number < bound, bound, number)[()]
+    if isinstance(number, float):
+        return bound if number < bound else number
+    return np.where(number < bound, bound, number)
 
 
 def at_most(number, bound):
     """Return ``bound``, a number, where a number or lanes are above it."""
-    return np.where(number > bound, bound, number)[()]
+    if isinstance(number, float):
+        return bound if number > bound else number
+    return np.where(number > bound, bound, number)
 
 
 def unless_zero(test, number, otherwise):
     """Return a number or lanes, but the number ``otherwise`` where ``test`` is 0."""
-    return np.where(test == 0.0, otherwise, number)[()]
+    if isinstance(test, float):
+        return otherwise if test == 0.0 else number
+    return np.where(test == 0.0, otherwise, number)
 
 
 def load_quads(numbers, places):

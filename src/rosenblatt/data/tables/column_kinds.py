@@ -34,6 +34,7 @@ from rosenblatt.data.tables.values import (
     possible_formats,
     replace_nulls,
     show_type,
+    strings_to_arrow,
     unit_of,
     without_unit,
 )
@@ -270,7 +271,7 @@ def words_among_numbers(counts: Counter[str], missing: tuple[str, ...] = ()) -> 
     (('unknown',), ())
     """
     texts = list(counts)
-    array = import_arrow().array(texts)
+    array = strings_to_arrow(texts)
     for kind in ("number", *NUMBER_FORMATS):
         values, bad = PARSERS[kind](array, missing)
         words = tuple(sorted({texts[k].strip() for k in bad}))

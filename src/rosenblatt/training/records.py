@@ -244,8 +244,11 @@ def _exact_product_sum(v: Numbers, w: Numbers) -> Fraction:
 
 
 def _nearest(number: Fraction) -> float:
-    """Return the float64 nearest to a number, ties to even; the number is far from overflow."""
-    return number.numerator / number.denominator  # Python rounds a quotient of integers once
+    """Return the float64 nearest to a number, ties to even; infinity beyond the floats."""
+    try:
+        return number.numerator / number.denominator  # Python rounds a quotient of integers once
+    except OverflowError:  # beyond the floats
+        return math.inf if number > 0 else -math.inf
 
 
 class Weights(NamedTuple):
@@ -542,6 +545,8 @@ class RecordLearner:
         step, extra, taken, mistake = 1.0 if weight is None else weight, 0.0, -1.0, False
         if not a > threshold + bound:
             a, extra = self._refined(a, bound, moves)
+            if math.isinf(a):
+                return False
             if not a > threshold:
                 mistake = not a > 0.0
                 taken = self._step_size(rule, a, extra, step)

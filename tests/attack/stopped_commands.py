@@ -16,6 +16,7 @@ from unittest import mock
 import numpy as np
 
 from helpers.commands import command
+from helpers.learned import learned_differently
 from rosenblatt import load
 from rosenblatt.cli import main as cli
 
@@ -163,18 +164,6 @@ def _watch(rng: random.Random, folder: Path) -> str | None:
     again = command(*words, "-o", folder / "again", input="".join(lines[:rows]))
     if again.exit_code:
         return f"watch on the first {rows} rows: {again.stderr}"
-    if different := _learned_differently(load(model), load(folder / "again")):
+    if different := learned_differently(load(model), load(folder / "again")):
         return f"watch -l {learner}, stopped by {sent}: the model is not that of its {rows} rows in {different}"
     return None
-
-
-def _learned_differently(one, other) -> list[str]:
-    """Return the names of the attributes in which two models differ.
-
-    Bounds among the counters are not compared: how rows are divided into batches changes their last digits.
-    """
-    states = one.state_, other.state_
-    names = [name for name in ("w", "b", "u", "beta", "s", "s_b") if getattr(states[0], name) is not None]
-    pairs = {name: [getattr(state, name) for state in states] for name in names}
-    pairs |= {name: [state.counters[name] for state in states] for name in ("visits", "updates")}
-    return [name for name, (a, b) in pairs.items() if a.tobytes() != b.tobytes()]

@@ -29,6 +29,7 @@ from rosenblatt.kernels.parsing.bytes import (
     number_of,
 )
 from rosenblatt.kernels.parsing.murmur import murmur
+from rosenblatt.kernels.parsing.radix_sort import sort_by_column
 from rosenblatt.kernels.parsing.svmlight import (
     BAD_LABEL,
     BAD_VALUE,
@@ -93,35 +94,12 @@ def sum_duplicates(indices, values, first, last, bits, scratch):
     scratch: ``(keys, copy, counts)``. ``keys`` has two 64-bit words for each entry, ``copy`` one value for each entry,
     and ``counts`` 2048 words.
     """
-    # LSD radix sort: a stable counting sort by ``step`` bits of the column at a time, the lowest first. Invariant:
-    # after each turn the keys are sorted by the bits seen so far, and keys with equal bits are in the order of the
-    # line. So the values of a column are added in the order of the line.
     keys, copy, counts = scratch
     n = last - first
-    step = 6
-    while step < 11 and n >> step > 1:
-        step += 1
-    low = np.uint64((1 << step) - 1)
     for k in range(n):
         keys[k] = (np.uint64(indices[first + k]) << _32) | np.uint64(k)
         copy[k] = values[first + k]
-    here, there = np.uint64(0), np.uint64(n)  # unsigned: no test for a negative index
-    for bit in range(32, 32 + bits, step):
-        shift = np.uint64(bit)
-        for c in range(1 << step):
-            counts[c] = 0
-        for k in range(n):
-            counts[(keys[here + np.uint64(k)] >> shift) & low] += _1
-        place = there
-        for c in range(1 << step):
-            place += counts[c]
-            counts[c] = place - counts[c]
-        for k in range(n):
-            key = keys[here + np.uint64(k)]
-            c = (key >> shift) & low
-            keys[counts[c]] = key
-            counts[c] += _1
-        here, there = there, here
+    here = sort_by_column(keys, n, bits, counts)  # stable: the values of a column are added in the order of the line
     last, previous, total = first, -1, 0.0
     for k in range(n):  # invariant: the entries before ``last`` are the sums over the sorted keys before k
         key = keys[here + np.uint64(k)]

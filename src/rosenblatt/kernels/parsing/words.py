@@ -11,6 +11,7 @@ import numpy as np
 from rosenblatt.kernels.compiler import kernel
 from rosenblatt.kernels.parsing.bytes import address_of, byte, word
 from rosenblatt.kernels.parsing.murmur import murmur_after
+from rosenblatt.kernels.parsing.radix_sort import sort_by_column
 from rosenblatt.kernels.parts import helper, inlined
 
 MOST_CHARACTERS = 1 << 18
@@ -157,30 +158,7 @@ def _merged(keys, n, bits, counts):
                 i -= 1
             keys[i] = key
     else:
-        # LSD radix sort, as in ``vw.sum_duplicates``
-        step = 6
-        while step < 11 and n >> step > 1:
-            step += 1
-        turns = (bits + step - 1) // step
-        step = (bits + turns - 1) // turns
-        low = np.uint64((1 << step) - 1)
-        there = np.uint64(n)
-        for turn in range(turns):
-            shift = np.uint64(32 + turn * step)
-            for c in range(1 << step):
-                counts[c] = 0
-            for k in range(n):
-                counts[(keys[here + np.uint64(k)] >> shift) & low] += _1
-            place = there
-            for c in range(1 << step):
-                place += counts[c]
-                counts[c] = place - counts[c]
-            for k in range(n):
-                key = keys[here + np.uint64(k)]
-                c = (key >> shift) & low
-                keys[counts[c]] = key
-                counts[c] += _1
-            here, there = there, here
+        here = sort_by_column(keys, n, bits, counts)
     last, previous, total = -1, _ALL, _0
     for k in range(n):  # invariant: the keys up to ``last`` are merged from the sorted keys before k
         key = keys[here + np.uint64(k)]

@@ -16,7 +16,7 @@ from unittest import mock
 import numpy as np
 
 from helpers.commands import command
-from helpers.learned import learned_differently
+from helpers.learned import different_entries
 from rosenblatt import load
 from rosenblatt.cli import main as cli
 
@@ -164,6 +164,6 @@ def _watch(rng: random.Random, folder: Path) -> str | None:
     again = command(*words, "-o", folder / "again", input="".join(lines[:rows]))
     if again.exit_code:
         return f"watch on the first {rows} rows: {again.stderr}"
-    if different := learned_differently(load(model), load(folder / "again")):
+    if different := different_entries(model, folder / "again"):
         return f"watch -l {learner}, stopped by {sent}: the model is not that of its {rows} rows in {different}"
     return None

@@ -8,13 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers.learned import SUMMED_IN_ANY_ORDER
 from helpers.starting_weights import LINEAR
 from rosenblatt import KernelPerceptron, Perceptron, calibrated, load, save
 from rosenblatt.training.linear import LinearState
 
 WORDS = ("red", "green", "blue")
-SUMMED_IN_ANY_ORDER = ("lowest", "lowest_step", "radius2", "max_step_norm2")
-"""The counters that are activations or norms as computed; no weight depends on their last digits."""
 
 
 def records(n=120, classes=2, seed=0):

@@ -36,10 +36,10 @@ def two_workers():
 
 @pytest.fixture(autouse=True)
 def _release_those_who_wait():
-    faults.held.clear()
     faults.interrupted.clear()
     yield
-    faults.held.set()
+    for event in faults.released.values():
+        event.set()
 
 
 def learner(client, mode="exact", **options):
@@ -54,6 +54,10 @@ def expected(mode):
 def fit(model, shards, **options):
     with quietly():
         return model.fit_shards(shards, **options)
+
+
+def released(folder):
+    return faults.released[str(folder / "notes")]
 
 
 def eventually(condition):
@@ -105,7 +109,7 @@ def test_workers_that_leave_and_come_back_change_no_bit(tmp_path, mode):
 def test_a_cluster_that_is_closed_meanwhile_is_an_error(tmp_path):
     def close():
         assert eventually(lambda: visits_of(tmp_path / "notes", 3))
-        threading.Timer(0.5, faults.held.set).start()
+        threading.Timer(0.5, released(tmp_path).set).start()
         cluster.close()
 
     with start(2) as cluster, distributed.Client(cluster) as client:
@@ -151,7 +155,7 @@ def fail_to_finish(monkeypatch, notes, paused):
         holder = next(worker for worker, keys in client.processing().items() if keys)
         others = [worker for worker in client.processing() if worker != holder]
         client.run(pause, workers=[holder, *others][:paused])
-        faults.held.set()
+        faults.released[str(notes)].set()
 
     with start_dask(2, processes=False, memory_limit=0) as cluster, distributed.Client(cluster) as client:
         thread = threading.Thread(target=pause_workers, args=[client])
@@ -201,7 +205,7 @@ def test_an_error_of_a_visit_arrives_as_it_is_and_leaves_the_model_alone(two_wor
 def test_an_error_is_not_held_up_by_visits_that_have_not_ended(two_workers, tmp_path):
     with pytest.raises(FileNotFoundError):
         fit(learner(two_workers, "mix"), faulty_shards(tmp_path / "notes", at_0="hold", at_1="error"))
-    assert not faults.held.is_set()
+    assert not released(tmp_path).is_set()
 
 
 # nothing is left on the cluster
@@ -234,7 +238,7 @@ def test_an_interrupt_in_the_first_pass_leaves_the_model_as_it_was(two_workers, 
     with pytest.raises(KeyboardInterrupt):
         fit(model, faulty_shards(tmp_path / "notes", at_3="interrupt"), checkpoint=tmp_path / "checkpoint")
     assert not hasattr(model, "state_") or mode == "exact"  # which may have visited some shards
-    faults.held.set()
+    released(tmp_path).set()
     assert has_nothing_of_ours(two_workers)
 
 
@@ -246,7 +250,7 @@ def test_an_interrupted_run_keeps_what_it_learned_and_goes_on_from_its_checkpoin
         fit(model, faulty_shards(tmp_path / "notes", at_3="interrupt", after=after), checkpoint=checkpoint)
     after_two = fit(HereLearner(mode=mode, **OPTIONS | {"max_iter": 2}), [rows_of(k) for k in range(SHARDS)])
     assert np.array_equal(model.coef_, after_two.coef_)
-    faults.held.set()
+    released(tmp_path).set()
     assert has_nothing_of_ours(two_workers)
     again = fit(learner(two_workers, mode), faulty_shards(tmp_path / "again"), checkpoint=checkpoint, resume=True)
     assert digest(again) == expected(mode)

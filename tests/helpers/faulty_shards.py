@@ -9,8 +9,11 @@ from pathlib import Path
 from cluster.training import rows_of
 from rosenblatt.distributed.shards import Shard, make_shard
 
-held = threading.Event()
-"""Shards that wait go on once this is set, in the process of the test."""
+released: dict[str, threading.Event] = {}
+"""For each file of notes, the event for which its shards wait, in the process of the test.
+
+It is not shared by the tests: a visit of the test before may begin late.
+"""
 interrupted = threading.Event()
 """Whether a shard has interrupted the driver, which it does once."""
 
@@ -31,11 +34,11 @@ class FaultyShard(Shard):
         if self.what == "error":
             raise FileNotFoundError(2, "gone", "rows.csv")
         if self.what == "hold":
-            held.wait(60)
+            released[self.notes].wait(60)
         elif self.what == "interrupt" and not interrupted.is_set():
             interrupted.set()
             _thread.interrupt_main()
-            held.wait(60)
+            released[self.notes].wait(60)
 
 
 class FaultyLoader:
@@ -66,6 +69,7 @@ class BrokenLoader:
 def faulty_shards(notes, **faults):
     """Return loaders of eight shards; ``faults`` names some, as ``at_3="error"``, with ``after`` for all."""
     after = faults.pop("after", 0)
+    released[str(notes)] = threading.Event()
     return [FaultyLoader(number, notes, faults.get(f"at_{number}", ""), after) for number in range(8)]
 
 

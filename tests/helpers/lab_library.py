@@ -230,6 +230,7 @@ def run_message(state: LabState, made: Run | None = None) -> dict[str, Any]:
         "ended": _ended(state, made),
         "w": made.w.tolist(),
         "b": made.b,
+        **weights_message(state, made),
         "predicting": predicting,
         "pocket": made.pocket,
         "rule": rule_message(state, made),
@@ -263,16 +264,11 @@ def rule_message(state: LabState, made: Run) -> dict[str, Any] | None:
 
     Let a be the activation of a point with label y. The margin perceptron updates if ``y a <= threshold``, the other
     learners if ``y a < 1``. ``steps`` contains the step size of each update, and ``mistakes`` the numbers of the visits
-    that found a mistake. For AROW, ``variance`` contains the variances of the weights after the run, and
-    ``row_variances`` the variance of the activation at each update.
+    that found a mistake.
     """
     if state.learner not in BY_MARGIN:
         return None
     assert made.steps is not None
-    variance, row_variances = None, None
-    if state.learner == "arow":
-        model, row_variances = made.model, replay(state, made).row_variances
-        variance = {"w": model.variance_[0].tolist(), "b": float(model.intercept_variance_[0])}
     return {
         "kind": state.learner,
         "threshold": state.margin if state.learner == "margin" else 1.0,
@@ -281,14 +277,12 @@ def rule_message(state: LabState, made: Run) -> dict[str, Any] | None:
         "C": state.C if state.learner == "pa" and state.loss != "plain" else None,
         "loss": state.loss if state.learner == "pa" else None,
         "r": state.r if state.learner == "arow" else None,
-        "variance": variance,
-        "row_variances": row_variances,
     }
 
 
 def mistaken_visits(state: LabState, made: Run) -> NDArray[np.int64]:
     """Return the numbers of the visits to misclassified points, which include points on the boundary."""
-    weights = replay(state, made).weights
+    weights = np.array(replay(state, made).weights)
     at = np.searchsorted(made.updates, np.arange(len(made.visits)))  # updates made before each visit
     X = np.column_stack([made.X, np.ones(len(made.X))])[made.visits]
     parts = weights[at] * X
@@ -300,31 +294,47 @@ def mistaken_visits(state: LabState, made: Run) -> NDArray[np.int64]:
 
 
 class Replay(NamedTuple):
-    """The weights and variances at each update of a run."""
+    """The start of a run and each of its updates, in rows whose last entry is that of the bias."""
 
-    weights: NDArray[np.float64]
-    """A row with the initial weights, and a row with the weights after each update. The last column is the bias."""
-    row_variances: list[float]
-    """For AROW, the variance of the activation at each update; otherwise empty."""
+    weights: list[list[float]]
+    cached: list[list[float]]
+    """The weighted sums from which CIML's algorithm 7 computes the average."""
+    variances: list[list[float]]
+    """The variances of the weights for AROW; for other learners they stay 1."""
 
 
 def replay(state: LabState, made: Run) -> Replay:
-    """Repeat the updates of a run with the library's rounding, and return the weights bit for bit."""
-    assert made.steps is not None
+    """Repeat the updates of a run with the library's rounding, bit for bit."""
     rows = np.column_stack([made.X, np.full(len(made.X), float(state.bias))]).tolist()
-    w, variance = [0.0] * len(rows[0]), [1.0] * len(rows[0])
-    weights, row_variances = [list(w)], []
-    for place, step in zip(made.visits[made.updates].tolist(), made.steps.tolist(), strict=True):
-        signed, row = step * int(made.y[place]), rows[place]
+    zeros, ones = [0.0] * len(rows[0]), [1.0] * len(rows[0])
+    found = Replay([zeros], [zeros], [ones])
+    steps = [1.0] * len(made.updates) if made.steps is None else made.steps.tolist()
+    for visit, step in zip(made.updates.tolist(), steps, strict=True):
+        place = int(made.visits[visit])
+        signed, row, variance = step * int(made.y[place]), rows[place], found.variances[-1]
         towards = row
         if state.learner == "arow":
             v = float(sum(Fraction(s) * Fraction(x) ** 2 for s, x in zip(variance, row, strict=True)))
             towards = [s * x for s, x in zip(variance, row, strict=True)]
             variance = [shrunk_variance(s, x, v, state.r) for s, x in zip(variance, row, strict=True)]
-            row_variances.append(v)
-        w = [value + signed * x for value, x in zip(w, towards, strict=True)]
-        weights.append(list(w))
-    return Replay(np.array(weights), row_variances)
+        found.variances.append(variance)
+        found.weights.append([w + signed * x for w, x in zip(found.weights[-1], towards, strict=True)])
+        found.cached.append([c + signed * visit * x for c, x in zip(found.cached[-1], towards, strict=True)])
+    return found
+
+
+def weights_message(state: LabState, made: Run) -> dict[str, Any]:
+    """Return the weights, the sums for their average and AROW's variances, at the start and after each update."""
+    if state.learner == "kernel":
+        zeros = [{"w": [0.0, 0.0], "b": 0.0}] * (len(made.updates) + 1)
+        return {"weights": zeros, "cached": zeros, "variances": None}
+    weights, cached, variances = ([{"w": w, "b": b} for *w, b in rows] for rows in replay(state, made))
+    assert weights[-1] == {"w": made.w.tolist(), "b": made.b}
+    if state.learner != "arow":
+        return {"weights": weights, "cached": cached, "variances": None}
+    last = {"w": made.model.variance_[0].tolist(), "b": float(made.model.intercept_variance_[0])}
+    assert variances[-1] == last
+    return {"weights": weights, "cached": cached, "variances": variances}
 
 
 def shrunk_variance(s: float, x: float, v: float, r: float) -> float:

@@ -23,7 +23,7 @@ def test_the_message_says_what_the_page_needs():
         assert rule["kind"] == chosen["learner"]
         assert rule["threshold"] == chosen.get("margin", 1.0)
         assert len(rule["steps"]) == len(message["updates"])
-        assert (rule["variance"] is not None) == (rule["r"] is not None) == (rule["kind"] == "arow")
+        assert (message["variances"] is not None) == (rule["r"] is not None) == (rule["kind"] == "arow")
         assert rule["loss"] == (chosen.get("loss", "hinge") if rule["kind"] == "pa" else None)
         assert rule["C"] == (chosen.get("C") if rule["kind"] == "pa" else None)
 

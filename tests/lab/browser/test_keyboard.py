@@ -32,7 +32,7 @@ def test_points_are_placed_trained_on_and_taken_back(lab):
     points = lab.state.points
     assert [point[2] for point in points] == [1, -1, 1]
     assert len({point[:2] for point in points}) == 3
-    assert lab.get("lab.replay.agrees")
+    assert lab.get("lab.learned.points === lab.state.points")
     place(lab, "n", "f")
     assert lab.wait().state.points[0][2] == -1
     place(lab, "t")

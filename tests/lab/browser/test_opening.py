@@ -78,7 +78,7 @@ def test_a_state_that_the_engine_refuses_is_told_in_one_sentence(lab):
     lab.change(seed=-1)
     assert lab.text("#notice").startswith("'seed' must be an integer from 0 to 2147483647")
     lab.change(seed=1)
-    assert lab.get("lab.replay.agrees")
+    assert lab.get("lab.learned === lab.state")
 
 
 def test_a_hostile_state_in_the_address_is_one_sentence(lab):
@@ -109,5 +109,5 @@ def test_a_notebook_holds_several_pages(new_lab, tmp_path):
         frame.evaluate("async () => { while (!lab.runs) await new Promise((done) => setTimeout(done, 5)); }")
         frame.evaluate("lab.change({ passes: 7 })")
         frame.evaluate("async () => { while (lab.busy) await new Promise((done) => setTimeout(done, 5)); }")
-        assert frame.evaluate("[lab.state.seed, lab.runs, lab.replay.agrees]") == [seed, 2, True]
+        assert frame.evaluate("[lab.state.seed, lab.runs, lab.learned.passes]") == [seed, 2, 7]
     notebook.page.wait_for_timeout(400)  # after a moment an address would be written

@@ -31,7 +31,7 @@ def test_the_brush_decides_the_class(lab):
     lab.click(2, 1)
     lab.wait()
     assert [point[2] for point in lab.state.points] == [1, -1, 1]
-    assert lab.get("lab.replay.agrees")
+    assert lab.get("lab.learned.points === lab.state.points")
 
 
 def test_undo_and_redo_restore_every_state(lab):
@@ -79,7 +79,7 @@ def test_an_answer_that_comes_late_is_replayed_as_it_was_asked_for(lab):
     lab.open(state_with(FOUR))
     lab.page.evaluate("for (let i = 0; i < 9; i++) lab.change({bias: i % 2 === 0})")
     lab.wait()
-    assert lab.get("[lab.replay.agrees, lab.replay.bias]") == [True, True]
+    assert lab.get("[lab.learned === lab.state, lab.replay.bias]") == [True, True]
     assert lab.get("document.getElementById('notice').hidden")
 
 

@@ -74,7 +74,6 @@ def test_stepping_back_from_the_end_restores_every_state(lab):
     for fields in STEPPED:
         state = state_with(points, updates=40, at=0, **({"passes": 6} | fields))
         lab.show(state)
-        assert lab.get("lab.replay.agrees"), fields
         recorded = lab.get(THERE_AND_BACK)
         assert len(recorded[0][0]) == len(run(state).visits) + 1
         for forward, back in recorded:

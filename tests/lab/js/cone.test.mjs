@@ -3,12 +3,13 @@ import { test } from "node:test";
 
 import { constraints, solutions, viewOf, weightNames } from "../../../src/rosenblatt/lab/page/panels/cone.js";
 import { Replay } from "../../../src/rosenblatt/lab/page/replay.js";
+import { added } from "./runs.mjs";
 
 const OPTIONS = { kernel: "rbf", degree: 2, gamma: 1, coef0: 1 };
 const BOX = [-1, -1, 1, 1];
 
 function replayOf(names, features, signs, bias) {
-  const run = { kind: "linear", names, rows: signs.map((_, i) => i), signs, features, visits: [], updates: [], passes: [] };
+  const run = added({ kind: "linear", names, rows: signs.map((_, i) => i), signs, features, visits: [], updates: [], passes: [] });
   return new Replay(run, { ...OPTIONS, bias });
 }
 

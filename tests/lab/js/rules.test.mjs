@@ -5,20 +5,26 @@ import { test } from "node:test";
 import { chain, squeezeOf } from "../../../src/rosenblatt/lab/page/panels/squeeze.js";
 import { Replay } from "../../../src/rosenblatt/lab/page/replay.js";
 import { sentence } from "../../../src/rosenblatt/lab/page/sentences.js";
+import { added } from "./runs.mjs";
 
 const BASE = {
   kind: "linear", names: ["x", "y"], rows: [4, 7], signs: [1, -1], features: [[1, 2], [3, -1]],
   visits: [0, 1, 0, 1], passes: [2, 4], converged: false, ended: "the limit of 2 passes", pocket: null,
 };
-const NONE = { C: null, loss: null, r: null, variance: null, row_variances: null };
+const NONE = { C: null, loss: null, r: null };
 
 /** PA-I with C = 0.25: a step of 0.2 would do at first, then C is the limit. */
-const PA = {
+const PA = added({
   ...BASE, updates: [0, 1, 2],
   rule: { ...NONE, kind: "pa", threshold: 1, steps: [0.2, 0.25, 0.1], mistakes: [0, 1], C: 0.25, loss: "hinge" },
+});
+const MARGIN = added({ ...BASE, updates: [0, 1, 2], rule: { ...NONE, kind: "margin", threshold: 5, steps: [1, 1, 1], mistakes: [0, 1] } });
+const VARIANCES = [{ w: [1, 1], b: 1 }, { w: [0.875, 0.5], b: 0.875 }, { w: [0.2, 0.4], b: 0.8 }];
+const AROW = {
+  ...BASE, updates: [0, 1], weights: [{ w: [0, 0], b: 0 }, { w: [0.5, 1], b: 0.5 }, { w: [-0.15625, 1.125], b: 0.28125 }],
+  cached: VARIANCES, variances: VARIANCES,
+  rule: { ...NONE, kind: "arow", threshold: 1, steps: [0.5, 0.25], mistakes: [0], r: 2 },
 };
-const MARGIN = { ...BASE, updates: [0, 1, 2], rule: { ...NONE, kind: "margin", threshold: 5, steps: [1, 1, 1], mistakes: [0, 1] } };
-const AROW = { ...BASE, updates: [0, 1], rule: { ...NONE, kind: "arow", threshold: 1, steps: [0.5, 0.25], mistakes: [0], r: 2, row_variances: [6, 7] } };
 
 const OPTIONS = { bias: true, kernel: "rbf", degree: 2, gamma: 1, coef0: 1 };
 
@@ -28,38 +34,10 @@ function words(run, t, other = {}) {
   return sentence({ replay, run, moment: { ...replay.at(t), ...other }, waiting: "", state: { bias: true }, beat: null });
 }
 
-test("steps are those of the run", () => {
-  const { weights, cached } = new Replay(PA, OPTIONS);
-  const first = { w: [0.2 * 1, 0.2 * 2], b: 0.2 };
-  assert.deepEqual(weights[1], first);
-  assert.deepEqual(weights[2], { w: [first.w[0] - 0.25 * 3, first.w[1] + 0.25], b: first.b - 0.25 });
-  assert.deepEqual(cached[1], { w: [0, 0], b: 0 });
-  assert.deepEqual(cached[2], { w: [-0.25 * 3, 0.25], b: -0.25 });
-});
-
-test("variances shrink as the updates use them, and say how far a weight moves", () => {
-  const { weights, variances } = new Replay(AROW, OPTIONS);
-  assert.deepEqual(variances[0], { w: [1, 1], b: 1 });
-  assert.deepEqual(variances[1], { w: [7 / 8, 4 / 8], b: 7 / 8 }); // 1 less x squared over 6 + 2
-  const [s1, s2] = variances[1].w;
-  assert.deepEqual(weights[2].w, [0.5 - 0.25 * (s1 * 3), 1 + 0.25 * s2]);
-  assert.equal(weights[2].b, 0.5 - 0.25 * variances[1].b);
-  assert.equal(variances[2].w[0], s1 * (2 * (1 / 9))); // all of the row's variance is its own
-  assert.equal(new Replay(PA, OPTIONS).variances, null);
-});
-
-test("without a bias its variance stays 1", () => {
-  const { weights, variances } = new Replay(AROW, { ...OPTIONS, bias: false });
-  assert.deepEqual(weights.map(({ b }) => b), [0, 0, 0]);
-  assert.deepEqual(variances.map(({ b }) => b), [1, 1, 1]);
-});
-
-test("the page agrees with the library in weights and variances, to the last bit", () => {
-  const { weights, variances } = new Replay(AROW, OPTIONS);
-  const done = (variance) => ({ ...AROW, ...weights[2], rule: { ...AROW.rule, variance } });
-  assert.ok(new Replay(done(variances[2]), OPTIONS).agrees);
-  assert.ok(!new Replay(done({ ...variances[2], b: variances[2].b + 2 ** -53 }), OPTIONS).agrees);
-  assert.ok(!new Replay({ ...done(variances[2]), b: 7 }, OPTIONS).agrees);
+test("variances belong to their moment", () => {
+  const replay = new Replay(AROW, OPTIONS);
+  assert.deepEqual([replay.at(1).varianceBefore, replay.at(1).variance, replay.at(2).variance], VARIANCES);
+  assert.equal(new Replay(PA, OPTIONS).at(1).variance, null);
 });
 
 test("mistakes and updates are told apart", () => {

@@ -3,16 +3,17 @@ import { test } from "node:test";
 
 import { atMost, chain, squeezeOf } from "../../../src/rosenblatt/lab/page/panels/squeeze.js";
 import { Replay } from "../../../src/rosenblatt/lab/page/replay.js";
+import { added } from "./runs.mjs";
 
 const OPTIONS = { bias: false, kernel: "rbf", degree: 2, gamma: 1, coef0: 1 };
 
 /** A run over given visits, all of them updates. */
-function run(features, signs, visits, bound, kind = "linear") {
+function run(features, signs, visits, bound, { kind = "linear", bias = false } = {}) {
   const none = { R: null, gamma: null, bound: null, w: null, b: null, why: "" };
-  return {
+  return added({
     kind, names: ["x", "y"], rows: features.map((_, i) => i), signs, features, visits, updates: visits.map((_, i) => i),
     passes: [visits.length], w: [0, 0], b: 0, theory: { bound: { ...none, ...bound } },
-  };
+  }, bias);
 }
 
 test("without a bias the numbers are those of the points", () => {
@@ -29,7 +30,7 @@ test("without a bias the numbers are those of the points", () => {
 
 test("the bias is a coordinate of w, of u and of the points", () => {
   const bound = { gamma: 1, bound: 9, w: [0.6, 0], b: 0.8 };
-  const replay = new Replay(run([[2, 2], [0, 1]], [1, 1], [0, 1], bound), { ...OPTIONS, bias: true });
+  const replay = new Replay(run([[2, 2], [0, 1]], [1, 1], [0, 1], bound, { bias: true }), { ...OPTIONS, bias: true });
   const squeeze = squeezeOf(replay);
   assert.equal(squeeze.R, 3);
   assert.deepEqual(squeeze.length, [0, 3, Math.sqrt(4 + 9 + 4)]);
@@ -48,7 +49,7 @@ test("lengths in the kernel's space are those of the features it stands for", ()
   const features = [[1, 2], [3, -1], [0, 2]];
   const visits = [0, 1, 2, 0];
   const signs = [1, -1, -1];
-  const there = squeezeOf(new Replay(run(features, signs, visits, {}, "kernel"), options)).length;
+  const there = squeezeOf(new Replay(run(features, signs, visits, {}, { kind: "kernel" }), options)).length;
   const here = squeezeOf(new Replay(run(features, signs, visits, {}), OPTIONS)).length;
   there.forEach((value, k) => assert.ok(Math.abs(value - here[k]) < 1e-12));
 });

@@ -3,11 +3,12 @@ import { test } from "node:test";
 
 import { levels, stripOf, wrongAt } from "../../../src/rosenblatt/lab/page/panels/strip.js";
 import { Replay } from "../../../src/rosenblatt/lab/page/replay.js";
+import { added } from "./runs.mjs";
 
-const RUN = {
+const RUN = added({
   kind: "linear", names: ["x", "y"], rows: [0, 1], signs: [1, -1], features: [[3, 4], [0, 5]], visits: [0, 1],
   updates: [0], passes: [2], w: [3, 4], b: 1,
-};
+});
 const OPTIONS = { bias: true, kernel: "poly", degree: 1, gamma: 1, coef0: 0 };
 
 test("points lie at their distance along w, and the threshold where the activation is 0", () => {

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { Replay } from "../../../src/rosenblatt/lab/page/replay.js";
 import { sentence } from "../../../src/rosenblatt/lab/page/sentences.js";
 import { counted, exact, number, vector } from "../../../src/rosenblatt/lab/page/words.js";
+import { added } from "./runs.mjs";
 
 test("numbers have four digits that count and real minus signs", () => {
   const told = [[0, "0"], [-0.5, "−0.5"], [1 / 3, "0.3333"], [12345.6, "12,346"], [-1e-4, "−1.00e−4"], [1e6, "1,000,000"]];
@@ -24,11 +25,11 @@ test("one thing, and many", () => {
   assert.equal(vector([1, -2.5]), "(1, −2.5)");
 });
 
-const RUN = {
+const RUN = added({
   kind: "linear", names: ["x", "y"], rows: [4, 7], signs: [1, -1], features: [[1, 2], [3, -0.5]],
   visits: [0, 1, 0, 1], updates: [0, 1], passes: [2, 4], converged: true, ended: "a pass without a mistake",
   w: [-2, 2.5], b: 0, pocket: null,
-};
+});
 
 /** @param {number} t @param {object} [changes] of the run @param {object} [other] of the moment */
 function words(t, changes = {}, other = {}) {

@@ -211,7 +211,6 @@ export class App {
     this.run = run.waiting ? null : run;
     this.learned = state;
     this.replay = run.waiting ? null : new Replay(run, state);
-    if (this.replay && !this.replay.agrees) this.notice("The weights that are shown differ from the run's: please report this.");
     this.runs += 1;
     if (this.#begun === state) this.play();
     document.dispatchEvent(new CustomEvent("lab-run"));

@@ -79,10 +79,6 @@ export interface Rule {
   C: number | null;
   loss: "hinge" | "squared_hinge" | "plain" | null;
   r: number | null;
-  /** The variance of each weight at the end. */
-  variance: Weights | null;
-  /** The variance of the row of each update. */
-  row_variances: number[] | null;
 }
 
 /** The answer to `run`. */
@@ -100,6 +96,10 @@ export interface Run {
   ended: string;
   w: number[];
   b: number;
+  /** At the start and after each update: the weights, what CIML's algorithm 7 caches for their average, and AROW's variances. */
+  weights: Weights[];
+  cached: Weights[];
+  variances: Weights[] | null;
   predicting: Weights | null;
   pocket: (Weights & { mistakes: number })[] | null;
   /** Null where the visits that make updates are the mistakes, and every step is 1. */

@@ -52,6 +52,9 @@ export function run(state) {
     ended: ended(state, made),
     w,
     b,
+    weights: made.model.weights,
+    cached: made.model.cached,
+    variances: state.learner === "arow" ? model.variances : null,
     predicting,
     pocket: state.learner === "pocket" ? made.pocket : null,
     rule: ruleOf(state, made),
@@ -66,11 +69,10 @@ function best({ pocket }) {
   return { w, b };
 }
 
-/** Return what replays a run of a learner whose steps are not all 1, else null. @param {State} state @param {Made} made @returns {Rule | null} */
-function ruleOf({ learner, margin, C, loss, r }, { steps, mistakes, model }) {
+/** Return what a run of a learner has whose steps are not all 1, else null. @param {State} state @param {Made} made @returns {Rule | null} */
+function ruleOf({ learner, margin, C, loss, r }, { steps, mistakes }) {
   if (!BY_MARGIN.includes(learner)) return null;
-  const { variance, rowVariances } = /** @type {any} */ (model);
-  const [pa, arow] = [learner === "pa", learner === "arow"];
+  const pa = learner === "pa";
   return {
     kind: /** @type {Rule["kind"]} */ (learner),
     threshold: learner === "margin" ? margin : 1,
@@ -78,9 +80,7 @@ function ruleOf({ learner, margin, C, loss, r }, { steps, mistakes, model }) {
     mistakes,
     C: pa && loss !== "plain" ? C : null,
     loss: pa ? loss : null,
-    r: arow ? r : null,
-    variance: arow ? variance : null,
-    row_variances: arow ? rowVariances : null,
+    r: learner === "arow" ? r : null,
   };
 }
 

@@ -73,10 +73,9 @@ class Linear {
     this.weights = [filled(0)];
     /** @type {Weights[]} What CIML's algorithm 7 caches for the average, likewise. */
     this.cached = [filled(0)];
-    this.variance = filled(1);
+    /** @type {Weights[]} The variances of the weights, likewise; without AROW they stay 1. */
+    this.variances = [filled(1)];
     this.rowVariance = 0; // of the point visited last, where AROW asked for it
-    /** @type {number[]} The variance of the activation at each update. */
-    this.rowVariances = [];
     this.visits = 0;
   }
 
@@ -103,7 +102,7 @@ class Linear {
       const a = this.y[i] * this.#activation(i, threshold);
       visit = { mistake: a <= 0, step: a > threshold ? null : this.#step(i, a) };
     }
-    if (visit.step !== null) this.#move(i, this.y[i] * visit.step);
+    if (visit.step !== null) this.move(i, this.y[i] * visit.step);
     this.visits += 1;
     return visit;
   }
@@ -129,7 +128,7 @@ class Linear {
     if (learner === "pa") {
       below = rounded(exactDot(this.X[i], this.X[i])) + (loss === "squared_hinge" ? 0.5 / C : 0);
     } else {
-      const { w, b } = this.variance;
+      const { w, b } = this.variances[this.variances.length - 1];
       const v = rounded(sum([...this.X[i].map((x, j) => times(dyadic(w[j]), times(dyadic(x), dyadic(x)))), dyadic(b * this.one)]));
       this.rowVariance = v;
       below = v + r;
@@ -139,9 +138,9 @@ class Linear {
   }
 
   /** Add a step along point i; AROW's goes along its variances, which shrink. @param {number} i @param {number} step */
-  #move(i, step) {
+  move(i, step) {
     const [x, { w, b }, cached, later] = [this.X[i], this.last, this.cached[this.cached.length - 1], step * this.visits];
-    const { w: s, b: s0 } = this.variance;
+    const { w: s, b: s0 } = this.variances[this.variances.length - 1];
     const arow = this.state.learner === "arow";
     const [along, one] = arow ? [x.map((value, j) => s[j] * value), s0 * this.one] : [x, this.one];
     this.weights.push({ w: w.map((value, j) => value + step * along[j]), b: b + step * one });
@@ -151,11 +150,10 @@ class Linear {
     }
     if (!arow) return;
     const [v, r] = [this.rowVariance, this.state.r];
-    this.rowVariances.push(v);
     // s (v - t x + r) / (v + r), whose numerator is at least r: s - t^2 / (v + r) would cancel
     const shrunk = (/** @type {number} */ s, /** @type {number} */ t, /** @type {number} */ x) =>
       x === 0 ? s : s * Math.min((Math.max(v - t * x, 0) + r) * (1 / (v + r)), 1);
-    this.variance = { w: s.map((value, j) => shrunk(value, along[j], x[j])), b: this.one ? shrunk(s0, s0, 1) : s0 };
+    this.variances.push({ w: s.map((value, j) => shrunk(value, along[j], x[j])), b: this.one ? shrunk(s0, s0, 1) : s0 });
   }
 
   /** Return whether the weights with which the learner predicts, or their vote, have point i on its side. @param {number} i */
@@ -186,13 +184,11 @@ class Dual {
     /** @type {Map<number, number>} */
     this.coefficients = new Map();
     this.sums = X.map((_, i) => new Sum(this.kernel, i));
-    this.weights = [{ w: X[0].map(() => 0), b: 0 }];
+    /** A kernel perceptron has no weights but its coefficients. */
+    this.last = { w: X[0].map(() => 0), b: 0 };
+    this.weights = this.cached = [this.last];
     /** @type {number[]} */
     this.updates = [];
-  }
-
-  get last() {
-    return this.weights[0];
   }
 
   /** @param {number} i */
@@ -205,6 +201,7 @@ class Dual {
     if (this.isRight(i)) return { mistake: false, step: null };
     this.coefficients.set(i, (this.coefficients.get(i) ?? 0) + this.y[i]);
     for (const sum of this.sums) sum.add(this.y[i], i);
+    this.weights.push(this.last);
     return { mistake: true, step: 1 };
   }
 
@@ -317,18 +314,18 @@ function orderOf({ order, seed, picks }, rows, pass) {
  */
 function restart(state, record) {
   const { X, y, visits, updates } = record;
-  let [w, b, place] = [X[0].map(() => 0), 0, 0];
-  while (place < X.length && visits.length < MOST_VISITS && updates.length < state.updates) {
-    const a = X[place].reduce((total, x, j) => total + w[j] * x, b);
+  const model = new Linear(X, y, state);
+  let place = 0;
+  for (; place < X.length && visits.length < MOST_VISITS && updates.length < state.updates; model.visits += 1) {
+    const { w, b } = model.last;
     visits.push(place);
-    if (y[place] * a > 0) {
+    if (y[place] * X[place].reduce((total, x, j) => total + w[j] * x, b) > 0) {
       place += 1;
       continue;
     }
-    updates.push(visits.length - 1);
-    w = w.map((value, j) => value + y[place] * X[place][j]);
-    if (state.bias) b += y[place];
+    updates.push(model.visits);
+    model.move(place, y[place]);
     place = 0;
   }
-  return { ...record, mistakes: updates, converged: place === X.length, model: null, w, b };
+  return { ...record, mistakes: updates, converged: place === X.length, model, ...model.last };
 }

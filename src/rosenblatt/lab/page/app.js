@@ -81,11 +81,7 @@ export class App {
     });
   }
 
-  /**
-   * Return what is to be drawn.
-   * @param {number} [now]
-   * @returns {Scene}
-   */
+  /** Return what is to be drawn. @param {number} [now] @returns {Scene} */
   scene(now = performance.now()) {
     const { state, run, replay, waiting } = this;
     const moment = replay ? replay.at(this.at) : null;
@@ -110,8 +106,7 @@ export class App {
 
   /**
    * Change the state; the run that belongs to it comes as soon as it can.
-   * @param {Partial<State>} patch
-   * @param {{undo?: boolean}} [how]
+   * @param {Partial<State>} patch @param {{undo?: boolean}} [how]
    */
   change(patch, { undo = asksForRun(patch) } = {}) {
     if (undo) this.history.note(this.state);
@@ -225,11 +220,7 @@ export class App {
     return Math.min(this.state.at ?? visits, visits);
   }
 
-  /**
-   * Go to the moment after t visits.
-   * @param {number} t
-   * @param {{animate?: boolean}} [how]
-   */
+  /** Go to the moment after t visits. @param {number} t @param {{animate?: boolean}} [how] */
   go(t, { animate = false } = {}) {
     const visits = this.replay?.visits ?? 0;
     this.state = { ...this.state, at: t >= visits ? null : Math.max(0, t) };
@@ -241,8 +232,7 @@ export class App {
 
   /**
    * Step by an update, an example or a pass.
-   * @param {1 | -1} direction
-   * @param {StepBy} [by]
+   * @param {1 | -1} direction @param {StepBy} [by]
    * @param {boolean} [animate] whether the update is drawn beat by beat
    */
   step(direction, by = this.stepBy, animate = true) {

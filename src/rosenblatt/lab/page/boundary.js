@@ -12,9 +12,7 @@ const COARSE = 48; // for votes of very many weights
 
 /**
  * Return the weights of x and y where no other feature counts, else null.
- * @param {string[]} names
- * @param {Weights} weights
- * @returns {[number, number, number] | null}
+ * @param {string[]} names @param {Weights} weights @returns {[number, number, number] | null}
  */
 export function lineOf(names, { w, b }) {
   if (names.some((name, i) => name !== "x" && name !== "y" && w[i] !== 0)) return null;
@@ -23,8 +21,7 @@ export function lineOf(names, { w, b }) {
 
 /**
  * Return the weights of x, y and x² + y² where no other feature counts, else null.
- * @param {string[]} names
- * @param {Weights} weights
+ * @param {string[]} names @param {Weights} weights
  */
 export function circleOf(names, { w, b }) {
   if (names.some((name, i) => !["x", "y", "r2"].includes(name) && w[i] !== 0)) return null;
@@ -38,12 +35,9 @@ export class Boundary {
 
   /**
    * Draw a hypothesis: its two regions if `regions`, and its boundary.
-   * @param {Picture} picture
-   * @param {Frame} frame
-   * @param {Scene} scene
+   * @param {Picture} picture @param {Frame} frame @param {Scene} scene
    * @param {Weights | "sum"} hypothesis weights, or the sum of a vote or a kernel
-   * @param {Look} look
-   * @param {boolean} regions
+   * @param {Look} look @param {boolean} regions
    */
   draw(picture, frame, scene, hypothesis, look, regions) {
     const names = scene.run?.names ?? [];
@@ -63,9 +57,7 @@ export class Boundary {
 
   /**
    * Return the scores of a hypothesis over the square in sight.
-   * @param {Scene} scene
-   * @param {Weights | "sum"} hypothesis
-   * @param {number} [size]
+   * @param {Scene} scene @param {Weights | "sum"} hypothesis @param {number} [size]
    */
   scores({ replay, moment, run, state }, hypothesis, size = SIZE) {
     if (!replay || !moment || !run) return new Float64Array(size * size);

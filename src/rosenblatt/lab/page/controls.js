@@ -12,8 +12,7 @@ import { LEARNER_NAMES } from "./words.js";
 /** @import { App, Scene } from "./types.d.ts" */
 
 /**
- * @param {HTMLElement} root
- * @param {App} app
+ * @param {HTMLElement} root @param {App} app
  * @param {{files: [string, () => void][], lessons: {start(id: string): void}}} parts what the menu File has, and the lessons
  */
 export function createControls(root, app, { files, lessons }) {

@@ -4,9 +4,7 @@ import { button, make, setText } from "./dom.js";
 
 /**
  * Return a dialog with a title and a button that closes it; Escape does, too, and focus goes back to where it was.
- * @param {string} id
- * @param {string} title
- * @param {...(Node | string | null)} children
+ * @param {string} id @param {string} title @param {...(Node | string | null)} children
  */
 export function createDialog(id, title, ...children) {
   const heading = make("h2", { id: `${id}-title`, tabIndex: -1 }, title);
@@ -28,9 +26,7 @@ export function openDialog(dialog) {
 
 /**
  * Return a menu and the button that opens it; Escape and a click elsewhere close it.
- * @param {string} id
- * @param {string} title
- * @param {...Node} children
+ * @param {string} id @param {string} title @param {...Node} children
  */
 export function menu(id, title, ...children) {
   const button = make("button", { type: "button" }, title);
@@ -73,12 +69,7 @@ async function copied(text, beside) {
   }
 }
 
-/**
- * Hand a file to the browser, which saves it.
- * @param {string} name
- * @param {BlobPart} content
- * @param {string} type
- */
+/** Hand a file to the browser, which saves it. @param {string} name @param {BlobPart} content @param {string} type */
 export function save(name, content, type) {
   const link = make("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name, hidden: true });
   document.body.append(link);

@@ -2,11 +2,9 @@
 
 /**
  * Return a new element with properties, and with children, each an element or a text.
- * @template {keyof HTMLElementTagNameMap} Name
- * @param {Name} name
+ * @template {keyof HTMLElementTagNameMap} Name @param {Name} name
  * @param {Record<string, any>} [properties] names with a hyphen, and `role`, become attributes
- * @param {...(Node | string | null)} children
- * @returns {HTMLElementTagNameMap[Name]}
+ * @param {...(Node | string | null)} children @returns {HTMLElementTagNameMap[Name]}
  */
 export function make(name, properties = {}, ...children) {
   const element = document.createElement(name);
@@ -21,8 +19,7 @@ export function make(name, properties = {}, ...children) {
 /**
  * Return a select with options.
  * @param {Record<string, string>} options titles by value
- * @param {(value: string) => void} chosen
- * @param {Record<string, any>} [properties]
+ * @param {(value: string) => void} chosen @param {Record<string, any>} [properties]
  */
 export function choice(options, chosen, properties = {}) {
   const select = make("select", properties);
@@ -33,9 +30,7 @@ export function choice(options, chosen, properties = {}) {
 
 /**
  * Return a button.
- * @param {string | Element} title
- * @param {() => void} pressed
- * @param {Record<string, any>} [properties]
+ * @param {string | Element} title @param {() => void} pressed @param {Record<string, any>} [properties]
  */
 export function button(title, pressed, properties = {}) {
   const element = make("button", { type: "button", ...properties }, title);
@@ -66,39 +61,27 @@ export function numberField(title, least, most, step, changed) {
   };
 }
 
-/**
- * Return a checkbox with its label.
- * @param {string} title
- * @param {(checked: boolean) => void} changed
- */
+/** Return a checkbox with its label. @param {string} title @param {(checked: boolean) => void} changed */
 export function checkbox(title, changed) {
   const input = make("input", { type: "checkbox" });
   input.addEventListener("change", () => changed(input.checked));
   return { input, label: make("label", { className: "check" }, input, title) };
 }
 
-/**
- * Set the text of an element where it is another.
- * @param {Element} element
- * @param {string} text
- */
+/** Set the text of an element where it is another. @param {Element} element @param {string} text */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
 /**
  * Write a text in which the vectors w, x, u and their like are bold, where it is another.
- * @param {HTMLElement} element
- * @param {string} text
+ * @param {HTMLElement} element @param {string} text
  */
 export function setFormula(element, text) {
   if (element.textContent !== text) element.replaceChildren(...rich(text.replace(/(?<![\p{L}\d])[wxu](?![\p{L}\p{No}])/gu, "**$&**")));
 }
 
-/**
- * Return a text with what is between two pairs of stars in bold, as vectors are.
- * @param {string} text
- */
+/** Return a text with what is between two pairs of stars in bold, as vectors are. @param {string} text */
 export function rich(text) {
   return text.split("**").map((part, i) => (i % 2 ? make("b", {}, part) : part));
 }

@@ -7,9 +7,7 @@ import { classWords } from "./words.js";
 
 /**
  * Add a point and return its number, -1 where it cannot be added.
- * @param {App} app
- * @param {number} x
- * @param {number} y
+ * @param {App} app @param {number} x @param {number} y
  * @param {1 | -1} [sign] that of the brush by default
  */
 export function addPoint(app, x, y, sign = app.brush === -1 ? -1 : 1) {
@@ -22,11 +20,7 @@ export function addPoint(app, x, y, sign = app.brush === -1 ? -1 : 1) {
   return app.state.points.length - 1;
 }
 
-/**
- * Remove points by number; the selection keeps to its point.
- * @param {App} app
- * @param {number[]} numbers
- */
+/** Remove points by number; the selection keeps to its point. @param {App} app @param {number[]} numbers */
 export function removePoints(app, numbers) {
   const before = numbers.filter((number) => number < app.selected).length;
   app.selected = numbers.includes(app.selected) ? -1 : app.selected - before;

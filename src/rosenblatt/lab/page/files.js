@@ -13,9 +13,7 @@ const MOST_BYTES = 2e7;
 
 /**
  * Return what the menu File does with files, by its titles.
- * @param {App} app
- * @param {{picture(): Picture}} plane
- * @returns {[string, () => void][]}
+ * @param {App} app @param {{picture(): Picture}} plane @returns {[string, () => void][]}
  */
 export function fileEntries(app, plane) {
   /** @type {[string, string, () => BlobPart | Promise<BlobPart>, string][]} */
@@ -56,11 +54,7 @@ export function takeDrops(app) {
   });
 }
 
-/**
- * Open a file of points or a state; a notice says what is wrong with it.
- * @param {App} app
- * @param {File} file
- */
+/** Open a file of points or a state; a notice says what is wrong with it. @param {App} app @param {File} file */
 async function openFile(app, file) {
   if (file.size > MOST_BYTES) {
     const size = number(Math.round(file.size / 1e3));
@@ -98,11 +92,7 @@ function pageWith(state) {
   return `<!doctype html>\n${PAGE.replace(/(id="given">)[^<]*/, (_, start) => start + given)}`;
 }
 
-/**
- * Return a picture as a PNG, with two pixels for each of its own.
- * @param {Picture} picture
- * @returns {Promise<Blob>}
- */
+/** Return a picture as a PNG, with two pixels for each of its own. @param {Picture} picture @returns {Promise<Blob>} */
 function png(picture) {
   const canvas = make("canvas", { width: 2 * picture.width, height: 2 * picture.height });
   paint(canvas, picture);
@@ -116,10 +106,7 @@ function png(picture) {
   });
 }
 
-/**
- * Return points as CSV.
- * @param {State["points"]} points
- */
+/** Return points as CSV. @param {State["points"]} points */
 function toCsv(points) {
   const lines = points.map(([x, y, sign, heldOut = false]) => `${x},${y},${sign},${heldOut}`);
   return ["x1,x2,label,held_out", ...lines, ""].join("\n");

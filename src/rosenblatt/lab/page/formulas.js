@@ -22,8 +22,7 @@ function vector(name) {
 
 /**
  * Return the elements of a formula: words of more than one letter as text, all else as MathML.
- * @param {string} text
- * @returns {Node[]}
+ * @param {string} text @returns {Node[]}
  */
 export function formula(text) {
   /** @type {Node[]} */

@@ -4,11 +4,7 @@
 
 /**
  * Return the part of a convex polygon where w1 x + w2 y + b >= 0.
- * @param {XY[]} polygon
- * @param {number} w1
- * @param {number} w2
- * @param {number} b
- * @returns {XY[]}
+ * @param {XY[]} polygon @param {number} w1 @param {number} w2 @param {number} b @returns {XY[]}
  */
 export function clip(polygon, w1, w2, b) {
   /** @type {XY[]} */
@@ -25,22 +21,14 @@ export function clip(polygon, w1, w2, b) {
   return out;
 }
 
-/**
- * Return the corners of a box, against the clock.
- * @param {Box} box
- * @returns {XY[]}
- */
+/** Return the corners of a box, against the clock. @param {Box} box @returns {XY[]} */
 export function corners([left, bottom, right, top]) {
   return [[left, bottom], [right, bottom], [right, top], [left, top]];
 }
 
 /**
  * Return the two ends of a line within a box, or null where it misses the box or all weights are zero.
- * @param {number} w1
- * @param {number} w2
- * @param {number} b
- * @param {Box} box
- * @returns {[XY, XY] | null}
+ * @param {number} w1 @param {number} w2 @param {number} b @param {Box} box @returns {[XY, XY] | null}
  */
 export function lineInBox(w1, w2, b, box) {
   if (w1 === 0 && w2 === 0) return null;
@@ -59,11 +47,7 @@ export function lineInBox(w1, w2, b, box) {
   return ends.length >= 2 ? [ends[0], ends[ends.length - 1]] : null;
 }
 
-/**
- * Return the convex hull of points, against the clock.
- * @param {XY[]} points
- * @returns {XY[]}
- */
+/** Return the convex hull of points, against the clock. @param {XY[]} points @returns {XY[]} */
 export function hull(points) {
   const sorted = [...points].sort((p, q) => p[0] - q[0] || p[1] - q[1]);
   if (sorted.length < 3) return sorted;
@@ -87,9 +71,7 @@ function turn(o, p, q) {
 
 /**
  * Return the circle below the plane w1 x + w2 y + w3 (x² + y²) + b = 0, or null where there is none.
- * @param {number[]} w
- * @param {number} b
- * @returns {{center: XY, radius: number, inside: boolean} | null}
+ * @param {number[]} w @param {number} b @returns {{center: XY, radius: number, inside: boolean} | null}
  */
 export function circleOfPlane([w1, w2, w3], b) {
   if (!w3) return null;
@@ -103,9 +85,7 @@ export function circleOfPlane([w1, w2, w3], b) {
  * Return the segments along which values on a square grid change their sign, in units of the grid.
  *
  * `values[j * size + i]` is the value at column i of row j; a zero counts as negative.
- * @param {ArrayLike<number>} values
- * @param {number} size
- * @returns {[XY, XY][]}
+ * @param {ArrayLike<number>} values @param {number} size @returns {[XY, XY][]}
  */
 export function contour(values, size) {
   /** @type {[XY, XY][]} */
@@ -142,9 +122,7 @@ function share(u, v) {
 
 /**
  * Return round numbers for the marks of an axis, about `count` of them from low to high.
- * @param {number} low
- * @param {number} high
- * @param {number} count
+ * @param {number} low @param {number} high @param {number} count
  */
 export function ticks(low, high, count) {
   const rough = (high - low) / count;

@@ -50,10 +50,7 @@ const KEYS = {
   ],
 };
 
-/**
- * Make the help; the dialog itself is made when it is first opened.
- * @returns {{open(): void}}
- */
+/** Make the help; the dialog itself is made when it is first opened. @returns {{open(): void}} */
 export function createHelp() {
   /** @type {HTMLDialogElement | null} */
   let dialog = null;

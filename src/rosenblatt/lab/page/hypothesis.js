@@ -10,8 +10,7 @@ export const eased = (share) => share * share * (3 - 2 * share);
 
 /**
  * Return what predicts at a moment: the weights, on their way while an update is drawn, or the sum of a vote or kernel.
- * @param {Scene} scene
- * @returns {Weights | "sum"}
+ * @param {Scene} scene @returns {Weights | "sum"}
  */
 export function predicting({ state, run, replay, moment, beat }) {
   if (!moment || !replay || run?.kind === "kernel" || state.learner === "voted") return "sum";
@@ -32,8 +31,7 @@ const known = new WeakMap();
 /**
  * Return for each training point whether it is wrong: y a <= 0 by what predicts after the last visit, or by the line of
  * one's own.
- * @param {Scene} scene
- * @param {boolean} [own]
+ * @param {Scene} scene @param {boolean} [own]
  */
 export function wrongPoints(scene, own = false) {
   const { state, replay, moment } = scene;

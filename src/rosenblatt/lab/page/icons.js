@@ -14,10 +14,7 @@ const PATHS = {
   triangle: "M8 1l7 13H1z",
 };
 
-/**
- * Return an icon, which says nothing to screen readers.
- * @param {string} name
- */
+/** Return an icon, which says nothing to screen readers. @param {string} name */
 export function icon(name) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", "0 0 16 16");
@@ -30,9 +27,7 @@ export function icon(name) {
 
 /**
  * Return a button with an icon and a name.
- * @param {string} name
- * @param {string} title
- * @param {() => void} pressed
+ * @param {string} name @param {string} title @param {() => void} pressed
  * @param {string} [text] beside the icon
  */
 export function iconButton(name, title, pressed, text = "") {

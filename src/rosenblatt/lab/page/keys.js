@@ -2,10 +2,7 @@
 
 /** @import { App } from "./types.d.ts" */
 
-/**
- * @param {App} app
- * @param {{help: {open(): void}}} parts
- */
+/** @param {App} app @param {{help: {open(): void}}} parts */
 export function createKeys(app, { help }) {
   document.addEventListener("keydown", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
@@ -25,9 +22,7 @@ export function createKeys(app, { help }) {
 }
 
 /**
- * @param {App} app
- * @param {{open(): void}} help
- * @param {HTMLElement} target
+ * @param {App} app @param {{open(): void}} help @param {HTMLElement} target
  * @returns {Record<string, ((shift: boolean) => void) | undefined>}
  */
 function actions(app, help, target) {

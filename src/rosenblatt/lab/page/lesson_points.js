@@ -13,11 +13,7 @@ export const SORTED = [
   [0.8, 1.6, -1], [0.9, -0.7, -1], [0.2, -0.6, -1],
 ];
 
-/**
- * Return two groups of six with a gap of 2 (0.3 + shift) between them.
- * @param {number} shift
- * @returns {Point[]}
- */
+/** Return two groups of six with a gap of 2 (0.3 + shift) between them. @param {number} shift @returns {Point[]} */
 export function gap(shift) {
   const group = [[0.3, 2.5], [0.9, 1], [0.6, -1.2], [0.3, -2.6], [1.6, 0.2], [2.2, 1.4]];
   /** @param {number} value */

@@ -10,19 +10,14 @@ import { counted, mostMistakes, number } from "./words.js";
 
 /**
  * Return the state of a step of a lesson; without a place in the run, it is played.
- * @param {Lesson} lesson
- * @param {number} step
+ * @param {Lesson} lesson @param {number} step
  */
 export function stepState(lesson, step) {
   const patches = lesson.steps.slice(0, step + 1).map(({ patch }) => patch ?? {});
   return { ...DEFAULTS, ...lesson.state, ...Object.assign({}, ...patches), lesson: lesson.id, at: lesson.steps[step].at };
 }
 
-/**
- * Return what became of a run, in a few words.
- * @param {Run} run
- * @param {Lesson["outcome"]} kind
- */
+/** Return what became of a run, in a few words. @param {Run} run @param {Lesson["outcome"]} kind */
 function outcome(run, kind) {
   const updates = counted(run.updates.length, "update");
   const { bound } = run.theory.bound;
@@ -36,11 +31,7 @@ function seedWords({ order, seed }) {
   return order === "once" || order === "each" ? `, seed ${seed}` : "";
 }
 
-/**
- * Make the card of the lessons.
- * @param {HTMLElement} root
- * @param {App} app
- */
+/** Make the card of the lessons. @param {HTMLElement} root @param {App} app */
 export function createLessons(root, app) {
   /** @type {Card | null} */
   let card = null;
@@ -78,11 +69,7 @@ class Card {
   #seen = null;
   #step = 0;
 
-  /**
-   * @param {Lesson} lesson
-   * @param {App} app
-   * @param {(id: string) => void} start
-   */
+  /** @param {Lesson} lesson @param {App} app @param {(id: string) => void} start */
   constructor(lesson, app, start) {
     this.lesson = lesson;
     this.app = app;
@@ -160,8 +147,7 @@ class Card {
 
 /**
  * Return whether a state has these values.
- * @param {State} state
- * @param {[string, unknown][]} values
+ * @param {State} state @param {[string, unknown][]} values
  * @param {boolean} [anyClass] whether points may have other labels
  */
 function has(state, values, anyClass = false) {

@@ -7,9 +7,7 @@ import { colors } from "./theme.js";
 
 /**
  * Draw a ring around a point.
- * @param {Picture} picture
- * @param {Frame} frame
- * @param {{0: number, 1: number} | undefined} point
+ * @param {Picture} picture @param {Frame} frame @param {{0: number, 1: number} | undefined} point
  * @param {string} [stroke]
  */
 export function drawRing(picture, frame, point, stroke = colors().ink) {
@@ -20,10 +18,7 @@ export function drawRing(picture, frame, point, stroke = colors().ink) {
 
 /**
  * Draw a cross in the accent at a point, and words beside it.
- * @param {Picture} picture
- * @param {Frame} frame
- * @param {{0: number, 1: number}} point
- * @param {string} words
+ * @param {Picture} picture @param {Frame} frame @param {{0: number, 1: number}} point @param {string} words
  */
 export function drawCross(picture, frame, point, words) {
   const [x, y] = frame.pixel([point[0], point[1]]);
@@ -41,10 +36,7 @@ export function drawCross(picture, frame, point, words) {
 
 /**
  * Draw the hull of points: a polygon, a segment or nothing.
- * @param {Picture} picture
- * @param {Frame} frame
- * @param {{0: number, 1: number}[]} points
- * @param {Look} look
+ * @param {Picture} picture @param {Frame} frame @param {{0: number, 1: number}[]} points @param {Look} look
  */
 export function drawHull(picture, frame, points, look) {
   const around = hull(points.map((point) => /** @type {XY} */ ([point[0], point[1]])));
@@ -53,11 +45,8 @@ export function drawHull(picture, frame, points, look) {
 
 /**
  * Draw the hulls of two groups with a point in common: lines about both, and the cross.
- * @param {Picture} picture
- * @param {Frame} frame
- * @param {{0: number, 1: number}[][]} groups
- * @param {{0: number, 1: number}} common
- * @param {string} words
+ * @param {Picture} picture @param {Frame} frame @param {{0: number, 1: number}[][]} groups
+ * @param {{0: number, 1: number}} common @param {string} words
  */
 export function drawCrossing(picture, frame, groups, common, words) {
   for (const group of groups) {

@@ -18,11 +18,7 @@ import { weights } from "./panels/weights.js";
 
 const PANELS = [algorithm, own, projection, weights, error, verdict, lift, vc, table, code, bound];
 
-/**
- * @param {HTMLElement} root
- * @param {App} app
- * @returns {View}
- */
+/** @param {HTMLElement} root @param {App} app @returns {View} */
 export function createPanels(root, app) {
   const list = make("div", { className: "tabs", role: "tablist", "aria-label": "What to look at" });
   const about = menu("about", "?");

@@ -15,10 +15,7 @@ const SIDES = [[1, -1], [1, 1], [-1, -1], [-1, 1], [0, -1], [0, 1], [1, 0], [-1,
 const FONT = 'system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif';
 
 export class Picture {
-  /**
-   * @param {number} width
-   * @param {number} height
-   */
+  /** @param {number} width @param {number} height */
   constructor(width, height) {
     this.width = width;
     this.height = height;
@@ -125,11 +122,7 @@ export function fit(canvas) {
   return { width, height };
 }
 
-/**
- * Paint a picture on a canvas that has its size.
- * @param {HTMLCanvasElement} canvas
- * @param {Picture} picture
- */
+/** Paint a picture on a canvas that has its size. @param {HTMLCanvasElement} canvas @param {Picture} picture */
 export function paint(canvas, picture) {
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const ratio = canvas.width / Math.max(1, picture.width);
@@ -179,10 +172,7 @@ function paintThing(context, thing) {
   context.globalAlpha = 1;
 }
 
-/**
- * Return a picture as the text of an SVG file, on the page's surface.
- * @param {Picture} picture
- */
+/** Return a picture as the text of an SVG file, on the page's surface. @param {Picture} picture */
 export function toSvg(picture) {
   const { width, height } = picture;
   const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;

@@ -16,10 +16,7 @@ import { classWords, counted, labelWords, number, vector } from "./words.js";
 const NEAR = 12; // pixels from a point that still count as on it
 const NEAR_BY_TOUCH = 22;
 
-/**
- * @param {HTMLElement} root
- * @param {App} app
- */
+/** @param {HTMLElement} root @param {App} app */
 export function createPlane(root, app) {
   const canvas = make("canvas", {
     id: "plane-canvas",
@@ -118,9 +115,7 @@ function pointAt(state, frame, px, py, near) {
 
 /**
  * Place, drag, erase and pick points by mouse, pen and touch.
- * @param {HTMLCanvasElement} canvas
- * @param {App} app
- * @param {() => Frame} frame
+ * @param {HTMLCanvasElement} canvas @param {App} app @param {() => Frame} frame
  * @param {(number: number) => void} hover told the point under the pointer, -1 for none
  */
 function takePointers(canvas, app, frame, hover) {

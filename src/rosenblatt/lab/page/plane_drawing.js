@@ -14,10 +14,7 @@ const MOST_GHOSTS = 14;
 
 /**
  * Draw the plane but for points and cursor. What is learned has no part in the VC game.
- * @param {Picture} picture
- * @param {Frame} frame
- * @param {Scene} scene
- * @param {Boundary} boundary
+ * @param {Picture} picture @param {Frame} frame @param {Scene} scene @param {Boundary} boundary
  */
 export function drawPlane(picture, frame, scene, boundary) {
   const { state, replay, moment, run, beat } = scene;

@@ -11,10 +11,7 @@ const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDo
 
 /**
  * Do what a key asks for and return where the cursor is then.
- * @param {KeyboardEvent} event
- * @param {App} app
- * @param {XY} cursor
- * @returns {XY}
+ * @param {KeyboardEvent} event @param {App} app @param {XY} cursor @returns {XY}
  */
 export function planeKeys(event, app, cursor) {
   const move = MOVES[event.key];

@@ -14,9 +14,7 @@ export function faultWords(fault) {
 
 /**
  * Return the answer to a question; an Error says in one sentence why there is none.
- * @param {string} question
- * @param {any} body
- * @returns {Promise<any>}
+ * @param {string} question @param {any} body @returns {Promise<any>}
  */
 export async function ask(question, body) {
   const helper = SLOW.includes(question) ? helperFor(question) : null;

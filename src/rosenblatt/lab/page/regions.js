@@ -3,11 +3,7 @@
 /** @import { Moment, Replay, Weights } from "./types.d.ts" */
 /** @typedef {[number, number, number]} Square */
 
-/**
- * Return the points of a grid over a square, row by row from the top.
- * @param {Square} view
- * @param {number} size
- */
+/** Return the points of a grid over a square, row by row from the top. @param {Square} view @param {number} size */
 export function gridPoints([x, y, half], size) {
   const step = (2 * half) / (size - 1);
   const points = new Float64Array(2 * size * size);
@@ -22,9 +18,7 @@ export function gridPoints([x, y, half], size) {
 
 /**
  * Return the weight of a feature, 0 where it is not among the names.
- * @param {string[]} names
- * @param {number[]} w
- * @param {string} name
+ * @param {string[]} names @param {number[]} w @param {string} name
  */
 export function weightOf(names, w, name) {
   return names.includes(name) ? w[names.indexOf(name)] : 0;
@@ -32,9 +26,7 @@ export function weightOf(names, w, name) {
 
 /**
  * Return the scores of linear weights at points.
- * @param {string[]} names
- * @param {Weights} weights
- * @param {Float64Array} points
+ * @param {string[]} names @param {Weights} weights @param {Float64Array} points
  */
 export function linearScores(names, { w, b }, points) {
   const of = (/** @type {string} */ name) => weightOf(names, w, name);
@@ -59,10 +51,7 @@ export class Sums {
 
   /**
    * Return the scores at a moment: votes for less votes against, or the kernel's sum.
-   * @param {Replay} replay
-   * @param {Moment} moment
-   * @param {Square} view
-   * @param {number} size
+   * @param {Replay} replay @param {Moment} moment @param {Square} view @param {number} size
    */
   at(replay, moment, view, size) {
     const key = `${view} ${size}`;
@@ -109,10 +98,7 @@ export class Sums {
 }
 
 /**
- * @param {Float64Array} sums
- * @param {Float64Array} points
- * @param {Replay} replay
- * @param {number} k
+ * @param {Float64Array} sums @param {Float64Array} points @param {Replay} replay @param {number} k
  * @param {number} visits
  */
 function addVotes(sums, points, replay, k, visits) {

@@ -2,11 +2,7 @@
 
 /** @import { Moment, Run, Weights } from "./types.d.ts" */
 
-/**
- * Return the product of two vectors.
- * @param {number[]} u
- * @param {number[]} v
- */
+/** Return the product of two vectors. @param {number[]} u @param {number[]} v */
 export function dot(u, v) {
   let sum = 0;
   for (let i = 0; i < u.length; i++) sum += u[i] * v[i];
@@ -26,10 +22,7 @@ function countUntil(visits, t) {
 
 /** A run in which one can go back and forth: `at(t)` is the moment after t visits. */
 export class Replay {
-  /**
-   * @param {Run} run
-   * @param {{bias: boolean, kernel: string, degree: number, gamma: number, coef0: number}} options
-   */
+  /** @param {Run} run @param {{bias: boolean, kernel: string, degree: number, gamma: number, coef0: number}} options */
   constructor(run, options) {
     this.run = run;
     this.options = options;
@@ -42,19 +35,12 @@ export class Replay {
     this.mistakes = run.rule ? run.rule.mistakes.map((visit) => visit + 1) : this.updates;
   }
 
-  /**
-   * Return how many updates have been made after t visits.
-   * @param {number} t
-   */
+  /** Return how many updates have been made after t visits. @param {number} t */
   updatesAfter(t) {
     return countUntil(this.updates, t);
   }
 
-  /**
-   * Return the moment after t visits.
-   * @param {number} t
-   * @returns {Moment}
-   */
+  /** Return the moment after t visits. @param {number} t @returns {Moment} */
   at(t) {
     const { run } = this;
     const k = this.updatesAfter(t);
@@ -91,8 +77,7 @@ export class Replay {
 
   /**
    * Return the activation of a training point by the weights after k updates.
-   * @param {number} place
-   * @param {number} k
+   * @param {number} place @param {number} k
    */
   score(place, k) {
     const x = this.run.features[place];
@@ -107,9 +92,7 @@ export class Replay {
 
   /**
    * Return the kernel's value for a training point and a point of the plane.
-   * @param {number[]} z
-   * @param {number} x
-   * @param {number} y
+   * @param {number[]} z @param {number} x @param {number} y
    */
   kernel(z, x, y) {
     const { kernel, gamma, degree, coef0 } = this.options;
@@ -118,10 +101,7 @@ export class Replay {
     return Math.exp(-gamma * (dx * dx + dy * dy));
   }
 
-  /**
-   * Return the pass, from 1, that visit t is part of.
-   * @param {number} t
-   */
+  /** Return the pass, from 1, that visit t is part of. @param {number} t */
   passAt(t) {
     const done = this.run.passes.findIndex((end) => t <= end);
     return done < 0 ? Math.max(1, this.run.passes.length) : done + 1;
@@ -129,9 +109,7 @@ export class Replay {
 
   /**
    * Return where a step from t leads.
-   * @param {number} t
-   * @param {"update" | "example" | "pass"} by
-   * @param {1 | -1} direction
+   * @param {number} t @param {"update" | "example" | "pass"} by @param {1 | -1} direction
    */
   step(t, by, direction) {
     if (by === "example") return Math.max(0, Math.min(this.visits, t + direction));
@@ -140,10 +118,7 @@ export class Replay {
     return stops.findLast((stop) => stop < t) ?? 0;
   }
 
-  /**
-   * Return how many of the first k updates each training point has made.
-   * @param {number} k
-   */
+  /** Return how many of the first k updates each training point has made. @param {number} k */
   counts(k) {
     const counts = new Array(this.run.rows.length).fill(0);
     for (let j = 0; j < k; j++) counts[this.run.visits[this.run.updates[j]]] += 1;

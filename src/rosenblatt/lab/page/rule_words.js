@@ -4,11 +4,7 @@ import { classWords, number, vector } from "./words.js";
 
 /** @import { Moment, Rule } from "./types.d.ts" */
 
-/**
- * Return what is so before the first visit.
- * @param {Rule} rule
- * @param {boolean} bias
- */
+/** Return what is so before the first visit. @param {Rule} rule @param {boolean} bias */
 export function startOfRule({ kind, threshold }, bias) {
   const zero = `Start: w = 0${bias ? ", b = 0" : ""}${kind === "arow" ? ", and every variance is 1" : ""}.`;
   return `${zero} A mistake makes an update, and so does a point that is right, but by ${little(kind, threshold)}.`;

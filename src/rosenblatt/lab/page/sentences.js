@@ -5,10 +5,7 @@ import { classWords, counted, number, vector } from "./words.js";
 
 /** @import { Moment, Run, Scene } from "./types.d.ts" */
 
-/**
- * Return what just happened.
- * @param {Scene} scene
- */
+/** Return what just happened. @param {Scene} scene */
 export function sentence({ replay, run, moment, waiting, state }) {
   if (waiting || !replay || !run || !moment) return waiting;
   const { rule } = run;

@@ -34,8 +34,7 @@ export const DEFAULTS = {
 
 /**
  * Return a square with all points in it and some space around them: its middle, and half its width.
- * @param {State["points"]} points
- * @returns {State["view"]}
+ * @param {State["points"]} points @returns {State["view"]}
  */
 export function viewOf(points) {
   if (!points.length) return DEFAULTS.view;
@@ -62,18 +61,12 @@ const LEARNED = [
 /** Fields that undo leaves alone: they say where one looks, not what is there. So does the view, if all is in sight. */
 const LOOKED_AT = ["at", "panel"];
 
-/**
- * Return whether a change asks for a new run.
- * @param {Partial<State>} patch
- */
+/** Return whether a change asks for a new run. @param {Partial<State>} patch */
 export function asksForRun(patch) {
   return LEARNED.some((name) => name in patch);
 }
 
-/**
- * Return the state as the part of an address after the #.
- * @param {State} state
- */
+/** Return the state as the part of an address after the #. @param {State} state */
 export function toFragment(state) {
   const bytes = new TextEncoder().encode(JSON.stringify(state));
   let text = "";
@@ -86,8 +79,7 @@ export const NO_STATE = "What follows # in the address is not a state of the lab
 
 /**
  * Return the fields that such a part stands for, or null where it stands for none. The engine checks them.
- * @param {string} fragment
- * @returns {Partial<State> | null}
+ * @param {string} fragment @returns {Partial<State> | null}
  */
 export function fromFragment(fragment) {
   try {
@@ -114,37 +106,23 @@ export class History {
     return this.#future.length > 0;
   }
 
-  /**
-   * Note the state that a change is about to replace.
-   * @param {State} state
-   */
+  /** Note the state that a change is about to replace. @param {State} state */
   note(state) {
     this.#past = [...this.#past.slice(-199), state];
     this.#future = [];
   }
 
-  /**
-   * Return the state before the last change, seen as `now` is.
-   * @param {State} now
-   */
+  /** Return the state before the last change, seen as `now` is. @param {State} now */
   undo(now) {
     return this.#move(this.#past, this.#future, now);
   }
 
-  /**
-   * Return the state that undo took back.
-   * @param {State} now
-   */
+  /** Return the state that undo took back. @param {State} now */
   redo(now) {
     return this.#move(this.#future, this.#past, now);
   }
 
-  /**
-   * @param {State[]} from
-   * @param {State[]} to
-   * @param {State} now
-   * @returns {State | null}
-   */
+  /** @param {State[]} from @param {State[]} to @param {State} now @returns {State | null} */
   #move(from, to, now) {
     const state = from.pop();
     if (!state) return null;
@@ -158,9 +136,7 @@ export class History {
 
 /**
  * Return the change that removes points, by number; picks of others keep to their points.
- * @param {State} state
- * @param {number[]} numbers
- * @returns {Partial<State>}
+ * @param {State} state @param {number[]} numbers @returns {Partial<State>}
  */
 export function withoutPoints(state, numbers) {
   const gone = new Set(numbers);
@@ -173,9 +149,7 @@ export function withoutPoints(state, numbers) {
 
 /**
  * Return the change that puts another in the place of a point.
- * @param {State} state
- * @param {number} number
- * @param {{x?: number, y?: number, sign?: 1 | -1, heldOut?: boolean}} patch
+ * @param {State} state @param {number} number @param {{x?: number, y?: number, sign?: 1 | -1, heldOut?: boolean}} patch
  * @returns {Partial<State>}
  */
 export function withPoint(state, number, patch) {
@@ -187,11 +161,7 @@ export function withPoint(state, number, patch) {
 
 /**
  * Return a point as the state has it.
- * @param {number} x
- * @param {number} y
- * @param {1 | -1} sign
- * @param {boolean} [heldOut]
- * @returns {Point}
+ * @param {number} x @param {number} y @param {1 | -1} sign @param {boolean} [heldOut] @returns {Point}
  */
 export function point(x, y, sign, heldOut = false) {
   const [u, v] = [x, y].map((value) => Math.max(-LARGEST, Math.min(LARGEST, value)));

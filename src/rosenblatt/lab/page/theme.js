@@ -23,10 +23,7 @@ export function colors() {
   return read;
 }
 
-/**
- * Call a function whenever the colours change.
- * @param {() => void} changed
- */
+/** Call a function whenever the colours change. @param {() => void} changed */
 export function watchColors(changed) {
   const again = () => {
     read = null;

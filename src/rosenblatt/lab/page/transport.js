@@ -10,11 +10,7 @@ import { counted } from "./words.js";
 
 /** @import { App, Scene } from "./types.d.ts" */
 
-/**
- * @param {HTMLElement} root
- * @param {HTMLElement} words
- * @param {App} app
- */
+/** @param {HTMLElement} root @param {HTMLElement} words @param {App} app */
 export function createTransport(root, words, app) {
   const play = iconButton("play", "Play (Space)", () => app.toggle());
   play.id = "play";

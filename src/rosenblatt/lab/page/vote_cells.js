@@ -10,10 +10,7 @@ const MOST = 4000; // more cells are no longer told apart
 
 /**
  * Return the cells with a majority for +1 as polygons, and the segments around them; null where votes are not by lines.
- * @param {Replay} replay
- * @param {Moment} moment
- * @param {Box} box
- * @returns {{cells: XY[][], edges: [XY, XY][]} | null}
+ * @param {Replay} replay @param {Moment} moment @param {Box} box @returns {{cells: XY[][], edges: [XY, XY][]} | null}
  */
 export function voteCells({ run, weights, updates }, { k, survived }, box) {
   if (run.kind !== "linear" || run.names.some((name) => name !== "x" && name !== "y")) return null;

@@ -28,10 +28,7 @@ export const ORDER_NAMES = {
   pick: "I pick the next point",
 };
 
-/**
- * Return a number for people: up to four digits that count.
- * @param {number} value
- */
+/** Return a number for people: up to four digits that count. @param {number} value */
 export function number(value) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : value < 0 ? "−∞" : "?";
   const size = Math.abs(value);
@@ -40,10 +37,7 @@ export function number(value) {
   return minus(text);
 }
 
-/**
- * Return a number to its last digit.
- * @param {number} value
- */
+/** Return a number to its last digit. @param {number} value */
 export function exact(value) {
   return minus(String(value));
 }
@@ -53,21 +47,12 @@ function minus(text) {
   return text.replaceAll("-", "−");
 }
 
-/**
- * Return a vector for people.
- * @param {number[]} values
- * @param {(value: number) => string} [write]
- */
+/** Return a vector for people. @param {number[]} values @param {(value: number) => string} [write] */
 export function vector(values, write = number) {
   return `(${values.map(write).join(", ")})`;
 }
 
-/**
- * Return a number of things.
- * @param {number} count
- * @param {string} one
- * @param {string} [many]
- */
+/** Return a number of things. @param {number} count @param {string} one @param {string} [many] */
 export function counted(count, one, many = `${one}s`) {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
@@ -75,10 +60,7 @@ export function counted(count, one, many = `${one}s`) {
 /** Return a label. @param {number} sign */
 export const labelWords = (sign) => (sign > 0 ? "+1" : "−1");
 
-/**
- * Return what a label looks like.
- * @param {number} sign
- */
+/** Return what a label looks like. @param {number} sign */
 export function classWords(sign) {
   return sign > 0 ? "blue disc" : "orange triangle";
 }

@@ -105,8 +105,7 @@ const FIELDS = {
 
 /**
  * Return a state with defaults for what is left out; an Error says what is wrong with it.
- * @param {any} given
- * @returns {State}
+ * @param {any} given @returns {State}
  */
 export function checkedState(given) {
   if (!given || typeof given !== "object" || Array.isArray(given)) throw new Error(`A state of the lab must be an object, got ${shorten(given)}.`);

@@ -19,8 +19,7 @@ const MOST_PASSES = { averaged: 10, voted: 10, pa: 10, arow: 5, kernel: 10 };
 
 /**
  * Return a program that repeats a run and prints the model; it imports NumPy and the library alone.
- * @param {State} state
- * @param {Made} made
+ * @param {State} state @param {Made} made
  */
 export function pythonCode(state, made) {
   const shape = state.learner === "circle" && isCircle(made);

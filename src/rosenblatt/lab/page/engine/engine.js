@@ -27,10 +27,7 @@ export const ANSWERS = {
   csv,
 };
 
-/**
- * Train on a state; return the run, or what it is waiting for.
- * @param {State} state
- */
+/** Train on a state; return the run, or what it is waiting for. @param {State} state */
 export function run(state) {
   const missing = waiting(state);
   if (missing) return { waiting: missing };

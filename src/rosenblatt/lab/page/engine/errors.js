@@ -10,10 +10,7 @@ import { BY_MARGIN, examplesOf, train, waiting } from "./learners.js";
 
 const MOST_PASSES = 60; // that are scored; the first and the last are always among them
 
-/**
- * Return the share of points that are wrong after each pass. A point on the boundary is.
- * @param {State} state
- */
+/** Return the share of points that are wrong after each pass. A point on the boundary is. @param {State} state */
 export function errors(state) {
   const hypotheses = BY_MARGIN.includes(state.learner) ? ["last", "average"] : ["last", "average", "vote"];
   const series = (/** @type {(hypothesis: string) => number[]} */ of) => Object.fromEntries(hypotheses.map((name) => [name, of(name)]));

@@ -79,9 +79,7 @@ export function squareRoot(n) {
 
 /**
  * Return the sign of w . x + b, exactly: by floats where they are sure, else by integers.
- * @param {number[]} w
- * @param {number[]} x
- * @param {number} b
+ * @param {number[]} w @param {number[]} x @param {number} b
  */
 export function sideOf(w, x, b) {
   let [a, size] = [b, Math.abs(b)];

@@ -11,10 +11,7 @@ import { counted } from "../words.js";
 
 const MILLISECONDS = 2000;
 
-/**
- * Return the numbers of points to remove, and words that say whether fewer would do.
- * @param {State} state
- */
+/** Return the numbers of points to remove, and words that say whether fewer would do. @param {State} state */
 export function fewest(state) {
   const { rows, X, y } = examplesOf(state);
   if (!rows.length || !featureNames(state).length) return { rows: [], text: "There is nothing to separate yet." };
@@ -148,8 +145,7 @@ const inner = (u, v) => u.reduce((total, value, j) => total + value * v[j], 0);
 
 /**
  * Return a smallest set that has a point of each core, by branch and bound; null where time runs out.
- * @param {number[][]} cores
- * @param {number} end
+ * @param {number[][]} cores @param {number} end
  */
 function smallestHit(cores, end) {
   /** @type {number[] | null} */

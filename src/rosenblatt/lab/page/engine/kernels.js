@@ -7,10 +7,7 @@ import { aligned, bits, dyadic, exactDot, nearest, sign, sum, times } from "./ex
 const ROUNDING = 1e-12;
 
 export class Kernel {
-  /**
-   * @param {{kernel: string, degree: number, gamma: number, coef0: number}} options
-   * @param {number[][]} X
-   */
+  /** @param {{kernel: string, degree: number, gamma: number, coef0: number}} options @param {number[][]} X */
   constructor(options, X) {
     this.options = options;
     this.X = X;
@@ -147,11 +144,7 @@ function squaredDistance(u, v) {
   }));
 }
 
-/**
- * Return the sign of the sum of factors times exp(-exponent).
- * @param {Dyadic[]} exponents
- * @param {number[]} factors
- */
+/** Return the sign of the sum of factors times exp(-exponent). @param {Dyadic[]} exponents @param {number[]} factors */
 function sideOfExponentials(exponents, factors) {
   const { ns, e } = aligned(exponents);
   /** @type {Map<bigint, number>} */
@@ -177,9 +170,7 @@ function sideOfExponentials(exponents, factors) {
 
 /**
  * Return exp(-n 2^e) in units of 2^-precision, off by at most 2 of them.
- * @param {bigint} n
- * @param {number} e
- * @param {number} precision
+ * @param {bigint} n @param {number} e @param {number} precision
  */
 function exponential(n, e, precision) {
   if (nearest(n, 1n, e) > 0.6932 * precision) return 0n;

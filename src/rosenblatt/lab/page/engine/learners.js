@@ -28,8 +28,7 @@ const FEATURES = {
 
 /**
  * Return the points of a state that are trained on, or those held out: their numbers, features and labels.
- * @param {State} state
- * @param {boolean} [heldOut]
+ * @param {State} state @param {boolean} [heldOut]
  */
 export function examplesOf(state, heldOut = false) {
   const names = featureNames(state);
@@ -38,10 +37,7 @@ export function examplesOf(state, heldOut = false) {
   return { rows, X, y: rows.map((i) => state.points[i][2]) };
 }
 
-/**
- * Return what people have to do before anything can be learned, or "".
- * @param {State} state
- */
+/** Return what people have to do before anything can be learned, or "". @param {State} state */
 export function waiting(state) {
   const labels = new Set(examplesOf(state).y);
   if (!labels.size) {
@@ -244,10 +240,7 @@ class Pocket {
   }
 }
 
-/**
- * Train on a state and return the record of the run; `waiting` is "" for the state.
- * @param {State} state
- */
+/** Train on a state and return the record of the run; `waiting` is "" for the state. @param {State} state */
 export function train(state) {
   const { rows, X, y } = examplesOf(state);
   const record = {
@@ -309,8 +302,7 @@ function orderOf({ order, seed, picks }, rows, pass) {
 /**
  * Start again from the first point after each update (algorithm 1 of the notes), in plain floats as the textbook's twin.
  * @template {{X: number[][], y: number[], visits: number[], updates: number[], mistakes: number[], converged: boolean}} R
- * @param {State} state
- * @param {R} record
+ * @param {State} state @param {R} record
  */
 function restart(state, record) {
   const { X, y, visits, updates } = record;

@@ -24,9 +24,7 @@ let known = { of: "", orders: /** @type {number[][]} */ ([]) };
 /**
  * Return the order in which a pass visits n points. The orders of the last seed are kept: a point that is dragged asks
  * for them again and again.
- * @param {number} n
- * @param {number} seed
- * @param {number} pass
+ * @param {number} n @param {number} seed @param {number} pass
  */
 export function visitingOrder(n, seed, pass) {
   const of = `${n} ${seed}`;

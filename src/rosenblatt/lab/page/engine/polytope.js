@@ -159,9 +159,7 @@ function affineWeights([first, ...others]) {
 
 /**
  * Return the point nearest to the origin of the hull of the points times their signs.
- * @param {Points} points
- * @param {number[]} y
- * @param {number} [end]
+ * @param {Points} points @param {number[]} y @param {number} [end]
  */
 export function nearestOfSigned(points, y, end) {
   const signed = points.some(y.map((_, i) => i));
@@ -180,9 +178,7 @@ function vertexOf(points) {
 
 /**
  * Return the vector between the nearest points of the hulls of two classes, from the negative to the positive one.
- * @param {Points} points
- * @param {number[]} y
- * @param {number} [end]
+ * @param {Points} points @param {number[]} y @param {number} [end]
  */
 export function nearestOfTwo(points, y, end) {
   const [blue, orange] = [1, -1].map((label) => points.some(y.flatMap((one, i) => (one === label ? [i] : []))));

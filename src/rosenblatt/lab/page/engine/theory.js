@@ -23,9 +23,7 @@ export function separatorWords(names) {
 
 /**
  * Return the verdict and the bound of a run.
- * @param {State} state
- * @param {Made} made
- * @returns {{verdict: Verdict, bound: Bound}}
+ * @param {State} state @param {Made} made @returns {{verdict: Verdict, bound: Bound}}
  */
 export function theory(state, made) {
   if (state.learner === "kernel") return kernelTheory(state, made);
@@ -52,10 +50,7 @@ function named(found) {
   return { support: all.map(([number]) => number), weights: all.map(([, weight]) => nearest(weight, total)) };
 }
 
-/**
- * Return integers as floats, divided by their length.
- * @param {bigint[]} p
- */
+/** Return integers as floats, divided by their length. @param {bigint[]} p */
 function unit(p) {
   const length = lengthOf(p);
   return p.map((n) => nearest(n << length.shift, length.root));
@@ -74,13 +69,8 @@ function distance({ p, total }, e) {
 }
 
 /**
- * @param {State} state
- * @param {Made} made
- * @param {Nearest} found
- * @param {Points} long
- * @param {string} where
- * @param {number} end
- * @returns {Verdict}
+ * @param {State} state @param {Made} made @param {Nearest} found @param {Points} long @param {string} where
+ * @param {number} end @returns {Verdict}
  */
 function separable(state, { X, y, rows }, found, long, where, end) {
   if (state.bias && new Set(y).size < 2) {
@@ -118,13 +108,7 @@ function separable(state, { X, y, rows }, found, long, where, end) {
   };
 }
 
-/**
- * @param {State} state
- * @param {Made} made
- * @param {Nearest} found
- * @param {string} where
- * @returns {Verdict}
- */
+/** @param {State} state @param {Made} made @param {Nearest} found @param {string} where @returns {Verdict} */
 function inseparable({ bias }, { X, y, rows }, found, where) {
   const { support, weights } = named(found);
   const points = `each of the ${counted(y.length, "point")} on its side`;
@@ -170,11 +154,7 @@ function whyNot({ bias }, what) {
 
 /**
  * Return the bound (R^2 + 2 margin) / gamma^2, with R and gamma of the points with their bias coordinate.
- * @param {State} state
- * @param {Made} made
- * @param {Nearest} found
- * @param {number} e
- * @returns {Bound}
+ * @param {State} state @param {Made} made @param {Nearest} found @param {number} e @returns {Bound}
  */
 function boundOf(state, { X }, found, e) {
   const squares = X.map((x) => sum([...x, state.bias ? 1 : 0].map((value) => times(dyadic(value), dyadic(value)))));

@@ -9,10 +9,7 @@ import { number } from "../words.js";
 /** @import { Look, XY } from "../types.d.ts" */
 /** @typedef {{left: number, top: number, right: number, bottom: number}} Room in pixels */
 
-/**
- * Return the number at a mark of an axis, in little room: 20,000 is 20K.
- * @param {number} value
- */
+/** Return the number at a mark of an axis, in little room: 20,000 is 20K. @param {number} value */
 export function tick(value) {
   if (Math.abs(value) < 1e4) return number(value);
   return value.toLocaleString("en", { notation: "compact" }).replace("-", "−");
@@ -21,8 +18,7 @@ export function tick(value) {
 /** A pair of axes. */
 export class Chart {
   /**
-   * @param {Picture} picture
-   * @param {Room} room
+   * @param {Picture} picture @param {Room} room
    * @param {XY} across the ends of the axis across
    * @param {XY} up the ends of the axis upwards
    */
@@ -86,10 +82,7 @@ export class Chart {
 
 /**
  * Return places for labels, near those wanted, at least a gap apart and within two ends where they can be.
- * @param {number[]} wanted
- * @param {number} gap
- * @param {number} low
- * @param {number} high
+ * @param {number[]} wanted @param {number} gap @param {number} low @param {number} high
  */
 export function spread(wanted, gap, low, high) {
   const order = wanted.map((_, i) => i).sort((i, j) => wanted[i] - wanted[j]);
@@ -110,9 +103,7 @@ export function pictureCanvas(className = "") {
 
 /**
  * Paint a canvas and say what is to be seen on it.
- * @param {HTMLCanvasElement} canvas
- * @param {string} words
- * @param {(picture: Picture) => void} draw
+ * @param {HTMLCanvasElement} canvas @param {string} words @param {(picture: Picture) => void} draw
  */
 export function show(canvas, words, draw) {
   const { width, height } = fit(canvas);

@@ -61,8 +61,7 @@ function weightWords(run, voted, write) {
 
 /**
  * Return the points that count, in the order of their first mistakes, as the library has them.
- * @param {Run} run
- * @param {number[]} counts
+ * @param {Run} run @param {number[]} counts
  */
 function factorWords(run, counts) {
   const support = [...new Set(run.updates.map((visit) => run.visits[visit]))];

@@ -5,28 +5,19 @@ import { clip, corners } from "../geometry.js";
 /** @import { Replay, Weights, XY } from "../types.d.ts" */
 /** @typedef {[number, number, number]} HalfPlane u1 w1 + u2 w2 + c > 0, as [u1, u2, c] */
 
-/**
- * Return the names of all weights, the bias last.
- * @param {Replay} replay
- */
+/** Return the names of all weights, the bias last. @param {Replay} replay */
 export function weightNames(replay) {
   return [...replay.run.names, ...(replay.bias ? ["b"] : [])];
 }
 
-/**
- * Return all weights as one list, the bias last.
- * @param {Replay} replay
- * @param {Weights} weights
- */
+/** Return all weights as one list, the bias last. @param {Replay} replay @param {Weights} weights */
 export function weightList(replay, { w, b }) {
   return replay.bias ? [...w, b] : w;
 }
 
 /**
  * Return what each training point asks of the first two weights where the others stay as they are.
- * @param {Replay} replay
- * @param {Weights} weights
- * @returns {HalfPlane[]}
+ * @param {Replay} replay @param {Weights} weights @returns {HalfPlane[]}
  */
 export function constraints(replay, weights) {
   const list = weightList(replay, weights);
@@ -41,9 +32,7 @@ export function constraints(replay, weights) {
 
 /**
  * Return the part of a box in which all constraints hold, or on whose rim they just fail; [] where there is none.
- * @param {HalfPlane[]} halfPlanes
- * @param {[number, number, number, number]} box
- * @returns {XY[]}
+ * @param {HalfPlane[]} halfPlanes @param {[number, number, number, number]} box @returns {XY[]}
  */
 export function solutions(halfPlanes, box) {
   let polygon = corners(box);
@@ -67,8 +56,7 @@ function area(polygon) {
 
 /**
  * Return the middle and half the height of the view that has the whole walk of two weights in sight, and 0.
- * @param {XY[]} walk
- * @returns {{middle: XY, half: number}}
+ * @param {XY[]} walk @returns {{middle: XY, half: number}}
  */
 export function viewOf(walk) {
   let [left, bottom, right, top] = [0, 0, 0, 0];

@@ -25,8 +25,7 @@ export class LabellingGrid {
    * Show the labellings of points.
    * @param {[number, number][]} points
    * @param {number[]} rows the numbers by which people know them, from 0
-   * @param {Set<number>} cut
-   * @param {number} now
+   * @param {Set<number>} cut @param {number} now
    */
   show(points, rows, cut, now) {
     const n = points.length;

@@ -2,11 +2,7 @@
 
 /** @import { XY } from "../types.d.ts" */
 
-/**
- * Return all labellings of n points, those with fewer chosen points first.
- * @param {number} n
- * @returns {number[]}
- */
+/** Return all labellings of n points, those with fewer chosen points first. @param {number} n @returns {number[]} */
 export function labellings(n) {
   const all = Array.from({ length: 2 ** n }, (_, bits) => bits);
   return all.sort((p, q) => chosen(p, n).length - chosen(q, n).length || first(p, q, n));
@@ -19,28 +15,19 @@ function first(p, q, n) {
   return place < 0 ? 0 : a[place] - b[place];
 }
 
-/**
- * Return the numbers of the chosen points.
- * @param {number} bits
- * @param {number} n
- */
+/** Return the numbers of the chosen points. @param {number} bits @param {number} n */
 export function chosen(bits, n) {
   return Array.from({ length: n }, (_, i) => i).filter((i) => (bits >> i) & 1);
 }
 
-/**
- * Return the labelling that chooses these points.
- * @param {number[]} numbers
- */
+/** Return the labelling that chooses these points. @param {number[]} numbers */
 export function bitsOf(numbers) {
   return numbers.reduce((bits, i) => bits | (1 << i), 0);
 }
 
 /**
  * Return the labelling after `bits` that is not among those that are cut, or -1 where all are cut.
- * @param {number[]} all
- * @param {Set<number>} cut
- * @param {number} bits
+ * @param {number[]} all @param {Set<number>} cut @param {number} bits
  */
 export function nextUncut(all, cut, bits) {
   const from = all.indexOf(bits);
@@ -48,10 +35,7 @@ export function nextUncut(all, cut, bits) {
   return rest.find((one) => !cut.has(one)) ?? -1;
 }
 
-/**
- * Return the chosen points in words.
- * @param {number[]} numbers of points as people count them
- */
+/** Return the chosen points in words. @param {number[]} numbers of points as people count them */
 export function pointWords(numbers) {
   if (!numbers.length) return "no point";
   if (numbers.length === 1) return `point ${numbers[0]}`;
@@ -60,10 +44,7 @@ export function pointWords(numbers) {
 
 /**
  * Return points in a square of a size, with room at its edges, their shape kept and y upwards.
- * @param {{0: number, 1: number}[]} points
- * @param {number} size
- * @param {number} room
- * @returns {XY[]}
+ * @param {{0: number, 1: number}[]} points @param {number} size @param {number} room @returns {XY[]}
  */
 export function small(points, size, room) {
   const [xs, ys] = [points.map((point) => point[0]), points.map((point) => point[1])];
@@ -91,8 +72,7 @@ const STARTS = /** @type {Record<string, Record<number, XY[]>>} */ ({
  * Return points to start the game with, for a view, every second one chosen.
  * @param {string} family
  * @param {number} count 3, 4 or 5
- * @param {[number, number, number]} view
- * @returns {[number, number, 1 | -1][]}
+ * @param {[number, number, number]} view @returns {[number, number, 1 | -1][]}
  */
 export function startPoints(family, count, [x, y, half]) {
   const shape = (STARTS[family] ?? STARTS.halfspaces)[count];

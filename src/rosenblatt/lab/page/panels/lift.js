@@ -145,8 +145,7 @@ class Lift {
 
   /**
    * Return the number of the point there, or -1.
-   * @param {{clientX: number, clientY: number}} event
-   * @param {number} reach
+   * @param {{clientX: number, clientY: number}} event @param {number} reach
    */
   #at(event, reach) {
     const picture = this.#picture;
@@ -189,9 +188,7 @@ class Lift {
 
   /**
    * Move a point to where its lift is seen.
-   * @param {LiftPicture} picture
-   * @param {number} held
-   * @param {[number, number]} place
+   * @param {LiftPicture} picture @param {number} held @param {[number, number]} place
    */
   #drag(picture, held, place) {
     const { turn, t, rim, scale } = picture;
@@ -224,12 +221,7 @@ function equationOf(names, { w, b }) {
   return `The plane: ${text.join(" ")} = 0${names.includes("r2") ? ", with z = x₁² + x₂²" : ""}.`;
 }
 
-/**
- * @param {Scene} scene
- * @param {boolean} among
- * @param {boolean} turns
- * @param {{inside: boolean} | null} circle
- */
+/** @param {Scene} scene @param {boolean} among @param {boolean} turns @param {{inside: boolean} | null} circle */
 function wordsOf({ waiting, replay, moment, state }, among, turns, circle) {
   if (!replay || !moment) return waiting || "Nothing has been learned yet.";
   if (!among) {

@@ -14,8 +14,7 @@ const ROUND = 48;
 /** A picture of the lift, which can say where a point is seen. */
 export class LiftPicture extends Picture {
   /**
-   * @param {number} width
-   * @param {number} height
+   * @param {number} width @param {number} height
    * @param {{turn: Turn, t: number, rim: number, plane: Plane | null}} what
    */
   constructor(width, height, { turn, t, rim, plane }) {
@@ -47,11 +46,7 @@ export class LiftPicture extends Picture {
     return this.pixel(lifted([point[0] / this.rim, point[1] / this.rim], this.t));
   }
 
-  /**
-   * Draw everything.
-   * @param {Point[]} points
-   * @param {number} selected
-   */
+  /** Draw everything. @param {Point[]} points @param {number} selected */
   drawAll(points, selected) {
     const pieces = this.plane ? crossing(this.plane, this.t) : [];
     this.#drawFloor(pieces);
@@ -102,9 +97,7 @@ export class LiftPicture extends Picture {
 
   /**
    * Add a line on the bowl: parts of it on one side of the plane, three strokes long at most, are drawn as one.
-   * @param {Item[]} items
-   * @param {XY[]} line
-   * @param {Look} look
+   * @param {Item[]} items @param {XY[]} line @param {Look} look
    * @param {boolean} [front] whether all of it is in front of the plane
    */
   #addStrokes(items, line, look, front) {

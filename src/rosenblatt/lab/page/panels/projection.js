@@ -78,9 +78,7 @@ function noteOf(kind, bias, threshold) {
 
 /**
  * Return the ends of the axis: all points, and the threshold if it is not too far off.
- * @param {Strip} strip
- * @param {number} threshold
- * @returns {[number, number]}
+ * @param {Strip} strip @param {number} threshold @returns {[number, number]}
  */
 function ends({ middle, half }, threshold) {
   const room = 1.08 * half;

@@ -33,8 +33,7 @@ export function rimOf(points) {
  * Return a turn within its limits: all the way round, and from almost level to straight down.
  * @param {Turn} turn
  * @param {number} right by how much, in radians
- * @param {number} up
- * @returns {Turn}
+ * @param {number} up @returns {Turn}
  */
 export function turned({ azimuth, elevation }, right, up) {
   const round = 2 * Math.PI;
@@ -44,9 +43,7 @@ export function turned({ azimuth, elevation }, right, up) {
 
 /**
  * Return where a point is seen: to the right, up, and how far away. From straight above without a turn it is the plane.
- * @param {Turn} turn
- * @param {XYZ} point
- * @returns {XYZ}
+ * @param {Turn} turn @param {XYZ} point @returns {XYZ}
  */
 export function project({ azimuth, elevation }, [x, y, z]) {
   const [cos, sin] = [Math.cos(azimuth), Math.sin(azimuth)];
@@ -59,12 +56,7 @@ export function project({ azimuth, elevation }, [x, y, z]) {
  * Return the point of the floor whose lift is seen at (right, up): of two such points that nearest to `from`.
  *
  * Below the outline of the bowl there is none; the outline counts then. Points stay within the rim.
- * @param {Turn} turn
- * @param {number} right
- * @param {number} up
- * @param {number} t
- * @param {XY} from
- * @returns {XY}
+ * @param {Turn} turn @param {number} right @param {number} up @param {number} t @param {XY} from @returns {XY}
  */
 export function unproject({ azimuth, elevation }, right, up, t, from) {
   const [cos, sin] = [Math.cos(azimuth), Math.sin(azimuth)];
@@ -84,12 +76,7 @@ export function unproject({ azimuth, elevation }, right, up, t, from) {
   return [shrink * (cos * right - sin * away), shrink * (sin * right + cos * away)];
 }
 
-/**
- * Return the lift of a point of the floor.
- * @param {XY} point
- * @param {number} t
- * @returns {XYZ}
- */
+/** Return the lift of a point of the floor. @param {XY} point @param {number} t @returns {XYZ} */
 export function lifted([x, y], t) {
   return [x, y, t * TALL * (x * x + y * y)];
 }
@@ -97,10 +84,7 @@ export function lifted([x, y], t) {
 /**
  * Return a learned plane in units of the rim, raised by t > 0, or null where there is none: the features are others, or
  * all weights are zero.
- * @param {string[]} names
- * @param {{w: number[], b: number}} weights
- * @param {number} rim
- * @param {number} t
+ * @param {string[]} names @param {{w: number[], b: number}} weights @param {number} rim @param {number} t
  * @returns {Plane | null}
  */
 export function planeOf(names, { w, b }, rim, t) {
@@ -112,9 +96,7 @@ export function planeOf(names, { w, b }, rim, t) {
 
 /**
  * Return the corners of the part of a plane in the box of height t · TALL above the floor.
- * @param {Plane} plane
- * @param {number} t
- * @returns {XYZ[]}
+ * @param {Plane} plane @param {number} t @returns {XYZ[]}
  */
 export function planeInBox({ w1, w2, w3, b }, t) {
   const top = t * TALL;
@@ -132,9 +114,7 @@ export function planeInBox({ w1, w2, w3, b }, t) {
 /**
  * Return the points of the floor below which plane and bowl cross, in pieces that stay within the rim: a circle, or a
  * line where the plane is upright.
- * @param {Plane} plane
- * @param {number} t
- * @returns {XY[][]}
+ * @param {Plane} plane @param {number} t @returns {XY[][]}
  */
 export function crossing({ w1, w2, w3, b }, t) {
   const a = w3 * t * TALL;
@@ -164,9 +144,7 @@ export function crossing({ w1, w2, w3, b }, t) {
 
 /**
  * Return points of a circle, all round or, where it is large, along the part near the floor.
- * @param {XY} center
- * @param {number} radius
- * @returns {XY[]}
+ * @param {XY} center @param {number} radius @returns {XY[]}
  */
 function arc([x, y], radius) {
   const distance = Math.hypot(x, y);
@@ -180,9 +158,7 @@ function arc([x, y], radius) {
 
 /**
  * Return whether a point is on the viewer's side of a plane.
- * @param {Turn} turn
- * @param {Plane} plane
- * @param {XYZ} point
+ * @param {Turn} turn @param {Plane} plane @param {XYZ} point
  */
 export function inFront({ azimuth, elevation }, { w1, w2, w3, b }, [x, y, z]) {
   const [level, up] = [Math.cos(elevation), Math.sin(elevation)];

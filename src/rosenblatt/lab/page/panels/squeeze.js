@@ -26,11 +26,7 @@ import { dot } from "../replay.js";
 /** @type {WeakMap<Replay, Squeeze>} */
 const known = new WeakMap();
 
-/**
- * Return the proof's numbers for a run; they are worked out once.
- * @param {Replay} replay
- * @returns {Squeeze}
- */
+/** Return the proof's numbers for a run; they are worked out once. @param {Replay} replay @returns {Squeeze} */
 export function squeezeOf(replay) {
   let made = known.get(replay);
   if (!made) known.set(replay, (made = squeeze(replay)));
@@ -85,9 +81,7 @@ function kernelLengths(replay) {
 
 /**
  * Return the links of the proof's chain after k updates, smallest first; links that are not known are left out.
- * @param {Squeeze} squeeze
- * @param {number} k
- * @returns {{name: string, value: number}[]}
+ * @param {Squeeze} squeeze @param {number} k @returns {{name: string, value: number}[]}
  */
 export function chain({ least, along, length, most, root }, k) {
   return [
@@ -98,11 +92,7 @@ export function chain({ least, along, length, most, root }, k) {
   ].filter((link) => link.value !== null).map(({ name, value }) => ({ name, value: Number(value) }));
 }
 
-/**
- * Return whether u ≤ v but for rounding.
- * @param {number} u
- * @param {number} v
- */
+/** Return whether u ≤ v but for rounding. @param {number} u @param {number} v */
 export function atMost(u, v) {
   return u <= v + 1e-9 * Math.max(1, Math.abs(u), Math.abs(v));
 }

@@ -25,9 +25,7 @@ function stepped(values) {
 
 /**
  * Draw k γ ≤ w·u ≤ ‖w‖ ≤ √k R over the updates, now after k of them.
- * @param {Picture} picture
- * @param {Squeeze} squeeze
- * @param {number} k
+ * @param {Picture} picture @param {Squeeze} squeeze @param {number} k
  * @param {number} end of the axis
  */
 export function drawSqueeze(picture, squeeze, k, end) {
@@ -85,9 +83,7 @@ function nameWithin(chart, last, length, along) {
 
 /**
  * Draw the cosine of the angle to the direction of largest margin, and its floor.
- * @param {Picture} picture
- * @param {Squeeze} squeeze
- * @param {number} k
+ * @param {Picture} picture @param {Squeeze} squeeze @param {number} k
  */
 export function drawCosine(picture, { K, most, root, least, cosine }, k) {
   if (!cosine) return;

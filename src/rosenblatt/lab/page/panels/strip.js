@@ -14,9 +14,7 @@ import { dot } from "../replay.js";
 
 /**
  * Return the training points projected on w, or null where w is 0.
- * @param {Replay} replay
- * @param {Moment} moment
- * @returns {Strip | null}
+ * @param {Replay} replay @param {Moment} moment @returns {Strip | null}
  */
 export function stripOf(replay, { w, b, k }) {
   const { features, signs, kind } = replay.run;
@@ -49,9 +47,7 @@ export function kernelActivations(replay, k) {
 
 /**
  * Return which points are wrong with the threshold at another place; a point on it is.
- * @param {number[]} places
- * @param {number[]} signs
- * @param {number} threshold
+ * @param {number[]} places @param {number[]} signs @param {number} threshold
  */
 export function wrongAt(places, signs, threshold) {
   return places.map((place, i) => signs[i] * (place - threshold) <= 0);
@@ -59,8 +55,7 @@ export function wrongAt(places, signs, threshold) {
 
 /**
  * Return the level of each of some marks, from 0, so that marks of one level are a gap apart.
- * @param {number[]} places
- * @param {number} gap
+ * @param {number[]} places @param {number} gap
  */
 export function levels(places, gap) {
   const order = places.map((_, i) => i).sort((i, j) => places[i] - places[j]);

@@ -14,10 +14,7 @@ import { colors } from "../theme.js";
 
 /**
  * Draw the answer about a labelling of these places.
- * @param {Picture} picture
- * @param {Frame} frame
- * @param {Answer} answer
- * @param {Place[]} places
+ * @param {Picture} picture @param {Frame} frame @param {Answer} answer @param {Place[]} places
  */
 export function drawAnswer(picture, frame, answer, places) {
   if (answer.cut) {
@@ -56,13 +53,7 @@ function drawShape(picture, frame, shape) {
   }
 }
 
-/**
- * @param {Picture} picture
- * @param {Frame} frame
- * @param {number[]} low
- * @param {number[]} high
- * @param {Look} look
- */
+/** @param {Picture} picture @param {Frame} frame @param {number[]} low @param {number[]} high @param {Look} look */
 function drawBox(picture, frame, low, high, look) {
   picture.path(corners([low[0], low[1], high[0], high[1]]).map((corner) => frame.pixel(corner)), look, true);
 }

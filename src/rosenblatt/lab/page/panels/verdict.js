@@ -193,8 +193,7 @@ function figuresOf(found) {
 
 /**
  * Return the points that prove it and their weights; with a bias, shares in the average of their class.
- * @param {Certificate} found
- * @param {State} state
+ * @param {Certificate} found @param {State} state
  */
 function tableOf({ kind, support, weights }, { points, bias }) {
   /** @param {number} i */

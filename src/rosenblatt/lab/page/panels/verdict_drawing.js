@@ -9,10 +9,7 @@ import { colors } from "../theme.js";
 
 /**
  * Draw what proves the verdict: the line or circle of largest margin, or the two hulls with their common point.
- * @param {Picture} picture
- * @param {Frame} frame
- * @param {Run} run
- * @param {Point[]} points
+ * @param {Picture} picture @param {Frame} frame @param {Run} run @param {Point[]} points
  */
 export function drawVerdict(picture, frame, { names, rows, theory: { verdict } }, points) {
   const flat = names.join() === "x,y";
@@ -43,9 +40,7 @@ function drawClassHull(picture, frame, points) {
 
 /**
  * Draw points of support with the orange ones mirrored in the origin: their hull holds the origin.
- * @param {Picture} picture
- * @param {Frame} frame
- * @param {Point[]} support
+ * @param {Picture} picture @param {Frame} frame @param {Point[]} support
  */
 function drawMirrored(picture, frame, support) {
   const mirrored = support.map((point) => ({ 0: point[2] * point[0], 1: point[2] * point[1] }));
@@ -61,11 +56,7 @@ function drawMirrored(picture, frame, support) {
 
 /**
  * Draw a line and the band of its margin.
- * @param {Picture} picture
- * @param {Frame} frame
- * @param {number[]} w
- * @param {number} b
- * @param {number} margin
+ * @param {Picture} picture @param {Frame} frame @param {number[]} w @param {number} b @param {number} margin
  */
 function drawBand(picture, frame, [w1, w2], b, margin) {
   const { ink, quiet } = colors();

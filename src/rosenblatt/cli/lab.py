@@ -24,7 +24,7 @@ def lab(
     """Write a web page that shows a perceptron learning, and open it. Step forward and back through its updates.
 
     Prints the path of the file, which needs neither Python nor a network. A table has two columns of numbers and one of
-    labels, such as x,y,label. A saved state is a file exported from the page.
+    labels, such as x1,x2,label. A saved state is a file exported from the page.
 
     \b
     Examples:

@@ -138,7 +138,7 @@ def _columns(names: list[str] | None, rows: list[list[str]], width: int, comma: 
         pair = [i for i in rest if i != label and i not in unfit and _is_numeric((row[i] for row in rows), comma)][:2]
     if label is None or len(pair) < 2:
         found = name_some(list(map(show_text, names))) if names else count_of(width, "column") + " without names"
-        raise ValueError(f"the table needs two columns of numbers and one of labels, such as x,y,label, got {found}.")
+        raise ValueError(f"the table needs two columns of numbers and one of labels, such as x1,x2,label, got {found}.")
     return Columns(pair[0], pair[1], label, held_out)
 
 

@@ -18,7 +18,7 @@ def test_xor_is_inseparable_and_the_hulls_cross(lab):
     lab.change(panel="verdict")
     assert lab.text("#verdict-headline") == "Not separable"
     assert "cross" in lab.text("#verdict-why")
-    assert lab.page.locator("#verdict-table tbody tr").count() == 4, "each point is named, with its share"
+    assert lab.page.locator(".certificate tbody tr").count() == 4, "each point is named, with its share"
     assert lab.get("lab.run.theory.verdict.kind") == "inseparable"
     assert lab.get("lab.run.theory.verdict.common") == [0, 0]
     assert not lab.get("lab.run.converged")

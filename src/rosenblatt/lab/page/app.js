@@ -1,5 +1,6 @@
 /** The app: one state, the run that belongs to it, and the place in that run; views are told of every change. */
 
+import { checkedState } from "./engine/checks.js";
 import { ask, faultWords } from "./questions.js";
 import { Replay } from "./replay.js";
 import { sentence } from "./sentences.js";
@@ -135,8 +136,9 @@ export class App {
    */
   async open(given) {
     const turn = ++this.#opening;
-    const run = await ask("run", given);
-    const state = { ...DEFAULTS, view: viewOf(given.points ?? []), ...given };
+    const checked = checkedState(given);
+    const state = { ...checked, view: given.view ?? viewOf(checked.points) };
+    const run = await ask("run", state);
     if (turn !== this.#opening) return;
     this.pause();
     if (this.runs) this.history.note(this.state);

@@ -5,7 +5,7 @@ import { Sums, gridPoints, linearScores, weightOf } from "./regions.js";
 import { colors } from "./theme.js";
 import { voteCells } from "./vote_cells.js";
 
-/** @import { Frame, Look, Picture, Scene, Weights, XY } from "./types.d.ts" */
+/** @import { Frame, Look, Moment, Picture, Replay, Scene, Weights, XY } from "./types.d.ts" */
 
 const SIZE = 96; // even: what is symmetric about the middle has its zeros between the points of the grid
 const COARSE = 48; // for votes of very many weights
@@ -32,6 +32,8 @@ export function circleOf(names, { w, b }) {
 export class Boundary {
   #sums = new Sums();
   #tints = document.createElement("canvas");
+  /** The cells of the vote that was drawn last. @type {{replay: Replay | null, key: string, cells: ReturnType<typeof voteCells>}} */
+  #vote = { replay: null, key: "", cells: null };
 
   /**
    * Draw a hypothesis: its two regions if `regions`, and its boundary.
@@ -42,7 +44,7 @@ export class Boundary {
   draw(picture, frame, scene, hypothesis, look, regions) {
     const names = scene.run?.names ?? [];
     const { replay, moment } = scene;
-    const vote = hypothesis === "sum" && replay && moment ? voteCells(replay, moment, frame.box) : null;
+    const vote = hypothesis === "sum" && replay && moment ? this.#cellsOf(replay, moment, frame) : null;
     const line = hypothesis === "sum" ? null : lineOf(names, hypothesis);
     const circle = hypothesis === "sum" || line ? null : circleOf(names, hypothesis);
     if (scene.state.show.includes("graded") && regions) this.#drawScores(picture, frame, this.scores(scene, hypothesis), SIZE, look, true, true);
@@ -53,6 +55,13 @@ export class Boundary {
       const size = hypothesis === "sum" && (scene.moment?.k ?? 0) > 600 ? COARSE : SIZE;
       this.#drawScores(picture, frame, this.scores(scene, hypothesis, size), size, look, regions);
     }
+  }
+
+  /** @param {Replay} replay @param {Moment} moment @param {Frame} frame */
+  #cellsOf(replay, moment, frame) {
+    const key = `${moment.t} ${frame.box}`;
+    if (replay !== this.#vote.replay || key !== this.#vote.key) this.#vote = { replay, key, cells: voteCells(replay, moment, frame.box) };
+    return this.#vote.cells;
   }
 
   /**

@@ -1,5 +1,7 @@
 /** Small helpers that make elements. */
 
+import { number } from "./words.js";
+
 /**
  * Return a new element with properties, and with children, each an element or a text.
  * @template {keyof HTMLElementTagNameMap} Name @param {Name} name
@@ -39,16 +41,18 @@ export function button(title, pressed, properties = {}) {
 }
 
 /**
- * Return a field for a number within limits; what is out of them is put back.
- * @param {string} title @param {number} least @param {number} most @param {string} step @param {(value: number) => void} changed
+ * Return a field for a number within limits; what is out of them is put back, and told in a sentence.
+ * @param {string} title @param {number} least @param {number} most @param {string} step
+ * @param {(value: number) => void} changed @param {(words: string) => void} tell
  */
-export function numberField(title, least, most, step, changed) {
+export function numberField(title, least, most, step, changed, tell) {
   const input = make("input", { type: "number", min: String(least), max: String(most), step });
   let now = "";
   input.addEventListener("change", () => {
     const value = Number(input.value);
-    if (input.value !== "" && value >= least && value <= most) changed(value);
-    else input.value = now;
+    if (input.value !== "" && value >= least && value <= most) return changed(value);
+    input.value = now;
+    tell(`The ${title} must be a number from ${number(least)} to ${number(most)}.`);
   });
   return {
     input,
@@ -68,9 +72,29 @@ export function checkbox(title, changed) {
   return { input, label: make("label", { className: "check" }, input, title) };
 }
 
+/**
+ * Return a table whose rows begin with their titles.
+ * @param {string} className @param {string | Node} caption @param {(string | Node)[]} heads of the columns, if any
+ * @param {(string | Node)[][]} rows cells, or what is in them
+ */
+export function table(className, caption, heads, rows) {
+  const cell = (/** @type {string | Node} */ content, scope = "") =>
+    content instanceof HTMLTableCellElement ? content : make(scope ? "th" : "td", scope ? { scope } : {}, content);
+  const line = (/** @type {HTMLElement[]} */ cells) => make("tr", {}, ...cells);
+  const body = rows.map(([title, ...cells]) => line([cell(title, "row"), ...cells.map((each) => cell(each))]));
+  const parts = [make("caption", {}, caption), make("tbody", {}, ...body)];
+  if (heads.length) parts.splice(1, 0, make("thead", {}, line(heads.map((head) => cell(head, "col")))));
+  return make("table", { className }, ...parts);
+}
+
 /** Set the text of an element where it is another. @param {Element} element @param {string} text */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
+}
+
+/** Set an attribute where it is another. @param {Element} element @param {string} name @param {string} value */
+export function setAttribute(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
 
 /**
@@ -83,5 +107,5 @@ export function setFormula(element, text) {
 
 /** Return a text with what is between two pairs of stars in bold, as vectors are. @param {string} text */
 export function rich(text) {
-  return text.split("**").map((part, i) => (i % 2 ? make("b", {}, part) : part));
+  return text.split("**").map((part, i) => (i % 2 ? make("b", { "data-symbol": part }, part) : part));
 }

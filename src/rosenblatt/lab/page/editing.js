@@ -3,7 +3,18 @@
 import { MOST_PICKS, MOST_POINTS, point, withPoint, withoutPoints } from "./state.js";
 import { classWords } from "./words.js";
 
-/** @import { App } from "./types.d.ts" */
+/** @import { App, State } from "./types.d.ts" */
+
+/**
+ * Return what the pointer does on the plane, one thing at a time: move a line, give points the other class, pick the next
+ * visit, or place and move points.
+ * @param {State} state @returns {"line" | "flip" | "pick" | "place"}
+ */
+export function modeOf({ panel, order }) {
+  if (panel === "own") return "line";
+  if (panel === "vc") return "flip";
+  return order === "pick" ? "pick" : "place";
+}
 
 /**
  * Add a point and return its number, -1 where it cannot be added.

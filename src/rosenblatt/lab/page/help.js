@@ -1,7 +1,7 @@
 /** What mouse, touch and keys do, in a dialog. */
 
 import { createDialog, openDialog } from "./dialogs.js";
-import { make, rich } from "./dom.js";
+import { make, rich, table } from "./dom.js";
 
 /** What is done by mouse, pen and finger, and what it does. */
 const POINTER = {
@@ -62,6 +62,9 @@ export function createHelp() {
   };
 }
 
+/** Return what letters and words stand for. */
+export const letters = () => tables(WORDS, rich);
+
 function content() {
   const first = make(
     "p",
@@ -69,17 +72,14 @@ function content() {
     "Press play, the round button: the perceptron learns. The two beside it step through its updates, back and forward. " +
       "Place points of your own, or choose a lesson or a set of points at the top.",
   );
-  return [first, ...tables(WORDS, rich), ...tables(POINTER, rich), ...tables(KEYS, keycaps)];
+  return [first, ...letters(), ...tables(POINTER, rich), ...tables(KEYS, keycaps)];
 }
 
 /** @param {Record<string, string[][]>} groups @param {(name: string) => (Node | string)[]} write */
 function tables(groups, write) {
-  return Object.entries(groups).map(([caption, rows]) => {
-    const body = rows.map(([name, does]) => {
-      return make("tr", {}, make("th", { scope: "row" }, ...write(name)), make("td", {}, ...rich(does)));
-    });
-    return make("table", { className: "keys" }, make("caption", {}, caption), make("tbody", {}, ...body));
-  });
+  return Object.entries(groups).map(([caption, rows]) => table("keys", caption, [], rows.map(([name, does]) => [
+    make("th", { scope: "row" }, ...write(name)), make("td", {}, ...rich(does)),
+  ])));
 }
 
 /** @param {string} keys @returns {(Node | string)[]} */

@@ -1,17 +1,18 @@
 /** Above the plane: the two classes, of which one is placed; what the pointer does now; undo; the selected point. */
 
 import { button, make, setText } from "./dom.js";
-import { flipPoint, holdOut, removePoints, withSelected } from "./editing.js";
+import { flipPoint, holdOut, modeOf, removePoints, withSelected } from "./editing.js";
 import { iconButton } from "./icons.js";
 
-/** @import { App, Scene, State } from "./types.d.ts" */
+/** @import { App, Scene } from "./types.d.ts" */
 
-/** Return what the pointer does on the plane, where it does not place points. @param {State} state */
-function modeWords({ panel, order }) {
-  if (panel === "own") return "Your line: drag it, or the tip of its arrow.";
-  if (panel === "vc") return "VC game: press a point to change its class.";
-  return order === "pick" ? "Your order: press the point to visit next." : "";
-}
+/** What the pointer does, in words. */
+const MODES = {
+  line: "Your line: drag it, or the tip of its arrow.",
+  flip: "VC game: press a point to change its class.",
+  pick: "Your order: press the point to visit next.",
+  place: "",
+};
 
 /** @param {HTMLElement} root @param {App} app */
 export function createLegend(root, app) {
@@ -36,7 +37,7 @@ export function createLegend(root, app) {
     /** @param {Scene} scene */
     update({ state }) {
       for (const [sign, each] of classes) each.setAttribute("aria-pressed", String(app.brush === sign));
-      setText(mode, modeWords(state) || (state.points.length ? "" : "Click on the plane to place a point."));
+      setText(mode, MODES[modeOf(state)] || (state.points.length ? "" : "Click on the plane to place a point."));
       undo.hidden = !app.history.canUndo;
       redo.hidden = !app.history.canRedo;
       const point = state.points[app.selected];

@@ -49,6 +49,7 @@ document.addEventListener("pointerover", ({ target }) => {
   const symbol = /** @type {Element} */ (target).closest("[data-symbol]")?.getAttribute("data-symbol") ?? "";
   if (symbol === app.symbol) return;
   app.symbol = symbol;
+  for (const each of document.querySelectorAll("[data-symbol]")) each.classList.toggle("lit", each.getAttribute("data-symbol") === symbol);
   app.refresh();
 });
 

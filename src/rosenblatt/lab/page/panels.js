@@ -2,6 +2,7 @@
 
 import { menu } from "./dialogs.js";
 import { make, rich } from "./dom.js";
+import { letters } from "./help.js";
 import { algorithm } from "./panels/algorithm.js";
 import { bound } from "./panels/bound.js";
 import { code } from "./panels/code.js";
@@ -61,7 +62,7 @@ export function createPanels(root, app) {
       const words = PANELS.find(({ id }) => id === scene.state.panel)?.about ?? "";
       if (about.element.dataset.words !== words) {
         about.element.dataset.words = words;
-        about.element.replaceChildren(...rich(words));
+        about.element.replaceChildren(make("p", {}, ...rich(words)), ...letters());
       }
       open?.update(scene);
     },

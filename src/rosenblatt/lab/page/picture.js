@@ -82,10 +82,11 @@ export class Picture {
     this.labels.push({ at, text, look });
   }
 
-  /** Write the labels, above all else, where they hide the fewest of some places and no other label. @param {XY[]} places */
+  /** Write the labels, above all else, where they hide the fewest of some places, no other label and no line. @param {XY[]} places */
   settle(places) {
     /** @type {{x: number, y: number, w: number, h: number}[]} */
     const taken = [];
+    const lines = this.labels.length ? this.things.flatMap(alongLine) : [];
     for (const { at, text, look } of this.labels) {
       const size = look.size ?? 13;
       const [w, h] = [0.56 * size * text.length, size + 4];
@@ -95,9 +96,12 @@ export class Picture {
         w,
         h,
       }));
-      const cost = (/** @type {typeof boxes[0]} */ { x, y }) =>
-        places.filter(([px, py]) => px > x - 8 && px < x + w + 8 && py > y - 8 && py < y + h + 8).length +
-        10 * taken.filter((box) => box.x < x + w && x < box.x + box.w && box.y < y + h && y < box.y + box.h).length;
+      const within = (/** @type {typeof boxes[0]} */ { x, y }, /** @type {number} */ rim) => (/** @type {XY} */ [px, py]) =>
+        px > x - rim && px < x + w + rim && py > y - rim && py < y + h + rim;
+      const cost = (/** @type {typeof boxes[0]} */ box) =>
+        3 * places.filter(within(box, 8)).length +
+        (lines.some(within(box, 2)) ? 2 : 0) +
+        30 * taken.filter((other) => other.x < box.x + w && box.x < other.x + other.w && other.y < box.y + h && box.y < other.y + other.h).length;
       const best = boxes.reduce((one, other) => (cost(other) < cost(one) ? other : one));
       taken.push(best);
       this.text(best.x, best.y + size, text, look);
@@ -108,6 +112,16 @@ export class Picture {
   image(image, x, y, w, h, alpha = 1) {
     this.things.push({ kind: "image", image, x, y, w, h, alpha });
   }
+}
+
+/** Return places a few pixels apart along a line that is drawn, but for faint ones. @param {Thing} thing @returns {XY[]} */
+function alongLine(thing) {
+  if (thing.kind !== "path" || !thing.look.stroke || (thing.look.alpha ?? 1) < 0.5) return [];
+  return thing.points.slice(1).flatMap(([x, y], i) => {
+    const [dx, dy] = [x - thing.points[i][0], y - thing.points[i][1]];
+    const parts = Math.ceil(Math.hypot(dx, dy) / 8);
+    return Array.from({ length: parts }, (_, part) => /** @type {XY} */ ([x - (dx * part) / parts, y - (dy * part) / parts]));
+  });
 }
 
 /**

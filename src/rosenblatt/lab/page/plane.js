@@ -1,8 +1,8 @@
 /** The plane: draws the scene, and takes points by mouse, touch and keyboard. */
 
 import { Boundary } from "./boundary.js";
-import { make } from "./dom.js";
-import { addPoint, flipPoint, pickPoint } from "./editing.js";
+import { make, setAttribute } from "./dom.js";
+import { addPoint, flipPoint, modeOf, pickPoint } from "./editing.js";
 import { Frame } from "./frame.js";
 import { Picture, fit, paint } from "./picture.js";
 import { drawPlane, drawPoints } from "./plane_drawing.js";
@@ -70,7 +70,7 @@ export function createPlane(root, app) {
       paint(canvas, draw(scene));
       const [blue, orange] = [1, -1].map((sign) => scene.state.points.filter((p) => p[2] === sign).length);
       const words = `Plane with ${counted(blue, "blue disc")} and ${counted(orange, "orange triangle")}`;
-      if (canvas.getAttribute("aria-label") !== words) canvas.setAttribute("aria-label", words);
+      setAttribute(canvas, "aria-label", words);
     },
   };
 }
@@ -135,7 +135,7 @@ function takePointers(canvas, app, frame, hover) {
     }
     const near = event.pointerType === "touch" ? NEAR_BY_TOUCH : NEAR;
     let number = pointAt(app.state, frame(), px, py, near);
-    if (number < 0 && app.state.order === "pick") {
+    if (number < 0 && modeOf(app.state) === "pick") {
       app.notice("Click on a point to visit it. To place points, choose another order first.");
       return;
     }
@@ -181,8 +181,9 @@ function takePointers(canvas, app, frame, hover) {
 /** A point was pressed, not dragged. @param {App} app @param {number} number */
 function pressed(app, number) {
   const { state } = app;
-  if (state.panel === "vc") flipPoint(app, number);
-  else if (state.order === "pick") pickPoint(app, number);
+  const mode = modeOf(state);
+  if (mode === "flip") flipPoint(app, number);
+  else if (mode === "pick") pickPoint(app, number);
   else {
     const [x, y, sign] = state.points[number];
     app.announce(`Point ${number + 1}, ${classWords(sign)}, at ${x}, ${y}, selected.`);

@@ -104,7 +104,7 @@ function drawRadius(picture, frame, { run, replay }) {
   const [fx, fy] = frame.pixel(far);
   picture.line(x, y, fx, fy, { stroke: colors().quiet, width: 1, dash: [2, 4] });
   const whole = `R = ${number(Math.hypot(radius, 1))}`;
-  const name = replay.bias ? `|x| = ${number(radius)}, ${whole}` : `R = ${number(radius)}`;
+  const name = replay.bias ? `‖x‖ = ${number(radius)}, ${whole}` : `R = ${number(radius)}`;
   picture.label([x + 0.75 * (fx - x), y + 0.75 * (fy - y)], name);
 }
 

@@ -3,7 +3,7 @@
 import { ANSWERS } from "./engine/engine.js";
 
 /** Questions that may take long. Each kind has a worker of its own, so that none waits for another. */
-const SLOW = ["run", "errors", "vc", "fewest"];
+const SLOW = ["run", "errors", "vc", "fewest", "csv"];
 
 const PATIENCE = 15_000; // milliseconds
 

@@ -31,7 +31,7 @@ export function createSettings(app) {
   const updates = [];
   /** @param {string} name @param {number} least @param {number} most @param {string} step @param {string} [hint] */
   const number = (name, least, most, step, hint = "") => {
-    const field = numberField(name, least, most, step, (value) => app.change({ [name]: step === "1" ? Math.trunc(value) : value }));
+    const field = numberField(name, least, most, step, (value) => app.change({ [name]: step === "1" ? Math.trunc(value) : value }), (words) => app.notice(words));
     field.input.id = `set-${name}`;
     field.label.title = hint;
     updates.push((state) => field.show(Number(state[/** @type {keyof State} */ (name)])));

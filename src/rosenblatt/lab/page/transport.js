@@ -1,6 +1,6 @@
 /** The transport: play, step forward and back, scrub; how many points are wrong; and the sentence that says what just happened. */
 
-import { make, setFormula, setText } from "./dom.js";
+import { make, setAttribute, setFormula, setText } from "./dom.js";
 import { wrongPoints } from "./hypothesis.js";
 import { icon, iconButton } from "./icons.js";
 import { Picture, fit, paint } from "./picture.js";
@@ -37,7 +37,7 @@ export function createTransport(root, words, app) {
       if (range.max !== String(visits)) range.max = String(visits);
       if (range.value !== String(t)) range.value = String(t);
       const spoken = moment ? `${counted(t, "visit")}, ${counted(moment.k, "update")}` : "nothing to play";
-      if (range.getAttribute("aria-valuetext") !== spoken) range.setAttribute("aria-valuetext", spoken);
+      setAttribute(range, "aria-valuetext", spoken);
       range.disabled = !replay;
       for (const button of buttons) button.disabled = !replay;
       if (play.dataset.playing !== String(app.playing)) {

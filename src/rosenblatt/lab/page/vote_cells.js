@@ -7,13 +7,14 @@ import { weightOf } from "./regions.js";
 /** @typedef {{line: [number, number, number], count: number}} Voter */
 
 const MOST = 4000; // more cells are no longer told apart
+const MOST_VOTERS = 400; // the work grows with the cube of their number
 
 /**
- * Return the cells with a majority for +1 as polygons, and the segments around them; null where votes are not by lines.
+ * Return the cells with a majority for +1 as polygons, and the segments around them; null where votes are not by lines, or by very many.
  * @param {Replay} replay @param {Moment} moment @param {Box} box @returns {{cells: XY[][], edges: [XY, XY][]} | null}
  */
 export function voteCells({ run, weights, updates }, { k, survived }, box) {
-  if (run.kind !== "linear" || run.names.some((name) => name !== "x" && name !== "y")) return null;
+  if (k > MOST_VOTERS || run.kind !== "linear" || run.names.some((name) => name !== "x" && name !== "y")) return null;
   /** @type {Voter[]} */
   const voters = weights.slice(1, k + 1).map(({ w, b }, j) => ({
     line: [weightOf(run.names, w, "x"), weightOf(run.names, w, "y"), b],

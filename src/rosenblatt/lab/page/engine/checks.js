@@ -11,7 +11,7 @@ import { MOST_VISITS } from "./learners.js";
 function shorten(value) {
   let text = "something that is nested too deeply";
   try {
-    text = String(JSON.stringify(value) ?? value);
+    text = typeof value === "number" ? String(value) : String(JSON.stringify(value) ?? value);
   } catch {
     // lists in lists in lists: the text above says so
   }

@@ -9,7 +9,7 @@ import { counted } from "../words.js";
 
 const WIDTH = 100; // the longest line that lists points
 /** @type {Record<string, string>} */
-const FORMULAS = { x: "x", y: "y", xy: "x * y", x2: "x * x", y2: "y * y", r2: "x * x + y * y" };
+const FORMULAS = { x: "x1", y: "x2", xy: "x1 * x2", x2: "x1 * x1", y2: "x2 * x2", r2: "x1 * x1 + x2 * x2" };
 /** @type {Record<string, string>} */
 const CLASSES = { averaged: "AveragedPerceptron", voted: "VotedPerceptron", margin: "MarginPerceptron", pa: "PassiveAggressive", arow: "AROW", kernel: "KernelPerceptron" };
 /** The library's defaults. @type {Record<string, any>} */
@@ -59,7 +59,7 @@ function dataLines(state) {
   const plain = names.join() === "x,y";
   const lines = plain
     ? []
-    : ["def features(points):", "    x, y = points[:, 0], points[:, 1]", `    return np.column_stack([${names.map((name) => FORMULAS[name]).join(", ")}])`, "", ""];
+    : ["def features(points):", "    x1, x2 = points[:, 0], points[:, 1]", `    return np.column_stack([${names.map((name) => FORMULAS[name]).join(", ")}])`, "", ""];
   for (const [ending, heldOut] of /** @type {[string, boolean][]} */ ([["", false], ["_test", true]])) {
     const { rows, y } = examplesOf(state, heldOut);
     if (!rows.length) continue;

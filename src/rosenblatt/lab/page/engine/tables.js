@@ -1,6 +1,6 @@
 /** Points from a text table: two columns of numbers, one of labels, and one for those held out where there is one. */
 
-import { visitingOrder } from "./orders.js";
+import { randomBits } from "./orders.js";
 import { LARGEST, MOST_POINTS, viewOf } from "../state.js";
 import { counted } from "../words.js";
 
@@ -47,8 +47,9 @@ export function csv({ text }) {
   if (note) notes.push(note);
   if (points.length > MOST_POINTS) {
     notes.push(`${MOST_POINTS.toLocaleString("en")} of ${counted(points.length, "row")} were drawn, as the lab shows no more.`);
-    const drawn = visitingOrder(points.length, 0, 0).slice(0, MOST_POINTS).sort((a, b) => a - b);
-    points = drawn.map((i) => points[i]);
+    const [drawn, bits] = [new Set(), randomBits(0)];
+    while (drawn.size < MOST_POINTS) drawn.add(Math.floor((bits() * points.length) / 2 ** 32));
+    points = points.filter((_, i) => drawn.has(i));
   }
   return { points, view: viewOf(points), note: notes.join(" ") };
 }
@@ -68,15 +69,15 @@ function rowsOf(text) {
   };
   for (let i = 0; i < whole.length; i++) {
     const letter = whole[i];
-    if (letter === "\n") line += 1;
     if (quoted && letter === '"' && whole[i + 1] === '"') cell += whole[++i];
     else if (letter === '"' && (quoted || !cell.trim())) [quoted, cell] = [!quoted, quoted ? cell : ""];
-    else if (quoted || (letter !== "\n" && letter !== delimiter)) cell += letter;
-    else if (letter === delimiter) [cells, cell] = [[...cells, cell], ""];
-    else {
-      line -= 1;
-      end();
-      line += 1;
+    else if (letter === delimiter && !quoted) {
+      cells.push(cell);
+      cell = "";
+    } else {
+      if (letter === "\n" && !quoted) end();
+      else cell += letter;
+      if (letter === "\n") line += 1;
     }
   }
   end();
@@ -108,7 +109,7 @@ function columnsOf(names, rows, width, comma) {
   }
   if (label < 0 || pair.length < 2) {
     const found = names ? shown(names.join(", ")) : `${counted(width, "column")} without names`;
-    throw new Error(`The table needs two columns of numbers and one of labels, such as x,y,label, got ${found}.`);
+    throw new Error(`The table needs two columns of numbers and one of labels, such as x1,x2,label, got ${found}.`);
   }
   return { x: pair[0], y: pair[1], label, heldOut };
 }

@@ -1,6 +1,6 @@
 /** What the panels' charts share: an axis pair within a picture, labels that keep apart, and painting on demand. */
 
-import { make } from "../dom.js";
+import { make, setAttribute } from "../dom.js";
 import { ticks } from "../geometry.js";
 import { Picture, fit, paint } from "../picture.js";
 import { colors } from "../theme.js";
@@ -110,7 +110,7 @@ export function show(canvas, words, draw) {
   const picture = new Picture(width, height);
   draw(picture);
   paint(canvas, picture);
-  if (canvas.getAttribute("aria-label") !== words) canvas.setAttribute("aria-label", words);
+  setAttribute(canvas, "aria-label", words);
 }
 
 /** Return a function that says whether values, the colours or an element's width changed since its last call. */

@@ -1,6 +1,6 @@
 /** Training and test error after each pass, for the last weights, their average and, for perceptrons, their vote. */
 
-import { make, setText } from "../dom.js";
+import { make, setText, table } from "../dom.js";
 import { ask, faultWords } from "../questions.js";
 import { colors } from "../theme.js";
 import { Chart, pictureCanvas, show, spread, watcher } from "./chart.js";
@@ -28,10 +28,10 @@ function create(root, app) {
   const changed = watcher();
   const headline = make("p", { className: "headline", id: "error-headline" });
   const canvas = pictureCanvas();
-  const table = makeTable();
+  const shares = makeTable();
   const note = make("p", { className: "note" });
   const hold = make("button", { type: "button", id: "error-hold" });
-  const body = make("div", {}, canvas, table.element, note);
+  const body = make("div", {}, canvas, shares.element, note);
   root.append(headline, body, make("div", { className: "row" }, hold));
   /** @type {Errors | null} */
   let errors = null;
@@ -80,7 +80,7 @@ function create(root, app) {
       const shown = errors.passes.findLastIndex((pass) => pass <= ended);
       const total = run.passes.length;
       setText(headline, ended ? `After pass ${ended} of ${total}` : `Before the end of pass 1 of ${total}`);
-      table.fill(errors, shown, run.rows.length, held);
+      shares.fill(errors, shown, run.rows.length, held);
       const pocket = replay?.pocket(moment.t);
       const kept = pocket ? ` The pocket has ${pocket.mistakes} of ${run.rows.length} training points wrong.` : "";
       setText(note, noteOf(errors) + kept);
@@ -120,17 +120,16 @@ function makeTable() {
   const kinds = /** @type {const} */ (["train", "test"]);
   const heads = kinds.map(() => make("th", { scope: "col" }));
   const rows = HYPOTHESES.map(({ name }) => kinds.map((kind) => make("td", { id: `error-${kind}-${name}` })));
-  const lines = HYPOTHESES.map(({ title }, i) => make("tr", {}, make("th", { scope: "row" }, title), ...rows[i]));
-  const caption = make("caption", { className: "unseen" }, "Points that are wrong");
-  const head = make("thead", {}, make("tr", {}, make("td"), ...heads));
+  const caption = make("span", { className: "unseen" }, "Points that are wrong");
+  const element = table("shares", caption, [make("td"), ...heads], HYPOTHESES.map(({ title }, i) => [title, ...rows[i]]));
   return {
-    element: make("table", { className: "shares" }, caption, head, make("tbody", {}, ...lines)),
+    element,
     /** @param {Errors} errors @param {number} shown @param {number} trained @param {number} held */
     fill(errors, shown, trained, held) {
       setText(heads[0], `training, of ${trained}`);
       setText(heads[1], `test, of ${held}`);
       HYPOTHESES.forEach(({ name }, i) => {
-        lines[i].hidden = !errors.train[name];
+        element.tBodies[0].rows[i].hidden = !errors.train[name];
         setText(rows[i][0], share(errors.train[name]?.[shown], trained));
         setText(rows[i][1], share(errors.test?.[name]?.[shown], held));
       });

@@ -1,6 +1,6 @@
 /** All labellings of a few points as a grid of buttons, each a small picture. */
 
-import { button, make } from "../dom.js";
+import { button, make, setAttribute } from "../dom.js";
 import { chosen, labellings, pointWords, small } from "./labellings.js";
 
 /** @typedef {{button: HTMLButtonElement, paths: SVGPathElement[]}} Cell */
@@ -36,13 +36,13 @@ export class LabellingGrid {
       const inside = chosen(bits, n);
       const can = cut.has(bits);
       const name = `${pointWords(inside.map((j) => rows[j] + 1))}: ${can ? "can" : "cannot"} be cut`;
-      set(button, "aria-label", name);
-      set(button, "title", name);
-      set(button, "aria-pressed", String(bits === now));
-      set(button, "class", can ? "" : "uncut");
+      setAttribute(button, "aria-label", name);
+      setAttribute(button, "title", name);
+      setAttribute(button, "aria-pressed", String(bits === now));
+      setAttribute(button, "class", can ? "" : "uncut");
       button.tabIndex = bits === now ? 0 : -1;
-      set(paths[0], "d", places.filter((_, j) => !inside.includes(j)).map(triangle).join(""));
-      set(paths[1], "d", inside.map((j) => disc(places[j])).join(""));
+      setAttribute(paths[0], "d", places.filter((_, j) => !inside.includes(j)).map(triangle).join(""));
+      setAttribute(paths[1], "d", inside.map((j) => disc(places[j])).join(""));
     });
   }
 
@@ -82,11 +82,6 @@ export class LabellingGrid {
     for (const button of buttons) button.tabIndex = button === next ? 0 : -1;
     next.focus();
   }
-}
-
-/** @param {Element} element @param {string} name @param {string} value */
-function set(element, name, value) {
-  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
 
 /** @param {[number, number]} place */

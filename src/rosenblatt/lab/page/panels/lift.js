@@ -1,7 +1,7 @@
 /** The lift: each point raised to the height x₁² + x₂², where a plane may do what no line does on the floor. */
 
 import { circleOf } from "../boundary.js";
-import { button, make, setText } from "../dom.js";
+import { button, make, setAttribute, setText } from "../dom.js";
 import { eased, predicting } from "../hypothesis.js";
 import { fit, paint } from "../picture.js";
 import { withPoint } from "../state.js";
@@ -24,14 +24,7 @@ const ABOUT =
   "there (Har-Peled, 30.2).";
 
 /** @type {Panel} */
-export const lift = {
-  id: "lift",
-  title: "Lift",
-  about: ABOUT,
-  create(root, app) {
-    return new Lift(root, app);
-  },
-};
+export const lift = { id: "lift", title: "Lift", about: ABOUT, create: (root, app) => new Lift(root, app) };
 
 class Lift {
   #turn = { azimuth: 0.5, elevation: 0.42 };
@@ -113,7 +106,7 @@ class Lift {
     this.offer.hidden = turns || scene.state.learner === "circle";
     const raised = `${Math.round(100 * this.#t)} % raised`;
     const text = `The points on a bowl, at the height x₁² + x₂², ${raised}. ${words.textContent} Arrow keys turn it.`;
-    if (this.canvas.getAttribute("aria-label") !== text) this.canvas.setAttribute("aria-label", text);
+    setAttribute(this.canvas, "aria-label", text);
   }
 
   // hands

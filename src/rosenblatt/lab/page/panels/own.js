@@ -1,7 +1,7 @@
 /** A line of one's own: dragged on the plane or typed, and compared with the line of the run. */
 
 import { drawEdge, lineOf } from "../boundary.js";
-import { button, make, numberField, rich, setText } from "../dom.js";
+import { button, make, numberField, rich, setText, table } from "../dom.js";
 import { predicting, wrongPoints } from "../hypothesis.js";
 import { sideOf } from "../engine/exact.js";
 import { dot } from "../replay.js";
@@ -29,7 +29,7 @@ class Own {
     this.app = app;
     this.headline = make("p", { className: "headline", id: "own-headline" });
     this.fields = ["w1", "w2", "b"].map((name, i) => {
-      const field = numberField(name, -LARGEST, LARGEST, "any", (value) => this.#set(/** @type {State["own"]} */ (app.state.own.with(i, value))));
+      const field = numberField(name, -LARGEST, LARGEST, "any", (value) => this.#set(/** @type {State["own"]} */ (app.state.own.with(i, value))), (words) => app.notice(words));
       field.input.id = `own-${name}`;
       field.label.replaceChildren(...rich(["**w**₁ =", "**w**₂ =", "b ="][i]), field.input);
       return field;
@@ -40,13 +40,11 @@ class Own {
       if (line) this.#set(line);
     });
     this.cells = FIGURES.map(([id]) => ["own", "run"].map((whose) => make("td", { id: `${whose}-${id}` })));
-    const head = ["your line", "the run's line"].map((title) => make("th", { scope: "col" }, title));
-    const lines = FIGURES.map(([, title], i) => make("tr", {}, make("th", { scope: "row" }, ...rich(title)), ...this.cells[i]));
-    const table = make("table", { className: "shares" }, make("caption", { className: "unseen" }, "Both lines"), make("thead", {}, make("tr", {}, make("td"), ...head)), make("tbody", {}, ...lines));
-    this.list = make("tbody");
-    const activations = make("table", { className: "shares" }, make("caption", { className: "note" }, "Activations of the points by your line"), this.list);
+    const lines = FIGURES.map(([, title], i) => [make("th", { scope: "row" }, ...rich(title)), ...this.cells[i]]);
+    const both = table("shares", make("span", { className: "unseen" }, "Both lines"), [make("td"), "your line", "the run's line"], lines);
+    this.list = make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Activations" });
     const row = make("div", { className: "row" }, ...this.fields.map(({ label }) => label), copy);
-    root.append(this.headline, row, table, make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Activations" }, activations));
+    root.append(this.headline, row, both, this.list);
   }
 
   /** @param {State["own"]} line */
@@ -75,7 +73,7 @@ class Own {
     const text = rows.join();
     if (this.list.dataset.text === text) return;
     this.list.dataset.text = text;
-    this.list.replaceChildren(...rows.map((cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, cell)))));
+    this.list.replaceChildren(table("shares", "Activations of the points by your line", [], rows));
   }
 
   /** Write the figures of a line into its column. @param {number} column @param {{wrong?: number, margin?: number, length?: number}} figures */

@@ -1,6 +1,6 @@
 /** The points as a table that can be edited. */
 
-import { button, choice, make, setText } from "../dom.js";
+import { button, choice, make, numberField, setText } from "../dom.js";
 import { addPoint, removePoints } from "../editing.js";
 import { LARGEST, withPoint } from "../state.js";
 import { counted } from "../words.js";
@@ -77,20 +77,19 @@ class Table {
   }
 
   #newRow() {
-    const x = coordinate("x₁ of the new point");
-    const y = coordinate("x₂ of the new point");
+    const fields = ["x₁", "x₂"].map((name) => coordinate(this.app, `${name} of the new point`, () => {}));
+    const [x, y] = fields.map(({ input }) => input);
     const sign = choice(CLASSES, () => {}, { "aria-label": "label of the new point" });
-    this.add = make("button", { type: "button" }, "Add");
     const add = () => {
-      const [u, v] = [readNumber(x), readNumber(y)];
-      if (u === null || v === null) return this.app.notice(`x₁ and x₂ must be numbers from −${LARGEST} to ${LARGEST}.`);
+      const empty = [x, y].find((input) => input.value === "");
+      if (empty) return empty.focus();
       this.app.notice("");
-      if (addPoint(this.app, u, v, sign.value === "1" ? 1 : -1) < 0) return;
+      if (addPoint(this.app, x.valueAsNumber, y.valueAsNumber, sign.value === "1" ? 1 : -1) < 0) return;
       x.value = y.value = "";
       x.focus();
     };
-    this.add.addEventListener("click", add);
-    for (const input of [x, y]) input.addEventListener("keydown", (event) => event.key === "Enter" && add());
+    this.add = button("Add", add);
+    for (const input of [x, y]) input.addEventListener("keydown", (event) => event.key === "Enter" && (input.blur(), add()));
     const cells = [x, y, sign, this.add].map((part) => make("td", {}, part));
     cells[3].colSpan = 3;
     return make("tr", {}, make("th", { scope: "row" }, make("span", {}, "New")), ...cells);
@@ -108,25 +107,14 @@ class Row {
     const name = `point ${number + 1}`;
     /** @param {Parameters<typeof withPoint>[2]} patch */
     const set = (patch) => app.change(withPoint(app.state, number, patch));
-    this.x = coordinate(`x₁ of ${name}`);
-    this.y = coordinate(`x₂ of ${name}`);
+    this.x = coordinate(app, `x₁ of ${name}`, (x) => set({ x }));
+    this.y = coordinate(app, `x₂ of ${name}`, (y) => set({ y }));
     this.sign = choice(CLASSES, (value) => set({ sign: value === "1" ? 1 : -1 }), { "aria-label": `label of ${name}` });
     this.heldOut = make("input", { type: "checkbox", "aria-label": `hold out ${name}` });
     this.wrong = make("td", { className: "figure" });
     this.remove = button("×", () => table.remove(number), { "aria-label": `remove ${name}` });
     this.heldOut.addEventListener("change", () => set({ heldOut: this.heldOut.checked }));
-    for (const axis of /** @type {("x" | "y")[]} */ (["x", "y"])) {
-      const input = this[axis];
-      const old = () => String(app.state.points[number]?.[axis === "x" ? 0 : 1] ?? "");
-      input.addEventListener("change", () => {
-        const value = readNumber(input);
-        if (value !== null) return set({ [axis]: value });
-        app.notice(`The ${axis === "x" ? "x₁" : "x₂"} of ${name} must be a number from −${LARGEST} to ${LARGEST}.`);
-        input.value = old();
-      });
-      input.addEventListener("blur", () => (input.value = old()));
-    }
-    const cells = [this.x, this.y, this.sign, this.heldOut].map((part) => make("td", {}, part));
+    const cells = [this.x.input, this.y.input, this.sign, this.heldOut].map((part) => make("td", {}, part));
     const head = make("th", { scope: "row" }, String(number + 1));
     this.element = make("tr", {}, head, ...cells, this.wrong, make("td", {}, this.remove));
     this.element.addEventListener("focusin", () => {
@@ -137,8 +125,8 @@ class Row {
 
   /** @param {Point} point @param {number | undefined} wrong @param {boolean} selected */
   show([x, y, sign, heldOut = false], wrong, selected) {
-    setValue(this.x, String(x));
-    setValue(this.y, String(y));
+    this.x.show(x);
+    this.y.show(y);
     if (this.sign.value !== String(sign)) this.sign.value = String(sign);
     if (this.heldOut.checked !== heldOut) this.heldOut.checked = heldOut;
     setText(this.wrong, heldOut ? "–" : String(wrong ?? 0));
@@ -146,18 +134,9 @@ class Row {
   }
 }
 
-/** @param {string} label */
-function coordinate(label) {
-  return make("input", { type: "number", step: "any", "aria-label": label });
-}
-
-/** Return the number in a field, null where it holds none that the lab takes. @param {HTMLInputElement} input */
-function readNumber(input) {
-  const value = input.valueAsNumber;
-  return Number.isFinite(value) && Math.abs(value) <= LARGEST ? value : null;
-}
-
-/** Set the value of a field, unless someone is writing in it. @param {HTMLInputElement} input @param {string} value */
-function setValue(input, value) {
-  if (input !== document.activeElement && input.value !== value) input.value = value;
+/** Return a field for a coordinate. @param {App} app @param {string} title @param {(value: number) => void} changed */
+function coordinate(app, title, changed) {
+  const field = numberField(title, -LARGEST, LARGEST, "any", changed, (words) => app.notice(words));
+  field.input.setAttribute("aria-label", title);
+  return field;
 }

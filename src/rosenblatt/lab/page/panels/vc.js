@@ -49,14 +49,7 @@ const ABOUT =
   "that it shatters (Har-Peled, 30.3).";
 
 /** @type {Panel} */
-export const vc = {
-  id: "vc",
-  title: "VC game",
-  about: ABOUT,
-  create(root, app) {
-    return new Game(root, app);
-  },
-};
+export const vc = { id: "vc", title: "VC game", about: ABOUT, create: (root, app) => new Game(root, app) };
 
 class Game {
   /** The question that was asked last, as text. */

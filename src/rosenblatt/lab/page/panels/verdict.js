@@ -1,6 +1,6 @@
 /** The verdict: whether anything the learner can draw separates the points, with the proof, and the ways out. */
 
-import { button, make, setText } from "../dom.js";
+import { button, make, setText, table } from "../dom.js";
 import { removePoints } from "../editing.js";
 import { ask, faultWords } from "../questions.js";
 import { colors } from "../theme.js";
@@ -34,14 +34,7 @@ const ABOUT =
   "widest margin, or the point that the hulls of both classes share.";
 
 /** @type {Panel} */
-export const verdict = {
-  id: "verdict",
-  title: "Verdict",
-  about: ABOUT,
-  create(root, app) {
-    return new VerdictPanel(root, app);
-  },
-};
+export const verdict = { id: "verdict", title: "Verdict", about: ABOUT, create: (root, app) => new VerdictPanel(root, app) };
 
 class VerdictPanel {
   /** @type {Run | null} What is shown belongs to this run. */
@@ -200,20 +193,12 @@ function tableOf({ kind, support, weights }, { points, bias }) {
   const sign = (i) => points[support[i]]?.[2] ?? 1;
   const totals = { 1: 0, [-1]: 0 };
   weights.forEach((weight, i) => (totals[sign(i)] += weight));
-  const head = ["Point", "Class", bias ? "Share" : "Weight"].map((title) => make("th", { scope: "col" }, title));
   const rows = support.slice(0, MOST_ROWS).map((point, i) => {
     const share = bias && totals[sign(i)] > 0 ? weights[i] / totals[sign(i)] : weights[i];
-    const cells = [classWords(sign(i)), number(share)].map((text) => make("td", {}, text));
-    return make("tr", {}, make("th", { scope: "row" }, String(point + 1)), ...cells);
+    return [String(point + 1), classWords(sign(i)), number(share)];
   });
   const about = kind === "separable" ? "Points that hold it up" : "Points that prove it";
   const shares = bias ? ", with their shares in the average of their class" : ", with their weights";
   const part = support.length > MOST_ROWS ? `: ${MOST_ROWS} of ${support.length}` : "";
-  return make(
-    "table",
-    { className: "certificate", id: "verdict-table" },
-    make("caption", {}, `${about}${shares}${part}`),
-    make("thead", {}, make("tr", {}, ...head)),
-    make("tbody", {}, ...rows),
-  );
+  return table("certificate", `${about}${shares}${part}`, ["Point", "Class", bias ? "Share" : "Weight"], rows);
 }

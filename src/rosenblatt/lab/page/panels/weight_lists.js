@@ -1,6 +1,6 @@
 /** The weights, with all digits where the pointer rests, and the points that a kernel's sum counts. */
 
-import { make, setFormula, setText } from "../dom.js";
+import { make, setFormula, setText, table } from "../dom.js";
 import { classWords, counted, exact, number, weightName } from "../words.js";
 
 /** @import { Moment, Replay } from "../types.d.ts" */
@@ -63,12 +63,6 @@ export function showSupport(replay, moment, { headline, note, lists }) {
   setText(headline, `${counted(places.length, "support point")} after ${counted(moment.k, "update")}`);
   const more = places.length > LISTED ? ` The ${LISTED} that count most are listed.` : "";
   setFormula(note, `The activation at x is the sum of count · y · K(point, x): w itself is never written down.${more}`);
-  const head = ["point", "class", "count"].map((title) => make("th", { scope: "col" }, title));
-  const lines = places.slice(0, LISTED).map((place) => {
-    const cells = [`${rows[place] + 1}`, classWords(signs[place]), `${counts[place]}`];
-    return make("tr", {}, ...cells.map((text) => make("td", {}, text)));
-  });
-  const body = [make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...lines)];
-  const table = make("table", { className: "support" }, ...body);
-  lists.replaceChildren(...(lines.length ? [table] : []));
+  const lines = places.slice(0, LISTED).map((place) => [`${rows[place] + 1}`, classWords(signs[place]), `${counts[place]}`]);
+  lists.replaceChildren(...(lines.length ? [table("support", "", ["point", "class", "count"], lines)] : []));
 }

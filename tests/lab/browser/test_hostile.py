@@ -67,7 +67,9 @@ def test_a_lesson_with_the_name_of_a_script_is_no_lesson(lab):
     assert_unharmed(lab)
 
 
-@pytest.mark.parametrize("query", ["embed=<script>alert(1)</script>", "embed=__proto__", "embed=../x", "present=" + "x" * 50_000])
+@pytest.mark.parametrize(
+    "query", ["embed=<script>alert(1)</script>", "embed=__proto__", "embed=../x", "present=" + "x" * 50_000]
+)
 def test_a_hostile_query_shows_the_page(lab, query):
     lab.page.goto(f"{lab.address}?{query}")
     lab.until("window.lab && lab.runs > 0")
@@ -79,9 +81,9 @@ TABLES = {
     "scripts as classes": (f'x1,x2,label\n1,2,"{EVIL.replace(chr(34), chr(34) * 2)}"\n3,4,b\n', "Class <img src=x"),
     "scripts as names": (f'"{EVIL.replace(chr(34), chr(34) * 2)}",b\n1,2\n', "The table needs two columns of numbers"),
     "a script as a number": (f"x1,x2,label\n1,2,a\n3,{EVIL.replace(',', ' ')},b\n", "Expected a number in line 3"),
-    "no numbers": ("x1,x2,label\nNaN,2,a\n3,inf,b\n", "Line 3 has inf"),
+    "no numbers": ("x1,x2,label\nNaN,2,a\n3,inf,b\n1,1,a\n", "Line 3 has inf"),
     "a quote that does not end": ('x1,x2,label\n"1,2,a\n' + "3,4,b\n" * 500_000, "The table needs"),
-    "ten megabytes of rows": ("x1,x2,label\n" + "1,2,a\n3,4,b\n" * 800_000, "1,000 of 1,600,000 rows"),
+    "ten megabytes of rows": ("x1,x2,label\n" + "1,2,a\n3,4,b\n" * 800_000, "Class a is drawn"),
     "ten megabytes on a line": ("1," * 5_000_000, "The table needs"),
     "a state of lists in lists": (DEEP, ""),
     "a state of scripts": (written(panel=EVIL), "'panel' must be"),
@@ -125,7 +127,9 @@ def test_a_run_of_the_largest_size_leaves_the_page_at_work(lab):
     points = [[i % 37 / 7, i * 17 % 41 / 7, 1 if i * 7919 % 13 < 6 else -1] for i in range(1000)]
     for learner in ("kernel", "voted", "arow"):
         lab.page.goto("about:blank")
-        lab.page.goto(f"{lab.address}#{fragment_of(written(points=points, learner=learner, updates=2000, passes=10_000))}")
+        lab.page.goto(
+            f"{lab.address}#{fragment_of(written(points=points, learner=learner, updates=2000, passes=10_000))}"
+        )
         lab.until("window.lab && (lab.runs > 0 || !document.getElementById('notice').hidden)", seconds=60)
         lab.frame()
         assert lab.get("document.title") == "Perceptron lab"

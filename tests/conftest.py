@@ -18,6 +18,14 @@ CHECKED = ("estimators/test_fit.py",)
 """Files in these folders where an unexpected ConvergenceWarning is an error, as it is elsewhere."""
 
 
+@pytest.fixture(autouse=True, scope="session")
+def threads_for_small_sets():
+    """Let several threads train small sets, too, so that tests of threads need no large ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rosenblatt.training.linear.FEWEST_NUMBERS", 0)
+        yield
+
+
 @pytest.hookimpl(tryfirst=True)  # before ``-m "not slow"`` leaves out what is slow
 def pytest_collection_modifyitems(items):
     cases = defaultdict(list)

@@ -31,9 +31,9 @@ def calls(monkeypatch):
     found, repeat = [], PassRunner.repeat
 
     def counted(*arguments, **named):
-        mistakes, updates = repeat(*arguments, **named)
+        mistakes, updates, margins = repeat(*arguments, **named)
         found.append(len(mistakes))
-        return mistakes, updates
+        return mistakes, updates, margins
 
     monkeypatch.setattr(PassRunner, "repeat", counted)
     monkeypatch.setattr(linear, "NUMBERS_INTERPRETED", linear.NUMBERS_AT_ONCE)
@@ -108,6 +108,29 @@ def test_threads_that_have_nothing_to_do_do_not_matter(calls):
         calls.clear()
         quietly(Perceptron(max_iter=9, n_jobs=2, multi_class=multi_class, random_state=0).fit, X, y)
         assert sum(calls) == 8
+
+
+def test_small_passes_are_made_by_one_thread(calls, monkeypatch):
+    X, y = small_set("gauss", n=60, classes=4)
+    for fewest, repeated in ((4 * X.size, 0), (4 * X.size + 1, 8)):
+        monkeypatch.setattr(linear, "FEWEST_NUMBERS", fewest)
+        quietly(Perceptron(max_iter=9, n_jobs=2, random_state=0).fit, X, y)
+        assert sum(calls) == repeated
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_tol_ends_a_run_after_the_same_pass(classes, calls, monkeypatch):
+    X, y = small_set("gauss", n=60, classes=classes)
+    weights = np.arange(60) % 3 / 2.0
+    for learner in (Perceptron(), Perceptron(multi_class="direct"), AROW()):
+        model = learner.set_params(max_iter=60, tol=0.01, n_iter_no_change=3, random_state=0)
+        calls.clear()
+        repeated = quietly(type(model)(**model.get_params()).fit, X, y, sample_weight=weights)
+        assert 0 < sum(calls) < repeated.n_iter_ < 60
+        with monkeypatch.context() as patch:
+            patch.setattr(linear, "NUMBERS_AT_ONCE", 0)
+            patch.setattr(linear, "NUMBERS_INTERPRETED", 0)
+            same(repeated, quietly(model.fit, X, y, sample_weight=weights))
 
 
 def test_limits_hold(calls):

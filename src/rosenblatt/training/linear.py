@@ -546,6 +546,11 @@ SPARSE_BLOCK = 8
 The activations of a block are computed together, but an update makes those of its classifier outdated. The classifier
 then computes its activations row by row until the end of the block. So the block should be small.
 """
+FEWEST_NUMBERS = 400_000
+"""How many numbers all classifiers together must read in a pass for a second thread to be used.
+
+With fewer, starting a thread for each pass takes longer than it saves, and several passes in one call save more.
+"""
 FEWEST_VALUES = 4
 """For sparse rows, the smallest number of stored values per column at which a second thread is used.
 
@@ -589,8 +594,7 @@ class PassRunner:
         check_width(rows, state.n_features)
         _set_layout(state, rows)
         log = _log(state, len(order) if on_updates is not None or on_margins is not None else 0)
-        # The perceptron's rule computes signs. With a margin of 0 the updates are the same, and activations are exact.
-        rule = MarginRule(0.0) if on_margins is not None and state.rule == _PERCEPTRON else state.rule
+        rule = _rule(state, wants_margins=on_margins is not None)
         groups = _groups(state, rows, active, log, self.threads)
         slice_rows = max(1024, SLICE_BYTES // rows.row_bytes)
         try:
@@ -629,21 +633,26 @@ class PassRunner:
         *,
         shuffled: bool,
         own_orders: bool,
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        wants_margins: bool = False,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[list[Floats]]]:
         """Make up to ``most`` passes over a batch, until a classifier makes a pass without a mistake or update.
 
         All rows of the batch have been visited before. With ``own_orders`` each pass is shuffled anew, and ``order`` is
         overwritten. Return the numbers of mistakes and of updates. Both arrays have a row for each pass made, and a
-        column for each of the classifiers ``active``.
+        column for each of the classifiers ``active``. With ``wants_margins``, also return, for each pass, the margins
+        of each classifier's updates, as `visit` passes them to ``on_margins``.
         """
         _set_layout(state, batch.rows)
         seed, number = np.uint64(state.seed % 2**64), np.uint64(state.passes)
         mistakes, updates = np.empty((2, most, len(active)), np.int64)
         passes = Passes(most, own_orders, seed, number, active, mistakes, updates)
-        (group,) = _groups(state, batch.rows, active, _log(state, 0), 1)
+        log = _log(state, most * len(order) if wants_margins else 0)
+        (group,) = _groups(state, batch.rows, active, log, 1)
         visits = Visits(order, 0, len(order), batch.rows.ahead if shuffled else 0, 0, False)
-        made = self._visit_slice(state, batch, visits, [group], state.rule, passes)
-        return mistakes[:made], updates[:made]
+        made = self._visit_slice(state, batch, visits, [group], _rule(state, wants_margins), passes)
+        mistakes, updates = mistakes[:made], updates[:made]
+        margins = _margins_by_pass(log, active, updates, len(state.counters)) if wants_margins else []
+        return mistakes, updates, margins
 
     def _visit_slice(
         self,
@@ -678,6 +687,12 @@ class PassRunner:
         return 0
 
 
+def _rule(state: LinearState, wants_margins: bool) -> Rule:
+    """Return the rule for passes over rows; if ``wants_margins``, one that computes activations and not only signs."""
+    # With a margin of 0 the updates are those of the perceptron's rule.
+    return MarginRule(0.0) if wants_margins and state.rule == _PERCEPTRON else state.rule
+
+
 def _set_layout(state: LinearState, rows: RowMatrix) -> None:
     """Convert the weights to the memory layout that is fastest for these rows.
 
@@ -703,8 +718,9 @@ class _Group(NamedTuple):
 
 
 def _useful_threads(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], threads: int) -> int:
-    """Return how many of the threads can be used."""
-    few = rows.is_sparse and len(rows.parts[0]) < FEWEST_VALUES * state.w.shape[1]
+    """Return how many of the threads save time."""
+    values = rows.parts[0].size
+    few = values * len(active) < FEWEST_NUMBERS or (rows.is_sparse and values < FEWEST_VALUES * state.w.shape[1])
     return 1 if state.direct or few else max(1, min(threads, len(active)))
 
 
@@ -770,6 +786,18 @@ def _log(state: LinearState, visits: int) -> Log:
         lines = 0
     rows, numbers = np.empty((lines, visits), np.uint32), np.empty((3, lines, visits))
     return Log(rows, numbers[0], numbers[1], numbers[2], np.zeros(lines, np.int64))
+
+
+def _margins_by_pass(
+    log: Log, active: NDArray[np.int64], updates: NDArray[np.int64], classifiers: int
+) -> list[list[Floats]]:
+    """Return the logged margins of each pass and classifier; ``updates`` is as `PassRunner.repeat` returns it."""
+    found = [[np.empty(0)] * classifiers for _ in updates]
+    for k, made in zip(active, updates.T, strict=True):
+        parts = np.split(log.margins[k, : log.counts[k]], np.cumsum(made)[:-1])
+        for margins, part in zip(found, parts, strict=True):
+            margins[k] = part
+    return found
 
 
 def _updates(state: LinearState, batch: Batch, log: Log) -> list[Updates]:

@@ -232,14 +232,14 @@ class TrainingRun:
     def _repeat_passes(self) -> bool:
         """Make several passes in one call of compiled code, if this is possible; return whether it is.
 
-        It is possible if all rows are in memory and have been visited, no loss is computed, the passes cannot reach
-        ``max_updates``, and no observer has to be called between them. The call ends when a classifier is clean. The
-        results are the same as if the passes were made one by one.
+        It is possible if all rows are in memory and have been visited, neither ``max_updates`` nor ``tol`` can stop a
+        classifier before the last of these passes, and no observer has to be called between them. The call ends when a
+        classifier is clean. The results are the same as if the passes were made one by one.
         """
         source, state, runner, current, options = self.source, self.state, self._runner, self.current, self.options
         if not (isinstance(source, InMemory) and isinstance(runner, PassRunner) and isinstance(state, LinearState)):
             return False
-        if self.in_first_pass or options.tol is not None or source.batch.held_out is not None:
+        if self.in_first_pass or source.batch.held_out is not None:
             return False
         if any(observer.looks_on for observer in self.observers):
             return False
@@ -248,19 +248,33 @@ class TrainingRun:
         if options.max_updates is not None:  # a pass makes at most one update on each row
             left = state.counters["limit"] - state.counters["updates"]
             most = min(most, int(left[active].min()) // batch.rows.n)
+        if current.losses is not None:  # a classifier stops after so many passes in which its loss has not fallen
+            most = min(most, options.n_iter_no_change - int(current.losses.stalled[active].max()))
         if most < 2:
             return False
         order = self._order(batch)
         own_orders = bool(options.shuffle) and options.shuffle != "once"
         with interrupts_deferred():
-            mistakes, updates = runner.repeat(
-                state, batch, order, active, most, shuffled=bool(options.shuffle), own_orders=own_orders
+            mistakes, updates, margins = runner.repeat(
+                state,
+                batch,
+                order,
+                active,
+                most,
+                shuffled=bool(options.shuffle),
+                own_orders=own_orders,
+                wants_margins=current.losses is not None,
             )
             state.done[active] = (mistakes[-1] == 0) & (updates[-1] == 0)
             state.record_passes(active, mistakes, updates)
             current.passes_done += len(mistakes)
             self.phase = Phase.JUDGED
             state.check_finite()
+            visits = (state.counters["visits"][active] - current.visits) / len(mistakes)
+            for margins_of_pass in margins:
+                self._begin_losses()
+                self._add_losses(margins_of_pass)
+                self._judge_losses(active, visits)
             current.active = self._unfinished()
             self._snapshot_before_pass()
         return True
@@ -282,12 +296,26 @@ class TrainingRun:
         if not idle.all():
             current.passes_done += 1
             self.state.check_finite()
-            if current.losses is not None and self.options.tol is not None:
-                made = state.counters["visits"][active] - current.visits
-                current.losses = current.losses.judge(active[~idle], made[~idle], float(self.options.tol))
+            made = state.counters["visits"][active] - current.visits
+            self._judge_losses(active[~idle], made[~idle])
             for observer in self.observers[: self._own]:
                 observer.on_pass(self, active[~idle])
         return active[~idle]
+
+    def _begin_losses(self) -> None:
+        if self.current.losses is not None:
+            self.current.losses = self.current.losses.begin_pass()
+
+    def _add_losses(self, margins: list[NDArray[np.float64]]) -> None:
+        """Add the losses of rows to those of the pass, given the margins of each classifier before its updates."""
+        losses = self.current.losses
+        if losses is not None and isinstance(self.state, LinearState):
+            self.current.losses = losses.add([self.state.rule.threshold - part for part in margins])
+
+    def _judge_losses(self, active: NDArray[np.int64], visits: NDArray[np.float64]) -> None:
+        """Compare the losses of a pass, in which the classifiers ``active`` made ``visits``, with earlier passes."""
+        if self.current.losses is not None and self.options.tol is not None:
+            self.current.losses = self.current.losses.judge(active, visits, float(self.options.tol))
 
     @property
     def _has_stalled(self) -> NDArray[np.bool_]:
@@ -531,12 +559,6 @@ class TrainingRun:
         def on_updates(updates: list[Updates]) -> None:
             self._notify("on_updates", batch, order, updates)
 
-        losses = self.current.losses
-
-        def on_margins(margins: list[NDArray[np.float64]]) -> None:
-            if losses is not None and isinstance(self.state, LinearState):
-                self.current.losses = losses.add([self.state.rule.threshold - part for part in margins])
-
         logged = any(observer.wants_updates for observer in self.observers)
         self._runner.visit(
             self.state,
@@ -547,7 +569,7 @@ class TrainingRun:
             first=self.in_first_pass,
             on_slice=on_slice,
             on_updates=on_updates if logged else None,
-            on_margins=None if losses is None else on_margins,
+            on_margins=None if self.current.losses is None else self._add_losses,
             visited=self.current.visited,
         )
 
@@ -563,8 +585,7 @@ class TrainingRun:
         started["lowest"] = started["lowest_step"] = math.inf
         started["last_change"] = started["visits"]
         state.counters[current.active] = started
-        if current.losses is not None:
-            current.losses = current.losses.begin_pass()
+        self._begin_losses()
 
     def _snapshot_before_pass(self) -> None:
         """Store which active classifiers are clean before the pass, and how many rows each has visited."""

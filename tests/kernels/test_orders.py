@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 
 from rosenblatt import visiting_order
+from rosenblatt.kernels import orders
+from rosenblatt.kernels.compiler import SETTING, Kernel
+
+needs_a_compiler = pytest.mark.skipif(SETTING == "never", reason="nothing is compiled")
 
 
 def mix(z):
@@ -25,7 +29,10 @@ def naive_order(n, seed, pass_number):
     return order
 
 
-def test_equals_its_definition():
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=needs_a_compiler)])
+def test_equals_its_definition(compiled, monkeypatch):
+    monkeypatch.setattr(Kernel, "_is_worth_compiling", lambda *_: compiled)
+    monkeypatch.setattr(orders._shuffle, "compiled", None)
     for case in product([0, 1, 2, 3, 100], [0, 1, 2**63, 2**64 - 1], [0, 1, 99]):
         assert visiting_order(*case).tolist() == naive_order(*case)
 

@@ -43,7 +43,7 @@ def lose_rows(folder: Path, rng: random.Random, kills: int) -> str | None:
             time.sleep(rng.random() * rng.choice([0.05, 0.3, 1.0]))
             end_process(process, rng.choice([signal.SIGKILL] * 5 + [signal.SIGTERM]))
         if rng.random() < 0.5:
-            _tear(model.with_name("m.model.state"), rng)
+            tear(model.with_name("m.model.state"), rng)
         if load.faults:
             return load.faults[0]
     process, port = start_process(model, *words)
@@ -63,9 +63,11 @@ def lose_rows(folder: Path, rng: random.Random, kills: int) -> str | None:
         end_process(process, signal.SIGTERM)
 
 
-def _tear(folder: Path, rng: random.Random) -> None:
+def tear(folder: Path, rng: random.Random) -> None:
     """Append what a write that was torn may leave behind: some bytes of a frame, or bytes that were never written."""
-    log = max(folder.glob("log-*"))
+    log = max(folder.glob("log-*"), default=None)
+    if log is None:
+        return
     head = log.read_bytes()[16:24]
     torn = rng.choice([head + rng.randbytes(rng.randrange(60)), bytes(rng.randrange(5000)), rng.randbytes(9)])
     with log.open("ab") as file:

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from rosenblatt.serving.groups import Group, from_bytes, joined, to_bytes
 from rosenblatt.serving.limits import Limits
 from rosenblatt.serving.memory import Memory
-from rosenblatt.serving.model import LabelledRows
+from rosenblatt.training.groups import Group, LabelledRows, from_bytes, joined, to_bytes
 
 
 def group(*ids):

@@ -18,8 +18,9 @@ from rosenblatt import (
     VotedPerceptron,
 )
 from rosenblatt.persistence.files import from_trained_model, to_trained_model
-from rosenblatt.serving.model import LabelledRows, ServedModel, join_rows
+from rosenblatt.serving.model import ServedModel
 from rosenblatt.serving.rows import SparseRow
+from rosenblatt.training.groups import LabelledRows, join_rows
 
 LEARNERS = {
     "perceptron": (Perceptron, {}),

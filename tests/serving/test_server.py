@@ -252,7 +252,7 @@ def test_snapshots_bound_the_log_and_old_files_go(model, tmp_path):
 
 
 def test_one_server_at_a_time_uses_a_folder(model):
-    with serving(model), pytest.raises(ValueError, match="in use by another server"):
+    with serving(model), pytest.raises(ValueError, match="in use by another process"):
         Service(model, model.with_name("m.model.state"), Limits())
 
 
@@ -295,7 +295,7 @@ def test_a_crash_while_a_snapshot_is_written_loses_nothing(model, tmp_path, stag
         folder, learner = service.learner.folder, service.learner
         if stage != "log":
             name = {"ids": "write_container", "model": "TrainedModel.save"}[stage]
-            with mock.patch(f"rosenblatt.serving.state.{name}", side_effect=OSError(errno.ENOSPC, "no room")):
+            with mock.patch(f"rosenblatt.training.durable.{name}", side_effect=OSError(errno.ENOSPC, "no room")):
                 learner._snapshot_rows = 1
                 client.learn(rows[30:40])
                 assert soon(lambda: "no snapshot was written" in learner.problem)

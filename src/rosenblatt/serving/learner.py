@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.blocks import as_labels
-from rosenblatt.serving.groups import Group, joined, to_bytes
 from rosenblatt.serving.limits import Limits
 from rosenblatt.serving.memory import Memory
 from rosenblatt.serving.metrics import Metrics
-from rosenblatt.serving.model import LabelledRows, Replica, ServedModel, duplicate, join_rows
+from rosenblatt.serving.model import Replica, ServedModel, duplicate
 from rosenblatt.serving.rows import RowError, RowReader, SparseRow, fault_of_row, id_of, parse_line, sentence, stacked
-from rosenblatt.serving.state import StateFolder
+from rosenblatt.training.durable import StateFolder
+from rosenblatt.training.groups import Group, LabelledRows, join_rows, joined, to_bytes
 from rosenblatt.training.model_file import TrainedModel
 
 Answer = dict[str, Any]

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.serving.groups import Group
 from rosenblatt.serving.limits import Limits
+from rosenblatt.training.groups import Group
 
 
 class Memory:

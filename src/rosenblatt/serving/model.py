@@ -14,15 +14,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.messages import label_text, plain_label
-from rosenblatt.serving.rows import SparseRow, csr, matrix_of, stacked
+from rosenblatt.serving.rows import SparseRow, matrix_of, stacked
 from rosenblatt.training.batches import labelled_batch
+from rosenblatt.training.groups import LabelledRows, csr, join_rows
 from rosenblatt.training.linear import LinearState
 from rosenblatt.training.model_file import TrainedModel
 from rosenblatt.training.rows import Labels, as_rows
@@ -32,41 +33,6 @@ from rosenblatt.training.train import WarmStart, online_run
 _MANY = 500
 """Rows for which kernels are compiled."""
 Floats: TypeAlias = np.ndarray
-
-
-@dataclass(frozen=True)
-class LabelledRows:
-    """Rows with labels and weights, stored one after the other."""
-
-    columns: np.ndarray
-    values: Floats
-    lengths: np.ndarray
-    """The number of entries of each row."""
-    labels: Labels
-    weights: Floats | None
-    """The weight of each row; None if all are 1."""
-    width: int
-    """The number of columns that the model has with these rows."""
-
-    def __len__(self) -> int:
-        return len(self.lengths)
-
-
-def join_rows(groups: list[LabelledRows]) -> LabelledRows:
-    """Return several groups of rows as one."""
-    if len(groups) == 1:
-        return groups[0]
-    weights = None
-    if any(group.weights is not None for group in groups):
-        weights = np.concatenate([np.ones(len(group)) if group.weights is None else group.weights for group in groups])
-    return LabelledRows(
-        np.concatenate([group.columns for group in groups]),
-        np.concatenate([group.values for group in groups]),
-        np.concatenate([group.lengths for group in groups]),
-        np.concatenate([group.labels for group in groups]),
-        weights,
-        groups[-1].width,
-    )
 
 
 class Answers(NamedTuple):
@@ -108,7 +74,7 @@ class Replica:
     def learn(self, rows: LabelledRows, sparse: bool) -> None:
         """Learn rows in their order, as sparse or dense ones."""
         model, run = self.model, self._run
-        X = csr(rows.values, rows.columns, rows.lengths, rows.width)
+        X = rows.matrix()
         known = model.classes if run is None else run.classes
         batch = labelled_batch(
             X if sparse else X.toarray(), rows.labels, rows.weights, model.options.class_weight, known
@@ -241,7 +207,7 @@ class ServedModel:
         """Return how many of these rows the model would predict wrongly before it learns them."""
         copy = self._learning
         width = copy.model.n_features
-        X = csr(rows.values, rows.columns, rows.lengths, max(width, rows.width))
+        X = rows.matrix(max(width, rows.width))
         if rows.width > width:  # columns that the model does not have yet
             X = X[:, :width]
         answers = copy.predict(X, labels_only=True)

@@ -15,6 +15,7 @@ from rosenblatt.data.prepared import PreparedRows, is_of_table
 from rosenblatt.estimators.online import record_features
 from rosenblatt.messages import count_of, escape_unprintable, plain_label, shorten
 from rosenblatt.serving.limits import Limits
+from rosenblatt.training.groups import csr
 from rosenblatt.training.model_file import TrainedModel
 
 Record = dict[str, Any]
@@ -320,15 +321,6 @@ def stacked(rows: list[SparseRow]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n = int(lengths.sum())
     columns = np.fromiter(chain.from_iterable(row.columns for row in rows), np.int32, n)
     return columns, np.fromiter(chain.from_iterable(row.values for row in rows), np.float64, n), lengths
-
-
-def csr(values: np.ndarray, columns: np.ndarray, lengths: np.ndarray, width: int) -> sp.csr_array:
-    """Return the CSR matrix of rows that are stored one after the other, with these numbers of entries."""
-    ends = np.zeros(len(lengths) + 1, np.int32)
-    np.cumsum(lengths, out=ends[1:])
-    X = sp.csr_array((values, columns.astype(np.int32, copy=False), ends), shape=(len(lengths), width))
-    X.has_canonical_format = True
-    return X
 
 
 def lines_of(body: bytes, limits: Limits) -> list[bytes]:

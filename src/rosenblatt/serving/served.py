@@ -13,7 +13,7 @@ from rosenblatt.serving.memory import Memory
 from rosenblatt.serving.metrics import Metrics
 from rosenblatt.serving.model import ServedModel
 from rosenblatt.serving.rows import RowReader, SparseRow
-from rosenblatt.serving.state import StateFolder
+from rosenblatt.training.durable import StateFolder, digest_of_file
 from rosenblatt.training.model_file import TrainedModel
 
 
@@ -55,10 +55,14 @@ class Service:
             return
         model.options.check_for_stream("serve")
         model.options.check_for_blocks("a server does")
-        folder = StateFolder(state, path)
+        folder = StateFolder(state, digest_of_file(path))
         try:
             if not folder.is_new:
-                folder.check_model()
+                if not folder.has_same_origin():
+                    raise ValueError(
+                        f"{path} is not the model with which {state} began: restore it, choose another folder with "
+                        "--state, or remove this one to begin again from the new model."
+                    )
                 model, header, arrays = folder.read_snapshot()
                 self.memory.restore(header, arrays)
             self.reader = RowReader(model, limits, target, weight)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.serving.log import Log, find_frames, read_log
+from rosenblatt.storage.log import Log, find_frames, read_log
 
 CONTENTS = [b"first", b"", b"third, which is longer"]
 

@@ -1,14 +1,14 @@
-"""The folder in which a server keeps what it has learned: snapshots, and the logs of rows since then.
+"""The folder in which a model that learns without end is kept: snapshots, and the logs of rows since then.
 
 A generation has three files, whose names end in its number:
 
 - ``log-N``: the rows that were acknowledged after snapshot N
-- ``ids-N``: counts, the ids of learned rows, and the rows that wait for a label
+- ``ids-N``: what is remembered besides the model, such as counts, and the ids of learned rows
 - ``model-N``: the model, an ordinary model file
 
 They are made in this order, each complete on the disk before the next, so snapshot N is complete as soon as ``model-N``
 exists. The state is that of the last complete snapshot and of all logs from its number on. Files of earlier generations
-are then deleted. Generation 1 is the model as it was given.
+are then deleted.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.serving.groups import Group, from_bytes
-from rosenblatt.serving.log import Log, find_frames, read_log
 from rosenblatt.storage.container import read_container, write_container
+from rosenblatt.storage.log import Log, find_frames, read_log
+from rosenblatt.training.groups import Group, from_bytes
 from rosenblatt.training.model_file import TrainedModel
 
 try:
@@ -44,11 +44,11 @@ class StateFolder:
     ----------
     path : Path
         The folder, which is created if it does not exist.
-    model : Path
-        The file of the model that was given.
+    origin : str
+        Identifies what the state began with, such as a digest of a model.
     """
 
-    def __init__(self, path: Path, model: Path) -> None:
+    def __init__(self, path: Path, origin: str) -> None:
         self.path = path
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -58,9 +58,9 @@ class StateFolder:
             except OSError:
                 os.close(self._lock)
                 raise ValueError(
-                    f"{path} is in use by another server: stop it, or choose another folder with --state."
+                    f"{path} is in use by another process: stop it, or choose another folder."
                 ) from None
-        self._given, self._digest = model, _digest(model)
+        self._origin = origin
         self.generation = 0
         """The number of the last complete snapshot."""
         self.log: Log
@@ -87,7 +87,7 @@ class StateFolder:
         return self.generation == 0
 
     def begin(self, model: TrainedModel, memory: tuple[dict[str, Any], _Arrays]) -> None:
-        """Make the first snapshot, of the model as it was given."""
+        """Make the first snapshot."""
         for number in self._generations("log"):
             if find_frames(self._file("log", number)).contents:
                 raise ValueError(
@@ -97,14 +97,10 @@ class StateFolder:
         self.start_log()
         self.write_snapshot(model, memory)
 
-    def check_model(self) -> None:
-        """Raise a ValueError if the model that was given is not the one with which this state began."""
+    def has_same_origin(self) -> bool:
+        """Return whether the state began with the same origin."""
         header, _ = self._read_ids()
-        if header["model"] != self._digest:
-            raise ValueError(
-                f"{self._given} is not the model with which {self.path} began: restore it, choose another folder with "
-                "--state, or remove this one to begin again from the new model."
-            )
+        return bool(header["origin"] == self._origin)
 
     def read_snapshot(self) -> tuple[TrainedModel, dict[str, Any], _Arrays]:
         """Return the model, the counts and the ids of the last complete snapshot."""
@@ -150,7 +146,7 @@ class StateFolder:
         """Write the snapshot that belongs to the newest log; delete what it replaces."""
         number = self._generations("log")[-1]
         header, arrays = memory
-        write_container(self._file("ids", number), header | {"model": self._digest}, arrays)
+        write_container(self._file("ids", number), header | {"origin": self._origin}, arrays)
         model.save(self._file("model", number))
         self.generation = number
         self._delete_old()
@@ -173,6 +169,7 @@ class StateFolder:
         return sorted(int(match[2]) for match in found if match is not None and match[1] == kind)
 
 
-def _digest(path: Path) -> str:
+def digest_of_file(path: Path) -> str:
+    """Return a digest of the contents of a file."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

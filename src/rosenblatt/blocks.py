@@ -81,6 +81,8 @@ class Block:
     """The values of the columns in ``data.open(passthrough=...)``, by column name; None if there are none."""
     held_out: np.ndarray | None = field(default=None, repr=False)
     """A mask of the rows that are held out of training; None if the rows are not split."""
+    has_label: np.ndarray | None = field(default=None, repr=False)
+    """A mask of the rows that have a label; None if all have one, or if labels are not read."""
 
     def __post_init__(self) -> None:
         if not hasattr(self.X, "shape"):
@@ -158,6 +160,7 @@ def _select(block: Block, rows: slice | np.ndarray, first: int) -> Block:
         numbers=None if block.numbers is None else block.numbers[rows],
         passthrough=passthrough,
         held_out=None if block.held_out is None else block.held_out[rows],
+        has_label=None if block.has_label is None else block.has_label[rows],
     )
 
 
@@ -209,6 +212,9 @@ def join_blocks(blocks: Sequence[Block]) -> Block:
         numbers = np.concatenate([b.first + np.arange(len(b)) if b.numbers is None else b.numbers for b in blocks])
     parts = [block.passthrough for block in blocks if block.passthrough is not None]
     masks = [block.held_out for block in blocks if block.held_out is not None]
+    has_label = None
+    if any(block.has_label is not None for block in blocks):
+        has_label = np.concatenate([np.ones(len(b), bool) if b.has_label is None else b.has_label for b in blocks])
     return Block(
         X,
         y,
@@ -220,6 +226,7 @@ def join_blocks(blocks: Sequence[Block]) -> Block:
         if len(parts) == len(blocks)
         else None,
         np.concatenate(masks) if len(masks) == len(blocks) else None,
+        has_label,
     )
 
 

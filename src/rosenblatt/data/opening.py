@@ -162,7 +162,7 @@ def open(
     zero_based: bool | None = None,
     n_features: int | None = None,
     passthrough: Sequence[str] | None = None,
-    labels: bool = True,
+    labels: bool | str = True,
     keep_words: bool | str | None = None,
     on_error: str = "raise",
     max_line_bytes: int = LONGEST_LINE,
@@ -305,8 +305,9 @@ def open(
     passthrough : list of str, optional
         Columns of a table whose values are returned in ``block.passthrough``, whether or not they are features. Text
         is returned as it is written, other values as they are stored.
-    labels : bool, default True
-        Whether each row must have a label. With False, the labels of tables and .npz files are not read.
+    labels : bool or "optional", default True
+        Whether each row must have a label. With False, the labels of tables and .npz files are not read. With
+        "optional", rows without a label are not left out, and ``block.has_label`` tells which rows have one.
     keep_words : bool or "few", optional
         Whether to keep the words that are hashed, so that ``stream.feature_names`` can name them. This is slower. For
         tables the default is "few", or False with a ``preparation``. With "few", all words are dropped as soon as they
@@ -365,6 +366,8 @@ def open(
     arguments = locals().copy()
     table = _table_in_memory(path)
     check_choice("on_error", on_error, ("raise", "skip"))
+    if not isinstance(labels, bool):
+        check_choice("labels", labels, ("optional",))
     check_choice("on_ambiguous", on_ambiguous, ON_AMBIGUOUS)
     if first_rows is not None:
         check_integer("first_rows", first_rows, 1)
@@ -401,7 +404,8 @@ def open(
         format=kind,
         preparation=None if preparation is None else dict(preparation),
         given=frozenset(given),
-        labels=labels,
+        labels=bool(labels),
+        optional_labels=labels == "optional",
         skip=on_error == "skip",
         threads=check_integer("threads", threads, 0),
         first_rows=FIRST_ROWS if first_rows is None else first_rows,
@@ -470,6 +474,7 @@ def _make_source(request: OpenRequest) -> RowSource:
 
         return NpzSource(request)
     common = {"n_features": request.setting("n_features"), "skip": request.skip, "threads": request.threads}
+    common["optional_labels"] = request.optional_labels
     if request.format == "vw":
         from rosenblatt.data.text.formats import VwReader
 
@@ -496,7 +501,15 @@ def _make_cache(
         raise ParameterError("{cache} must not be one of the files that are read, got {path}.", path=path)
     if request.passthrough:
         raise ParameterError("{passthrough} and {cache} cannot be combined: leave out one of the two.")
-    recipe = [VERSION, source.recipe, request.labels, request.keep_words, request.skip, *made_from]
+    recipe = [
+        VERSION,
+        source.recipe,
+        request.labels,
+        request.optional_labels,
+        request.keep_words,
+        request.skip,
+        *made_from,
+    ]
     if request.preparation is not None:  # the dialect of these files may differ from its dialect
         recipe.append([getattr(request, name) for name in DIALECT])
     is_known = source.fixed_width and not source.is_provisional and not made_from

@@ -70,6 +70,8 @@ class OpenRequest:
     given: frozenset[str] = frozenset()
     """The names of the ``_option`` fields that were given."""
     labels: bool = True
+    optional_labels: bool = False
+    """Whether rows without a label are kept."""
     skip: bool = False
     threads: int = 0
     first_rows: int = FIRST_ROWS

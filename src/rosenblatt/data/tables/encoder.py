@@ -82,6 +82,8 @@ class EncodedRows:
     """The first word that was hashed to each column, if words are kept."""
     passthrough: Passthrough | None = None
     """The values of the passthrough columns."""
+    has_label: np.ndarray | None = None
+    """A mask of the rows that have a label; None if all have one."""
 
     def before(self, place: int) -> EncodedRows:
         """Return the rows before the record with the index ``place``, without faults."""
@@ -91,7 +93,15 @@ class EncodedRows:
         X, y, places = self.X[:n], self.y[:n], self.places[:n]
         unlabelled = self.unlabelled[self.unlabelled < place]
         return replace(
-            self, X=X, y=y, weight=weight, places=places, faults=[], unlabelled=unlabelled, passthrough=cells
+            self,
+            X=X,
+            y=y,
+            weight=weight,
+            places=places,
+            faults=[],
+            unlabelled=unlabelled,
+            passthrough=cells,
+            has_label=None if self.has_label is None else self.has_label[:n],
         )
 
     @property
@@ -187,10 +197,19 @@ class Encoder:
         Whether the files have the target; otherwise labels are NaN.
     keep_words : bool
         Whether to return the words that are hashed to each column.
+    optional_labels : bool
+        Whether rows without a label are kept.
     """
 
-    def __init__(self, preparation: Preparation, labelled: bool = True, keep_words: bool = False) -> None:
+    def __init__(
+        self,
+        preparation: Preparation,
+        labelled: bool = True,
+        keep_words: bool = False,
+        optional_labels: bool = False,
+    ) -> None:
         self._preparation, self.labelled, self.keep_words = preparation, labelled, keep_words
+        self._optional_labels = optional_labels
         self._missing = tuple(preparation["missing_values"])
         columns = preparation["columns"]
         self._hashed = [column for column in columns if is_hashed(column)]
@@ -250,6 +269,11 @@ class Encoder:
         if self._hasher is not None:
             X, words = self._with_words(chunk, X, faults, counted)
         y, weight, unlabelled = self._labels(chunk, faults)
+        has_label = None
+        if self._optional_labels and len(unlabelled):
+            has_label = np.ones(chunk.n, bool)
+            has_label[unlabelled] = False
+            unlabelled = unlabelled[:0]
         markers = self._markers(chunk, unlabelled)
         places = np.arange(chunk.n) if chunk.places is None else chunk.places
         without_label = places[unlabelled]
@@ -261,9 +285,12 @@ class Encoder:
             kept = np.flatnonzero(faults.is_valid)
             X, y, places = X[kept], y[kept], places[kept]
             weight = None if weight is None else weight[kept]
+            has_label = None if has_label is None else has_label[kept]
         found = sorted(found + chunk.faults, key=lambda fault: fault[0])
         counts = counted.counts(faults.is_valid)
-        return EncodedRows(X, y, weight, places, found, without_label, markers, chunk, *counts, words)
+        return EncodedRows(
+            X, y, weight, places, found, without_label, markers, chunk, *counts, words, has_label=has_label
+        )
 
     def _features(self, chunk: TableChunk, faults: Faults, counted: RowsToCount) -> Features:
         """Return all features that are not hashed."""
@@ -419,8 +446,8 @@ class ListEncoder(Encoder):
     If the preparation has "n_features", rows have that many columns; entries beyond these are left out and counted.
     """
 
-    def __init__(self, preparation: Preparation, labelled: bool = True) -> None:
-        super().__init__(preparation, labelled)
+    def __init__(self, preparation: Preparation, labelled: bool = True, optional_labels: bool = False) -> None:
+        super().__init__(preparation, labelled, optional_labels=optional_labels)
         self._width: int | None = preparation.get("n_features")
         self.n_features, self.fixed_width = self._width or 0, self._width is not None
 

@@ -115,11 +115,14 @@ class TableSource(RowSource):
         if self._first is None:
             return self
         preparation, excluded, notes = self._first
-        other = self._with_encoder(Encoder(preparation, self.labelled, bool(self._request.keep_words)))
+        other = self._with_encoder(self._make_encoder(preparation, bool(self._request.keep_words)))
         other.has_many_words = other._words_known = False
         other.excluded, other.notes = excluded, notes
         other._await_training_rows(preparation)
         return other
+
+    def _make_encoder(self, preparation: Preparation, keep_words: bool) -> Encoder:
+        return Encoder(preparation, self.labelled, keep_words, self._request.optional_labels)
 
     def _with_encoder(self, encoder: Encoder) -> TableSource:
         """Return a source that reads the same files and encodes their rows in another way."""
@@ -234,7 +237,7 @@ class TableSource(RowSource):
     def _use(self, preparation: Preparation) -> None:
         """Encode rows from now on with ``preparation``, which was made from the training rows."""
         keep_words = bool(self._request.keep_words) and not (self.has_many_words or self._words_known)
-        self._encoder = Encoder(preparation, self.labelled, keep_words)
+        self._encoder = self._make_encoder(preparation, keep_words)
         self.depends_on_training = self.is_provisional = False
         self._reader.layout = self._encoder.layout
 
@@ -263,7 +266,16 @@ class TableSource(RowSource):
                 if len(rows.y):
                     are_left_out = before > first or len(rows.unlabelled) > 0
                     numbers = before + rows.numbers if self._reader.skip or are_left_out else None
-                    yield Block(X, rows.y, first, rows.weight, self.labelled, numbers, rows.passthrough)
+                    yield Block(
+                        X,
+                        rows.y,
+                        first,
+                        rows.weight,
+                        self.labelled,
+                        numbers,
+                        rows.passthrough,
+                        has_label=rows.has_label,
+                    )
                     first += len(rows.y)
                 before += len(rows.y) + len(rows.faults) + len(rows.unlabelled)
                 if error is not None:
@@ -360,8 +372,12 @@ def open_table(request: OpenRequest) -> TableSource:
         schema, notes = _infer_schema(request, reader, head)
         preparation = schema.preparation
         labelled = request.labels and preparation["target"] is not None
-    lists = preparation.get("lists")
-    encoder = ListEncoder(preparation, labelled) if lists else Encoder(preparation, labelled, bool(request.keep_words))
+    lists, optional = preparation.get("lists"), request.optional_labels
+    encoder: Encoder
+    if lists:
+        encoder = ListEncoder(preparation, labelled, optional)
+    else:
+        encoder = Encoder(preparation, labelled, bool(request.keep_words), optional)
     source = TableSource(reader, encoder, request)
     if schema is not None:
         source.excluded, source.notes = schema.excluded, notes

@@ -84,7 +84,7 @@ class SvmlightReader(TextReader):
 
     def _parser(self, parsed: ParsedChunk, slow: SlowNumbers, progress: np.ndarray) -> Callable[[], int]:
         chunk, base = parsed.chunk, 0 if self.zero_based else 1
-        columns, unlabelled = (base, self._most_columns - 1 + base), not self.labelled
+        columns, unlabelled = (base, self._most_columns - 1 + base), self._may_lack_labels
         return lambda: parse_svmlight(
             chunk.text, chunk.stop, columns, unlabelled, tuple(parsed.rows[:4]), slow.arrays, progress
         )
@@ -192,7 +192,7 @@ class VwReader(TextReader):
         counts = np.empty(2048, np.uint64)
 
         def parse() -> int:
-            entries, rows, unlabelled = len(parsed.rows[2]), tuple(parsed.rows), not self.labelled
+            entries, rows, unlabelled = len(parsed.rows[2]), tuple(parsed.rows), self._may_lack_labels
             scratch = np.empty(2 * entries, np.uint64), np.empty(entries), counts
             return parse_vw(chunk.text, chunk.stop, self._bits, unlabelled, rows, names, scratch, slow.arrays, progress)
 

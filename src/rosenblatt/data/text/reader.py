@@ -91,6 +91,8 @@ class TextReader(RowSource):
         Whether a line that cannot be read is left out and counted in ``skipped``, instead of raising a ``DataError``.
     threads : int, default 0
         The number of threads that read and parse ahead. It does not change the rows.
+    optional_labels : bool, default False
+        Whether a line need not have a label; ``Block.has_label`` tells which lines have one.
 
     Attributes
     ----------
@@ -111,6 +113,7 @@ class TextReader(RowSource):
         n_features: int | None = None,
         skip: bool = False,
         threads: int = 0,
+        optional_labels: bool = False,
     ) -> None:
         if n_features is not None:
             check_integer("n_features", n_features, 0, most=MAX_COLUMNS)
@@ -118,7 +121,7 @@ class TextReader(RowSource):
         if b"\r" in files.head().partition(b"\n")[0].rstrip(b"\r"):
             what = "{file} has lines that end in carriage returns, expected newlines: convert it, "
             raise DataError(what + "for instance with tr '\\r' '\\n'.", file=files.display_name(0))
-        self._skip, self._threads = skip, threads
+        self._skip, self._threads, self._optional_labels = skip, threads, optional_labels
         self._density = 0.1  # estimated entries per byte of the next chunk
         self._row_density = 0.005  # estimated rows per byte
         self._n_features, self.width = n_features, 0
@@ -174,7 +177,10 @@ class TextReader(RowSource):
         if self._n_features is not None:
             X, beyond = fit_columns(X, self._n_features)
             self.unseen["columns"] += beyond
-        return Block(X, _trim(labels, n), first, weight, self.labelled, numbers)
+        labels, has_label = _trim(labels, n), None
+        if self._optional_labels and np.isnan(labels).any():
+            has_label = ~np.isnan(labels)
+        return Block(X, labels, first, weight, self.labelled and has_label is None, numbers, has_label=has_label)
 
     def _parse(self, chunk: TextChunk) -> ParsedChunk:
         """Parse one chunk. Thread-safe."""
@@ -211,6 +217,10 @@ class TextReader(RowSource):
         self._row_density = max(0.98 * self._row_density, 1.02 * parsed.n / size)
         self.files.recycle(chunk)  # nothing refers to its buffer any more
         return parsed
+
+    @property
+    def _may_lack_labels(self) -> bool:
+        return self._optional_labels or not self.labelled
 
     def _allocate(self, n: int, entries: int) -> list[np.ndarray]:
         indptr = np.zeros(n + 1, np.int32)

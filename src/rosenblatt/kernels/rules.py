@@ -536,6 +536,7 @@ while ``u`` is scaled for ``epoch``. ``decay`` is a tuple, empty without decay; 
 Multiplying ``u`` by ``factor`` scales it for that epoch."""
 
 
+@helper
 def average_share(decay: float, visits: float, epoch: float) -> float:
     """Return the factor for which the last weights minus ``factor * u`` are the average after ``visits`` visits."""
     if decay == 0.0:

@@ -659,7 +659,7 @@ class PassRunner:
         state: LinearState,
         batch: Batch,
         visits: Visits,
-        groups: list[_Group],
+        groups: list[Group],
         rule: Rule,
         passes: Passes = _PART_OF_A_PASS,
     ) -> int:
@@ -669,13 +669,8 @@ class PassRunner:
         block = SPARSE_BLOCK if rows.is_sparse else max(1, CACHE_BYTES // rows.row_bytes)
         visits = visits._replace(block=block if several else max(1, visits.stop - visits.start))
 
-        def visit(group: _Group) -> int:
-            arguments = examples, visits, passes, group.weights, group.active
-            if state.direct:
-                class_scores = np.empty(len(state.w))
-                return int(direct_passes(*arguments, class_scores, group.log, group.candidate, rule))
-            scores = np.empty((visits.block, len(group.weights.b))) if several else None
-            return int(one_vs_rest_passes(*arguments, scores, group.log, group.candidate, rule))
+        def visit(group: Group) -> int:
+            return self.visit_group(state, batch, examples, visits, group, rule, passes)
 
         if len(groups) == 1:
             return visit(groups[0])
@@ -685,6 +680,28 @@ class PassRunner:
             for other in others:
                 other.result()
         return 0
+
+    def visit_group(
+        self,
+        state: LinearState,
+        batch: Batch,
+        examples: Examples,
+        visits: Visits,
+        group: Group,
+        rule: Rule,
+        passes: Passes,
+    ) -> int:
+        """Train a group of classifiers on rows by compiled code; return the number of passes."""
+        arguments = examples, visits, passes, group.weights, group.active
+        run = direct_passes if state.direct else one_vs_rest_passes
+        return int(run(*arguments, scratch_scores(state, visits, group), group.log, group.candidate, rule))
+
+
+def scratch_scores(state: LinearState, visits: Visits, group: Group) -> Floats | None:
+    """Return the scratch space of a pass for scores; None for a single classifier."""
+    if state.direct:
+        return np.empty(len(state.w))
+    return np.empty((visits.block, len(group.weights.b))) if len(state.w) > 1 else None
 
 
 def _rule(state: LinearState, wants_margins: bool) -> Rule:
@@ -705,7 +722,7 @@ def _set_layout(state: LinearState, rows: RowMatrix) -> None:
         state.set_layout("F" if rows.is_sparse and len(state.w) > 1 else "C")
 
 
-class _Group(NamedTuple):
+class Group(NamedTuple):
     """The classifiers that one thread trains, and all arrays that the training changes."""
 
     active: NDArray[np.int64]
@@ -724,7 +741,7 @@ def _useful_threads(state: LinearState, rows: RowMatrix, active: NDArray[np.int6
     return 1 if state.direct or few else max(1, min(threads, len(active)))
 
 
-def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log: Log, threads: int) -> list[_Group]:
+def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log: Log, threads: int) -> list[Group]:
     """Divide the classifiers ``active`` into groups, one for each thread, for at most ``threads`` threads."""
     sparse, b, counters = rows.is_sparse, state.b, state.counters
     threads = _useful_threads(state, rows, active, threads)
@@ -745,7 +762,7 @@ def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log:
     members = [np.arange(len(state.w))] if state.direct else np.array_split(active, threads)
     if not sparse or threads == 1:
         return [
-            _Group(group, Weights(w, u, b, state.beta, s, s_b, state.decays, counters, _total()), log, candidate)
+            Group(group, Weights(w, u, b, state.beta, s, s_b, state.decays, counters, _total()), log, candidate)
             for group in members
         ]
     groups = []
@@ -759,11 +776,11 @@ def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log:
             own_w, own_u, b[part], state.beta[part], own_s, s_b[part], state.decays, counters[part], _total()
         )
         lines = Log(log.rows[part], log.visits[part], log.steps[part], log.margins[part], log.counts[part])
-        groups.append(_Group(group - part.start, weights, lines, Candidate(own, candidate.b[part]), part))
+        groups.append(Group(group - part.start, weights, lines, Candidate(own, candidate.b[part]), part))
     return groups
 
 
-def _join(state: LinearState, groups: list[_Group]) -> None:
+def _join(state: LinearState, groups: list[Group]) -> None:
     """Write the weights that were copied for the groups back to the state."""
     for group in groups:
         if group.copied is not None:

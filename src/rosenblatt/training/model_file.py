@@ -169,6 +169,16 @@ def model_from_plain(
     return model
 
 
+def _checked_name(name: object) -> str:
+    """Return a feature name; raise a ValueError if it is not a string, as names in records may be."""
+    if not isinstance(name, str):
+        raise ValueError(
+            f"this model cannot be saved: expected feature names that are strings, got {shorten(name)}: write "
+            f"{str(name)!r} in records."
+        )
+    return str(name)
+
+
 EarlyStoppingState = tuple[RunState, BestPass]
 """The last state and the best pass of a run with early stopping, from which the run can be continued."""
 
@@ -249,7 +259,7 @@ class TrainedModel:
     def to_plain(self) -> tuple[dict[str, object], dict[str, np.ndarray]]:
         """Return the header and the arrays of the model's file."""
         parameters = self.options.to_plain(self.learner, self.state.seed)
-        names = None if self.feature_names is None else [str(name) for name in self.feature_names]
+        names = None if self.feature_names is None else [_checked_name(name) for name in self.feature_names]
         about = names, self.preparation, self.fingerprint, self.calibration
         info = ModelInfo(self.learner, parameters, self.classes, *about)
         place = Place("the header", path="learned")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from enum import Enum, auto
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ from rosenblatt.training.losses import Losses
 from rosenblatt.training.observers import History, Observer, ProgressLine
 from rosenblatt.training.options import KernelOptions, RunOptions
 from rosenblatt.training.rows import Labels, LabelSummary, Matrix, check_numbers, class_numbers, feature_ranges
-from rosenblatt.training.state import Outcome, PassState, RunState, Updates
+from rosenblatt.training.state import Outcome, PassState, Runner, RunState, Updates
 
 # Initial states.
 
@@ -120,8 +121,8 @@ class TrainingRun:
         If the run is resumed from a checkpoint, the position in the pass.
     classes : array, optional
         The classes of the state, if they differ from those of the source.
-    one_by_one : bool
-        Whether each batch is a single row, too small for feature ranges; by default False.
+    runner : Runner, optional
+        The runner that trains the state; by default that of the state.
     """
 
     window = WINDOW
@@ -139,16 +140,16 @@ class TrainingRun:
         best: BestPass | None = None,
         resumed: PassState | None = None,
         classes: Labels | None = None,
-        one_by_one: bool = False,
+        runner: Runner[Any] | None = None,
     ) -> None:
-        self.source, self.options, self.warm, self.one_by_one = source, options, warm, one_by_one
+        self.source, self.options, self.warm = source, options, warm
         self.state = state
         self.classes = source.classes if classes is None else classes
         self.current = PassState() if resumed is None else resumed
         self.resumed = resumed is not None
         self.phase = Phase.READY
         self.labels = LabelSummary()
-        self._runner = state.runner(threads)
+        self._runner = state.runner(threads) if runner is None else runner
         state.configure(options)
         self.read_all = True
         """False once a pass has stopped reading the source before its end."""
@@ -467,7 +468,7 @@ class TrainingRun:
         else:
             self.current.active = np.arange(len(state.counters))
             self.begin_pass()
-        if state.feature_ranges is None and not self.one_by_one:
+        if state.feature_ranges is None and batch.rows.n > 1:
             state.feature_ranges = feature_ranges(batch.rows.matrix)
         self.phase = Phase.VISITING
         try:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from rosenblatt.blocks import Contents, as_classes, as_file_stream, check_label_types, join_classes
 from rosenblatt.messages import ParameterError
@@ -22,7 +22,7 @@ from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions, draw_seed
 from rosenblatt.training.rows import Labels, check_two_classes
 from rosenblatt.training.run import TrainingRun, initial_state, new_state
-from rosenblatt.training.state import Outcome, RunState
+from rosenblatt.training.state import Outcome, Runner, RunState
 
 MakeRun = Callable[..., TrainingRun]
 """The class `TrainingRun`, or a callable with the same parameters that returns a run."""
@@ -202,12 +202,12 @@ def online_run(
     start: WarmStart | None,
     classes: Labels | None = None,
     threads: int = 1,
-    one_by_one: bool = False,
+    runner: Runner[Any] | None = None,
 ) -> TrainingRun:
     """Return a run for online learning, whose method `TrainingRun.visit` trains on one batch at a time.
 
     ``batch`` is the first batch. If ``start`` is given, the run continues from it. ``classes`` may include classes that
-    have not occurred yet. Set ``one_by_one`` if each batch is a single row.
+    have not occurred yet. ``runner`` is that of the run.
     """
     options = replace(options, early_stopping=False, tol=None, verbose=0)
     options.check_for_blocks("chunks of rows do")
@@ -219,4 +219,4 @@ def online_run(
         given = start.classes if classes is None else as_classes(classes)
         start.state.renumber_rows()
         state, known = start.state.with_classes(start.classes, given, options.direct)
-    return TrainingRun(state, InMemory(batch), options, classes=known, threads=threads, one_by_one=one_by_one)
+    return TrainingRun(state, InMemory(batch), options, classes=known, threads=threads, runner=runner)

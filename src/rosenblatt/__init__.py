@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.margin_learners import AROW, MarginPerceptron, PassiveAggressive
     from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
     from rosenblatt.estimators.rescaled import RescaledPerceptron
+    from rosenblatt.estimators.river import to_river
     from rosenblatt.features import Combinations, ExactScaler, SphereLift, TextHasher, n_combinations
     from rosenblatt.inspection.contributions import contributions
     from rosenblatt.inspection.explain import explain
@@ -61,6 +62,7 @@ _HOMES = {
         "VotedPerceptron",
     ),
     "estimators.rescaled": ("RescaledPerceptron",),
+    "estimators.river": ("to_river",),
     "features": (
         "Combinations",
         "ExactScaler",

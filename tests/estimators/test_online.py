@@ -10,7 +10,7 @@ import pytest
 
 from helpers.learned import SUMMED_IN_ANY_ORDER
 from helpers.starting_weights import LINEAR
-from rosenblatt import KernelPerceptron, Perceptron, calibrated, load, save
+from rosenblatt import KernelPerceptron, Perceptron, calibrated, load, save, to_river
 from rosenblatt.training.linear import LinearState
 
 WORDS = ("red", "green", "blue")
@@ -115,7 +115,7 @@ def test_names_that_are_new_count_for_nothing():
         ),
         ({"age": []}, TypeError, r"a string for 'age', got \[\]\.$"),
         ({"age": 2j}, TypeError, r"a string for 'age', got 2j\.$"),
-        ({1: 2.0}, TypeError, "expected feature names that are strings, got 1: use '1'"),
+        ({None: 2.0}, TypeError, "expected feature names such as strings or integers, got None"),
         ([1.0, 2.0], TypeError, "expected a dictionary of values by feature name, got .* partial_fit and predict"),
         ({"a=b": 1.0, "a": "b"}, ValueError, "expected each feature once, got 'a=b' twice"),
     ],
@@ -230,3 +230,88 @@ def test_probabilities_that_learning_on_removed_are_said_to_be_removed():
         with pytest.raises(AttributeError, match=r"were removed when it was trained further.*calibrate it again"):
             fitted.predict_proba(X)
         assert calibrated(fitted, X, y).predict_proba(X).shape == (60, 2)
+
+
+@pytest.mark.parametrize("learner", LINEAR)
+@pytest.mark.parametrize("options", [{}, {"class_weight": {1: 2.0}}])
+def test_weights_are_those_of_partial_fit(learner, options):
+    rows, labels = records(60)
+    weights = [[0.0, 0.5, 1.0, 2.5][i % 4] for i in range(1, 61)]
+    model = learner(**options)
+    for x, y, w in zip(rows, labels, weights, strict=True):
+        model.learn_one(x, y, w=w)
+    twin = learner(**options)
+    twin.partial_fit(slow_matrix(rows, model.feature_names_in_.tolist()), labels, sample_weight=weights)
+    for name in ("w", "u", "b", "beta", "s", "s_b"):
+        assert np.array_equal(getattr(model.state_, name), getattr(twin.state_, name)), name
+    for w in (-1.0, math.nan, math.inf):
+        with pytest.raises(ValueError, match="sample weights must be finite and not negative"):
+            model.learn_one(rows[0], labels[0], w)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("learner", LINEAR)
+def test_the_score_of_a_record_is_that_of_decision_function(learner, classes):
+    rows, labels = records(60, classes)
+    model = learner()
+    assert model.decision_one(rows[0]) is None
+    assert model.learn_one(rows[0], labels[0]).decision_one(rows[0]) is None  # there is one class
+    learned(model, rows, labels)
+    names = model.feature_names_in_.tolist()
+    scores = model.decision_function(pd.DataFrame(slow_matrix(rows, names), columns=names))
+    for x, score in zip(rows, scores, strict=True):
+        found = model.decision_one(x | {"no such feature": 7.0})
+        assert (found if classes == 2 else [found[label] for label in model.classes_]) == pytest.approx(score)
+
+
+def test_the_probabilities_of_a_record_are_those_of_predict_proba():
+    rows, labels = records(90)
+    model = learned(Perceptron(), rows[:60], labels[:60])
+    with pytest.raises(AttributeError, match="calibrated"):
+        model.predict_proba_one(rows[0])
+    X = slow_matrix(rows, learned(Perceptron(), rows, labels).feature_names_in_.tolist())[:, : model.n_features_in_]
+    table = pd.DataFrame(X, columns=model.feature_names_in_)
+    model = calibrated(model, table[60:], labels[60:])
+    for x, shares in zip(rows, model.predict_proba(table), strict=True):
+        assert list(model.predict_proba_one(x).values()) == shares.tolist()
+
+
+def test_names_may_be_any_values_but_none(tmp_path):
+    names = {0: 1.0, (1, 2): 2.0, "a": 3.0, 2.5: 4.0, frozenset("b"): 5.0, True: "yes"}
+    model, twin = Perceptron(), Perceptron()
+    for i in range(20):
+        x = {name: value if isinstance(value, str) else value * math.sin(i + value) for name, value in names.items()}
+        model.learn_one(x, i % 2)
+        twin.learn_one({f"_{name}": value for name, value in x.items()}, i % 2)
+    assert model.coef_.tobytes() == twin.coef_.tobytes()
+    assert model.predict_one({0: 1.0}) == twin.predict_one({"_0": 1.0})
+    assert model.feature_names_in_.tolist() == [*list(names)[:-1], "True=yes"]
+    with pytest.raises(ValueError, match="strings"):
+        save(model, tmp_path / "m")
+
+
+def test_a_learner_is_a_classifier_of_river():
+    river = pytest.importorskip("river")
+    from river import checks, compose, evaluate, metrics, preprocessing
+
+    rows, labels = records(120)
+    stream = [(x, bool(y)) for x, y in zip(rows, labels, strict=True)]
+    numbers = compose.SelectType(float, int, bool) | preprocessing.StandardScaler()
+    words = compose.SelectType(str) | preprocessing.OneHotEncoder()
+    learner = Perceptron()
+    model = (numbers + words) | to_river(learner)
+    found = evaluate.progressive_val_score(stream, model, metrics.Accuracy() + metrics.ClassificationReport())
+    assert 0.4 < found[0].get() < 1.0
+    assert learner.n_features_in_ > 4
+    assert isinstance(to_river(learner), river.base.Classifier)
+    assert pickle.loads(pickle.dumps(to_river(learner))).predict_one({"x1": 1.0}) == learner.predict_one({"x1": 1.0})
+    fresh = to_river(learner).clone()
+    assert fresh.predict_one({"x1": 1.0}) is None
+    assert fresh.model.get_params() == learner.get_params()
+    for check in (checks.common.check_repr, checks.common.check_str, checks.clf.check_multiclass_is_bool):
+        check(to_river(learner))
+
+
+def test_what_is_no_classifier_of_river():
+    with pytest.raises((TypeError, ImportError), match=r"expected a linear learner|needs river"):
+        to_river(KernelPerceptron())

@@ -151,7 +151,7 @@ class KernelPerceptron(BasePerceptron):
     ) -> None:
         set_parameters(self, locals())
 
-    learn_one = predict_one = unavailable(
+    learn_one = predict_one = decision_one = predict_proba_one = unavailable(
         "a KernelPerceptron has neither learn_one nor predict_one: use partial_fit and predict, which take records if "
         "it was trained from a table. Otherwise convert them with sklearn.feature_extraction.DictVectorizer."
     )

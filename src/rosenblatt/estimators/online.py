@@ -7,7 +7,7 @@ rows, more slowly and with the same result.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from numbers import Real
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
@@ -67,8 +67,8 @@ class OneByOne:
             self._numbers = {written: self._labels.index(known) for written, known in noted.items()}
         self._numbers[type(y), y] = self._labels.index(label)
 
-    def learn(self, x: Mapping[str, object], y: object, attributes: Mapping[str, Any]) -> bool:
-        """Learn from a record if this is possible for a model with these attributes; return whether it was."""
+    def learn(self, x: Mapping[Any, object], y: object, w: object, attributes: Mapping[str, Any]) -> bool:
+        """Learn from a record of weight ``w`` if a model with these attributes can; return whether it has."""
         try:
             number = self._numbers.get((type(y), y))
         except TypeError:  # not hashable
@@ -81,16 +81,20 @@ class OneByOne:
             weight = float(given) if isinstance(given, Real) else math.nan
             if not 0.0 <= weight < math.inf:
                 return False
+        if w != 1.0:
+            weight = (1.0 if weight is None else weight) * (float(w) if isinstance(w, Real) else math.nan)
+            if not 0.0 <= weight < math.inf:
+                return False
         return self._read(x) and self.learner.learn(number, weight)
 
-    def predict(self, x: Mapping[str, object], hypothesis: str) -> Label | None:
+    def predict(self, x: Mapping[Any, object], hypothesis: str) -> Label | None:
         """Return the class of a record; None if this needs a sparse row."""
         if not (self.learner.is_current() and self._read(x)):
             return None
         number = 0 if len(self._labels) == 1 else self.learner.decide(hypothesis)
         return None if number is None else self._labels[number]
 
-    def _read(self, x: Mapping[str, object]) -> bool:
+    def _read(self, x: Mapping[Any, object]) -> bool:
         """Pass the features of a record to the learner; return False if they need a sparse row."""
         if type(x) is not dict:
             check_record(x)
@@ -103,7 +107,7 @@ class OneByOne:
                 if values == self._values:  # as when a record is first predicted and then learned
                     self._keys = keys
                     return True
-            elif set(map(type, keys)) != _STRINGS:
+            elif not _PLAIN_NAMES.issuperset(map(type, keys)):
                 raise TypeError
             done = self._plain and self.learner.read(keys, values)
         except (TypeError, ValueError, OverflowError):  # values that are no numbers
@@ -118,7 +122,8 @@ class OneByOne:
 
 _PARAMETERS = ("multi_class", "fit_intercept", "max_updates", "decay", "hypothesis", "margin", "C", "loss", "r")
 """The parameters that matter to learning from a record, except for ``class_weight``, which is always read."""
-_STRINGS = {str}
+_PLAIN_NAMES = {str, int}
+"""The types of names that need no check."""
 
 
 class Entries(NamedTuple):
@@ -130,6 +135,8 @@ class Entries(NamedTuple):
 
 class RecordColumns:
     """Map from feature names to column numbers, which are assigned in the order of first appearance.
+
+    A name is any hashable value but None.
 
     A numeric value in a record is stored under the name of its feature, and booleans count as 0 and 1. A string is
     one-hot encoded: the feature "name=string" gets the value 1.
@@ -145,7 +152,7 @@ class RecordColumns:
     Entries(columns=array([0], dtype=int32), values=array([8.]))
     """
 
-    def __init__(self, names: Iterable[str] = ()) -> None:
+    def __init__(self, names: Iterable[Hashable] = ()) -> None:
         given = list(names)
         self.places = {name: column for column, name in enumerate(given)}
         """The column number of each name, in increasing order. Names may be added."""
@@ -184,14 +191,14 @@ class RecordColumns:
         """Return the entries of a record as a sparse row; ignore features without a column."""
         return self._entries({name: value for name, value in record_features(record).items() if name in self.places})
 
-    def _entries(self, features: dict[str, float]) -> Entries:
+    def _entries(self, features: dict[Any, float]) -> Entries:
         columns = np.fromiter((self.places[name] for name in features), np.int32, len(features))
         values = np.fromiter(features.values(), np.float64, len(features))
         order = np.argsort(columns)
         return Entries(columns[order], values[order])
 
 
-def record_features(record: object) -> dict[str, float]:
+def record_features(record: object) -> dict[Any, float]:
     """Return a dictionary from feature names to values; raise an error that names the first invalid entry.
 
     >>> record_features({"age": 22, "port": "Cherbourg"})
@@ -199,10 +206,10 @@ def record_features(record: object) -> dict[str, float]:
     """
     check_record(record)
     assert isinstance(record, Mapping)
-    features: dict[str, float] = {}
+    features: dict[Any, float] = {}
     for key, value in record.items():
-        if not isinstance(key, str):
-            raise TypeError(f"expected feature names that are strings, got {shorten(key)}: use {str(key)!r}.")
+        if key is None:  # the name of the bias
+            raise TypeError("expected feature names such as strings or integers, got None: use another name.")
         kind = type(value)
         if kind is str or isinstance(value, str):
             features[f"{key}={value}"] = 1.0
@@ -224,7 +231,7 @@ def check_record(record: object) -> None:
         )
 
 
-def _number(name: str, value: object) -> float:
+def _number(name: Hashable, value: object) -> float:
     """Return ``value``, the value of the feature ``name``, as a float; raise an error if it is not a finite number."""
     if type(value) is float and math.isfinite(value):
         return value
@@ -245,7 +252,7 @@ def _number(name: str, value: object) -> float:
     return number
 
 
-def _several(name: str, value: object) -> str:
+def _several(name: Hashable, value: object) -> str:
     """Return advice on how to pass several values of a feature, or "" if ``value`` is empty or not iterable."""
     first = next(iter(value), None) if isinstance(value, Iterable) else None
     if first is None:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Self, Unpack
+from functools import partial
+from typing import Any, Self, Unpack
 
+import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.blocks import check_label_types
-from rosenblatt.estimators.base import BasePerceptron, Floats, complete_docstring, refuse_stream, set_parameters
+from rosenblatt.estimators.base import (
+    AvailableUnless,
+    BasePerceptron,
+    Floats,
+    complete_docstring,
+    refuse_stream,
+    set_parameters,
+)
 from rosenblatt.estimators.online import (
     Entries,
     Label,
@@ -27,7 +36,7 @@ from rosenblatt.training.batches import labelled_batch
 from rosenblatt.training.linear import GivenWeights, LinearState
 from rosenblatt.training.options import RandomSource, RunOptions
 from rosenblatt.training.records import RecordLearner
-from rosenblatt.training.rows import ClassWeight, Names, VectorLike
+from rosenblatt.training.rows import ClassWeight, Names, VectorLike, as_rows
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.train import WarmStart, online_run
 
@@ -190,7 +199,7 @@ class LinearPerceptron(BasePerceptron):
 
     # learning from one record at a time, with the method names of river and other online libraries
 
-    def learn_one(self, x: Mapping[str, object], y: object) -> Self:
+    def learn_one(self, x: Mapping[Any, object], y: object, w: float = 1.0) -> Self:
         """Learn from one record, continuing from the current weights.
 
         The weights are bit-for-bit identical to those that ``partial_fit`` learns from the same rows. A new feature
@@ -201,12 +210,14 @@ class LinearPerceptron(BasePerceptron):
         Parameters
         ----------
         x : dict
-            Feature names and values. Numbers are used unchanged, booleans as 0 and 1. A string is one-hot encoded:
-            ``{"colour": "red"}`` is the feature ``colour=red`` with the value 1. None and NaN raise a ValueError, so
-            leave out missing values. If the model was trained from a table, pass a row with the columns of that table;
-            it is prepared as in training.
+            Feature names and values. A name is a string, an integer, or any other hashable value but None. Numbers are
+            used unchanged, booleans as 0 and 1. A string is one-hot encoded: ``{"colour": "red"}`` is the feature
+            ``colour=red`` with the value 1. None and NaN raise a ValueError, so leave out missing values. If the model
+            was trained from a table, pass a row with the columns of that table; it is prepared as in training.
         y : str, int or bool
             Class label. A new class may appear at any time.
+        w : float, default=1.0
+            Weight of the record, at least 0, like ``sample_weight`` in ``partial_fit``.
 
         Returns
         -------
@@ -231,13 +242,13 @@ class LinearPerceptron(BasePerceptron):
         ['warm', 'sky=blue', 'sky=grey', 'wind']
         """
         records = self._records
-        if records is None or not records.learn(x, y, self.__dict__):
-            self._learn_row(x, y)
+        if records is None or not records.learn(x, y, w, self.__dict__):
+            self._learn_row(x, y, w)
         elif self._columns is not None and records.learner.width > self.n_features_in_:
             self._set_columns(self._columns[1])
         return self
 
-    def _learn_row(self, x: Mapping[str, object], y: object) -> None:
+    def _learn_row(self, x: Mapping[Any, object], y: object, w: float) -> None:
         """Learn from one record as a sparse row."""
         options = self._options()
         options.check_for_stream("learn_one")
@@ -255,11 +266,12 @@ class LinearPerceptron(BasePerceptron):
             row = self._prepared_row(x)
         else:
             row = record_row(columns.learn(x), len(columns))
-        batch = labelled_batch(row, label, None, self.class_weight, None if run is None else run.classes)
+        weight, known = None if w == 1.0 else w, None if run is None else run.classes
+        batch = labelled_batch(row, label, weight, self.class_weight, known)
         continues = run is not None
         if run is None:
             start = WarmStart(self.state_, self.classes_) if hasattr(self, "state_") else None
-            run = online_run(batch, options, start, one_by_one=True)
+            run = online_run(batch, options, start)
         before = self._records
         try:
             run.visit(batch, continues)
@@ -295,7 +307,7 @@ class LinearPerceptron(BasePerceptron):
         unchanged = run.state is getattr(self, "state_", None) and run.state.passes == passes and then == options
         return run if unchanged else None
 
-    def predict_one(self, x: Mapping[str, object]) -> Label | None:
+    def predict_one(self, x: Mapping[Any, object]) -> Label | None:
         """Predict the class of one record.
 
         Parameters
@@ -312,6 +324,7 @@ class LinearPerceptron(BasePerceptron):
         See Also
         --------
         learn_one : Learn from one record.
+        decision_one : Return the score of one record.
 
         Examples
         --------
@@ -327,16 +340,78 @@ class LinearPerceptron(BasePerceptron):
         label = None if self._records is None else self._records.predict(x, self.hypothesis)
         return self._predict_row(x) if label is None else label
 
-    def _predict_row(self, x: Mapping[str, object]) -> Label:
-        """Predict the class of one record as a sparse row."""
+    def decision_one(self, x: Mapping[Any, object]) -> float | dict[Label, float] | None:
+        """Return the score of one record, as ``decision_function`` computes it.
+
+        Parameters
+        ----------
+        x : dict
+            Feature names and values, as for `predict_one`.
+
+        Returns
+        -------
+        score : float, dict or None
+            For two classes, the score of the second one. For more classes, the score of each by its label. None if the
+            model knows fewer than two classes.
+
+        See Also
+        --------
+        predict_one : Predict the class of one record.
+        predict_proba_one : Return the probabilities of the classes.
+
+        Examples
+        --------
+        >>> from rosenblatt import Perceptron
+        >>> model = Perceptron().learn_one({"a": 1}, "no").learn_one({"b": 2}, "yes")
+        >>> model.decision_one({"b": 1.5})
+        3.0
+        """
+        scores = self._scores_of_one(x, "scores")
+        if scores is None or len(scores) > 1:
+            return None if scores is None else dict(zip(self.classes_.tolist(), scores, strict=True))
+        return scores[0]
+
+    @partial(AvailableUnless, reason=lambda model: model._why_no_probabilities())
+    def predict_proba_one(self, x: Mapping[Any, object]) -> dict[Label, float]:
+        """Return the probability of each class for one record, for a model that `rosenblatt.calibrated` returned.
+
+        Parameters
+        ----------
+        x : dict
+            Feature names and values, as for `predict_one`.
+
+        Returns
+        -------
+        probabilities : dict
+            The probability of each class by its label, as ``predict_proba`` computes it.
+        """
+        self.calibration_.check_hypothesis(self.hypothesis)
+        found = self.calibration_.probabilities(np.array([self._scores_of_one(x, "rounded_scores")]))
+        return dict(zip(self.classes_.tolist(), found[0].tolist(), strict=True))
+
+    def _scores_of_one(self, x: Mapping[Any, object], kind: str) -> list[float] | None:
+        """Return the "scores" or the "rounded_scores" of a record; None if the model knows fewer than two classes."""
+        if not hasattr(self, "state_") or len(self.classes_) < 2:
+            return None
+        row, state = self._record_row(x), self.state_
+        if self.hypothesis != "vote":  # the time does not depend on the number of columns
+            state, row = state.with_columns(row.indices), row.data[None].astype(np.float64)
+        scores: list[float] = getattr(state, kind)(self.hypothesis, as_rows(row))[0].tolist()
+        return scores
+
+    def _record_row(self, x: Mapping[Any, object]) -> sp.csr_array:
+        """Return a record as a sparse row, without features that the model does not have."""
         if rows_of_tables(self) is None:
-            row = record_row(self._record_columns().look_up(x), self.state_.n_features)
-        else:
-            row = self._prepared_row(x)
+            return record_row(self._record_columns().look_up(x), self.state_.n_features)
+        return self._prepared_row(x)
+
+    def _predict_row(self, x: Mapping[Any, object]) -> Label:
+        """Predict the class of one record as a sparse row."""
+        row = self._record_row(x)
         labels: list[Label] = self.classes_.tolist()
         return labels[0] if len(labels) == 1 else labels[self.state_.decide_one(self.hypothesis, row)]
 
-    def _prepared_row(self, x: Mapping[str, object]) -> sp.csr_array:
+    def _prepared_row(self, x: Mapping[Any, object]) -> sp.csr_array:
         """Return a record as a sparse row, prepared as the table that the model was trained from."""
         rows = rows_of_tables(self)
         assert rows is not None
